@@ -1,0 +1,82 @@
+"""dpaudit: is a claim of differential privacy to be believed?
+
+The public names are loaded when they are first used, so that importing dpaudit costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpaudit.conductor import audit
+    from dpaudit.errors import InvalidRunsError, UsageError
+    from dpaudit.evidence import Bound, Event, Evidence, Verdict
+    from dpaudit.function import Mechanism, mechanism
+    from dpaudit.loading import catalogue, load
+    from dpaudit.neighbours import Relation
+    from dpaudit.privacy import (
+        ApproxDP,
+        Claim,
+        GaussianDP,
+        PureDP,
+        RenyiDP,
+        ZeroConcentratedDP,
+        parse_claim,
+    )
+
+_HOMES = {
+    "audit": "conductor",
+    "catalogue": "loading",
+    "load": "loading",
+    "InvalidRunsError": "errors",
+    "UsageError": "errors",
+    "Bound": "evidence",
+    "Event": "evidence",
+    "Evidence": "evidence",
+    "Verdict": "evidence",
+    "Mechanism": "function",
+    "mechanism": "function",
+    "Relation": "neighbours",
+    "ApproxDP": "privacy",
+    "Claim": "privacy",
+    "GaussianDP": "privacy",
+    "PureDP": "privacy",
+    "RenyiDP": "privacy",
+    "ZeroConcentratedDP": "privacy",
+    "parse_claim": "privacy",
+}
+
+__all__ = [
+    "ApproxDP",
+    "Bound",
+    "Claim",
+    "Event",
+    "Evidence",
+    "GaussianDP",
+    "InvalidRunsError",
+    "Mechanism",
+    "PureDP",
+    "Relation",
+    "RenyiDP",
+    "UsageError",
+    "Verdict",
+    "ZeroConcentratedDP",
+    "audit",
+    "catalogue",
+    "load",
+    "mechanism",
+    "parse_claim",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'dpaudit' has no attribute {name!r}")
+    found = getattr(importlib.import_module(f"dpaudit.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,148 @@
+"""Into which cell does an output fall, and how many fall into an event?
+
+A partition cuts the outputs of each form into cells along a score. Scores and partitions are frozen on
+learning runs; an event is a partition with a label for each cell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from dpaudit.evidence import Coordinate, Event, Linear, Rows, Rule, Score
+from dpaudit.game.outputs import Outputs
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+_FEW_EDGES = 8  # so few are counted one by one, which is faster than a search for each output
+
+
+@lru_cache(maxsize=64)
+def _row_table(score: Rows) -> tuple[Floats, Integers]:
+    keys = _row_keys(np.asarray(score.rows, dtype=np.float64).reshape(len(score.rows), -1))
+    order = np.argsort(keys, kind="stable")
+    return keys[order], order
+
+
+def _row_keys(numbers: Floats) -> Floats:
+    """One number for each row: equal rows have equal keys, others practically never do."""
+    if numbers.shape[1] == 1:
+        return numbers[:, 0]
+    keys = np.zeros(len(numbers))
+    for column in range(numbers.shape[1]):
+        keys += numbers[:, column] * np.sqrt(2.0 + column * 1.7320508)
+    return keys
+
+
+def score_of(score: Score, numbers: Floats) -> Floats:
+    """Return the score of every run of a form; (runs, numbers of the form) → (runs,)."""
+    if isinstance(score, Coordinate):
+        return numbers[:, score.index]
+    if isinstance(score, Rows):
+        keys, order = _row_table(score)
+        values = _row_keys(numbers)
+        where = np.minimum(np.searchsorted(keys, values), len(keys) - 1)
+        return np.where(keys[where] == values, order[where], -1).astype(np.float64)
+    return linear_score(score, numbers)
+
+
+def linear_score(score: Linear, numbers: Floats) -> Floats:
+    """Σ_t Σ_j weights[t][j]·clip((x_j − center_j)/scale_j, ±clips[t]), summed in a fixed order."""
+    centred = (numbers - np.asarray(score.center)) / np.asarray(score.scale)
+    total = np.zeros(len(numbers))
+    for clip, weights in zip(score.clips, score.weights, strict=True):
+        # einsum without optimisation sums in one order on every machine, unlike a BLAS product
+        total += np.einsum("ij,j->i", np.clip(centred, -clip, clip), np.asarray(weights), optimize=False)
+    return total
+
+
+def _cells_of(rule: Rule, numbers: Floats) -> Integers:
+    if rule.score is None or not rule.edges:
+        return np.zeros(len(numbers), dtype=np.int64)
+    return np.searchsorted(np.asarray(rule.edges), score_of(rule.score, numbers), side="right")
+
+
+def _count_rule(rule: Rule, numbers: Floats) -> Integers:
+    """Return how many runs fall into each cell of a rule."""
+    cells = len(rule.edges) + 1
+    if rule.score is None or cells == 1:
+        return np.array([len(numbers)])
+    if len(rule.edges) > _FEW_EDGES:
+        return np.bincount(_cells_of(rule, numbers), minlength=cells)
+    values = score_of(rule.score, numbers)
+    below = [np.count_nonzero(values < edge) for edge in rule.edges]
+    return np.diff(np.array([0, *below, len(values)]))
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """Cells for the outputs of some forms; one further cell, the last, holds every other form.
+
+    The rules' labels are empty: cells have no meaning yet.
+    """
+
+    family: str
+    rules: tuple[Rule, ...]
+
+    @property
+    def size(self) -> int:
+        """The number of cells, with the one for other forms."""
+        return sum(len(rule.edges) + 1 for rule in self.rules) + 1
+
+    def counts(self, outputs: Outputs) -> Integers:
+        """Return how many runs fall into each cell, shape (size,)."""
+        index = {form: code for code, form in enumerate(outputs.forms)}
+        parts, known = [], 0
+        for rule in self.rules:
+            code = index.get(rule.form)
+            numbers = outputs.numbers[code] if code is not None else np.empty((0, 1))
+            empty = np.zeros(len(rule.edges) + 1, dtype=np.int64)
+            parts.append(_count_rule(rule, numbers) if len(numbers) else empty)
+            known += len(numbers)
+        return np.concatenate([*parts, [len(outputs) - known]]).astype(np.int64)
+
+    def event(self, labels: Integers) -> Event:
+        """Return the event with these labels for the cells; the cell of other forms speaks for neither side."""
+        rules, start = [], 0
+        for rule in self.rules:
+            own = labels[start : start + len(rule.edges) + 1]
+            start += len(own)
+            if np.any(own):
+                rules.append(_merged(rule, own))
+        return Event(self.family, tuple(rules))
+
+
+def _merged(rule: Rule, labels: Integers) -> Rule:
+    """Join neighbouring cells with the same label."""
+    if isinstance(rule.score, Rows):
+        named = np.flatnonzero(labels[1:])
+        rows = tuple(rule.score.rows[row] for row in named)
+        edges = tuple(float(row) - 0.5 for row in range(len(rows)))
+        return Rule(rule.form, Rows(rows), edges, (0, *(int(label) for label in labels[1:][named])))
+    change = np.flatnonzero(labels[1:] != labels[:-1])
+    kept = (int(labels[0]), *(int(labels[cell + 1]) for cell in change))
+    edges = tuple(float(rule.edges[cell]) for cell in change)
+    return Rule(rule.form, rule.score if edges else None, edges, kept)
+
+
+def count_event(event: Event, outputs: Outputs) -> tuple[int, int]:
+    """Return how many runs speak for side 0 and how many for side 1."""
+    index = {form: code for code, form in enumerate(outputs.forms)}
+    toward0 = toward1 = 0
+    for rule in event.rules:
+        code = index.get(rule.form)
+        if code is None or not len(outputs.numbers[code]):
+            continue
+        counts = _count_rule(rule, outputs.numbers[code])
+        labels = np.asarray(rule.labels)
+        toward0 += int(counts[labels == 1].sum())
+        toward1 += int(counts[labels == -1].sum())
+    return toward0, toward1
+
+
+def count_cells(partition: Partition, outputs: Outputs) -> Integers:
+    """Return how many runs fall into each cell of a partition."""
+    return partition.counts(outputs)

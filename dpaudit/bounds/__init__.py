@@ -1,0 +1,16 @@
+"""How large must the loss be, given these counts? Counts in, certain bounds out; no mechanism is known here."""
+
+from dpaudit.bounds.binomial import probability_at_least, probability_at_most
+from dpaudit.bounds.guess import guess_bound
+from dpaudit.bounds.joint import Region, joint_region, joint_weight, two_sided_region, two_sided_weight
+
+__all__ = [
+    "Region",
+    "guess_bound",
+    "joint_region",
+    "joint_weight",
+    "probability_at_least",
+    "probability_at_most",
+    "two_sided_region",
+    "two_sided_weight",
+]

@@ -1,0 +1,30 @@
+"""What does dpaudit say when it cannot do what was asked?
+
+One exception for everything that the user can mend: its message names what was given, what is
+possible and what to do next. The command line prints it and ends with exit code 2.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class UsageError(ValueError):
+    """A request that cannot be carried out as it stands; the message says how to mend it."""
+
+
+class InvalidRunsError(Exception):
+    """Runs that cannot be trusted: an audit turns it into evidence with the verdict INVALID."""
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return a half-sentence that names the known words closest to ``word`` (or all, where few)."""
+    names = sorted(known)
+    close = difflib.get_close_matches(word, names, n=3, cutoff=0.5)
+    if close:
+        return "did you mean " + " or ".join(repr(name) for name in close) + "?"
+    if not names:
+        return "there are none"
+    shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+    return f"known: {shown}"

@@ -1,0 +1,456 @@
+"""What did an audit find, written down so that anyone can cite it and check it?
+
+`Evidence` is the one frozen record of an audit; every report is drawn from it. Its id is the SHA-256 of
+its canonical JSON (RFC 8785), so the same evidence has the same id everywhere. What differs from run to
+run without changing what was found (start, duration, host, workers) stands beside it in `RunInfo`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from dpaudit.errors import UsageError
+from dpaudit.privacy import Claim, parse_claim
+
+VERSION = 1
+_LARGEST_INTEGER = 2**53
+
+
+class Verdict(Enum):
+    """What an audit concludes; ``str(verdict)`` is the word in lower case."""
+
+    PROVED = "proved"
+    NOT_VIOLATED = "not violated"
+    VIOLATED = "violated"
+    INCONCLUSIVE = "inconclusive"
+    INVALID = "invalid"
+    NO_CLAIM = "no claim"
+
+    def __str__(self) -> str:
+        return self.value
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of the command line: 1 only for VIOLATED, 3 inconclusive, 4 invalid, else 0."""
+        return {Verdict.VIOLATED: 1, Verdict.INCONCLUSIVE: 3, Verdict.INVALID: 4}.get(self, 0)
+
+
+class _Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A frozen part of evidence."""
+
+
+class Coordinate(_Record, frozen=True, tag="coordinate"):
+    """The score of a run is one of its numbers."""
+
+    index: int
+
+
+class Linear(_Record, frozen=True, tag="linear"):
+    """The score is Σ_t Σ_j weights[t][j] · clip((x_j − center_j)/scale_j, −clips[t], clips[t])."""
+
+    center: tuple[float, ...]
+    scale: tuple[float, ...]
+    clips: tuple[float, ...]
+    weights: tuple[tuple[float, ...], ...]
+
+
+class Rows(_Record, frozen=True, tag="rows"):
+    """The score is the index of the run's numbers in this list of rows; −1 for a row that is not listed."""
+
+    rows: tuple[tuple[float, ...], ...]
+
+
+Score = Coordinate | Linear | Rows
+
+
+class Rule(_Record, frozen=True):
+    """How an event treats the outputs of one form.
+
+    Cell i of the score is ``edges[i-1] <= score < edges[i]``; ``labels[i]`` is 1 where an output in the
+    cell speaks for side 0, −1 for side 1, 0 for neither. Without a score there is one cell.
+    """
+
+    form: str
+    score: Score | None
+    edges: tuple[float, ...]
+    labels: tuple[int, ...]
+
+
+class Event(_Record, frozen=True):
+    """A set of outputs that speaks for side 0 and one that speaks for side 1, fixed before measuring.
+
+    Outputs of a form that no rule names speak for neither side.
+    """
+
+    family: str
+    rules: tuple[Rule, ...]
+
+    def toward(self, side: int) -> bool:
+        """Whether any output speaks for ``side``."""
+        return any((1 if side == 0 else -1) in rule.labels for rule in self.rules)
+
+    def __str__(self) -> str:
+        parts = [f"{self.describe(side)} speaks for side {side}" for side in (0, 1) if self.toward(side)]
+        return "; ".join(parts) or "no output speaks for either side"
+
+    def describe(self, side: int) -> str:
+        """Say in words which outputs speak for ``side``."""
+        label = 1 if side == 0 else -1
+        sets = [text for rule in self.rules for text in _describe_rule(rule, label)]
+        if len(sets) > 6:
+            sets = [*sets[:5], f"{len(sets) - 5} more"]
+        return ("an output that is " + ", or ".join(sets)) if sets else "no output"
+
+
+def _plain(value: float) -> str:
+    return f"{value:.4g}"
+
+
+def _describe_rule(rule: Rule, label: int) -> list[str]:
+    if label not in rule.labels:
+        return []
+    if rule.score is None:
+        return [rule.form]
+    if isinstance(rule.score, Rows):
+        listed = rule.score.rows
+        return [
+            f"{rule.form} = {' '.join(_plain(x) for x in listed[cell - 1])}" if cell else f"another {rule.form}"
+            for cell, own in enumerate(rule.labels)
+            if own == label
+        ]
+    if all(own == label for own in rule.labels):
+        return [rule.form]
+    what = ""
+    if isinstance(rule.score, Linear):
+        what = "with a fitted score "
+    elif rule.form not in {"float", "int", "bool"}:
+        what = f"with number {rule.score.index} "
+    kind = "" if rule.form in {"float", "int", "bool"} else f"{rule.form} "
+    return [kind + what + text for text in _intervals(rule, label)]
+
+
+def _intervals(rule: Rule, label: int) -> list[str]:
+    """The maximal runs of cells with ``label``, as text."""
+    texts: list[str] = []
+    start: int | None = None
+    for cell in range(len(rule.labels) + 1):
+        own = cell < len(rule.labels) and rule.labels[cell] == label
+        if own and start is None:
+            start = cell
+        elif not own and start is not None:
+            low = rule.edges[start - 1] if start > 0 else None
+            high = rule.edges[cell - 1] if cell <= len(rule.edges) else None
+            texts.append(_interval(low, high))
+            start = None
+    return texts
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    if low is None:
+        return f"below {_plain(high)}" if high is not None else "anything"
+    if high is None:
+        return f"at least {_plain(low)}"
+    if high == math.nextafter(low, math.inf):
+        return f"exactly {_plain(low)}"
+    return f"from {_plain(low)} to below {_plain(high)}"
+
+
+class Counts(_Record, frozen=True):
+    """Measuring runs of both sides, and how many of each fell into the event; pairs are (side 0, side 1)."""
+
+    runs: tuple[int, int]
+    toward0: tuple[int, int]
+    toward1: tuple[int, int]
+
+
+class Bound(_Record, frozen=True):
+    """A bound of the claim's parameter, with everything that is needed to check it.
+
+    Attributes:
+        value: the bound, rounded outward to 10 digits.
+        side: "lower" or "upper".
+        kind: "sampled", "exact" or "proof".
+        parameter: what is bounded: "epsilon", "mu" or "rho".
+        notion: the claim whose parameter it is, as text (its own value is not used), so that δ or an
+            order that the bound holds at is known.
+        confidence: 1 − the chance that this statement is wrong; 1.0 for a proof.
+        delta: the δ at which ε is meant.
+        method: "guess", "joint", "two-sided joint" or "none".
+        weight: the share of the joint bound's statistic that the first count carries; fixed before measuring.
+        counts, event: what was counted, and of what; None where nothing was measured.
+        pair: the index of the pair in the evidence.
+        arithmetic: "real" or "float".
+        assumes: what is taken on trust.
+    """
+
+    value: float
+    side: str
+    kind: str
+    parameter: str
+    notion: str
+    confidence: float
+    delta: float
+    method: str
+    weight: float | None = None
+    counts: Counts | None = None
+    event: Event | None = None
+    pair: int | None = None
+    arithmetic: str = "real"
+    assumes: tuple[str, ...] = ()
+
+
+class Candidate(_Record, frozen=True):
+    """An event that was considered on the learning runs, and the bound that was predicted for it."""
+
+    family: str
+    method: str
+    predicted: float
+
+
+class Attempt(_Record, frozen=True):
+    """One measured event on one pair: its bound, its share of the error, and what else was considered."""
+
+    pair: int
+    name: str
+    bound: Bound
+    considered: tuple[Candidate, ...]
+
+
+class PairRecord(_Record, frozen=True):
+    """Two neighbouring datasets, by digest; the data itself only where it is public."""
+
+    digest0: str
+    digest1: str
+    origin: str
+    shown0: str | None = None
+    shown1: str | None = None
+
+
+class Cell(_Record, frozen=True):
+    """A set of outputs and how many measuring runs of each side fell into it.
+
+    ``low`` and ``high`` are the interval [low, high) of the output (or score) where the cell is one, with
+    None for an open end; both are None for a category.
+    """
+
+    label: str
+    low: float | None
+    high: float | None
+    count0: int
+    count1: int
+
+
+class Histogram(_Record, frozen=True):
+    """Counts over cells that were frozen on learning runs, for the headline's pair.
+
+    ``axis`` is "output", "score" or "category"; ``runs`` are the measuring runs counted (side 0, side 1).
+    """
+
+    pair: int
+    axis: str
+    runs: tuple[int, int]
+    cells: tuple[Cell, ...]
+
+
+class Target(_Record, frozen=True):
+    """What was audited.
+
+    ``asks`` is "program", "sampler", "seeded" or "opaque"; ``reading`` says how a program was run.
+    ``digest`` is the SHA-256 of the source of the function (None where there is none).
+    """
+
+    name: str
+    digest: str | None
+    parameters: dict[str, Any]
+    asks: str
+    reading: str
+    summary: str = ""
+    source: str = ""
+    true_loss: float | None = None
+
+
+class RunInfo(_Record, frozen=True):
+    """When, how long, where and with how many workers: not part of the id."""
+
+    started: str
+    duration: float
+    host: str
+    workers: int
+
+
+class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The record of one audit.
+
+    Attributes:
+        verdict: see `Verdict`; ``reason`` says in a sentence why.
+        lower: the headline lower bound (value 0.0 where nothing was shown).
+        upper: an upper bound by proof or exact computation, or None.
+        floating_point: a lower bound for an attacker who reads the low-order bits, or None.
+        detectable: the smallest value of the claim's parameter that the headline's event would have shown
+            to exceed the claim with probability 0.9, or None without a claim.
+        unit: what one record stands for (the unit of privacy).
+        learning, measuring: executions for learning and for measuring, all pairs and sides.
+    """
+
+    target: Target
+    claim: str | None
+    relation: str
+    unit: str
+    pairs: tuple[PairRecord, ...]
+    seed: int
+    confidence: float
+    learning: int
+    measuring: int
+    verdict: Verdict
+    reason: str
+    lower: Bound
+    attempts: tuple[Attempt, ...]
+    histogram: Histogram | None
+    versions: dict[str, str]
+    upper: Bound | None = None
+    floating_point: Bound | None = None
+    detectable: float | None = None
+    reproducible: bool = True
+    assumptions: tuple[str, ...] = ()
+    version: int = VERSION
+    run: RunInfo | None = None
+
+    @property
+    def runs(self) -> int:
+        """Executions spent: both sides, learning and measuring, every pair."""
+        return self.learning + self.measuring
+
+    @property
+    def claimed(self) -> Claim | None:
+        """The claim as a value."""
+        return None if self.claim is None else parse_claim(self.claim)
+
+    @property
+    def id(self) -> str:
+        """``dpa1:`` and the SHA-256 of the canonical JSON of the record, without `run`."""
+        return content_id(self.record())
+
+    def record(self) -> dict[str, Any]:
+        """Return the hashed record as JSON values (infinities and large integers as text)."""
+        values = msgspec.to_builtins(self)
+        del values["run"]
+        return dict(_json_values(values))
+
+    def document(self) -> dict[str, Any]:
+        """Return the evidence file: id, evidence and run."""
+        run = None if self.run is None else _json_values(msgspec.to_builtins(self.run))
+        record = self.record()
+        return {"id": content_id(record), "evidence": record, "run": run}
+
+    def to_json(self) -> str:
+        """Return the evidence file as text."""
+        return json.dumps(self.document(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def save(self, path: str | Path) -> None:
+        """Write the evidence file, whole or not at all."""
+        write_whole(path, self.to_json())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Evidence:
+        """Read an evidence file; raises `UsageError` where it is unreadable, altered or of another version."""
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"cannot read the evidence {str(path)!r}: {error}") from None
+        return cls.from_json(text, name=str(path))
+
+    @classmethod
+    def from_json(cls, text: str, *, name: str = "the evidence") -> Evidence:
+        """Read an evidence file from its text; ``name`` stands in error messages."""
+        try:
+            document = json.loads(text)
+            record, run, identity = document["evidence"], document["run"], document["id"]
+            version = record["version"]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise UsageError(
+                f"{name} is no evidence file: expected a JSON object with the members id, evidence and run"
+            ) from None
+        if version != VERSION:
+            raise UsageError(
+                f"{name} has evidence version {version!r}; this dpaudit reads version {VERSION}: "
+                "install the dpaudit that wrote it"
+            )
+        if content_id(record) != identity:
+            raise UsageError(
+                f"{name} was altered after it was written: it says {identity!r} "
+                f"but its record hashes to {content_id(record)!r}"
+            )
+        try:
+            return msgspec.convert({**record, "run": run}, cls, strict=False)
+        except (msgspec.ValidationError, TypeError) as error:
+            raise UsageError(f"{name} is not the evidence that this dpaudit reads: {error}") from None
+
+    def to_html(self, path: str | Path) -> None:
+        """Write the report: one HTML page that needs nothing else."""
+        from dpaudit.report import html_page
+
+        write_whole(path, html_page(self))
+
+
+def content_id(record: Any) -> str:
+    """Return ``dpa1:`` and the SHA-256 of the RFC 8785 form of JSON values."""
+    import rfc8785
+
+    try:
+        return "dpa1:" + hashlib.sha256(rfc8785.dumps(record)).hexdigest()
+    except rfc8785.CanonicalizationError as error:
+        raise UsageError(f"a record that has no canonical JSON: {error}") from None
+
+
+def _json_values(value: Any) -> Any:
+    """Replace what JSON cannot hold exactly: infinities, NaN and integers above 2^53 become text."""
+    if isinstance(value, dict):
+        return {str(key): _json_values(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json_values(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _LARGEST_INTEGER:
+        return str(value)
+    return value
+
+
+_DIGITS = 10
+
+
+def round_outward(value: float, side: str, digits: int = _DIGITS) -> float:
+    """Round a bound so that it stays true: a lower bound down, an upper bound up, to ``digits`` digits."""
+    if not math.isfinite(value) or value == 0:
+        return value
+    rounding = ROUND_FLOOR if side == "lower" else ROUND_CEILING
+    return float(Context(prec=digits, rounding=rounding).plus(Decimal(value)))
+
+
+def write_whole(path: str | Path, text: str) -> None:
+    """Write a text file so that it appears whole or not at all."""
+    import os
+    import tempfile
+
+    target = Path(path)
+    try:
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(temporary, 0o666 & ~umask)
+            os.replace(temporary, target)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise UsageError(f"cannot write {str(path)!r}: {error.strerror or error}") from None

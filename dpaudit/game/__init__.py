@@ -1,0 +1,1 @@
+"""How is a mechanism run, reproducibly, and what do its outputs look like to an attacker?"""

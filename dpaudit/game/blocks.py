@@ -1,0 +1,268 @@
+"""How is a mechanism run many times, so that the same seed gives the same outputs on any number of workers?
+
+Runs come in *blocks* of a constant size. In each block a fair coin picks the side of every run. Every draw
+of a block hangs on the root seed, the purpose, the pair, the side and the block's number, never on the
+worker that runs it. Workers reduce their outputs to what is asked for, so measuring keeps counts only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import lru_cache, partial
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from dpaudit.errors import InvalidRunsError, UsageError
+from dpaudit.function import Mechanism, Shape
+from dpaudit.game.outputs import Outputs, from_array, from_list, from_paths, information
+from dpaudit.neighbours.digest import digest
+from dpaudit.program.batch import run_batch
+from dpaudit.program.outcome import raised
+
+Result = TypeVar("Result")
+
+_BLOCK = {Shape.PROGRAM: 2**16, Shape.SAMPLER: 2**16, Shape.SEEDED: 2**11, Shape.OPAQUE: 2**11}
+_FIRST_BLOCK = 256
+_FINGERPRINT_RUNS = 4096
+_CHANCE_BITS = 64  # sequences that tell less apart may agree by chance
+
+
+class Purpose(IntEnum):
+    """What runs are for; each purpose has streams of its own."""
+
+    LEARNING = 0
+    MEASURING = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some runs of one pair, of both sides together."""
+
+    purpose: Purpose
+    pair: int
+    index: int
+    size: int
+
+
+def blocks_of(shape: Shape, purpose: Purpose, pair: int, runs: int, first: int = 0) -> list[Block]:
+    """Return the blocks for ``runs`` runs of a pair, numbered from ``first``."""
+    size = _BLOCK[shape]
+    count = -(-runs // size)
+    return [Block(purpose, pair, first + i, min(size, runs - i * size)) for i in range(count)]
+
+
+def ramp_of(shape: Shape, purpose: Purpose, pair: int, runs: int) -> list[Block]:
+    """Return blocks that start small and double, so that the speed is known after the first few."""
+    sizes, size = [], _FIRST_BLOCK
+    while runs > 0:
+        sizes.append(min(size, runs))
+        runs -= sizes[-1]
+        size = min(2 * size, _BLOCK[shape])
+    return [Block(purpose, pair, index, size) for index, size in enumerate(sizes)]
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """Everything that runs are made of: picklable, unless the mechanism only exists in this process."""
+
+    mechanism: Mechanism | str
+    parameters: dict[str, Any]
+    pairs: tuple[tuple[Any, Any], ...]
+    digests: tuple[tuple[str, str], ...]
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Played(Generic[Result]):
+    """What a worker sends back of one block.
+
+    Attributes:
+        result: what the reduction made of the outputs of side 0 and side 1.
+        sizes: runs of each side.
+        fingerprints: digests of the first outputs of each side.
+        fell_back: why a program was read run by run, or None.
+    """
+
+    block: Block
+    result: Result
+    sizes: tuple[int, int]
+    fingerprints: tuple[bytes, bytes]
+    fell_back: str | None
+
+
+@lru_cache(maxsize=8)
+def _load(reference: str) -> Mechanism:
+    from dpaudit.loading import load
+
+    return load(reference)
+
+
+def _generator(seed: int, block: Block, stream: int) -> np.random.Generator:
+    key = (int(block.purpose), block.pair, stream, block.index)
+    return np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(seed, spawn_key=key)))
+
+
+def outputs_of(game: Game, block: Block) -> tuple[tuple[Outputs, Outputs], str | None]:
+    """Run a block: the outputs of side 0 and of side 1, and why a program was read run by run."""
+    mechanism = _load(game.mechanism) if isinstance(game.mechanism, str) else game.mechanism
+    coins = _generator(game.seed, block, 2).random(block.size) < 0.5
+    data = game.pairs[block.pair]
+    if mechanism.shape is Shape.OPAQUE:
+        return _interleaved(mechanism, data, game, block, coins), None
+    sides, reasons = [], []
+    for side in (0, 1):
+        size = int(np.count_nonzero(coins == bool(side)))
+        outputs, reason = _run(mechanism, data[side], game.parameters, size, _generator(game.seed, block, side))
+        _protect(game, block.pair, side)
+        sides.append(outputs)
+        reasons.append(reason)
+    return (sides[0], sides[1]), reasons[0] or reasons[1]
+
+
+def _protect(game: Game, pair: int, side: int) -> None:
+    if digest(game.pairs[pair][side]) != game.digests[pair][side]:
+        raise UsageError(
+            f"the mechanism changes its data (side {side} of pair {pair}): later runs would see other data; "
+            "let it work on a copy"
+        )
+
+
+def _run(
+    mechanism: Mechanism, data: Any, parameters: dict[str, Any], size: int, rng: np.random.Generator
+) -> tuple[Outputs, str | None]:
+    if mechanism.shape is Shape.PROGRAM:
+        result = run_batch(lambda noise: mechanism.function(data, noise=noise, **parameters), size, rng)
+        return from_paths(result.paths, size), result.fell_back
+    if mechanism.shape is Shape.SAMPLER:
+        return _sampled(mechanism, data, parameters, size, rng), None
+    return from_list([_call(partial(mechanism.function, data, rng=rng, **parameters)) for _ in range(size)]), None
+
+
+def _call(function: Callable[[], Any]) -> Any:
+    try:
+        return function()
+    except (Exception, SystemExit) as error:
+        return raised(error)
+
+
+def _sampled(
+    mechanism: Mechanism, data: Any, parameters: dict[str, Any], size: int, rng: np.random.Generator
+) -> Outputs:
+    filled = {"rng": rng} if "rng" in mechanism.asked else {}
+    sample = partial(mechanism.function, data, **filled, **parameters)
+    try:
+        outputs = sample(size=size)
+    except (Exception, SystemExit):
+        # An exception belongs to the run that raises it: ask for the runs one by one.
+        return from_list([_first(_call(partial(sample, size=1)), mechanism) for _ in range(size)])
+    if not hasattr(outputs, "__len__") or len(outputs) != size:
+        given = f"{len(outputs)} outputs" if hasattr(outputs, "__len__") else repr(outputs)
+        raise UsageError(f"{mechanism.name} was asked for size={size} outputs and returned {given}")
+    return from_array(outputs) if isinstance(outputs, np.ndarray) else from_list(list(outputs))
+
+
+def _first(outputs: Any, mechanism: Mechanism) -> Any:
+    return outputs[0] if hasattr(outputs, "__len__") and len(outputs) == 1 else outputs
+
+
+def _interleaved(
+    mechanism: Mechanism, data: tuple[Any, Any], game: Game, block: Block, coins: np.ndarray[Any, Any]
+) -> tuple[Outputs, Outputs]:
+    """Run an opaque function in the order of the coins, so that its own state cannot pass for a leak."""
+    sides: tuple[list[Any], list[Any]] = ([], [])
+    for coin in coins:
+        side = int(coin)
+        sides[side].append(_call(partial(mechanism.function, data[side], **game.parameters)))
+    for side in (0, 1):
+        _protect(game, block.pair, side)
+    return from_list(sides[0]), from_list(sides[1])
+
+
+def _fingerprint(outputs: Outputs) -> bytes:
+    state = hashlib.blake2b(repr(outputs.forms).encode(), digest_size=16)
+    state.update(outputs.codes[:_FINGERPRINT_RUNS].tobytes())
+    for numbers in outputs.numbers:
+        state.update(np.ascontiguousarray(numbers[:_FINGERPRINT_RUNS]).tobytes())
+    return state.digest()
+
+
+def play_block(game: Game, block: Block, reduce: Callable[[Outputs, Outputs], Result]) -> Played[Result]:
+    """Run one block and reduce its outputs; what a worker does."""
+    (side0, side1), reason = outputs_of(game, block)
+    prints = (_fingerprint(side0), _fingerprint(side1))
+    return Played(block, reduce(side0, side1), (len(side0), len(side1)), prints, reason)
+
+
+@dataclass(slots=True)
+class Watch:
+    """Notices blocks that repeat one another: a generator that was copied into workers, or seeded anew."""
+
+    game: Game
+    _seen: dict[tuple[int, int, bytes], Block | None] = field(default_factory=dict)
+
+    def see(self, played: Played[Any]) -> None:
+        """Raise `InvalidRunsError` where a block repeats the varying outputs of an earlier one."""
+        for side, print_ in enumerate(played.fingerprints):
+            if not played.sizes[side]:
+                continue
+            key = (played.block.pair, side, print_)
+            if key not in self._seen:
+                self._seen[key] = played.block
+            elif self._seen[key] is not None:
+                if self._varies(played.block, side):
+                    raise InvalidRunsError(
+                        "blocks with different seeds return the same varying sequence of outputs: the mechanism "
+                        "does not draw its randomness from the generator that it is given"
+                    )
+                self._seen[key] = None
+
+    def _varies(self, block: Block, side: int) -> bool:
+        sides, _ = outputs_of(self.game, block)
+        return information(sides[side].take(np.arange(min(len(sides[side]), _FINGERPRINT_RUNS)))) >= _CHANCE_BITS
+
+
+def play(
+    game: Game,
+    blocks: Sequence[Block],
+    reduce: Callable[[Outputs, Outputs], Result],
+    *,
+    workers: int = 1,
+    watch: Watch | None = None,
+) -> Iterator[Played[Result]]:
+    """Run blocks and yield their results in order.
+
+    Raises:
+        InvalidRunsError: if a worker dies, or blocks repeat one another.
+        UsageError: if the mechanism changes its data or does not depend on its noise alone.
+    """
+    results = (
+        _in_workers(game, blocks, reduce, workers)
+        if _shareable(game, workers)
+        else (play_block(game, block, reduce) for block in blocks)
+    )
+    for played in results:
+        if watch is not None:
+            watch.see(played)
+        yield played
+
+
+def _shareable(game: Game, workers: int) -> bool:
+    return workers > 1 and isinstance(game.mechanism, str)
+
+
+def _in_workers(
+    game: Game, blocks: Sequence[Block], reduce: Callable[[Outputs, Outputs], Result], workers: int
+) -> Iterator[Played[Result]]:
+    from joblib import Parallel, delayed
+    from joblib.externals.loky.process_executor import BrokenProcessPool
+
+    try:
+        yield from Parallel(n_jobs=workers, return_as="generator")(
+            delayed(play_block)(game, block, reduce) for block in blocks
+        )
+    except BrokenProcessPool as error:
+        raise InvalidRunsError(f"a worker process died while running the mechanism: {error}") from error

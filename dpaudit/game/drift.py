@@ -1,0 +1,26 @@
+"""Do the outputs of early and late runs follow one law?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_ERROR = 1e-9
+
+
+def drifted(early: np.ndarray[Any, Any], late: np.ndarray[Any, Any], error: float = _ERROR) -> bool:
+    """Whether the counts of some cell differ more between early and late runs than chance allows.
+
+    Given the k runs of a cell, how many of them are early is hypergeometric if the order does not matter,
+    so it strays from its mean by t with probability at most 2·exp(−2t²/k) (Hoeffding 1963, Theorem 2 and
+    section 6). ``error`` is shared by all cells.
+    """
+    runs = early.sum(), late.sum()
+    if min(runs) == 0:
+        return False
+    total = early + late
+    expected = total * (runs[0] / (runs[0] + runs[1]))
+    strayed = np.abs(early - expected)
+    limit = np.sqrt(np.maximum(total, 1) / 2 * np.log(2 * len(early) / error))
+    return bool(np.any(strayed > limit))

@@ -1,0 +1,5 @@
+"""Which datasets are neighbours, and are these two?"""
+
+from dpaudit.neighbours.relation import Relation, parse_relation
+
+__all__ = ["Relation", "parse_relation"]

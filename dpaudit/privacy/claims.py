@@ -1,0 +1,370 @@
+"""What exactly does somebody claim, and which events would refute it?
+
+A claim is an immutable value. Its *trade-off curve* f gives the smallest false negative rate that any
+attacker can reach at a false positive rate (Dong, Roth & Su 2022, Gaussian differential privacy,
+Definition 2.1), its *privacy profile* δ(ε) the smallest δ such that the claim implies (ε, δ)-DP (Balle,
+Barthe & Gaboardi 2018), and `least` turns the probabilities of one event into the smallest value of the
+claim's own parameter that allows them. The three say the same thing about one set of pairs (p, q).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from dpaudit.errors import UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+
+def number_text(value: float) -> str:
+    """Write a float so that reading it back gives the same float, without padding: 1, 0.5, 1e-6."""
+    text = repr(float(value)).removesuffix(".0")
+    mantissa, e, exponent = text.partition("e")
+    return f"{mantissa.removesuffix('.0')}e{int(exponent)}" if e else text
+
+
+def _require(name: str, value: float, low: float, high: float, *, open_low: bool = False) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise UsageError(f"{name} must be a number, not {value!r}") from None
+    inside = (low < number if open_low else low <= number) and number <= high and math.isfinite(number)
+    if not inside:
+        span = f"{'above' if open_low else 'at least'} {number_text(low)}"
+        span += "" if math.isinf(high) else f" and at most {number_text(high)}"
+        raise UsageError(f"{name} must be a finite number {span}, not {value!r}")
+    return number
+
+
+class Claim(ABC):
+    """A promise of privacy: one of the five notions with its numbers.
+
+    Attributes:
+        parameter: the name of the number that bounds are about: "epsilon", "rho" or "mu".
+        symbol: the letter for it.
+        notion: the name of the notion in words.
+    """
+
+    __slots__ = ()
+    parameter: ClassVar[str]
+    symbol: ClassVar[str]
+    notion: ClassVar[str]
+
+    @property
+    def value(self) -> float:
+        """The number that bounds are compared with (of `parameter`)."""
+        return float(getattr(self, self.parameter))
+
+    @property
+    def delta(self) -> float:
+        """The δ at which ε is meant; 0 for every notion without one."""
+        return 0.0
+
+    @property
+    def pure(self) -> bool:
+        """Whether the claim is plain ε-DP, for which the guess bound holds."""
+        return False
+
+    @abstractmethod
+    def tradeoff(self, fpr: ArrayLike) -> Floats:
+        """Return the least false negative rate f(fpr) that the claim allows; shape of ``fpr``."""
+
+    @abstractmethod
+    def profile(self, epsilon: ArrayLike) -> Floats:
+        """Return δ(ε), the least δ for which the claim implies (ε, δ)-DP; shape of ``epsilon`` (nats ≥ 0)."""
+
+    @abstractmethod
+    def least(self, p: ArrayLike, q: ArrayLike) -> Floats:
+        """Return the least value of `parameter` that allows an event of probabilities ``p`` and ``q``.
+
+        Non-decreasing in ``p``, non-increasing in ``q``, 0 where nothing is shown (p ≤ q), ∞ where no
+        finite value allows it. Whatever else the claim fixes (δ, the order) stays as it is.
+        """
+
+    @abstractmethod
+    def group(self, size: int) -> Claim:
+        """Return what the claim implies for datasets that differ by ``size`` neighbouring steps."""
+
+    def gross(self) -> float:
+        """Return the value of a gross violation, max(2v, v + 0.1): what every audit should be able to find."""
+        return max(2 * self.value, self.value + 0.1)
+
+    def with_value(self, value: float) -> Claim:
+        """Return the same notion with another value of `parameter`."""
+        numbers = {name: getattr(self, name) for name in self._numbers()}
+        return type(self)(**{**numbers, self.parameter: value})
+
+    @classmethod
+    def _numbers(cls) -> tuple[str, ...]:
+        return tuple(field.name for field in fields(cls))  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name}={number_text(getattr(self, name))}" for name in self._numbers())
+
+
+def _check_group(size: int) -> int:
+    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+        raise UsageError(f"a group is a whole number of records, 1 or more, not {size!r}")
+    return size
+
+
+def _probabilities(*values: ArrayLike) -> list[Floats]:
+    return [np.asarray(value, dtype=np.float64) for value in np.broadcast_arrays(*values)]
+
+
+def _approximate_loss(p: ArrayLike, q: ArrayLike, delta: float) -> Floats:
+    """ε of an event and of its complement: log((p − δ)/q) and log((1 − q − δ)/(1 − p))."""
+    p, q = _probabilities(p, q)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        event = np.where(p > delta, np.log(np.maximum(p - delta, 0.0)) - np.log(q), 0.0)
+        rest = np.where(1 - q > delta, np.log(np.maximum(1 - q - delta, 0.0)) - np.log1p(-p), 0.0)
+    return np.maximum(np.fmax(event, rest), 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class PureDP(Claim):
+    """ε-differential privacy (Dwork, McSherry, Nissim & Smith 2006, Definition 1)."""
+
+    epsilon: float
+    parameter: ClassVar[str] = "epsilon"
+    symbol: ClassVar[str] = "ε"
+    notion: ClassVar[str] = "pure differential privacy"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", _require("epsilon", self.epsilon, 0.0, math.inf))
+
+    @property
+    def pure(self) -> bool:
+        """True: this is plain ε-DP."""
+        return True
+
+    def tradeoff(self, fpr: ArrayLike) -> Floats:
+        """max(0, 1 − e^ε·α, e^−ε·(1 − α)) (Wasserman & Zhou 2010, Theorem 2.4; Kairouz, Oh & Viswanath 2015)."""
+        return ApproxDP(self.epsilon, 0.0).tradeoff(fpr)
+
+    def profile(self, epsilon: ArrayLike) -> Floats:
+        """(e^ε₀ − e^ε)₊ / (1 + e^ε₀): randomised response is the worst (Kairouz, Oh & Viswanath 2015, Theorem 3.2)."""
+        return ApproxDP(self.epsilon, 0.0).profile(epsilon)
+
+    def least(self, p: ArrayLike, q: ArrayLike) -> Floats:
+        """The larger log ratio of the event and of its complement."""
+        return _approximate_loss(p, q, 0.0)
+
+    def group(self, size: int) -> PureDP:
+        """kε for groups of k (Dwork & Roth 2014, Theorem 2.2)."""
+        return PureDP(_check_group(size) * self.epsilon)
+
+
+@dataclass(frozen=True, slots=True)
+class ApproxDP(Claim):
+    """(ε, δ)-DP: P(S) ≤ e^ε·Q(S) + δ for every S, both ways (Dwork, Kenthapadi, McSherry, Mironov & Naor 2006)."""
+
+    epsilon: float
+    delta: float
+    parameter: ClassVar[str] = "epsilon"
+    symbol: ClassVar[str] = "ε"
+    notion: ClassVar[str] = "approximate differential privacy"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", _require("epsilon", self.epsilon, 0.0, math.inf))
+        object.__setattr__(self, "delta", _require("delta", self.delta, 0.0, 1.0))
+
+    @property
+    def pure(self) -> bool:
+        """True at δ = 0 only."""
+        return self.delta == 0.0
+
+    def tradeoff(self, fpr: ArrayLike) -> Floats:
+        """max(0, 1 − δ − e^ε·α, e^−ε·(1 − δ − α)) (Dong, Roth & Su 2022, Proposition 2.5)."""
+        alpha = np.asarray(fpr, dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            steep = np.where(alpha > 0, 1 - self.delta - np.exp(self.epsilon) * alpha, 1 - self.delta)
+        flat = np.exp(-self.epsilon) * (1 - self.delta - alpha)
+        return np.asarray(np.maximum(0.0, np.maximum(steep, flat)))
+
+    def profile(self, epsilon: ArrayLike) -> Floats:
+        """δ + (1 − δ)·(e^ε₀ − e^ε)₊/(1 + e^ε₀), the conjugate of the trade-off curve at its corner."""
+        at = np.asarray(epsilon, dtype=np.float64)
+        # (e^a − e^b)/(1 + e^a) = (1 − e^(b−a))/(1 + e^−a), which cannot overflow
+        gap = np.maximum(0.0, -np.expm1(np.minimum(0.0, at - self.epsilon)) / (1 + np.exp(-self.epsilon)))
+        return np.asarray(self.delta + (1 - self.delta) * gap)
+
+    def least(self, p: ArrayLike, q: ArrayLike) -> Floats:
+        """The larger of log((p − δ)/q) and log((1 − q − δ)/(1 − p))."""
+        return _approximate_loss(p, q, self.delta)
+
+    def group(self, size: int) -> ApproxDP:
+        """(kε, δ·(e^kε − 1)/(e^ε − 1)) for groups of k (Vadhan 2017, Lemma 2.2)."""
+        k = _check_group(size)
+        try:
+            factor = math.expm1(k * self.epsilon) / math.expm1(self.epsilon) if self.epsilon > 0 else k
+        except OverflowError:
+            factor = math.inf
+        return ApproxDP(k * self.epsilon, min(1.0, self.delta * factor) if self.delta > 0 else 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianDP(Claim):
+    """μ-Gaussian DP: no easier to break than N(0, 1) against N(μ, 1) (Dong, Roth & Su 2022, Definition 2.6)."""
+
+    mu: float
+    parameter: ClassVar[str] = "mu"
+    symbol: ClassVar[str] = "μ"
+    notion: ClassVar[str] = "Gaussian differential privacy"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mu", _require("mu", self.mu, 0.0, math.inf))
+
+    def tradeoff(self, fpr: ArrayLike) -> Floats:
+        """Φ(Φ⁻¹(1 − α) − μ) (Dong, Roth & Su 2022, equation 6)."""
+        from scipy.special import ndtr, ndtri
+
+        return np.asarray(ndtr(-ndtri(np.asarray(fpr, dtype=np.float64)) - self.mu))
+
+    def profile(self, epsilon: ArrayLike) -> Floats:
+        """Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ) (Dong, Roth & Su 2022, Corollary 2.13; Balle & Wang 2018, Theorem 8)."""
+        from scipy.special import log_ndtr
+
+        at = np.asarray(epsilon, dtype=np.float64)
+        if self.mu == 0:
+            return np.zeros_like(at)
+        log_p = log_ndtr(self.mu / 2 - at / self.mu)
+        log_q = at + log_ndtr(-self.mu / 2 - at / self.mu)
+        return np.asarray(np.exp(log_p) * -np.expm1(np.minimum(0.0, log_q - log_p)))
+
+    def least(self, p: ArrayLike, q: ArrayLike) -> Floats:
+        """Φ⁻¹(p) − Φ⁻¹(q)."""
+        from scipy.special import ndtri
+
+        p, q = _probabilities(p, q)
+        with np.errstate(invalid="ignore"):
+            return np.where(p > q, ndtri(p) - ndtri(q), 0.0)
+
+    def group(self, size: int) -> GaussianDP:
+        """kμ for groups of k (Dong, Roth & Su 2022, Theorem 2.14)."""
+        return GaussianDP(_check_group(size) * self.mu)
+
+
+def _binary_renyi(p: Floats, q: Floats, order: float) -> Floats:
+    """D_order(Bern(p) ‖ Bern(q)) in nats, order ≥ 1 (van Erven & Harremoës 2014, equations 10 and 16)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lp, lq, rp, rq = np.log(p), np.log(q), np.log1p(-p), np.log1p(-q)
+        if order == 1.0:
+            hit, miss = np.where(p > 0, p * (lp - lq), 0.0), np.where(p < 1, (1 - p) * (rp - rq), 0.0)
+            return np.asarray(hit + miss)
+        hit = np.where(p > 0, order * lp + (1 - order) * lq, -np.inf)
+        miss = np.where(p < 1, order * rp + (1 - order) * rq, -np.inf)
+        return np.asarray(np.logaddexp(hit, miss) / (order - 1))
+
+
+class _RenyiRegion(Claim):
+    """What zCDP and Rényi DP share: curves that follow from the pairs (p, q) that their divergence allows.
+
+    A test is post-processing to one bit, and a mechanism may itself release just that bit, so the pairs
+    that the divergence allows are exactly the pairs that the claim allows.
+    """
+
+    __slots__ = ()
+
+    def tradeoff(self, fpr: ArrayLike) -> Floats:
+        """The lower boundary of the allowed pairs, by bisection: exact to 2^-50, and never too high."""
+        alpha = np.asarray(fpr, dtype=np.float64)
+        return np.asarray(1.0 - self._largest_p(np.atleast_1d(alpha)).reshape(alpha.shape))
+
+    def _largest_p(self, q: Floats) -> Floats:
+        low, high = q.copy(), np.ones_like(q)
+        for _ in range(50):
+            middle = (low + high) / 2
+            allowed = self.least(middle, q) <= self.value
+            low, high = np.where(allowed, middle, low), np.where(allowed, high, middle)
+        return high
+
+    def profile(self, epsilon: ArrayLike) -> Floats:
+        """sup over allowed pairs of p − e^ε·q, on a grid of q that is refined once: to about 1e-6 relative."""
+        at = np.asarray(epsilon, dtype=np.float64)
+        scale = np.exp(np.atleast_1d(at))
+        q = np.concatenate([[0.0], np.geomspace(1e-15, 1.0, 600)])
+        p = self._largest_p(q)
+        best = np.argmax(p - scale[:, None] * q, axis=1)
+        fine = np.linspace(q[np.maximum(best - 1, 0)], q[np.minimum(best + 1, len(q) - 1)], 201)
+        heights = self._largest_p(fine) - scale * fine
+        return np.asarray(np.maximum(0.0, heights.max(axis=0)).reshape(at.shape))
+
+
+# Orders of the divergence that are looked at: a finite set can only make `least` smaller, which is sound.
+_ORDERS = (1.0, *(1.0 + np.geomspace(1e-3, 1e6, 181)).tolist())
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroConcentratedDP(_RenyiRegion):
+    """ρ-zCDP: D_α(P‖Q) ≤ ρα for every α > 1, both ways (Bun & Steinke 2016, Definition 1.1)."""
+
+    rho: float
+    parameter: ClassVar[str] = "rho"
+    symbol: ClassVar[str] = "ρ"
+    notion: ClassVar[str] = "zero-concentrated differential privacy"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rho", _require("rho", self.rho, 0.0, math.inf))
+
+    def least(self, p: ArrayLike, q: ArrayLike) -> Floats:
+        """The largest D_α(Bern p‖Bern q)/α over α and both directions (data processing); 0 where p ≤ q."""
+        p, q = _probabilities(p, q)
+        worst = np.zeros(p.shape)
+        for order in _ORDERS:
+            both = np.fmax(_binary_renyi(p, q, order), _binary_renyi(q, p, order))
+            worst = np.fmax(worst, both / order)
+        return np.where(p > q, worst, 0.0)
+
+    def group(self, size: int) -> ZeroConcentratedDP:
+        """k²ρ for groups of k (Bun & Steinke 2016, Proposition 1.9)."""
+        return ZeroConcentratedDP(_check_group(size) ** 2 * self.rho)
+
+
+@dataclass(frozen=True, slots=True)
+class RenyiDP(_RenyiRegion):
+    """(α, ε)-Rényi DP: D_α(P‖Q) ≤ ε at one order α > 1, both ways (Mironov 2017, Definition 4)."""
+
+    order: float
+    epsilon: float
+    parameter: ClassVar[str] = "epsilon"
+    symbol: ClassVar[str] = "ε"
+    notion: ClassVar[str] = "Rényi differential privacy"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "order", _require("order", self.order, 1.0, math.inf, open_low=True))
+        object.__setattr__(self, "epsilon", _require("epsilon", self.epsilon, 0.0, math.inf))
+
+    def least(self, p: ArrayLike, q: ArrayLike) -> Floats:
+        """The larger D_α(Bern p‖Bern q) of both directions (data processing); 0 where p ≤ q."""
+        p, q = _probabilities(p, q)
+        both = np.fmax(_binary_renyi(p, q, self.order), _binary_renyi(q, p, self.order))
+        return np.where(p > q, np.fmax(both, 0.0), 0.0)
+
+    def group(self, size: int) -> RenyiDP:
+        """Refused for groups of 2 and more: the order changes with the group (Mironov 2017, Proposition 2)."""
+        if _check_group(size) == 1:
+            return self
+        raise UsageError(
+            "a Rényi claim at one order says nothing at the same order for groups; "
+            "state the claim for the group itself, for example claim='order=2, epsilon=…'"
+        )
+
+
+def as_claim(value: Any) -> Claim | None:
+    """Return ``value`` as a claim: a Claim, its text, or None."""
+    if value is None or isinstance(value, Claim):
+        return value
+    if isinstance(value, str):
+        from dpaudit.privacy.text import parse_claim
+
+        return parse_claim(value)
+    raise UsageError(f"a claim is a Claim or a text such as 'epsilon=1, delta=1e-6', not {value!r}")

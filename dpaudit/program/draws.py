@@ -1,0 +1,59 @@
+"""How is each kind of noise drawn, many at once?
+
+Every function takes a generator, the number of draws, and the arguments (numbers, or arrays with one entry
+a draw). They sample the named distribution to double precision: a program stands for mathematics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Draws = np.ndarray[Any, np.dtype[Any]]
+
+
+def discrete_laplace(rng: np.random.Generator, size: int, scale: Any) -> Draws:
+    """Difference of two geometric variables (Inusah & Kozubowski 2006, Proposition 2.2), as int64."""
+    # floor of an exponential variable of scale b is geometric with ratio exp(−1/b)
+    up = np.floor(rng.exponential(scale, size))
+    down = np.floor(rng.exponential(scale, size))
+    return (up - down).astype(np.int64)
+
+
+def discrete_gaussian(rng: np.random.Generator, size: int, sigma: Any) -> Draws:
+    """Rejection from the discrete Laplace (Canonne, Kamath & Steinke 2020, Algorithm 3), as int64."""
+    out = np.empty(size, dtype=np.int64)
+    todo = np.arange(size)
+    spread = np.broadcast_to(np.asarray(sigma, dtype=np.float64), (size,))
+    while len(todo):
+        s = spread[todo]
+        scale = np.floor(s) + 1
+        proposal = discrete_laplace(rng, len(todo), scale)
+        log_accept = -((np.abs(proposal) - s**2 / scale) ** 2) / (2 * s**2)
+        accepted = rng.random(len(todo)) < np.exp(log_accept)
+        out[todo[accepted]] = proposal[accepted]
+        todo = todo[~accepted]
+    return out
+
+
+SAMPLERS: dict[str, Callable[..., Draws]] = {
+    "laplace": lambda rng, size, scale: rng.laplace(0.0, scale, size),
+    "exponential": lambda rng, size, scale: rng.exponential(scale, size),
+    "gaussian": lambda rng, size, sigma: rng.normal(0.0, sigma, size),
+    "gumbel": lambda rng, size, scale: rng.gumbel(0.0, scale, size),
+    "discrete_laplace": discrete_laplace,
+    "discrete_gaussian": discrete_gaussian,
+    "bernoulli": lambda rng, size, probability: rng.random(size) < probability,
+    "uniform": lambda rng, size, low, high: low + (high - low) * rng.random(size),
+}
+
+
+def pick(rng: np.random.Generator, size: int, weights: list[float]) -> Draws:
+    """Indices with probability proportional to the weights, as int64."""
+    cumulative = np.cumsum(np.asarray(weights, dtype=np.float64))
+    found = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
+    # rounding may lead past the end, or onto a trailing option of weight zero
+    last = int(np.max(np.flatnonzero(np.asarray(weights) > 0)))
+    return np.asarray(np.minimum(found, last))

@@ -1,0 +1,58 @@
+"""What do the bounds say of the claim?
+
+The rules in their order: INVALID before VIOLATED, PROVED, INCONCLUSIVE and NOT VIOLATED.
+"""
+
+from __future__ import annotations
+
+import math
+
+from dpaudit.evidence import Bound, Verdict
+from dpaudit.privacy import Claim
+from dpaudit.privacy.claims import number_text
+
+
+def shown(value: float) -> str:
+    """Four digits, rounded down."""
+    if value == 0 or not math.isfinite(value):
+        return "∞" if value == math.inf else "0"
+    places = 3 - math.floor(math.log10(abs(value)))
+    scaled = math.floor(value * 10.0**places) / 10.0**places
+    return number_text(scaled)
+
+
+def judge(claim: Claim | None, lower: Bound, detectable: float | None) -> tuple[Verdict, str]:
+    """Return the verdict and a sentence that says why.
+
+    Args:
+        claim: what was claimed, or None.
+        lower: the headline's lower bound.
+        detectable: the smallest violation that would have been found with probability 0.9.
+    """
+    if math.isnan(lower.value):
+        raise ArithmeticError("a bound is not a number; it can decide nothing")
+    sure = f"at {lower.confidence:.6g} confidence"
+    if claim is None:
+        return Verdict.NO_CLAIM, f"No claim was made; ε is at least {shown(lower.value)}, {sure}."
+    symbol = claim.symbol
+    claimed = f"{symbol} = {number_text(claim.value)}"
+    if lower.value > claim.value:
+        return (
+            Verdict.VIOLATED,
+            f"{symbol} is more than the claimed {number_text(claim.value)}: at least {shown(lower.value)}, {sure}.",
+        )
+    if detectable is None or not detectable <= claim.gross():
+        could = (
+            "no violation, however large," if detectable in (None, math.inf) else f"only {symbol} of {detectable:.3g}"
+        )
+        found = f"These runs could have found {could}"
+        found += " or more" if detectable not in (None, math.inf) else ""
+        return (
+            Verdict.INCONCLUSIVE,
+            f"{found}, not even a gross violation of {claimed} ({symbol} = {claim.gross():.3g}); use more runs.",
+        )
+    return (
+        Verdict.NOT_VIOLATED,
+        f"No violation of {claimed} was found; {symbol} is at least {shown(lower.value)}, {sure}. "
+        "This is not a proof of privacy.",
+    )
