@@ -150,10 +150,17 @@ def audit(
     total = _whole("runs", runs, least=LEAST_RUNS * len(question.pairs))
     if time_budget is not None and not 0 < time_budget < math.inf:
         raise UsageError(f"time_budget is a positive number of seconds, not {time_budget!r}")
+    spent = {"learning": 0, "measuring": 0}
+
+    def tell(stage: str, done: int, of: int) -> None:
+        spent[stage] = max(spent[stage], done - sum(spent.values()) + spent[stage])
+        if listen is not None:
+            listen(stage, done, of)
+
     try:
-        evidence = _carry_out(question, total, time_budget, listen or _silent)
+        evidence = _carry_out(question, total, time_budget, tell)
     except InvalidRunsError as error:
-        evidence = _invalid(question, str(error))
+        evidence = _invalid(question, str(error), **spent)
     info = RunInfo(
         started=started.isoformat(timespec="seconds"),
         duration=round(time.perf_counter() - clock, 3),
@@ -161,10 +168,6 @@ def audit(
         workers=workers,
     )
     return _with(evidence, run=info)
-
-
-def _silent(stage: str, done: int, total: int) -> None:
-    pass
 
 
 def _with(evidence: Evidence, **changes: Any) -> Evidence:
@@ -335,7 +338,8 @@ def _learn(
     outputs = concatenate([side[0] for side in sides]), concatenate([side[1] for side in sides])
     if budget is None and _demanding(outputs):
         more = min(max(int(_DEMANDING_SHARE * runs), first), cap) - first
-        extra, slow = _gather(question, blocks_of(shape, Purpose.LEARNING, pair, more, len(blocks)), watch, tell, None)
+        rest = blocks_of(shape, Purpose.LEARNING, pair, more, len(blocks))
+        extra, slow = _gather(question, rest, watch, lambda done, _: tell(first + done, first + more), None)
         outputs = tuple(concatenate([outputs[side], *(part[side] for part in extra)]) for side in (0, 1))  # type: ignore[assignment]
         reason = reason or slow
     _refuse_if_nothing_ran(question, pair, outputs)
@@ -344,7 +348,12 @@ def _learn(
     ahead = max(runs - used, LEAST_RUNS) if budget is None else max(3 * used, LEAST_RUNS)
     choices, picture = choose(outputs[0], outputs[1], claim=question.notion, measuring=ahead, error=error)
     if shape is not Shape.PROGRAM:
-        _refuse_drift(outputs, picture)
+        halves = [np.array_split(np.arange(len(side)), 2) for side in outputs]
+        early, late = (
+            [picture.counts(side.take(half[part])) for side, half in zip(outputs, halves, strict=True)]
+            for part in (0, 1)
+        )
+        _refuse_drift(early, late)
     return _Learned(choices, picture, used, seconds), reason
 
 
@@ -387,12 +396,10 @@ def _refuse_if_nothing_ran(question: _Question, pair: int, outputs: tuple[Output
         raise UsageError(f"{question.mechanism.name} raises in every run, so nothing can be measured: {what}")
 
 
-def _refuse_drift(outputs: tuple[Outputs, Outputs], picture: Partition) -> None:
-    for side in outputs:
-        half = len(side) // 2
-        early, late = side.take(np.arange(half)), side.take(np.arange(half, len(side)))
-        if drifted(picture.counts(early), picture.counts(late)):
-            raise InvalidRunsError(_DRIFT)
+def _refuse_drift(early: Sequence[np.ndarray[Any, Any]], late: Sequence[np.ndarray[Any, Any]]) -> None:
+    """Raise where the cells of either side are filled differently by early and by late runs."""
+    if any(drifted(early[side], late[side]) for side in (0, 1)):
+        raise InvalidRunsError(_DRIFT)
 
 
 _DRIFT = (
@@ -418,10 +425,10 @@ def _measure(
 ) -> tuple[list[Attempt], Histogram, str | None]:
     """Run fresh runs against the frozen choices, keeping counts only."""
     blocks = blocks_of(question.mechanism.shape, Purpose.MEASURING, pair, runs)
-    drawn = next((i for i in range(len(blocks)) if sum(b.size for b in blocks[:i]) >= _PICTURE_RUNS), len(blocks))
+    drawn = -(-_PICTURE_RUNS // blocks[0].size)
+    drawn_runs = sum(block.size for block in blocks[:drawn])
     totals = np.zeros((len(learned.choices), 2, 2), dtype=np.int64)
-    halves = np.zeros((2, len(learned.choices), 2, 3), dtype=np.int64)
-    cells = np.zeros((2, learned.picture.size), dtype=np.int64)
+    cells = np.zeros((2, 2, learned.picture.size), dtype=np.int64)  # early and late, side, cell
     sizes, pictured = np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64)
     reason, done = None, 0
     for part, picture in ((blocks[:drawn], learned.picture), (blocks[drawn:], None)):
@@ -430,23 +437,19 @@ def _measure(
             counted = np.array(played.result.events)
             totals += counted
             sizes += played.sizes
-            rest = np.array(played.sizes)[None, :] - counted.sum(axis=2)
-            halves[0 if 2 * done < runs else 1] += np.concatenate([counted, rest[:, :, None]], axis=2)
             if played.result.cells is not None:
-                cells += np.array(played.result.cells)
+                cells[0 if 2 * done < drawn_runs else 1] += np.array(played.result.cells)
                 pictured += played.sizes
             reason = reason or played.fell_back
             done += played.block.size
             tell(done, runs)
     if question.mechanism.shape is not Shape.PROGRAM:
-        for early, late in zip(halves[0].reshape(-1, 3), halves[1].reshape(-1, 3), strict=True):
-            if drifted(early, late):
-                raise InvalidRunsError(_DRIFT)
+        _refuse_drift(cells[0], cells[1])
     attempts = [
         _attempt(question, pair, choice, counted, sizes, error)
         for choice, counted in zip(learned.choices, totals, strict=True)
     ]
-    return attempts, histogram_cells(learned.picture, pair, cells, pictured), reason
+    return attempts, histogram_cells(learned.picture, pair, cells.sum(axis=0), pictured), reason
 
 
 def _attempt(
@@ -588,7 +591,7 @@ def _detectable(claim: Claim, attempt: Attempt, error: float) -> float:
     return found
 
 
-def _invalid(question: _Question, reason: str) -> Evidence:
+def _invalid(question: _Question, reason: str, learning: int, measuring: int) -> Evidence:
     notion = question.notion
     nothing = Bound(
         value=0.0,
@@ -608,8 +611,8 @@ def _invalid(question: _Question, reason: str) -> Evidence:
         pairs=question.records,
         seed=question.seed,
         confidence=question.confidence,
-        learning=0,
-        measuring=0,
+        learning=learning,
+        measuring=measuring,
         verdict=Verdict.INVALID,
         reason=f"The runs cannot be trusted: {reason}.",
         lower=nothing,

@@ -42,17 +42,18 @@ def judge(claim: Claim | None, lower: Bound, detectable: float | None) -> tuple[
             f"{symbol} is more than the claimed {number_text(claim.value)}: at least {shown(lower.value)}, {sure}.",
         )
     if detectable is None or not detectable <= claim.gross():
-        could = (
-            "no violation, however large," if detectable in (None, math.inf) else f"only {symbol} of {detectable:.3g}"
-        )
-        found = f"These runs could have found {could}"
-        found += " or more" if detectable not in (None, math.inf) else ""
-        return (
-            Verdict.INCONCLUSIVE,
-            f"{found}, not even a gross violation of {claimed} ({symbol} = {claim.gross():.3g}); use more runs.",
-        )
+        return Verdict.INCONCLUSIVE, _too_few(claim, claimed, detectable)
     return (
         Verdict.NOT_VIOLATED,
         f"No violation of {claimed} was found; {symbol} is at least {shown(lower.value)}, {sure}. "
         "This is not a proof of privacy.",
+    )
+
+
+def _too_few(claim: Claim, claimed: str, detectable: float | None) -> str:
+    if detectable is None or not math.isfinite(detectable):
+        return f"These runs could not have shown any violation of {claimed}, however large; use more runs."
+    return (
+        f"These runs would have shown a violation of {claimed} only from {claim.symbol} = {detectable:.3g} on: "
+        f"even a gross one ({claim.symbol} = {claim.gross():.3g}) could have gone unseen; use more runs."
     )

@@ -89,10 +89,9 @@ def choose(
         sets = _candidate_sets(_order(candidate, counts_fit), counts)
         for penalty, found in best.items():
             found += _score(candidate.partition, sets, claim, measuring, error, penalty)
-    stable = max(best[_STABLE], key=lambda scored: scored.predicted)
-    rare = max(best[_RARE], key=lambda scored: scored.predicted)
+    stable, rare = (_best(best[penalty]) for penalty in (_STABLE, _RARE))
     picture = _picture(fitted)
-    if np.isneginf(stable.predicted) and not np.isneginf(rare.predicted):
+    if stable.predicted <= 0 < rare.predicted:
         stable = rare
     alike = rare.method == stable.method and rare.partition.event(rare.labels) == stable.partition.event(stable.labels)
     if alike or _rarity(rare) > _rarity(stable) / 4:
@@ -101,6 +100,12 @@ def choose(
         _choice("stable", stable, best[_STABLE], claim, measuring, 1 - _RARE_SHARE),
         _choice("rare", rare, best[_RARE], claim, measuring, _RARE_SHARE),
     ), picture
+
+
+def _best(found: list[_Scored]) -> _Scored:
+    """The highest prediction; where nothing is predicted to show, the two-sided event that says most."""
+    best = max(found, key=lambda scored: scored.predicted)
+    return best if best.predicted > 0 else max((s for s in found if s.method != "joint"), key=lambda s: s.predicted)
 
 
 def _rarity(scored: _Scored) -> float:
@@ -199,8 +204,13 @@ def _score(
         ) -> Floats:
             return predicted_bound(p, q, n, m, ahead, least, claim.delta, error, penalty, guess)
 
-        toward0 = predict(front0 / n0, front1 / n1, n0, n1, half, False)
-        toward1 = predict(back1 / n1, back0 / n0, n1, n0, half, False)
+        # an event that covers more than half is left to its complement, whose counts are not skewed
+        toward0 = np.where(
+            front0 / n0 + front1 / n1 <= 1, predict(front0 / n0, front1 / n1, n0, n1, half, False), -np.inf
+        )
+        toward1 = np.where(
+            back0 / n0 + back1 / n1 <= 1, predict(back1 / n1, back0 / n0, n1, n0, half, False), -np.inf
+        )
         for values, label, hits, misses in (
             (toward0, 1, front0 / n0, front1 / n1),
             (toward1, -1, back1 / n1, back0 / n0),

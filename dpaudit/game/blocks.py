@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 
 _BLOCK = {Shape.PROGRAM: 2**16, Shape.SAMPLER: 2**16, Shape.SEEDED: 2**11, Shape.OPAQUE: 2**11}
 _FIRST_BLOCK = 256
-_FINGERPRINT_RUNS = 4096
+_FINGERPRINT_RUNS = (128, 4096)
 _CHANCE_BITS = 64  # sequences that tell less apart may agree by chance
 
 
@@ -83,14 +83,14 @@ class Played(Generic[Result]):
     Attributes:
         result: what the reduction made of the outputs of side 0 and side 1.
         sizes: runs of each side.
-        fingerprints: digests of the first outputs of each side.
+        fingerprints: digests of the first outputs of each side, for several lengths.
         fell_back: why a program was read run by run, or None.
     """
 
     block: Block
     result: Result
     sizes: tuple[int, int]
-    fingerprints: tuple[bytes, bytes]
+    fingerprints: tuple[tuple[bytes, ...], tuple[bytes, ...]]
     fell_back: str | None
 
 
@@ -182,19 +182,25 @@ def _interleaved(
     return from_list(sides[0]), from_list(sides[1])
 
 
-def _fingerprint(outputs: Outputs) -> bytes:
-    state = hashlib.blake2b(repr(outputs.forms).encode(), digest_size=16)
-    state.update(outputs.codes[:_FINGERPRINT_RUNS].tobytes())
-    for numbers in outputs.numbers:
-        state.update(np.ascontiguousarray(numbers[:_FINGERPRINT_RUNS]).tobytes())
-    return state.digest()
+def _fingerprints(outputs: Outputs) -> tuple[bytes, ...]:
+    """Digests of the first outputs of a side, for every length in `_FINGERPRINT_RUNS` that it has."""
+    found = []
+    for length in _FINGERPRINT_RUNS:
+        if len(outputs) >= length:
+            start = outputs.take(np.arange(length))
+            state = hashlib.blake2b(repr(start.forms).encode(), digest_size=16)
+            state.update(start.codes.tobytes())
+            for numbers in start.numbers:
+                state.update(np.ascontiguousarray(numbers).tobytes())
+            found.append(state.digest())
+    return tuple(found)
 
 
 def play_block(game: Game, block: Block, reduce: Callable[[Outputs, Outputs], Result]) -> Played[Result]:
     """Run one block and reduce its outputs; what a worker does."""
     (side0, side1), reason = outputs_of(game, block)
-    prints = (_fingerprint(side0), _fingerprint(side1))
-    return Played(block, reduce(side0, side1), (len(side0), len(side1)), prints, reason)
+    fingerprints = (_fingerprints(side0), _fingerprints(side1))
+    return Played(block, reduce(side0, side1), (len(side0), len(side1)), fingerprints, reason)
 
 
 @dataclass(slots=True)
@@ -202,27 +208,26 @@ class Watch:
     """Notices blocks that repeat one another: a generator that was copied into workers, or seeded anew."""
 
     game: Game
-    _seen: dict[tuple[int, int, bytes], Block | None] = field(default_factory=dict)
+    _seen: dict[tuple[int, int, int, bytes], bool] = field(default_factory=dict)
 
     def see(self, played: Played[Any]) -> None:
         """Raise `InvalidRunsError` where a block repeats the varying outputs of an earlier one."""
-        for side, print_ in enumerate(played.fingerprints):
-            if not played.sizes[side]:
-                continue
-            key = (played.block.pair, side, print_)
-            if key not in self._seen:
-                self._seen[key] = played.block
-            elif self._seen[key] is not None:
-                if self._varies(played.block, side):
-                    raise InvalidRunsError(
-                        "blocks with different seeds return the same varying sequence of outputs: the mechanism "
-                        "does not draw its randomness from the generator that it is given"
-                    )
-                self._seen[key] = None
+        for side in (0, 1):
+            for length, fingerprint in zip(_FINGERPRINT_RUNS, played.fingerprints[side], strict=False):
+                key = (played.block.pair, side, length, fingerprint)
+                if key not in self._seen:
+                    self._seen[key] = True
+                elif self._seen[key]:
+                    if self._varies(played.block, side, length):
+                        raise InvalidRunsError(
+                            "blocks with different seeds return the same varying sequence of outputs: the "
+                            "mechanism does not draw its randomness from the generator that it is given"
+                        )
+                    self._seen[key] = False  # so poor in information that blocks may well agree
 
-    def _varies(self, block: Block, side: int) -> bool:
+    def _varies(self, block: Block, side: int, length: int) -> bool:
         sides, _ = outputs_of(self.game, block)
-        return information(sides[side].take(np.arange(min(len(sides[side]), _FINGERPRINT_RUNS)))) >= _CHANCE_BITS
+        return information(sides[side].take(np.arange(length))) >= _CHANCE_BITS
 
 
 def play(

@@ -10,15 +10,16 @@ _ERROR = 1e-9
 
 
 def drifted(early: np.ndarray[Any, Any], late: np.ndarray[Any, Any], error: float = _ERROR) -> bool:
-    """Whether the counts of some cell differ more between early and late runs than chance allows.
+    """Whether early and late runs differ more than chance allows, in some cell or in all cells up to some cell.
 
-    Given the k runs of a cell, how many of them are early is hypergeometric if the order does not matter,
-    so it strays from its mean by t with probability at most 2·exp(−2t²/k) (Hoeffding 1963, Theorem 2 and
-    section 6). ``error`` is shared by all cells.
+    Given the k runs of a set of cells, how many of them are early is hypergeometric if the order does not
+    matter, so it strays from its mean by t with probability at most 2·exp(−2t²/k) (Hoeffding 1963, Theorem 2
+    and section 6). ``error`` is shared by all sets.
     """
     runs = early.sum(), late.sum()
     if min(runs) == 0:
         return False
+    early, late = (np.concatenate([counts, np.cumsum(counts)]) for counts in (early, late))
     total = early + late
     expected = total * (runs[0] / (runs[0] + runs[1]))
     strayed = np.abs(early - expected)

@@ -11,7 +11,7 @@ import numpy as np
 
 
 def digest(data: Any) -> str:
-    """Return the SHA-256 of a canonical form of ``data`` (plain values, containers, arrays, frames; else its pickle)."""
+    """Return the SHA-256 of a canonical form of plain values, containers, arrays and frames; of the pickle of others."""
     state = hashlib.sha256()
     _feed(state, data)
     return state.hexdigest()

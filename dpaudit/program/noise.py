@@ -43,7 +43,7 @@ class Noise(ABC):
 
     @abstractmethod
     def argmax(self, values: Sequence[Any]) -> int:
-        """Return the index of the largest value (the first of equals), as a plain int: one branch of len(values) ways."""
+        """Return the index of the largest value (the first of equals); one branch of len(values) ways."""
 
     def laplace(self, scale: Any) -> Any:
         """Laplace noise: density exp(−|x|/scale)/(2·scale), variance 2·scale²."""

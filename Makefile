@@ -1,0 +1,75 @@
+# The commands of this project; `make help` lists them. Needs Python 3.11 or newer and make (GNU make 3.81 is enough).
+
+VENV := .venv
+PY := $(VENV)/bin/python
+OUT := out
+# An interpreter that is gone or broken means that nothing is set up, whatever the stamps say.
+ifneq ($(shell $(PY) -c "print('works')" 2>/dev/null),works)
+RENEW := renew
+endif
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help audit test lint format bench clean renew
+
+help: ## list the commands
+	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+audit: $(VENV)/.installed ## audit the Laplace mechanism and the penguin count, and say where the pages lie
+	@mkdir -p $(OUT)
+	$(PY) -m dpaudit audit laplace --seed 0 --html $(OUT)/laplace.html --json $(OUT)/laplace.json
+	$(PY) examples/penguins.py --out $(OUT)
+	@echo
+	@echo "The pages lie in $(OUT)/:" && ls $(OUT)/*.html
+
+test: $(VENV)/.installed-test ## run the tests
+	$(PY) -m pytest -n 2
+
+lint: $(VENV)/.installed-test $(VENV)/.installed-lint ## style, types and import contracts
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	$(VENV)/bin/lint-imports
+
+format: $(VENV)/.installed-lint ## put the code into the project's format
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+bench: $(VENV)/.installed-test ## measure what the documentation promises (minutes; see benchmarks/README.md)
+	$(PY) benchmarks/overhead.py
+	$(PY) benchmarks/startup.py
+
+clean: ## remove the environment and everything that was made
+	rm -rf $(VENV) $(OUT) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+# --- setting up: each stamp is written only after everything before it has succeeded ---
+
+renew:
+
+$(VENV)/.created: $(RENEW)
+	@rm -f $(VENV)/.installed*
+	@found=; \
+	for candidate in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	  if $$candidate -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
+	    found=$$candidate; break; \
+	  fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+	  echo "No Python 3.11 or newer with venv and ensurepip was found (on Debian: apt install python3-venv)." >&2; \
+	  echo "Name one with: make PYTHON=/path/to/python3" >&2; exit 1; \
+	fi; \
+	echo "Setting up $(VENV) with $$found"; \
+	$$found -m venv --clear $(VENV)
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.created pyproject.toml
+	$(PY) -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.installed-test: $(VENV)/.installed
+	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@
+
+$(VENV)/.installed-lint: $(VENV)/.installed
+	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[lint]'
+	@touch $@

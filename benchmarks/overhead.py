@@ -1,0 +1,66 @@
+"""How much longer does a whole audit take than sampling alone?
+
+Laplace noise drawn by NumPy, 1e7 runs a side: the audit's wall time over that of drawing the same number of
+outputs in one call a side, alternating, as the median of the ratios. Also the peak memory of the process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import statistics
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import dpaudit as dp
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def laplace(data: float, size: int, rng: np.random.Generator) -> Array:
+    """One answer with Laplace noise of scale 1, for ε = 1."""
+    return data + rng.laplace(0.0, 1.0, size)
+
+
+def bare(runs: int) -> float:
+    """Seconds to draw ``runs`` outputs of each side, in blocks that fit the cache."""
+    clock = time.perf_counter()
+    rng = np.random.default_rng(0)
+    for _ in range(0, 2 * runs, 2**15):
+        laplace(0.0, 2**15, rng)
+    return time.perf_counter() - clock
+
+
+def whole(runs: int, seed: int) -> float:
+    """Seconds for an audit of 2·runs runs in all."""
+    clock = time.perf_counter()
+    evidence = dp.audit(laplace, claim="epsilon=1", pairs=[(0.0, 1.0)], relation="queries", runs=2 * runs, seed=seed)
+    assert evidence.verdict is not dp.Verdict.INVALID
+    return time.perf_counter() - clock
+
+
+def main() -> None:
+    """Print the table and write it beside this script."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeat", type=int, default=5)
+    arguments = parser.parse_args()
+    lines = ["| runs a side | bare sampling (s) | whole audit (s) | ratio, median of pairs |", "|---|---|---|---|"]
+    whole(10_000, 0)
+    for runs in (10**5, 10**6, 10**7):
+        pairs = [(bare(runs), whole(runs, seed)) for seed in range(arguments.repeat)]
+        ratio = statistics.median(b / a for a, b in pairs)
+        times = [statistics.median(side) for side in zip(*pairs, strict=True)]
+        lines.append(f"| {runs:.0e} | {times[0]:.3f} | {times[1]:.3f} | {ratio:.2f} |")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    lines.append(f"\nPeak memory of the process: {peak:.0f} MB. Python {sys.version.split()[0]}, NumPy {np.__version__}.")
+    text = "\n".join(lines) + "\n"
+    print(text)
+    Path(__file__).with_name("results").joinpath("overhead.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+"""How long does the command line take to answer, and how long does a whole audit with its page take?
+
+Whole processes, median of several runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+COMMANDS = {
+    "python -c pass": ["-c", "pass"],
+    "dpaudit --help": ["-m", "dpaudit", "--help"],
+    "dpaudit list": ["-m", "dpaudit", "list"],
+    "dpaudit audit laplace --runs 1e6 --html --json": [
+        *("-m", "dpaudit", "audit", "laplace", "-p", "epsilon=1", "--runs", "1e6", "--seed", "0"),
+        *("--html", "laplace.html", "--json", "laplace.json"),
+    ],
+}
+
+
+def main() -> None:
+    """Print the table and write it beside this script."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeat", type=int, default=5)
+    arguments = parser.parse_args()
+    lines = ["| command | seconds (median) | least |", "|---|---|---|"]
+    with tempfile.TemporaryDirectory() as folder:
+        for name, command in COMMANDS.items():
+            times = []
+            for _ in range(arguments.repeat + 1):
+                clock = time.perf_counter()
+                subprocess.run([sys.executable, *command], cwd=folder, check=True, capture_output=True)
+                times.append(time.perf_counter() - clock)
+            lines.append(f"| `{name}` | {statistics.median(times[1:]):.2f} | {min(times[1:]):.2f} |")
+    text = "\n".join(lines) + "\n"
+    print(text)
+    Path(__file__).with_name("results").joinpath("startup.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""How can the audit be run again, and how is it cited?"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from typing import Any
+
+from dpaudit.evidence import Evidence
+from dpaudit.privacy.claims import number_text
+from dpaudit.report.words import visible
+
+_RUNNABLE = {"program", "sampler", "seeded", "opaque"}
+
+
+def _value(value: Any) -> str:
+    """Write a parameter so that the command line reads the same value: JSON, or bare text where that is no JSON."""
+    if not isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    try:
+        json.loads(value)
+    except ValueError:
+        return value
+    return value if value in {"NaN", "Infinity", "-Infinity"} else json.dumps(value, ensure_ascii=False)
+
+
+def reproduce_command(evidence: Evidence) -> str | None:
+    """Return the command line that runs the same audit again, quoted for a shell; None where nothing was run."""
+    target = evidence.target
+    if target.asks not in _RUNNABLE:
+        return None
+    words = ["dpaudit", "audit"]
+    options: list[str] = []
+    for name, value in target.parameters.items():
+        options += ["-p", f"{name}={_value(value)}"]
+    if evidence.claim is not None:
+        options += ["--claim", evidence.claim]
+    options += ["--runs", str(evidence.runs), "--confidence", number_text(evidence.confidence)]
+    options += ["--seed", str(evidence.seed)]
+    # a name that looks like an option must not become one
+    words += [*options, "--", target.name] if target.name.startswith("-") else [target.name, *options]
+    return visible(shlex.join(words), one_line=True)
+
+
+_TEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{mark: "\\" + mark for mark in "{}$&#_%"},
+}
+
+
+def bibtex(evidence: Evidence) -> str:
+    """Return a BibTeX entry that cites the evidence by its id."""
+    name = "".join(_TEX.get(mark, mark) for mark in visible(evidence.target.name, one_line=True))
+    identity = evidence.id
+    lines = [
+        f"@misc{{dpaudit-{identity.removeprefix('dpa1:')[:12]},",
+        f"  title = {{Differential privacy audit of {{{name}}}: {evidence.verdict}}},",
+        f"  howpublished = {{dpaudit {_version(evidence)}evidence}},",
+        f"  note = {{{identity}}},",
+    ]
+    started = "" if evidence.run is None else evidence.run.started
+    year = re.match(r"\d{4}(?=-)", started)
+    lines += [f"  year = {{{year[0]}}},"] if year else []
+    return "\n".join([*lines, "}"])
+
+
+def _version(evidence: Evidence) -> str:
+    version = evidence.versions.get("dpaudit", "")
+    return f"{version} " if re.fullmatch(r"[\w.+-]+", version) else ""

@@ -1,0 +1,125 @@
+"""What does a person need to read in a terminal? Eight to fifteen lines, the verdict first."""
+
+from __future__ import annotations
+
+import textwrap
+
+from dpaudit.evidence import Bound, Evidence, Event, Verdict
+from dpaudit.privacy.claims import number_text
+from dpaudit.report.command import reproduce_command
+from dpaudit.report.numerals import NBSP, claim_text, count_text, share_text
+from dpaudit.report.words import (
+    bound_text,
+    certainty,
+    claim_words,
+    detectable_text,
+    headline,
+    shortened,
+    symbol,
+    visible,
+)
+
+_WIDTH, _LABEL = 100, 13
+
+
+def summary(evidence: Evidence, *, width: int | None = None) -> str:
+    """Return the summary as text without control codes, ending in a line break."""
+    columns = max(_WIDTH if width is None else width, 40)
+    head = headline(evidence)
+    verdict = f"{head.word}: {head.sentence}"
+    lines = textwrap.wrap(_plain(verdict), columns) + textwrap.wrap(_plain(head.caution), columns)
+    for label, text, most in _rows(evidence, columns):
+        lines += _row(label, _plain(text), columns, most)
+    lines.append("  " + "id".ljust(_LABEL) + evidence.id)
+    command = reproduce_command(evidence)
+    if command is not None:
+        lines.append("  " + "reproduce".ljust(_LABEL) + command)
+    return "\n".join(lines) + "\n"
+
+
+def _plain(text: str) -> str:
+    return visible(text.replace(NBSP, " "), one_line=True)
+
+
+def _row(label: str, text: str, columns: int, most: int) -> list[str]:
+    room = columns - _LABEL - 2
+    wrapped = textwrap.wrap(text, room, break_on_hyphens=False, max_lines=most, placeholder=" …") or [""]
+    return [
+        "  " + (label if number == 0 else "").ljust(_LABEL) + line for number, line in enumerate(wrapped)
+    ]
+
+
+def _rows(evidence: Evidence, columns: int) -> list[tuple[str, str, int]]:
+    """Return label, text and the most lines of every row that applies."""
+    rows = []
+    if evidence.reason and evidence.verdict not in {Verdict.NOT_VIOLATED, Verdict.NO_CLAIM}:
+        rows.append(("reason", evidence.reason, 2))
+    rows.append(("target", _target(evidence), 2))
+    rows.append(("claim", _claim(evidence), 1 if columns >= _WIDTH else 2))
+    if evidence.verdict is not Verdict.INVALID:
+        rows.append(("lower bound", _bound(evidence.lower, evidence), 1))
+    if evidence.upper is not None:
+        rows.append(("upper bound", _bound(evidence.upper, evidence), 1))
+    rows += _event(evidence.lower)
+    if evidence.floating_point is not None:
+        rows.append(("low bits", f"{_bound(evidence.floating_point, evidence)}, reading the low-order bits", 1))
+    found = detectable_text(evidence)
+    if found is not None and evidence.verdict is not Verdict.INVALID:
+        rows.append(("detectable", f"{found}, with probability 0.9 through this event", 1))
+    rows.append(("runs", _runs(evidence), 1))
+    return rows
+
+
+def _target(evidence: Evidence) -> str:
+    parameters = ", ".join(
+        f"{name}={number_text(value) if isinstance(value, float) else value}"
+        for name, value in evidence.target.parameters.items()
+    )
+    name = shortened(evidence.target.name, 80)
+    return f"{name} ({parameters})" if parameters else name
+
+
+def _claim(evidence: Evidence) -> str:
+    claim = evidence.claimed
+    text = "none" if claim is None else f"{claim_words(claim)} ({claim.notion})"
+    return f"{text}; neighbours: {evidence.relation}"
+
+
+def _bound(bound: Bound, evidence: Evidence) -> str:
+    if bound.side == "lower" and bound.value <= 0:
+        return f"none above 0 was shown for {symbol(evidence)} ({bound.kind}, {certainty(bound)})"
+    return f"{bound_text(bound, evidence.claimed)} ({bound.kind}, {certainty(bound)})"
+
+
+def _event(bound: Bound) -> list[tuple[str, str, int]]:
+    event, counts = bound.event, bound.counts
+    if event is None:
+        return []
+    rows = []
+    for side in (0, 1):
+        if not event.toward(side):
+            continue
+        rows.append(("event" if not rows else "", _says(event, side), 1))
+        if counts is not None:
+            hits = counts.toward0 if side == 0 else counts.toward1
+            shares = [
+                f"{count_text(hits[own])} of {count_text(counts.runs[own])} runs of side {own}"
+                + (f" ({share_text(hits[own] / counts.runs[own])})" if counts.runs[own] else "")
+                for own in (0, 1)
+            ]
+            rows.append(("", "seen in " + ", ".join(shares), 1))
+    return rows
+
+
+def _says(event: Event, side: int) -> str:
+    return f"{shortened(event.describe(side), 400)}: speaks for side {side}"
+
+
+def _runs(evidence: Evidence) -> str:
+    pairs = len(evidence.pairs)
+    text = (
+        f"{count_text(evidence.runs)} ({count_text(evidence.learning)} learning, "
+        f"{count_text(evidence.measuring)} measuring; {pairs} pair{'' if pairs == 1 else 's'}), "
+        f"confidence {claim_text(evidence.confidence)}"
+    )
+    return text if evidence.reproducible else text + "; not reproducible"

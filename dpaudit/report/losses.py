@@ -1,0 +1,164 @@
+"""How much does each output tell the two sides apart?
+
+For a cell of outputs with probability p under side 0 and q under side 1, the privacy loss is ln(p/q) (Dwork
+& Rothblum 2016, Concentrated differential privacy, section 2). Here p and q are the frequencies of a cell
+in the measuring runs, over cells that were frozen on the learning runs. All of it is an estimate that
+explains a verdict; none of it decides one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betaincinv
+
+from dpaudit.evidence import Histogram
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+CONFIDENCE = 0.95
+LEAST = 10  # a cell seen on one side only counts as an infinite loss from this many runs on
+
+
+def frequency_interval(count: ArrayLike, runs: ArrayLike, confidence: float = CONFIDENCE) -> tuple[Floats, Floats]:
+    """Return the two ends of the exact interval of a probability (Clopper & Pearson 1934).
+
+    Args:
+        count, runs: broadcast; no runs at all give (0, 1).
+        confidence: of each interval by itself, half of the error at either end.
+    """
+    k, n = np.broadcast_arrays(np.asarray(count, dtype=np.float64), np.asarray(runs, dtype=np.float64))
+    tail = (1 - confidence) / 2
+    low = np.where(k > 0, betaincinv(np.maximum(k, 1), n - np.maximum(k, 1) + 1 + (n == 0), tail), 0.0)
+    high = np.where(k < n, betaincinv(k + 1, np.maximum(n - k, 1), 1 - tail), 1.0)
+    return low, high
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """The loss of every cell that was seen, each array of shape (cells,).
+
+    Attributes:
+        count0, count1: measuring runs of side 0 and side 1 in the cell; runs: those of each side in all.
+        loss: ln(p/q) of the frequencies; ±inf where one side was never seen there.
+        low, high: an interval of the loss, from exact intervals of p and q.
+        infinite: seen on one side only, there at least `LEAST` times; rare: seen on one side only, less often.
+    """
+
+    runs: tuple[int, int]
+    count0: Floats
+    count1: Floats
+    loss: Floats
+    low: Floats
+    high: Floats
+    infinite: np.ndarray[Any, np.dtype[np.bool_]]
+    rare: np.ndarray[Any, np.dtype[np.bool_]]
+
+    @property
+    def finite(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Cells that were seen on both sides."""
+        return np.isfinite(self.loss)
+
+    def mass(self, side: int, cells: np.ndarray[Any, np.dtype[np.bool_]]) -> float:
+        """Return the frequency of a set of cells under a side."""
+        counts = self.count0 if side == 0 else self.count1
+        return float(counts[cells].sum() / self.runs[side])
+
+
+def cell_losses(histogram: Histogram | None) -> Losses | None:
+    """Return the losses of the cells of a histogram, or None where no run of one side was counted."""
+    if histogram is None or min(histogram.runs) <= 0:
+        return None
+    cells = [cell for cell in histogram.cells if cell.count0 or cell.count1]
+    if not cells:
+        return None
+    count0 = np.array([cell.count0 for cell in cells], dtype=np.float64)
+    count1 = np.array([cell.count1 for cell in cells], dtype=np.float64)
+    n0, n1 = histogram.runs
+    # both intervals hold together with the stated confidence
+    each = 1 - (1 - CONFIDENCE) / 2
+    p_low, p_high = frequency_interval(count0, n0, each)
+    q_low, q_high = frequency_interval(count1, n1, each)
+    with np.errstate(divide="ignore"):
+        loss = np.log(count0 / n0) - np.log(count1 / n1)
+        low, high = np.log(p_low) - np.log(q_high), np.log(p_high) - np.log(q_low)
+    alone = ~np.isfinite(loss)
+    often = np.maximum(count0, count1) >= LEAST
+    return Losses((n0, n1), count0, count1, loss, low, high, alone & often, alone & ~often)
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """The loss histogram: for each bin and side the frequency and its exact interval.
+
+    ``edges`` has shape (bins + 1,); ``mass``, ``low`` and ``high`` have shape (2, bins), a row for each side.
+    ``minus`` and ``plus`` are (mass, low, high) of the cells that only side 1, or only side 0, was seen in.
+    """
+
+    edges: Floats
+    mass: Floats
+    low: Floats
+    high: Floats
+    minus: tuple[float, float, float]
+    plus: tuple[float, float, float]
+
+
+def loss_bins(losses: Losses, limit: float | None) -> Bins:
+    """Sort the cells into bins of equal width around 0; ``limit`` (a claimed ε) falls on an edge where it can."""
+    finite = losses.loss[losses.finite]
+    reach = float(np.max(np.abs(finite), initial=0.0)) * 1.02
+    if limit is not None and 0 < limit <= 5 * max(reach, 1e-12):
+        reach = max(reach, 1.2 * limit)
+    if reach <= 0:
+        reach = limit if limit else 1.0
+    width = reach / 20
+    if limit is not None and 2 * width <= limit <= reach:
+        width = limit / round(limit / width)
+    half = int(np.ceil(reach / width))
+    edges = width * np.arange(-half, half + 1)
+    counts = np.array(
+        [np.histogram(finite, edges, weights=side[losses.finite])[0] for side in (losses.count0, losses.count1)]
+    )
+    runs = np.array(losses.runs)[:, None]
+    low, high = frequency_interval(counts, runs)
+    return Bins(edges, counts / runs, low, high, _alone(losses, 1), _alone(losses, 0))
+
+
+def _alone(losses: Losses, side: int) -> tuple[float, float, float]:
+    counts = losses.count0 if side == 0 else losses.count1
+    count = float(counts[losses.infinite].sum())
+    low, high = frequency_interval(count, losses.runs[side])
+    return count / losses.runs[side], float(low), float(high)
+
+
+@dataclass(frozen=True, slots=True)
+class Beyond:
+    """What lies beyond ±ε, a pair for the directions (loss above ε under side 0, loss below −ε under side 1).
+
+    Attributes:
+        clear: mass of the cells whose whole interval of the loss lies beyond.
+        unclear: mass of the other cells whose estimated loss lies beyond: noise alone puts cells there.
+        excess: Σ (p − e^ε·q)₊ over the cells, and with the sides swapped: what a claim with δ limits by δ.
+    """
+
+    clear: tuple[float, float]
+    unclear: tuple[float, float]
+    excess: tuple[float, float]
+
+
+def beyond(losses: Losses, epsilon: float) -> Beyond:
+    """Return the mass beyond ±ε; rare cells that only one side was seen in are unclear."""
+    p, q = losses.count0 / losses.runs[0], losses.count1 / losses.runs[1]
+    above, below = losses.loss > epsilon, losses.loss < -epsilon
+    clear_above, clear_below = losses.low > epsilon, losses.high < -epsilon
+    with np.errstate(over="ignore", invalid="ignore"):
+        factor = np.exp(epsilon)
+        excess0 = float(np.sum(np.maximum(p - np.where(q > 0, factor * q, 0.0), 0.0)))
+        excess1 = float(np.sum(np.maximum(q - np.where(p > 0, factor * p, 0.0), 0.0)))
+    return Beyond(
+        (losses.mass(0, clear_above), losses.mass(1, clear_below)),
+        (losses.mass(0, above & ~clear_above), losses.mass(1, below & ~clear_below)),
+        (excess0, excess1),
+    )

@@ -1,0 +1,93 @@
+"""How is a number written so that what it says stays true?
+
+A lower bound is rounded down and an upper bound up. A number is never rounded across the claim that it
+was compared with: ``ε ≥ 1.098`` beside a claim of 1.0986 would say the opposite of what was found.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+
+from dpaudit.evidence import round_outward
+from dpaudit.privacy.claims import number_text
+
+NBSP = "\N{NO-BREAK SPACE}"
+_DIGITS = 4
+_FULL = 10  # bounds in evidence carry this many digits
+
+
+def _written(value: float) -> str:
+    """Write a float that already has few digits: positional in the middle range, else 1.2e-6."""
+    if value == 0:
+        return "0"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if math.isnan(value):
+        return "not a number"
+    if 1e-3 <= abs(value) < 1e7:
+        text = format(Decimal(repr(value)), "f")
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+    else:
+        text = number_text(value)
+    return text.replace("-", "−", 1) if text.startswith("-") else text
+
+
+def lower_text(value: float, *, claim: float | None = None) -> str:
+    """Write a lower bound, rounded down to 4 digits; to more where 4 would hide that it exceeds ``claim``."""
+    for digits in range(_DIGITS, _FULL):
+        rounded = round_outward(value, "lower", digits)
+        if claim is None or not value > claim or rounded > claim:
+            return _written(rounded)
+    return _written(value)
+
+
+def upper_text(value: float, *, claim: float | None = None) -> str:
+    """Write an upper bound, rounded up to 4 digits; to more where 4 would hide that it is at most ``claim``."""
+    for digits in range(_DIGITS, _FULL):
+        rounded = round_outward(value, "upper", digits)
+        if claim is None or not value <= claim or rounded <= claim:
+            return _written(rounded)
+    return _written(value)
+
+
+def claim_text(value: float) -> str:
+    """Write a claimed number as it was given; where it has many digits, the first six and an ellipsis."""
+    exact = number_text(value)
+    if len(exact) <= 8 or not math.isfinite(value):
+        return exact
+    cut = float(Context(prec=6, rounding=ROUND_FLOOR).plus(Decimal(value)))
+    return exact if cut == value else _written(cut) + "…"
+
+
+def estimate_text(value: float, digits: int = 3) -> str:
+    """Write an estimate, rounded to the nearest."""
+    if not math.isfinite(value) or value == 0:
+        return _written(value)
+    return _written(float(Context(prec=digits, rounding=ROUND_HALF_EVEN).plus(Decimal(value))))
+
+
+def confidence_text(confidence: float) -> str:
+    """Write a confidence in percent, exactly as it was asked for where that is short, else rounded down."""
+    percent = Decimal(repr(confidence)) * 100
+    short = Context(prec=8, rounding=ROUND_FLOOR).plus(percent)
+    return _written(float(short)) + NBSP + "%"
+
+
+def error_text(confidence: float) -> str:
+    """Write 1 − confidence in percent, rounded up."""
+    percent = (1 - Decimal(repr(confidence))) * 100
+    return _written(float(Context(prec=4, rounding=ROUND_CEILING).plus(percent))) + NBSP + "%"
+
+
+def share_text(value: float, *, rounding: str = "nearest") -> str:
+    """Write a share in percent with 3 digits; ``rounding`` is "nearest", "lower" or "upper"."""
+    percent = 100 * value
+    if rounding == "nearest":
+        return estimate_text(percent) + NBSP + "%"
+    return _written(round_outward(percent, rounding, 3)) + NBSP + "%"
+
+
+def count_text(count: int) -> str:
+    """Write a whole number in groups of three."""
+    return f"{count:,}"

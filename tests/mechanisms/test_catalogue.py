@@ -1,0 +1,231 @@
+"""Is every entry of the catalogue complete, consistent with itself, and careful with what it is given?"""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mechanisms
+from dpaudit import Claim, Mechanism
+from dpaudit.neighbours.relation import parse_relation
+from dpaudit.program.batch import run_batch
+from dpaudit.program.scalar import ScalarNoise
+
+FAMILIES = {"additive", "queries", "selection", "local", "contributions", "no privacy"}
+BAD_NUMBERS: tuple[Any, ...] = (0, -1, math.inf, math.nan, "much", None)
+BAD_BOUNDS = [{"low": 2}, {"high": -1}, {"high": math.inf}, {"low": -math.inf}, {"low": "a"}]
+
+# What each entry must refuse beside the bad epsilons, by parameter.
+REFUSED: dict[str, list[dict[str, Any]]] = {
+    "bounded_mean": BAD_BOUNDS,
+    "bounded_sum": [*BAD_BOUNDS, {"relation": "queries"}],
+    "count": [],
+    "count_with_minimum_set_size": [{"minimum": 0}, {"minimum": 2.5}],
+    "discrete_gaussian": [
+        *({"rho": bad} for bad in BAD_NUMBERS),
+        {"sensitivity": 0.5},
+        {"sensitivity": math.inf},
+    ],
+    "exact_count": [],
+    "exponential": [],
+    "gaussian": [{"delta": 0}, {"delta": 1}, *({"sensitivity": bad} for bad in BAD_NUMBERS)],
+    "gaussian_classic": [{"epsilon": 1}, {"epsilon": 20}, {"delta": 0}, {"sensitivity": math.inf}],
+    "generalised_randomised_response": [{"k": 1}, {"k": 2.5}],
+    "geometric": [{"sensitivity": 0.5}, {"sensitivity": 0}],
+    "histogram": [{"bins": ()}, {"bins": ("a", "a")}, {"relation": "declared"}],
+    "k_anonymous_release": [{"k": 0}],
+    "laplace": [{"sensitivity": bad} for bad in BAD_NUMBERS],
+    "noisy_average": BAD_BOUNDS,
+    "permute_and_flip": [],
+    "randomised_response": [],
+    "rappor": [{"hashes": 0}, {"bits": 0}, {"f": 1}, {"p": 0}, {"q": 1.5}, {"p": 0.55, "q": 0.45}],
+    "report_noisy_max": [{"noise_kind": "gaussian"}],
+    "snapping": [{"bound": 0}, {"bound": math.inf}, {"sensitivity": -1}],
+    "suggestions": [{"most": 0}, {"most": 1.5}],
+    "suggestions_per_record": [{"most": 0}],
+    "two_coins": [],
+    "unary_encoding": [{"k": 1}, {"encoding": "binary"}],
+}
+
+# Parameters that show another side of an entry; its claim, relation, pairs and loss must agree there too.
+VARIANTS: list[tuple[str, dict[str, Any]]] = [
+    ("bounded_sum", {"relation": "replace", "low": 18, "high": 90}),
+    ("bounded_sum", {"low": -7, "high": 3}),
+    ("bounded_mean", {"low": 18, "high": 90}),
+    ("discrete_gaussian", {"rho": 0.02, "sensitivity": 3}),
+    ("exponential", {"epsilon": 0.1}),
+    ("gaussian", {"epsilon": 8, "delta": 1e-9, "sensitivity": 2.5}),
+    ("gaussian_classic", {"epsilon": 0.99}),
+    ("generalised_randomised_response", {"k": 2, "epsilon": 3}),
+    ("geometric", {"sensitivity": 3}),
+    ("histogram", {"relation": "replace"}),
+    ("histogram", {"bins": ("only",), "relation": "replace"}),
+    ("laplace", {"sensitivity": 3}),
+    ("laplace", {"sensitivity": 0.5}),
+    ("noisy_average", {"low": -9, "high": 3, "epsilon": 0.2}),
+    ("permute_and_flip", {"epsilon": 4}),
+    ("rappor", {"bits": 64, "hashes": 2, "f": 0.5}),
+    ("report_noisy_max", {"noise_kind": "exponential"}),
+    ("report_noisy_max", {"noise_kind": "gumbel", "epsilon": 0.1}),
+    ("snapping", {"epsilon": 0.3, "sensitivity": 2, "bound": 9}),
+    ("suggestions", {"most": 1}),
+    ("suggestions_per_record", {"most": 2}),
+    ("unary_encoding", {"encoding": "symmetric", "k": 9}),
+]
+CASES = [(name, {}) for name in mechanisms.__all__] + VARIANTS
+
+every = pytest.mark.parametrize("name", mechanisms.__all__)
+every_case = pytest.mark.parametrize(("name", "given"), CASES, ids=lambda value: str(value).replace("'", ""))
+
+
+def entry(name: str) -> Mechanism:
+    found = getattr(mechanisms, name)
+    assert isinstance(found, Mechanism)
+    return found
+
+
+def fresh(seed: int = 0) -> ScalarNoise:
+    return ScalarNoise(np.random.default_rng(seed))
+
+
+def claim_of(found: Mechanism, parameters: dict[str, Any]) -> Claim:
+    claim = found.claim_for(parameters)
+    assert claim is not None
+    return claim
+
+
+def test_all_is_sorted_and_matches_the_table_of_refusals() -> None:
+    assert sorted(mechanisms.__all__) == mechanisms.__all__ == sorted(REFUSED)
+
+
+@every
+def test_it_is_documented_as_a_textbook_page(name: str) -> None:
+    found = entry(name)
+    doc = found.function.__doc__ or ""
+    assert found.name == name
+    assert found.summary.endswith(".")
+    assert "true loss is" in " ".join(doc.split())
+    assert ("What is wrong:" in doc) == (not found.correct)
+    assert found.family in FAMILIES
+    assert found.source
+    assert found.unit
+
+
+@every
+def test_it_is_a_program_with_a_default_for_every_parameter(name: str) -> None:
+    found = entry(name)
+    assert str(found.shape) == "program"
+    parameters = found.parameters_with({})
+    if "epsilon" in parameters and name != "gaussian_classic":
+        assert parameters["epsilon"] == 1
+
+
+@every_case
+def test_its_pairs_are_neighbours_and_both_sides_run(name: str, given: dict[str, Any]) -> None:
+    found = entry(name)
+    parameters = found.parameters_with(given)
+    relation = found.relation_for(parameters)
+    pairs = found.pairs_for(parameters)
+    assert relation is not None
+    assert pairs
+    for pair in pairs:
+        parse_relation(relation).check(*pair)
+        for side in pair:
+            before = copy.deepcopy(side)
+            assert found(side, fresh(), **parameters) == found(side, fresh(), **parameters)
+            assert side == before
+
+
+@every_case
+def test_the_batch_reading_knows_everything_that_it_does(name: str, given: dict[str, Any]) -> None:
+    found = entry(name)
+    parameters = found.parameters_with(given)
+    for side in found.pairs_for(parameters)[0]:
+        result = run_batch(lambda noise, data=side: found(data, noise, **parameters), 2_000, np.random.default_rng(0))
+        assert result.fell_back is None
+        assert len(result.paths) < 50
+
+
+@every_case
+def test_its_true_loss_keeps_the_claim_exactly_if_it_is_correct(name: str, given: dict[str, Any]) -> None:
+    found = entry(name)
+    parameters = found.parameters_with(given)
+    loss, claim = found.true_loss_for(parameters), claim_of(found, parameters)
+    assert loss is not None
+    assert loss > 0
+    if found.correct:
+        assert loss <= claim.value * (1 + 1e-9)
+    else:
+        assert loss > claim.value
+
+
+@every
+def test_it_refuses_parameters_outside_its_domain(name: str) -> None:
+    found = entry(name)
+    side = found.pairs_for(found.parameters_with({}))[0][0]
+    bad = list(REFUSED[name])
+    if "epsilon" in found.defaults:
+        bad += [{"epsilon": value} for value in BAD_NUMBERS]
+    for given in bad:
+        with pytest.raises(ValueError, match=r"must|need") as refusal:
+            found(side, fresh(), **given)
+        assert all(repr(value) in str(refusal.value) for value in given.values()), str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "given"),
+    [
+        ("bounded_mean", [], {}),
+        ("geometric", 0.5, {}),
+        ("discrete_gaussian", [1, 0.5], {}),
+        ("generalised_randomised_response", 4, {}),
+        ("unary_encoding", -1, {}),
+    ],
+)
+def test_it_refuses_data_for_which_its_claim_would_not_hold(name: str, data: Any, given: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="not"):
+        entry(name)(data, fresh(), **given)
+
+
+@pytest.mark.parametrize("name", ["laplace", "gaussian", "geometric", "discrete_gaussian", "snapping"])
+def test_an_additive_entry_takes_any_number_of_answers(name: str) -> None:
+    found = entry(name)
+    answers = [3, 0, -2]
+    released = found(answers, fresh())
+    assert len(released) == 3
+    assert len(set(released)) > 1
+    assert answers == [3, 0, -2]
+    assert isinstance(found(np.array([1, 2]), fresh()), list)
+
+
+@pytest.mark.parametrize(
+    ("sensitivity", "relation"),
+    [(1, "queries(norm=1)"), (3.0, "queries(norm=1, group=3)"), (0.5, "declared")],
+)
+def test_the_relation_of_laplace_follows_its_sensitivity(sensitivity: float, relation: str) -> None:
+    assert entry("laplace").relation_for({"sensitivity": sensitivity}) == relation
+
+
+def test_k_anonymous_groups_have_k_people_each() -> None:
+    rows = entry("k_anonymous_release")([(age, "flu") for age in range(20, 60)], fresh(), k=5)
+    sizes = [sum(row[:2] == group for row in rows) for group in {row[:2] for row in rows}]
+    assert len(rows) == 40
+    assert min(sizes) >= 5
+    assert len(sizes) == 5
+    assert entry("k_anonymous_release")([(20, "flu")] * 4, fresh(), k=5) == []
+
+
+def test_a_small_count_is_withheld() -> None:
+    assert entry("count_with_minimum_set_size")([1] * 4, fresh()) is None
+    assert entry("count_with_minimum_set_size")([1] * 5, fresh()) == 5
+
+
+def test_records_are_clipped_before_they_are_added() -> None:
+    quiet = {"epsilon": 1e12}
+    assert entry("bounded_sum")([5, -5, 5], fresh(), **quiet) == pytest.approx(1)
+    assert entry("bounded_mean")([5, -5, 5], fresh(), **quiet) == pytest.approx(1 / 3)
+    assert entry("noisy_average")([5, -5, 5], fresh(), **quiet) == pytest.approx(1 / 3)
