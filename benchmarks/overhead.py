@@ -56,7 +56,9 @@ def main() -> None:
         times = [statistics.median(side) for side in zip(*pairs, strict=True)]
         lines.append(f"| {runs:.0e} | {times[0]:.3f} | {times[1]:.3f} | {ratio:.2f} |")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    lines.append(f"\nPeak memory of the process: {peak:.0f} MB. Python {sys.version.split()[0]}, NumPy {np.__version__}.")
+    lines.append(
+        f"\nPeak memory of the process: {peak:.0f} MB. Python {sys.version.split()[0]}, NumPy {np.__version__}."
+    )
     text = "\n".join(lines) + "\n"
     print(text)
     Path(__file__).with_name("results").joinpath("overhead.md").write_text(text, encoding="utf-8")

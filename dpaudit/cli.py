@@ -124,7 +124,7 @@ def list_(name: str | None, json_file: str | None) -> None:
 
 
 def _listed(mechanism: Mechanism) -> dict[str, Any]:
-    from dpaudit.conductor import _plain
+    from dpaudit.evidence import plain_value
 
     parameters = mechanism.parameters_with(None)
     claim = mechanism.claim_for(parameters)
@@ -134,8 +134,8 @@ def _listed(mechanism: Mechanism) -> dict[str, Any]:
         "correct": mechanism.correct,
         "claim": None if claim is None else str(claim),
         "relation": mechanism.relation_for(parameters),
-        "parameters": {key: _plain(value) for key, value in parameters.items()},
-        "true_loss": _plain(mechanism.true_loss_for(parameters)),
+        "parameters": {key: plain_value(value) for key, value in parameters.items()},
+        "true_loss": plain_value(mechanism.true_loss_for(parameters)),
         "source": mechanism.source,
         "summary": mechanism.summary,
         "asks": str(mechanism.shape),

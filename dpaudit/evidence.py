@@ -410,6 +410,19 @@ def content_id(record: Any) -> str:
         raise UsageError(f"a record that has no canonical JSON: {error}") from None
 
 
+def plain_value(value: Any) -> Any:
+    """Return a parameter as a JSON value (a NumPy scalar as a plain one), or else its repr."""
+    if hasattr(value, "dtype") and hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    if isinstance(value, list | tuple):
+        return [plain_value(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): plain_value(item) for key, item in value.items()}
+    return repr(value)
+
+
 def _json_values(value: Any) -> Any:
     """Replace what JSON cannot hold exactly: infinities, NaN and integers above 2^53 become text."""
     if isinstance(value, dict):

@@ -14,10 +14,11 @@ none of these      ``f(data, **parameters)``                opaque: randomness o
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -25,7 +26,7 @@ from typing import Any
 from dpaudit.errors import UsageError, nearest
 from dpaudit.privacy.claims import Claim, as_claim
 
-_FILLED = ("noise", "rng", "size")
+FILLED = ("noise", "rng", "size")
 
 
 class Shape(Enum):
@@ -47,52 +48,96 @@ FORMS = (
 
 
 def _title(function: Any) -> str:
+    if isinstance(function, functools.partial):
+        return _title(function.func)
     return str(getattr(function, "__name__", None) or type(function).__name__)
 
 
-def _signature(function: Callable[..., Any]) -> inspect.Signature:
-    if not callable(function):
-        raise UsageError(f"a mechanism is a function, not {function!r}; write {FORMS}")
+def _listed(function: Callable[..., Any], *, follow: bool) -> list[inspect.Parameter]:
     try:
-        return inspect.signature(function)
+        listed = list(inspect.signature(function, follow_wrapped=follow).parameters.values())
     except (TypeError, ValueError):
         raise UsageError(
             f"{_title(function)} has no readable signature; wrap it in one of the forms {FORMS}, or give shape='opaque'"
         ) from None
-
-
-def _asked(function: Callable[..., Any]) -> tuple[frozenset[str], dict[str, Any], bool]:
-    """Return which of noise, rng, size it asks for, its parameters with defaults, and whether it takes any name."""
-    listed = list(_signature(function).parameters.values())
-    if not listed or listed[0].kind not in (
-        inspect.Parameter.POSITIONAL_ONLY,
-        inspect.Parameter.POSITIONAL_OR_KEYWORD,
-        inspect.Parameter.VAR_POSITIONAL,
-    ):
+    if not listed or listed[0].kind in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD):
         raise UsageError(f"{_title(function)} takes no data; the forms of a mechanism are {FORMS}")
-    filled: set[str] = set()
-    parameters: dict[str, Any] = {}
-    anything = False
+    return listed
+
+
+def _takes_any(listed: list[inspect.Parameter]) -> bool:
+    return listed[-1].kind is inspect.Parameter.VAR_KEYWORD
+
+
+def _names(function: Callable[..., Any]) -> tuple[dict[str, Any], bool]:
+    """Return what a function takes by name after its data, with defaults, and whether it takes any other name.
+
+    A wrapper (functools.wraps) that takes ``**names`` hands them on to the function within, so that one's
+    names count too; except ``noise``, ``rng`` and ``size`` where the wrapper itself asks for one of them.
+    """
+    own = _listed(function, follow=False)
+    names = _named(own, _title(function))
+    if not _takes_any(own):
+        return names, False
+    inner = _listed(function, follow=True)
+    handed_on = _named(inner, _title(function))
+    if not names.keys().isdisjoint(FILLED):
+        handed_on = {name: default for name, default in handed_on.items() if name not in FILLED}
+    return {**handed_on, **names}, _takes_any(inner)
+
+
+def _named(listed: list[inspect.Parameter], title: str) -> dict[str, Any]:
+    names: dict[str, Any] = {}
     for item in listed[1:]:
-        if item.kind is inspect.Parameter.VAR_KEYWORD:
-            anything = True
-        elif item.kind is inspect.Parameter.VAR_POSITIONAL:
-            continue
-        elif item.name in _FILLED and (item.default is inspect.Parameter.empty or item.default is None):
-            filled.add(item.name)
-        else:
-            parameters[item.name] = item.default
-    return frozenset(filled), parameters, anything
+        if item.kind is inspect.Parameter.POSITIONAL_ONLY:
+            if item.default is inspect.Parameter.empty:
+                raise UsageError(f"{title} takes {item.name} by position only; give it by name: write {FORMS}")
+        elif item.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
+            names[item.name] = item.default
+    return names
 
 
-def _shape_of(asked: frozenset[str], name: str) -> Shape:
+def _inferred(names: Mapping[str, Any], title: str) -> tuple[Shape, frozenset[str]]:
+    """Return how a function is run, and which of noise, rng and size it asks for."""
+    asked = frozenset(
+        name for name in FILLED if name in names and (names[name] is inspect.Parameter.empty or names[name] is None)
+    )
     if "noise" in asked:
         if asked != {"noise"}:
-            raise UsageError(f"{name} asks for noise and for {', '.join(sorted(asked - {'noise'}))}; write {FORMS}")
-        return Shape.PROGRAM
+            raise UsageError(f"{title} asks for noise and for {', '.join(sorted(asked - {'noise'}))}; write {FORMS}")
+        return Shape.PROGRAM, asked
     if "size" in asked:
-        return Shape.SAMPLER
-    return Shape.SEEDED if "rng" in asked else Shape.OPAQUE
+        return Shape.SAMPLER, asked
+    return (Shape.SEEDED if "rng" in asked else Shape.OPAQUE), asked
+
+
+_NEEDED = {Shape.PROGRAM: "noise", Shape.SAMPLER: "size", Shape.SEEDED: "rng", Shape.OPAQUE: None}
+
+
+def _stated(shape: str | Shape, names: Mapping[str, Any], anything: bool, title: str) -> tuple[Shape, frozenset[str]]:
+    """Return the shape that somebody says outright, and what such a function is given."""
+    try:
+        kind = Shape(str(shape))
+    except ValueError:
+        raise UsageError(f"shape is one of {', '.join(map(str, Shape))}, not {shape!r}") from None
+    needed = _NEEDED[kind]
+    if needed is not None and needed not in names and not anything:
+        raise UsageError(f"{title} cannot run as a {kind}: it does not take {needed}; write {FORMS}")
+    given = {"size", "rng"} if kind is Shape.SAMPLER else {needed}
+    return kind, frozenset(name for name in FILLED if name in given and (name in names or anything))
+
+
+def _sources(function: Any) -> Iterator[str]:
+    """The source of a function and of every function that it wraps, as far as there is any to read."""
+    while function is not None:
+        if isinstance(function, functools.partial):
+            function = function.func
+            continue
+        if not isinstance(function, Mechanism):
+            has_source = inspect.isroutine(function) or inspect.isclass(function)
+            with contextlib.suppress(OSError, TypeError, SyntaxError):
+                yield inspect.getsource(function if has_source else type(function))
+        function = getattr(function, "__wrapped__", None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,18 +186,23 @@ class Mechanism:
         return self.function(*args, **kwargs)
 
     @property
+    def description(self) -> str:
+        """The docstring of the function, or the empty text."""
+        function = self.function
+        while isinstance(function, functools.partial):
+            function = function.func
+        return inspect.getdoc(function) or ""
+
+    @property
     def summary(self) -> str:
         """The first line of the docstring."""
-        return (inspect.getdoc(self.function) or "").partition("\n")[0]
+        return self.description.partition("\n")[0]
 
     @property
     def digest(self) -> str | None:
-        """SHA-256 of the function's source, or None where there is none to read."""
-        try:
-            source = inspect.getsource(inspect.unwrap(self.function))
-        except (OSError, TypeError):
-            return None
-        return hashlib.sha256(source.encode()).hexdigest()
+        """SHA-256 of the function's source (with that of what it wraps), or None where there is none to read."""
+        sources = list(_sources(self.function))
+        return hashlib.sha256("\0".join(sources).encode()).hexdigest() if sources else None
 
     def parameters_with(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return all parameters: the given ones over the defaults.
@@ -162,7 +212,9 @@ class Mechanism:
         """
         given = dict(given or {})
         for name in given:
-            if name not in self.defaults and not (self.open_ended and name not in _FILLED):
+            if name in self.asked:
+                raise UsageError(f"{name} is no parameter of {self.name}: dpaudit fills it in for every run")
+            if name not in self.defaults and not self.open_ended:
                 raise UsageError(f"{self.name} has no parameter {name!r}; {nearest(name, self.defaults)}")
         merged = {**self.defaults, **given}
         missing = [name for name, value in merged.items() if value is inspect.Parameter.empty]
@@ -181,7 +233,13 @@ class Mechanism:
 
     def pairs_for(self, parameters: Mapping[str, Any]) -> list[tuple[Any, Any]]:
         """Return the worst-case pairs at these parameters; empty where the mechanism names none."""
-        return [tuple(pair) for pair in self._resolve(self.pairs, parameters, "pairs") or []]
+        pairs = self._resolve(self.pairs, parameters, "pairs")
+        found = []
+        for pair in () if pairs is None else pairs:
+            if not isinstance(pair, list | tuple) or len(pair) != 2:
+                raise UsageError(f"the pairs of {self.name} are a list [(data0, data1), …], but hold {pair!r:.80}")
+            found.append((pair[0], pair[1]))
+        return found
 
     def true_loss_for(self, parameters: Mapping[str, Any]) -> float | None:
         """Return the real loss over the worst-case pairs, in the claim's own parameter, where it is known."""
@@ -192,16 +250,27 @@ class Mechanism:
         """Call a callable with the parameters that it names; return anything else as it is."""
         if not callable(spec):
             return spec
-        wanted = inspect.signature(spec).parameters
+        wanted = inspect.signature(spec).parameters.values()
+        takes_any = any(item.kind is inspect.Parameter.VAR_KEYWORD for item in wanted)
+        named = {item.name: item.default for item in wanted if item.kind not in _VARIADIC}
         absent = [
-            name for name, item in wanted.items() if name not in parameters and item.default is inspect.Parameter.empty
+            name for name, default in named.items() if name not in parameters and default is inspect.Parameter.empty
         ]
         if absent:
             raise UsageError(
                 f"the {what} of {self.name} is computed from {', '.join(absent)}, which is no parameter of it; "
                 f"{nearest(absent[0], parameters)}"
             )
-        return spec(**{name: parameters[name] for name in wanted if name in parameters})
+        given = {name: value for name, value in parameters.items() if takes_any or name in named}
+        try:
+            return spec(**given)
+        except (Exception, SystemExit) as error:
+            at = ", ".join(f"{name}={value!r:.40}" for name, value in given.items()) or "no parameters"
+            why = str(error) if isinstance(error, UsageError) else f"{type(error).__name__}: {error}"
+            raise UsageError(f"the {what} of {self.name} cannot be computed at {at}: {why}") from error
+
+
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def mechanism(
@@ -242,29 +311,17 @@ def mechanism(
             shape=shape,
             reference=reference,
         )
+    if not callable(function):
+        raise UsageError(f"a mechanism is a function, not {function!r:.80}; write {FORMS}")
     title = name or _title(function)
-    asked: frozenset[str] = frozenset()
-    defaults: dict[str, Any] = {}
-    open_ended = True
-    if shape is None:
-        asked, defaults, open_ended = _asked(function)
-        kind = _shape_of(asked, title)
-    else:
-        try:
-            kind = Shape(str(shape))
-        except ValueError:
-            raise UsageError(f"shape is one of {', '.join(map(str, Shape))}, not {shape!r}") from None
-        wanted = {
-            Shape.PROGRAM: {"noise"},
-            Shape.SAMPLER: {"size", "rng"},
-            Shape.SEEDED: {"rng"},
-            Shape.OPAQUE: set(),
-        }
-        asked = frozenset(wanted[kind])
-        try:
-            _, defaults, open_ended = _asked(function)
-        except UsageError:
-            defaults = {}
+    try:
+        names, open_ended = _names(function)
+    except UsageError:
+        if shape is None:
+            raise
+        names, open_ended = {}, True
+    kind, asked = _inferred(names, title) if shape is None else _stated(shape, names, open_ended, title)
+    defaults = {name: default for name, default in names.items() if name not in asked}
     return Mechanism(
         function=function,
         name=title,

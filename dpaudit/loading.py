@@ -160,3 +160,23 @@ def _top_level_known(module: str) -> bool:
         return PathFinder.find_spec(module.partition(".")[0], sys.path) is not None
     except (ImportError, ValueError):
         return False
+
+
+def public_name(mechanism: Mechanism) -> str:
+    """Return what to type to audit this mechanism again: a file as seen from here, or by its own name elsewhere."""
+    reference = mechanism.reference or _script_reference(mechanism.function)
+    path, colon, name = (reference or mechanism.name).rpartition(":")
+    if not colon or not path.endswith(".py"):
+        return reference or mechanism.name
+    file = Path(path).resolve()
+    shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else Path(file.name)
+    return f"{shown.as_posix()}:{name}"
+
+
+def _script_reference(function: Callable[..., Any]) -> str | None:
+    """The file and name of a function of the script that is being run."""
+    file = getattr(sys.modules.get("__main__"), "__file__", None)
+    name = getattr(function, "__qualname__", "<")
+    if getattr(function, "__module__", None) != "__main__" or file is None or "<" in name:
+        return None
+    return f"{Path(file).resolve()}:{name}"

@@ -77,9 +77,10 @@ def choose(
     Returns:
         The choices, and a partition to draw the loss histogram over.
     """
-    half0, half1 = len(outputs0) // 2, len(outputs1) // 2
-    fit = outputs0.take(np.arange(half0)), outputs1.take(np.arange(half1))
-    validate = outputs0.take(np.arange(half0, len(outputs0))), outputs1.take(np.arange(half1, len(outputs1)))
+    if not len(outputs0) + len(outputs1):
+        raise ValueError("there are no learning runs to choose an event from")
+    # every other run, so that neither half is the earlier one
+    fit, validate = ((outputs0.take(half), outputs1.take(half)) for half in (slice(0, None, 2), slice(1, None, 2)))
     fitted = list(families(*fit))
     best: dict[float, list[_Scored]] = {_STABLE: [], _RARE: []}
     for candidate in fitted:
@@ -138,8 +139,7 @@ def _weight(scored: _Scored, claim: Claim, runs: int) -> float:
 class _Sets:
     """Cells in order, from those that speak most for side 0, with what the validation runs put at each prefix.
 
-    ``first0[i]`` are the runs of side 0 in the first i cells, and so on; ``seen`` marks the cells that may
-    carry a label (the cell of unknown forms never does).
+    ``prefix0[i]`` are the runs of side 0 in the first i cells, ``total0`` those in all cells, and so on.
     """
 
     order: Integers
@@ -151,14 +151,13 @@ class _Sets:
 
 
 def _order(candidate: Fitted, counts: tuple[Integers, ...]) -> list[Integers]:
-    """Return the orders of the cells (without the last, unknown one) that are worth trying."""
-    known = candidate.partition.size - 1
+    """Return the orders of the telling cells that are worth trying."""
+    cells = candidate.partition.telling
     if candidate.ordered:
-        ascending = np.arange(known)
-        return [ascending, ascending[::-1]]
+        return [cells, cells[::-1]]
     smooth = 0.5
-    rates = [(side[:known] + smooth) / (side.sum() + smooth * known) for side in counts]
-    return [np.argsort(np.log(rates[1]) - np.log(rates[0]), kind="stable")]
+    rates = [(side[cells] + smooth) / (side.sum() + smooth * len(cells)) for side in counts]
+    return [cells[np.argsort(np.log(rates[1]) - np.log(rates[0]), kind="stable")]]
 
 
 def _candidate_sets(orders: list[Integers], counts: tuple[Integers, ...]) -> list[_Sets]:
@@ -208,9 +207,7 @@ def _score(
         toward0 = np.where(
             front0 / n0 + front1 / n1 <= 1, predict(front0 / n0, front1 / n1, n0, n1, half, False), -np.inf
         )
-        toward1 = np.where(
-            back0 / n0 + back1 / n1 <= 1, predict(back1 / n1, back0 / n0, n1, n0, half, False), -np.inf
-        )
+        toward1 = np.where(back0 / n0 + back1 / n1 <= 1, predict(back1 / n1, back0 / n0, n1, n0, half, False), -np.inf)
         for values, label, hits, misses in (
             (toward0, 1, front0 / n0, front1 / n1),
             (toward1, -1, back1 / n1, back0 / n0),

@@ -102,10 +102,6 @@ def _vector_families(forms: list[_Form]) -> Iterator[Fitted]:
         yield _ranked(f"histogram of number {index}", [main], lambda item, i=index: _bins(item, Coordinate(i), 64))
 
 
-def _scored_bins(item: _Form, fit: Callable[[_Form], Score]) -> Rule:
-    return _bins(item, fit(item), 64) if item.columns else _one(item)
-
-
 def _one(item: _Form) -> Rule:
     return Rule(item.form, None, (), ())
 
@@ -146,16 +142,9 @@ def _bins(item: _Form, score: Score, bins: int) -> Rule:
     atoms = distinct[counts > max(20, len(values) / (4 * bins))]
     ordered = np.sort(values)
     extreme = min(10, len(ordered) // 4)
-    edges = np.unique(
-        np.concatenate(
-            [
-                np.quantile(ordered, np.linspace(0, 1, bins + 1)[1:-1]),
-                atoms,
-                np.nextafter(atoms, np.inf),
-                ordered[[extreme, -extreme - 1]],
-            ]
-        )
-    )
+    quantiles = ordered[(np.arange(1, bins) * len(ordered)) // bins]
+    after = np.nextafter(atoms, np.inf)
+    edges = np.unique(np.concatenate([quantiles, atoms, after[np.isfinite(after)], ordered[[extreme, -extreme - 1]]]))
     return Rule(item.form, score, tuple(edges.tolist()), ())
 
 
@@ -182,9 +171,11 @@ def _categories(item: _Form) -> Rule:
 
 def _standardised(item: _Form) -> tuple[Floats, Floats]:
     pooled = item.pooled
-    center = np.median(pooled, axis=0) if len(pooled) else np.zeros(item.columns)
-    scale = pooled.std(axis=0) if len(pooled) else np.ones(item.columns)
-    return center, np.where(scale > 0, scale, 1.0)
+    if not len(pooled):
+        return np.zeros(item.columns), np.ones(item.columns)
+    with np.errstate(over="ignore", invalid="ignore"):
+        center, scale = np.median(pooled, axis=0), pooled.std(axis=0)
+    return np.where(np.isfinite(center), center, 0.0), np.where((scale > 0) & np.isfinite(scale), scale, 1.0)
 
 
 def logistic_score(item: _Form) -> Linear:
@@ -196,7 +187,8 @@ def logistic_score(item: _Form) -> Linear:
     clips = (2.0, 0.3)
 
     def features(rows: Floats) -> Floats:
-        centred = (rows - center) / scale
+        with np.errstate(over="ignore"):
+            centred = (rows - center) / scale
         return np.hstack([np.ones((len(rows), 1)), *(np.clip(centred, -clip, clip) for clip in clips)])
 
     x = np.vstack([features(item.side0), features(item.side1)])
@@ -215,7 +207,8 @@ def sum_score(item: _Form, clip: float) -> Linear:
     center, scale = _standardised(item)
     mean, spread = [], []
     for rows in (item.side0, item.side1):
-        clipped = np.clip((rows - center) / scale, -clip, clip)
+        with np.errstate(over="ignore"):
+            clipped = np.clip((rows - center) / scale, -clip, clip)
         mean.append(clipped.mean(axis=0) if len(rows) else np.zeros(item.columns))
         spread.append(clipped.var(axis=0) / max(len(rows), 1) if len(rows) else np.zeros(item.columns))
     difference = mean[0] - mean[1]
@@ -230,7 +223,8 @@ def telling_coordinates(item: _Form) -> list[int]:
     sides = (item.side0[:5000], item.side1[:5000])
     found = []
     for index in range(item.columns):
-        edges = np.unique(np.quantile(np.concatenate([side[:, index] for side in sides]), np.linspace(0, 1, 13)[1:-1]))
+        pooled = np.sort(np.concatenate([side[:, index] for side in sides]))
+        edges = np.unique(pooled[(np.arange(1, 12) * len(pooled)) // 12])
         a, b = (np.bincount(np.searchsorted(edges, side[:, index], side="right"), minlength=13) for side in sides)
         rate0, rate1 = a / len(sides[0]), b / len(sides[1])
         found.append(float(np.sum((rate0 - rate1) ** 2 / np.maximum(rate0 + rate1, 1e-12))))

@@ -20,21 +20,34 @@ Integers = np.ndarray[Any, np.dtype[np.int64]]
 _FEW_EDGES = 8  # so few are counted one by one, which is faster than a search for each output
 
 
+_MIX = np.uint64(0x9E3779B97F4A7C15)  # an odd constant that spreads bits (Knuth's multiplicative hashing)
+
+
 @lru_cache(maxsize=64)
-def _row_table(score: Rows) -> tuple[Floats, Integers]:
-    keys = _row_keys(np.asarray(score.rows, dtype=np.float64).reshape(len(score.rows), -1))
+def _row_table(score: Rows) -> tuple[Integers, Floats, Integers]:
+    """Return the keys of the listed rows in order, the rows in that order, and their indices."""
+    rows = np.asarray(score.rows, dtype=np.float64).reshape(len(score.rows), -1)
+    keys = _row_keys(rows)
     order = np.argsort(keys, kind="stable")
-    return keys[order], order
+    return keys[order], rows[order], order
 
 
-def _row_keys(numbers: Floats) -> Floats:
-    """One number for each row: equal rows have equal keys, others practically never do."""
-    if numbers.shape[1] == 1:
-        return numbers[:, 0]
-    keys = np.zeros(len(numbers))
+def _row_keys(numbers: Floats) -> Integers:
+    """One integer for each row: equal rows have equal keys, others practically never do."""
+    keys = np.zeros(len(numbers), dtype=np.uint64)
     for column in range(numbers.shape[1]):
-        keys += numbers[:, column] * np.sqrt(2.0 + column * 1.7320508)
-    return keys
+        bits = (numbers[:, column] + 0.0).view(np.uint64)  # −0 becomes 0
+        keys = (keys ^ bits) * _MIX
+        keys ^= keys >> np.uint64(32)
+    return keys.view(np.int64)
+
+
+def _row_index(score: Rows, numbers: Floats) -> Floats:
+    if not score.rows:
+        return np.full(len(numbers), -1.0)
+    keys, rows, order = _row_table(score)
+    where = np.minimum(np.searchsorted(keys, _row_keys(numbers)), len(keys) - 1)
+    return np.where((rows[where] == numbers).all(axis=1), order[where], -1).astype(np.float64)
 
 
 def score_of(score: Score, numbers: Floats) -> Floats:
@@ -42,16 +55,14 @@ def score_of(score: Score, numbers: Floats) -> Floats:
     if isinstance(score, Coordinate):
         return numbers[:, score.index]
     if isinstance(score, Rows):
-        keys, order = _row_table(score)
-        values = _row_keys(numbers)
-        where = np.minimum(np.searchsorted(keys, values), len(keys) - 1)
-        return np.where(keys[where] == values, order[where], -1).astype(np.float64)
+        return _row_index(score, numbers)
     return linear_score(score, numbers)
 
 
 def linear_score(score: Linear, numbers: Floats) -> Floats:
     """Σ_t Σ_j weights[t][j]·clip((x_j − center_j)/scale_j, ±clips[t]), summed in a fixed order."""
-    centred = (numbers - np.asarray(score.center)) / np.asarray(score.scale)
+    with np.errstate(over="ignore"):
+        centred = (numbers - np.asarray(score.center)) / np.asarray(score.scale)
     total = np.zeros(len(numbers))
     for clip, weights in zip(score.clips, score.weights, strict=True):
         # einsum without optimisation sums in one order on every machine, unlike a BLAS product
@@ -88,6 +99,15 @@ class Partition:
     rules: tuple[Rule, ...]
 
     @property
+    def telling(self) -> Integers:
+        """The cells that may carry a label: not those of rows and forms that were never seen."""
+        seen = [
+            np.arange(len(rule.edges) + 1) > 0 if isinstance(rule.score, Rows) else np.ones(len(rule.edges) + 1)
+            for rule in self.rules
+        ]
+        return np.flatnonzero(np.concatenate([*seen, [0]]))
+
+    @property
     def size(self) -> int:
         """The number of cells, with the one for other forms."""
         return sum(len(rule.edges) + 1 for rule in self.rules) + 1
@@ -118,10 +138,13 @@ class Partition:
 def _merged(rule: Rule, labels: Integers) -> Rule:
     """Join neighbouring cells with the same label."""
     if isinstance(rule.score, Rows):
-        named = np.flatnonzero(labels[1:])
+        # a listed row with the label of all unlisted ones need not be listed
+        named = np.flatnonzero(labels[1:] != labels[0])
+        if not len(named):
+            return Rule(rule.form, None, (), (int(labels[0]),))
         rows = tuple(rule.score.rows[row] for row in named)
         edges = tuple(float(row) - 0.5 for row in range(len(rows)))
-        return Rule(rule.form, Rows(rows), edges, (0, *(int(label) for label in labels[1:][named])))
+        return Rule(rule.form, Rows(rows), edges, (int(labels[0]), *(int(label) for label in labels[1:][named])))
     change = np.flatnonzero(labels[1:] != labels[:-1])
     kept = (int(labels[0]), *(int(labels[cell + 1]) for cell in change))
     edges = tuple(float(rule.edges[cell]) for cell in change)

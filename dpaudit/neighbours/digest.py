@@ -3,51 +3,108 @@
 from __future__ import annotations
 
 import hashlib
-import pickle
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from enum import Enum
 from typing import Any
 
 import numpy as np
 
+_PLAIN = (type(None), bool, int, float, complex, str, bytes)
+
 
 def digest(data: Any) -> str:
-    """Return the SHA-256 of a canonical form of plain values, containers, arrays and frames; of the pickle of others."""
+    """Return the SHA-256 of a canonical form of the data.
+
+    Values, containers, arrays and frames count by what they hold, other objects by what they would be pickled
+    from, and what cannot be pickled (a connection, a handle) by its type alone. Types count too: 1, 1.0 and
+    True differ; NumPy's scalars count as Python's. The order of a set does not count, that of a dict does.
+    """
     state = hashlib.sha256()
-    _feed(state, data)
+    _feed(state, data, ())
     return state.hexdigest()
 
 
-def _feed(state: Any, data: Any) -> None:
+def _feed(state: Any, data: Any, within: tuple[int, ...]) -> None:
+    """Feed the data to the hash; ``within`` holds the ids of the containers that it lies in."""
     if isinstance(data, np.generic):
         data = data.item()
-    if data is None or isinstance(data, bool | int | float | complex | str | bytes):
-        text = repr(data).encode("utf-8", "backslashreplace")
-        state.update(f"{type(data).__name__}:{len(text)}:".encode() + text)
-    elif isinstance(data, np.ndarray) and data.dtype != object:
-        state.update(f"array:{data.dtype.str}:{data.shape}:".encode())
-        state.update(np.ascontiguousarray(data).tobytes())
-    elif isinstance(data, list | tuple | np.ndarray):
-        state.update(f"{type(data).__name__}:{len(data)}:".encode())
-        for item in data:
-            _feed(state, item)
-    elif isinstance(data, Mapping):
-        state.update(f"{type(data).__name__}:{len(data)}:".encode())
-        for key, value in data.items():
-            _feed(state, key)
-            _feed(state, value)
-    elif isinstance(data, set | frozenset):
-        state.update(f"set:{len(data)}:".encode())
-        for item in sorted(digest(member) for member in data):
-            state.update(item.encode())
-    elif hasattr(data, "to_dict") and hasattr(data, "columns"):
-        state.update(f"frame:{len(data)}:".encode())
-        for name in data.columns:
-            _feed(state, name)
-            _feed(state, np.asarray(data[name]))
+    if isinstance(data, _PLAIN) and not isinstance(data, Enum):
+        _tag(state, type(data).__name__, repr(data))
+    elif id(data) in within:
+        _tag(state, "cycle", str(within[::-1].index(id(data))))
     else:
-        state.update(f"{type(data).__qualname__}:".encode())
-        try:
-            state.update(pickle.dumps(data))
-        except Exception:
-            # Nothing of its content can be read: it is one thing by its type alone.
-            state.update(b"unreadable")
+        _feed_object(state, data, (*within, id(data)))
+
+
+def _feed_object(state: Any, data: Any, within: tuple[int, ...]) -> None:
+    kind = type(data).__name__
+    if isinstance(data, np.ma.MaskedArray):
+        _tag(state, "masked", "")
+        _all(state, (np.ma.getmaskarray(data), np.asarray(data)), within)
+    elif isinstance(data, np.ndarray):
+        _tag(state, "array", f"{data.dtype}{data.shape}")
+        if data.dtype.hasobject:
+            _all(state, data.ravel().tolist(), within)
+        else:
+            state.update(np.ascontiguousarray(data).tobytes())
+    elif isinstance(data, list | tuple):
+        _tag(state, kind, str(len(data)))
+        _all(state, data, within)
+    elif isinstance(data, Mapping):
+        _tag(state, kind, str(len(data)))
+        _all(state, (part for item in data.items() for part in item), within)
+    elif isinstance(data, set | frozenset):
+        _tag(state, "set", ",".join(sorted(_digest_within(member, within) for member in data)))
+    elif isinstance(data, bytearray | memoryview):
+        _tag(state, kind, repr(bytes(data)))
+    elif callable(data) and hasattr(data, "__qualname__"):
+        _tag(state, "name", f"{data.__module__}.{data.__qualname__}")
+    elif hasattr(data, "to_dict") and hasattr(data, "columns"):
+        _tag(state, "frame", str(len(data)))
+        _all(state, (np.asarray(getattr(data, "index", ())),), within)
+        _all(state, (part for name in data.columns for part in (name, np.asarray(data[name]))), within)
+    elif hasattr(data, "to_numpy"):  # a column or an index of a frame
+        _tag(state, kind, str(getattr(data, "name", "")))
+        _all(state, (np.asarray(getattr(data, "index", ())), data.to_numpy()), within)
+    else:
+        _feed_pickled(state, data, within)
+
+
+def _feed_pickled(state: Any, data: Any, within: tuple[int, ...]) -> None:
+    """Feed what an object would be pickled from, not its pickle, which depends on the order of sets."""
+    _tag(state, "object", f"{type(data).__module__}.{type(data).__qualname__}")
+    try:
+        reduced = data.__reduce_ex__(4)
+    except Exception:
+        return  # nothing of its content can be read: it is one thing by its type alone
+    if isinstance(reduced, str):
+        _tag(state, "name", reduced)
+        return
+    _all(state, (list(part) if hasattr(part, "__next__") else part for part in reduced), within)
+
+
+def _tagged(kind: str, text: str) -> str:
+    return f"{kind}:{len(text)}:{text}"
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _tag(state: Any, kind: str, text: str) -> None:
+    state.update(_bytes(_tagged(kind, text)))
+
+
+def _all(state: Any, items: Iterable[Any], within: tuple[int, ...]) -> None:
+    if isinstance(items, list | tuple) and set(map(type, items)) <= set(_PLAIN):
+        # the same as below, in one piece: data may hold a million numbers
+        state.update(_bytes("".join([_tagged(type(item).__name__, repr(item)) for item in items])))
+        return
+    for item in items:
+        _feed(state, item, within)
+
+
+def _digest_within(data: Any, within: tuple[int, ...]) -> str:
+    state = hashlib.sha256()
+    _feed(state, data, within)
+    return str(state.hexdigest())

@@ -33,15 +33,17 @@ def number_text(value: float) -> str:
 
 def _require(name: str, value: float, low: float, high: float, *, open_low: bool = False) -> float:
     try:
+        if isinstance(value, bool | str | bytes):
+            raise TypeError
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise UsageError(f"{name} must be a number, not {value!r}") from None
     inside = (low < number if open_low else low <= number) and number <= high and math.isfinite(number)
     if not inside:
         span = f"{'above' if open_low else 'at least'} {number_text(low)}"
         span += "" if math.isinf(high) else f" and at most {number_text(high)}"
         raise UsageError(f"{name} must be a finite number {span}, not {value!r}")
-    return number
+    return number + 0.0  # −0 becomes 0
 
 
 class Claim(ABC):
@@ -236,9 +238,11 @@ class GaussianDP(Claim):
         at = np.asarray(epsilon, dtype=np.float64)
         if self.mu == 0:
             return np.zeros_like(at)
-        log_p = log_ndtr(self.mu / 2 - at / self.mu)
-        log_q = at + log_ndtr(-self.mu / 2 - at / self.mu)
-        return np.asarray(np.exp(log_p) * -np.expm1(np.minimum(0.0, log_q - log_p)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            log_p = log_ndtr(self.mu / 2 - at / self.mu)
+            log_q = at + log_ndtr(-self.mu / 2 - at / self.mu)
+            found = np.exp(log_p) * -np.expm1(np.minimum(0.0, log_q - log_p))
+        return np.asarray(np.where(np.isneginf(log_p), 0.0, found))
 
     def least(self, p: ArrayLike, q: ArrayLike) -> Floats:
         """Φ⁻¹(p) − Φ⁻¹(q)."""
@@ -253,16 +257,35 @@ class GaussianDP(Claim):
         return GaussianDP(_check_group(size) * self.mu)
 
 
-def _binary_renyi(p: Floats, q: Floats, order: float) -> Floats:
-    """D_order(Bern(p) ‖ Bern(q)) in nats, order ≥ 1 (van Erven & Harremoës 2014, equations 10 and 16)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        lp, lq, rp, rq = np.log(p), np.log(q), np.log1p(-p), np.log1p(-q)
-        if order == 1.0:
-            hit, miss = np.where(p > 0, p * (lp - lq), 0.0), np.where(p < 1, (1 - p) * (rp - rq), 0.0)
-            return np.asarray(hit + miss)
-        hit = np.where(p > 0, order * lp + (1 - order) * lq, -np.inf)
-        miss = np.where(p < 1, order * rp + (1 - order) * rq, -np.inf)
-        return np.asarray(np.logaddexp(hit, miss) / (order - 1))
+@dataclass(frozen=True, slots=True)
+class _Bits:
+    """Logarithms of the probabilities of two bits, p > q, from which every Rényi divergence follows."""
+
+    hit_p: Floats
+    hit_q: Floats
+    miss_p: Floats
+    miss_q: Floats
+
+    @classmethod
+    def of(cls, p: Floats, q: Floats) -> _Bits:
+        with np.errstate(divide="ignore"):
+            return cls(np.log(p), np.log(q), np.log1p(-p), np.log1p(-q))
+
+    def divergence(self, above: ArrayLike) -> Floats:
+        """The larger of D_α(Bern p‖Bern q) and D_α(Bern q‖Bern p), α = 1 + ``above``; arguments broadcast."""
+        swapped = _Bits(self.hit_q, self.hit_p, self.miss_q, self.miss_p)
+        t = np.asarray(above, dtype=np.float64)
+        return np.fmax(np.fmax(self._divergence(t), swapped._divergence(t)), 0.0)
+
+    def _divergence(self, t: Floats) -> Floats:
+        """D_α in nats (van Erven & Harremoës 2014, equation 10), as log E_p[(p/q)^t]/t with t = α − 1."""
+        with np.errstate(all="ignore"):
+            hit = np.where(self.hit_p > -np.inf, t * (self.hit_p - self.hit_q), 0.0)
+            miss = np.where(self.miss_p > -np.inf, t * (self.miss_p - self.miss_q), 0.0)
+            far = np.logaddexp(self.hit_p + hit, self.miss_p + miss) / t
+            # close to order 1 the two terms add up to nearly 1, and their logarithm would be all rounding
+            near = np.log1p(np.exp(self.hit_p) * np.expm1(hit) + np.exp(self.miss_p) * np.expm1(miss)) / t
+        return np.where(np.maximum(np.abs(hit), np.abs(miss)) < 0.5, near, far)
 
 
 class _RenyiRegion(Claim):
@@ -288,7 +311,7 @@ class _RenyiRegion(Claim):
         return high
 
     def profile(self, epsilon: ArrayLike) -> Floats:
-        """sup over allowed pairs of p − e^ε·q, on a grid of q that is refined once: to about 1e-6 relative."""
+        """sup over allowed pairs of p − e^ε·q, on a grid of q that is refined once: to about 1e-6 relative or 1e-15."""
         at = np.asarray(epsilon, dtype=np.float64)
         scale = np.exp(np.atleast_1d(at))
         q = np.concatenate([[0.0], np.geomspace(1e-15, 1.0, 600)])
@@ -299,8 +322,9 @@ class _RenyiRegion(Claim):
         return np.asarray(np.maximum(0.0, heights.max(axis=0)).reshape(at.shape))
 
 
-# Orders of the divergence that are looked at: a finite set can only make `least` smaller, which is sound.
-_ORDERS = (1.0, *(1.0 + np.geomspace(1e-3, 1e6, 181)).tolist())
+# α − 1 for the orders that are looked at; finitely many can only make `least` smaller, which is sound
+_COARSE = np.geomspace(1e-6, 1e6, 31)
+_FINER = tuple(np.geomspace(1 / ratio, ratio, 9) for ratio in (10**0.4, 10**0.1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,11 +342,16 @@ class ZeroConcentratedDP(_RenyiRegion):
     def least(self, p: ArrayLike, q: ArrayLike) -> Floats:
         """The largest D_α(Bern p‖Bern q)/α over α and both directions (data processing); 0 where p ≤ q."""
         p, q = _probabilities(p, q)
-        worst = np.zeros(p.shape)
-        for order in _ORDERS:
-            both = np.fmax(_binary_renyi(p, q, order), _binary_renyi(q, p, order))
-            worst = np.fmax(worst, both / order)
-        return np.where(p > q, worst, 0.0)
+        bits, lead = _Bits.of(p, q), (-1, *([1] * p.ndim))
+        steps = _COARSE.reshape(lead)
+        heights = bits.divergence(steps) / (1 + steps)
+        for factors in _FINER:
+            best = np.take_along_axis(
+                np.broadcast_to(steps, heights.shape), heights.argmax(axis=0, keepdims=True), axis=0
+            )
+            steps = best * factors.reshape(lead)
+            heights = bits.divergence(steps) / (1 + steps)
+        return np.where(p > q, heights.max(axis=0), 0.0)
 
     def group(self, size: int) -> ZeroConcentratedDP:
         """k²ρ for groups of k (Bun & Steinke 2016, Proposition 1.9)."""
@@ -346,8 +375,7 @@ class RenyiDP(_RenyiRegion):
     def least(self, p: ArrayLike, q: ArrayLike) -> Floats:
         """The larger D_α(Bern p‖Bern q) of both directions (data processing); 0 where p ≤ q."""
         p, q = _probabilities(p, q)
-        both = np.fmax(_binary_renyi(p, q, self.order), _binary_renyi(q, p, self.order))
-        return np.where(p > q, np.fmax(both, 0.0), 0.0)
+        return np.where(p > q, _Bits.of(p, q).divergence(self.order - 1), 0.0)
 
     def group(self, size: int) -> RenyiDP:
         """Refused for groups of 2 and more: the order changes with the group (Mironov 2017, Proposition 2)."""

@@ -1,0 +1,169 @@
+"""What exactly is to be audited? A request, checked against everything that can be wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpaudit.errors import UsageError
+from dpaudit.evidence import PairRecord
+from dpaudit.function import Mechanism, Shape
+from dpaudit.game.blocks import Game
+from dpaudit.loading import load
+from dpaudit.neighbours import Relation, parse_relation
+from dpaudit.neighbours.digest import digest
+from dpaudit.privacy import Claim, PureDP
+from dpaudit.privacy.claims import as_claim
+
+LEAST_RUNS = 100  # of each pair
+_SHOWN_CHARACTERS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is audited, checked and ready to run."""
+
+    mechanism: Mechanism
+    parameters: dict[str, Any]
+    claim: Claim | None
+    relation: Relation
+    pairs: tuple[tuple[Any, Any], ...]
+    records: tuple[PairRecord, ...]
+    seed: int
+    confidence: float
+    workers: int
+    given_pairs: bool
+
+    @property
+    def notion(self) -> Claim:
+        """The notion that bounds are stated in: the claim's, or pure DP where there is none."""
+        return self.claim if self.claim is not None else PureDP(0.0)
+
+    @property
+    def game(self) -> Game:
+        """What is run: named, where workers can load it themselves."""
+        digests = tuple((record.digest0, record.digest1) for record in self.records)
+        mechanism = self.mechanism.reference if self._shareable else None
+        return Game(mechanism or self.mechanism, self.parameters, self.pairs, digests, self.seed)
+
+    @property
+    def _shareable(self) -> bool:
+        return self.workers > 1 and self.mechanism.shape is not Shape.OPAQUE
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the bounds take on trust."""
+        found = []
+        if self.relation.kind == "declared":
+            found.append("the pair is neighbouring: declared, not checked")
+        if self.mechanism.shape is Shape.OPAQUE:
+            found.append("runs are independent: the function's own randomness cannot be seeded or seen")
+        else:
+            found.append("runs are independent draws of the mechanism's law")
+        return tuple(found)
+
+
+def refuse_unavailable(*, sequential: bool, curve: bool, floating_point: str) -> None:
+    """Raise `UsageError` for what this version does not offer."""
+    if floating_point not in {"report", "ignore", "verdict"}:
+        raise UsageError(f"floating_point is 'report', 'ignore' or 'verdict', not {floating_point!r}")
+    for name, asked in (("sequential=True", sequential), ("curve=True", curve)):
+        if asked:
+            raise UsageError(f"{name} is not available in this version of dpaudit")
+    if floating_point == "verdict":
+        raise UsageError("floating_point='verdict' is not available in this version of dpaudit")
+
+
+def whole(name: str, value: Any, *, least: int) -> int:
+    """Return ``value`` as an int, or raise `UsageError` unless it is a whole number of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer) or value != value // 1:
+        raise UsageError(f"{name} is a whole number, not {value!r}")
+    if value < least:
+        raise UsageError(f"{name} must be at least {least}, not {value:g}")
+    return int(value)
+
+
+def ask(
+    target: Any,
+    parameters: Mapping[str, Any] | None,
+    claim: Claim | str | None,
+    pairs: Sequence[tuple[Any, Any]] | None,
+    relation: str | Relation | None,
+    confidence: float,
+    seed: int,
+    workers: int,
+) -> Question:
+    """Return the question, or raise `UsageError` with what is wrong with it."""
+    mechanism = load(target)
+    merged = mechanism.parameters_with(parameters)
+    if not isinstance(confidence, int | float) or not 0 < confidence < 1:
+        raise UsageError(f"confidence lies strictly between 0 and 1, such as 0.95, not {confidence!r}")
+    own_relation = mechanism.relation_for(merged)
+    chosen = parse_relation(relation if relation is not None else own_relation or "declared")
+    stated = as_claim(claim)
+    if stated is None:
+        stated = _own_claim(mechanism, merged, own_relation, chosen)
+    used = _pairs(mechanism, merged, pairs)
+    for data0, data1 in used:
+        chosen.check(data0, data1)
+    return Question(
+        mechanism=mechanism,
+        parameters=merged,
+        claim=stated,
+        relation=chosen,
+        pairs=used,
+        records=tuple(_pair_record(pair, public=pairs is None) for pair in used),
+        seed=whole("seed", seed, least=0),
+        confidence=float(confidence),
+        workers=whole("workers", workers, least=1),
+        given_pairs=pairs is not None,
+    )
+
+
+def _own_claim(
+    mechanism: Mechanism, parameters: Mapping[str, Any], own: str | None, relation: Relation
+) -> Claim | None:
+    """The mechanism's claim; for a larger group than its relation names, what the claim implies there."""
+    claim = mechanism.claim_for(parameters)
+    if claim is None or own is None:
+        return claim
+    made_for = parse_relation(own)
+    if (made_for.kind, made_for.movement) == (relation.kind, relation.movement):
+        return claim.group(max(1, -(-relation.group // made_for.group)))
+    return claim
+
+
+def _pairs(
+    mechanism: Mechanism, parameters: Mapping[str, Any], given: Sequence[tuple[Any, Any]] | None
+) -> tuple[tuple[Any, Any], ...]:
+    if given is None:
+        own = mechanism.pairs_for(parameters)
+        if not own:
+            raise UsageError(
+                f"{mechanism.name} names no pair of neighbouring datasets; give one: pairs=[(data0, data1)]"
+            )
+        return tuple(own)
+    used = []
+    for pair in given:
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
+            raise UsageError(f"a pair is two datasets, (data0, data1), not {pair!r:.80}")
+        used.append((pair[0], pair[1]))
+    if not used:
+        raise UsageError("pairs is empty; give at least one pair of neighbouring datasets: pairs=[(data0, data1)]")
+    return tuple(used)
+
+
+def _pair_record(pair: tuple[Any, Any], *, public: bool) -> PairRecord:
+    shown = [_shown(data) if public else None for data in pair]
+    return PairRecord(digest(pair[0]), digest(pair[1]), "mechanism" if public else "given", shown[0], shown[1])
+
+
+def _shown(data: Any) -> str:
+    text = repr(data)
+    if len(text) <= _SHOWN_CHARACTERS:
+        return text
+    size = f" ({len(data)} records)" if hasattr(data, "__len__") else ""
+    return text[:_SHOWN_CHARACTERS] + "…" + size
