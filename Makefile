@@ -10,7 +10,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help audit test lint format bench clean renew
+.PHONY: help audit test lint format bench reports clean renew
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -39,8 +39,11 @@ bench: $(VENV)/.installed-test ## measure what the documentation promises (minut
 	$(PY) benchmarks/overhead.py
 	$(PY) benchmarks/startup.py
 
+reports: $(VENV)-reports/.installed ## run the reference audits again, under reports/constraints.txt
+	$(VENV)-reports/bin/python reports/regenerate.py
+
 clean: ## remove the environment and everything that was made
-	rm -rf $(VENV) $(OUT) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-reports $(OUT) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # --- setting up: each stamp is written only after everything before it has succeeded ---
 
@@ -72,4 +75,9 @@ $(VENV)/.installed-test: $(VENV)/.installed
 
 $(VENV)/.installed-lint: $(VENV)/.installed
 	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[lint]'
+	@touch $@
+
+$(VENV)-reports/.installed: $(VENV)/.created reports/constraints.txt pyproject.toml
+	$(PY) -m venv --clear $(VENV)-reports
+	$(VENV)-reports/bin/python -m pip install --quiet --disable-pip-version-check --constraint reports/constraints.txt --editable .
 	@touch $@

@@ -7,9 +7,10 @@ Exit codes: 0 proved, not violated or no claim; 1 only with a written VIOLATED; 
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -24,30 +25,44 @@ _NO_VERDICT, _INTERRUPTED = 2, 130
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit; nothing but a written VIOLATED ever exits with 1."""
-    try:
-        code = cli.main(args=arguments, prog_name="dpaudit", standalone_mode=False)
-        sys.stdout.flush()
-    except click.exceptions.Exit as stop:
-        code = stop.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted: nothing was written", err=True)
-        code = _INTERRUPTED
-    except click.ClickException as error:
-        error.show()
-        code = _NO_VERDICT
-    except BrokenPipeError:
-        # whoever read our output has left; keep Python from complaining at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = _NO_VERDICT
-    except Exception as error:
-        code = _report_failure(error)
-    sys.exit(code if isinstance(code, int) else 0)
+    cli.main(arguments)
 
 
-def _report_failure(error: Exception) -> int:
+class _Program(click.Group):
+    """The commands with their exit codes, however they are called."""
+
+    def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> NoReturn:
+        """Run a command and exit."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")  # an ε that the terminal cannot show
+        sys.exit(self._run(args))
+
+    def _run(self, args: Sequence[str] | None) -> int:
+        try:
+            code = super().main(args, prog_name="dpaudit", standalone_mode=False)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except (click.Abort, KeyboardInterrupt):
+            click.echo("dpaudit: interrupted; there is no verdict", err=True)
+            return _INTERRUPTED
+        except click.ClickException as error:
+            error.show()
+            return _NO_VERDICT
+        except SystemExit as stop:  # of click, where whoever reads our output has left
+            _leave_standard_output()
+            return _NO_VERDICT if stop.code else 0
+        except BaseException as error:  # whatever it is: it must not end in exit code 1
+            return _report_failure(error)
+        return code if isinstance(code, int) else 0
+
+
+def _report_failure(error: BaseException) -> int:
     from dpaudit.errors import UsageError
 
-    if isinstance(error, UsageError):
+    if isinstance(error, BrokenPipeError):
+        _leave_standard_output()
+    elif isinstance(error, UsageError):
         click.echo(f"dpaudit: {error}", err=True)
     else:
         import traceback
@@ -57,6 +72,12 @@ def _report_failure(error: Exception) -> int:
     return _NO_VERDICT
 
 
+def _leave_standard_output() -> None:
+    """Keep Python from failing at exit over what it cannot write to standard output any more."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 class Count(click.ParamType[int]):
     """A whole number, also as 1e6 or 1_000_000."""
 
@@ -64,13 +85,15 @@ class Count(click.ParamType[int]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Read the number."""
+        from decimal import Decimal, InvalidOperation
+
         try:
-            number = float(str(value).replace("_", ""))
-            if number != int(number):
-                raise ValueError
-        except (ValueError, OverflowError):
+            number = Decimal(str(value))
+            if not number.is_finite() or number.adjusted() > 99 or number != int(number):
+                raise InvalidOperation
+        except InvalidOperation:
             self.fail(f"{value!r} is no whole number; write 400000, 4e5 or 400_000", param, ctx)
-        return int(str(value).replace("_", "")) if str(value).replace("_", "").isdigit() else int(number)
+        return int(number)
 
 
 class Assignment(click.ParamType[tuple[str, Any]]):
@@ -91,7 +114,7 @@ class Assignment(click.ParamType[tuple[str, Any]]):
             return name.strip(), text
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Program, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="dpaudit")
 def cli() -> None:
     """Audit mechanisms of differential privacy.
@@ -109,69 +132,83 @@ def list_(name: str | None, json_file: str | None) -> None:
 
     from dpaudit.loading import catalogue, load
 
-    found = catalogue()
-    chosen = (
-        [load(name)] if name is not None else sorted(found.values(), key=lambda m: (not m.correct, m.family, m.name))
-    )
-    outputs = _checked_outputs(json_file)
-    with outputs.summary_stream():
+    outputs = _Outputs(json_file)
+    with _prints_to_standard_error():
         if name is not None:
-            click.echo(_page(chosen[0]))
-        elif json_file != "-":
-            click.echo(_table(chosen))
+            chosen = [load(name)]
+        else:
+            chosen = sorted(catalogue().values(), key=lambda item: (not item.correct, item.family, item.name))
+        facts = [_listed(item) for item in chosen]
+        text = _table(facts) if name is None else _page(chosen[0], facts[0])
     if json_file is not None:
-        outputs.write(json_file, json.dumps([_listed(item) for item in chosen], indent=1, ensure_ascii=False) + "\n")
+        outputs.write(json_file, json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
+    if name is not None or json_file != "-":
+        outputs.say(text + "\n")
 
 
 def _listed(mechanism: Mechanism) -> dict[str, Any]:
     from dpaudit.evidence import plain_value
 
-    parameters = mechanism.parameters_with(None)
-    claim = mechanism.claim_for(parameters)
+    parameters = _defaults(mechanism)
+    claim = _known(mechanism.claim_for, parameters)
     return {
         "name": mechanism.name,
         "family": mechanism.family,
         "correct": mechanism.correct,
         "claim": None if claim is None else str(claim),
-        "relation": mechanism.relation_for(parameters),
+        "relation": _known(mechanism.relation_for, parameters),
         "parameters": {key: plain_value(value) for key, value in parameters.items()},
-        "true_loss": plain_value(mechanism.true_loss_for(parameters)),
+        "needs": [name for name in mechanism.defaults if name not in parameters],
+        "true_loss": plain_value(_known(mechanism.true_loss_for, parameters)),
+        "unit": mechanism.unit,
         "source": mechanism.source,
         "summary": mechanism.summary,
         "asks": str(mechanism.shape),
     }
 
 
-def _table(mechanisms: list[Mechanism]) -> str:
+def _defaults(mechanism: Mechanism) -> dict[str, Any]:
+    import inspect
+
+    return {name: value for name, value in mechanism.defaults.items() if value is not inspect.Parameter.empty}
+
+
+def _known(resolve: Callable[[dict[str, Any]], Any], parameters: dict[str, Any]) -> Any:
+    """What a mechanism says at its default parameters; None where it needs others."""
+    from dpaudit.errors import UsageError
+
+    try:
+        return resolve(parameters)
+    except UsageError:
+        return None
+
+
+def _table(listed: list[dict[str, Any]]) -> str:
     rows = [("NAME", "FAMILY", "CLAIM", "STATUS", "")]
-    for item in mechanisms:
-        facts = _listed(item)
-        status = "correct" if item.correct else "broken"
-        rows.append((item.name, item.family, facts["claim"] or "none", status, item.summary))
+    for facts in listed:
+        status = "correct" if facts["correct"] else "broken"
+        rows.append((facts["name"], facts["family"], facts["claim"] or "none", status, facts["summary"]))
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    lines = [
-        "  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[4]]) for row in rows
-    ]
+    lines = ["  ".join([*map(str.ljust, row[:4], widths), row[4]]) for row in rows]
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _page(mechanism: Mechanism) -> str:
-    import inspect
-
-    facts = _listed(mechanism)
+def _page(mechanism: Mechanism, facts: dict[str, Any]) -> str:
     loss = facts["true_loss"]
-    pairs = "; ".join(f"{a!r:.60} vs {b!r:.60}" for a, b in mechanism.pairs_for(mechanism.parameters_with(None)))
+    pairs = "; ".join(f"{a!r:.60} vs {b!r:.60}" for a, b in _known(mechanism.pairs_for, _defaults(mechanism)) or ())
+    parameters = [f"{name}={value!r}" for name, value in facts["parameters"].items()]
+    status = f": {'correct' if mechanism.correct else 'broken'}, family {mechanism.family}" if mechanism.family else ""
     lines = [
-        f"{mechanism.name}: {'correct' if mechanism.correct else 'broken'}, family {mechanism.family or 'none'}",
+        f"{mechanism.name}{status}",
         "",
-        inspect.getdoc(mechanism.function) or "no description",
+        mechanism.description or "no description",
         "",
         f"claim       {facts['claim'] or 'none'}",
         f"true loss   {'unknown' if loss is None else loss}",
         f"relation    {facts['relation'] or 'declared'}",
         f"unit        {mechanism.unit or 'not stated'}",
         f"pairs       {pairs or 'none'}",
-        f"parameters  {', '.join(f'{k}={v!r}' for k, v in facts['parameters'].items()) or 'none'}",
+        f"parameters  {', '.join([*parameters, *(f'{name} (to be given)' for name in facts['needs'])]) or 'none'}",
         f"runs as     {mechanism.shape}",
         f"source      {mechanism.source or 'not stated'}",
     ]
@@ -180,7 +217,14 @@ def _page(mechanism: Mechanism) -> str:
 
 @cli.command()
 @click.argument("target")
-@click.option("-p", "--parameter", "parameters", type=Assignment(), multiple=True, help="A parameter of the mechanism.")
+@click.option(
+    "-p",
+    "--parameter",
+    "parameters",
+    type=Assignment(),
+    multiple=True,
+    help="A parameter; VALUE is JSON, or else text.",
+)
 @click.option("--claim", help="The claim to hold it against, such as 'epsilon=1, delta=1e-6'.")
 @click.option(
     "--pair",
@@ -214,38 +258,52 @@ def _page(mechanism: Mechanism) -> str:
 @click.option("--quiet", is_flag=True, help="No progress and no summary.")
 def audit(target: str, json_file: str | None, html_file: str | None, quiet: bool, **options: Any) -> int:
     """Audit TARGET: a catalogue name, package.module:name or path/to/file.py:name."""
-    outputs = _checked_outputs(json_file, html_file)
-    # A mechanism may print: that must not end up in an evidence file on standard output.
-    with contextlib.redirect_stdout(sys.stderr):
+    outputs = _Outputs(json_file, html_file)
+    with _prints_to_standard_error():
         from dpaudit.conductor import audit as conduct
-        from dpaudit.pairfile import read_pairs
+        from dpaudit.loading import load
 
-        pairs = read_pairs(options.pop("pair_files")) or None
-        parameters = dict(options.pop("parameters"))
+        pair_files = [Path(name).absolute() for name in options.pop("pair_files")]
+        parameters = _parameters(options.pop("parameters"))
+        mechanism = load(target)
+        pairs = _pairs(mechanism, parameters, options["relation"], pair_files) if pair_files else None
         with _progress(quiet) as listen:
-            evidence = conduct(target, parameters=parameters, pairs=pairs, listen=listen, **options)
-    _write_evidence(outputs, evidence, json_file, html_file)
-    if not quiet:
-        _summarise(outputs, evidence, html_file)
-    return evidence.verdict.exit_code
-
-
-def _write_evidence(outputs: _Outputs, evidence: Evidence, json_file: str | None, html_file: str | None) -> None:
+            evidence = conduct(mechanism, parameters=parameters, pairs=pairs, listen=listen, **options)
     if json_file is not None:
         outputs.write(json_file, evidence.to_json())
     if html_file is not None:
         from dpaudit.report import html_page
 
         outputs.write(html_file, html_page(evidence))
+    if not quiet:
+        from dpaudit.report import console_summary
+
+        outputs.say(console_summary(evidence))
+        for label, path in (("evidence", json_file), ("page", html_file)):
+            if path not in (None, "-"):
+                outputs.say(f"  {label:<13}{path}\n")
+    return evidence.verdict.exit_code
 
 
-def _summarise(outputs: _Outputs, evidence: Evidence, html_file: str | None) -> None:
-    from dpaudit.report import console_summary
+def _parameters(given: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    from dpaudit.errors import UsageError
 
-    with outputs.summary_stream():
-        click.echo(console_summary(evidence))
-        if html_file not in (None, "-"):
-            click.echo(f"Report       {html_file}")
+    names = [name for name, _ in given]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"the parameter {name!r} is given twice; give it once")
+    return dict(given)
+
+
+def _pairs(
+    mechanism: Mechanism, parameters: dict[str, Any], relation: str | None, files: list[Path]
+) -> list[tuple[Any, Any]]:
+    from dpaudit.neighbours import parse_relation
+    from dpaudit.pairfile import read_pairs
+
+    own = relation or mechanism.relation_for(mechanism.parameters_with(parameters)) or "declared"
+    chosen = parse_relation(own)
+    return read_pairs(files, lambda pair: chosen.accepts(*pair))
 
 
 @cli.command()
@@ -257,79 +315,124 @@ def report(evidence_files: tuple[str, ...], html_to: str | None, json_file: str 
     from dpaudit.errors import UsageError
     from dpaudit.report import console_summary, html_page
 
-    evidence = [(Path(name), _read_evidence(name)) for name in evidence_files]
+    if json_file is not None and len(evidence_files) > 1:
+        raise UsageError("--json writes one evidence file; give one EVIDENCE")
+    evidence = [_read_evidence(name) for name in evidence_files]
+    pages = [] if html_to is None else _page_names(evidence_files, html_to)
+    outputs = _Outputs(json_file, *pages)
+    drawn = [html_page(item) for item in evidence] if pages else []
+    for page, text in zip(pages, drawn, strict=True):
+        outputs.write(page, text)
     if json_file is not None:
-        if len(evidence) != 1:
-            raise UsageError("--json writes one evidence file; give one EVIDENCE")
-        _checked_outputs(json_file).write(json_file, evidence[0][1].to_json())
-    if html_to is not None:
-        folder = Path(html_to)
-        if len(evidence) > 1 or folder.is_dir():
-            if not folder.is_dir():
-                raise UsageError(f"several pages need a folder that exists; {html_to!r} is none")
-            targets = [str(folder / f"{path.stem}.html") for path, _ in evidence]
-            if len(set(targets)) < len(targets):
-                raise UsageError("two evidence files have the same name and would write the same page")
-        else:
-            targets = [html_to]
-        outputs = _checked_outputs(*targets)
-        for target, (_, item) in zip(targets, evidence, strict=True):
-            outputs.write(target, html_page(item))
+        outputs.write(json_file, evidence[0].to_json())
     if html_to is None and json_file is None:
-        click.echo("\n\n".join(console_summary(item) for _, item in evidence))
+        outputs.say("\n".join(console_summary(item) for item in evidence))
+
+
+def _page_names(evidence_files: Sequence[str], html_to: str) -> list[str]:
+    """Return where the page of each evidence file goes."""
+    from dpaudit.errors import UsageError
+
+    folder = Path(html_to)
+    if not folder.is_dir():
+        if len(evidence_files) > 1 or html_to.endswith(("/", os.sep)):
+            raise UsageError(f"--html {html_to!r} is no folder that exists; make it first, or write one page to a file")
+        return [html_to]
+    pages = [str(folder / f"{Path(name).stem}.html") for name in evidence_files]
+    if len(set(pages)) < len(pages):
+        raise UsageError("two evidence files have the same name and would write the same page; rename one")
+    return pages
 
 
 def _read_evidence(name: str) -> Evidence:
-    from dpaudit.evidence import Evidence
+    """Read an evidence file, or the evidence that a page carries."""
+    from dpaudit.errors import UsageError
+    from dpaudit.evidence import Evidence, read_text
     from dpaudit.report import evidence_from_page
 
-    if name.lower().endswith((".html", ".htm")):
-        from dpaudit.errors import UsageError
-
-        try:
-            return evidence_from_page(Path(name).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"cannot read {name!r}: {error}") from None
-    return Evidence.load(name)
+    text = read_text(name)
+    if not text.lstrip().startswith("<"):
+        return Evidence.from_json(text, name=name)
+    try:
+        return evidence_from_page(text)
+    except UsageError as error:
+        raise UsageError(f"cannot read {name!r}: {error}") from None
 
 
 class _Outputs:
-    """Where the results go: files, checked before any work, or standard output."""
+    """Where the results go: files, or standard output for ``-``. Refused before any work if it cannot be written."""
 
-    def __init__(self, to_standard_output: bool) -> None:
-        self._standard = to_standard_output
+    def __init__(self, *paths: str | None) -> None:
+        from dpaudit.errors import UsageError
+
+        named = [path for path in paths if path is not None]
+        self._standard = "-" in named
+        # a mechanism may change the working directory
+        self._places = {path: Path(path).absolute() for path in named if path != "-"}
+        if named.count("-") > 1:
+            raise UsageError("only one format can go to standard output ('-'); name a file for the other")
+        if len(set(self._places.values())) < len(named) - self._standard:
+            raise UsageError(f"two formats cannot go to one file, {next(iter(self._places))!r}; name two files")
+        for path, place in self._places.items():
+            why = _unwritable(place)
+            if why:
+                raise UsageError(f"cannot write {path!r}: {why}")
 
     def write(self, path: str, text: str) -> None:
+        """Write a result, whole or not at all."""
         from dpaudit.evidence import write_whole
 
-        if path == "-":
-            sys.stdout.write(text)
+        if path != "-":
+            write_whole(self._places[path], text)
+        elif hasattr(sys.stdout, "buffer"):
+            _echo(text.encode("utf-8"))  # whatever the terminal's own encoding
         else:
-            write_whole(path, text)
+            _echo(text)
 
-    def summary_stream(self) -> contextlib.AbstractContextManager[Any]:
-        """The summary goes to standard error where standard output holds a file."""
-        return contextlib.redirect_stdout(sys.stderr) if self._standard else contextlib.nullcontext()
+    def say(self, text: str) -> None:
+        """Tell people: on standard error where standard output holds a result."""
+        _echo(text, err=self._standard)
 
 
-def _checked_outputs(*paths: str | None) -> _Outputs:
-    """Refuse outputs that cannot be written, before anything is run."""
+def _echo(text: str | bytes, *, err: bool = False) -> None:
     from dpaudit.errors import UsageError
 
-    named = [path for path in paths if path is not None]
-    if named.count("-") > 1:
-        raise UsageError("only one format can go to standard output ('-')")
-    for path in named:
-        folder = Path(path).resolve().parent
-        if path == "-":
-            continue
-        if Path(path).is_dir():
-            raise UsageError(f"cannot write {path!r}: it is a folder; name a file in it")
+    try:
+        click.echo(text, nl=False, err=err)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _leave_standard_output()
+        raise UsageError(f"cannot write standard {'error' if err else 'output'}: {error.strerror}") from None
+
+
+def _unwritable(place: Path) -> str | None:
+    """Say why a file cannot be written, or None where it can."""
+    try:
+        if place.is_dir():
+            return "it is a folder; name a file in it"
+        if place.exists() and not os.access(place, os.W_OK):
+            return "permission denied"
+        if place.exists() and not place.is_file():
+            return None  # a device or a pipe
+        folder = place.resolve().parent
         if not folder.is_dir():
-            raise UsageError(f"cannot write {path!r}: there is no folder {str(folder)!r}")
-        if not os.access(folder, os.W_OK) or (Path(path).exists() and not os.access(path, os.W_OK)):
-            raise UsageError(f"cannot write {path!r}: permission denied")
-    return _Outputs("-" in named)
+            return f"there is no folder {str(folder)!r}"
+        return None if os.access(folder, os.W_OK) else f"no file can be made in {str(folder)!r}"
+    except (OSError, ValueError) as error:
+        return str(getattr(error, "strerror", None) or error)
+
+
+@contextlib.contextmanager
+def _prints_to_standard_error() -> Iterator[None]:
+    """Whatever a mechanism prints, in this process, in workers or from C, stays out of the results."""
+    with contextlib.redirect_stdout(sys.stderr), contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):
+            kept = os.dup(1)
+            stack.callback(os.close, kept)
+            stack.callback(os.dup2, kept, 1)
+            os.dup2(2, 1)
+        yield
 
 
 @contextlib.contextmanager

@@ -10,10 +10,14 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
+import re
+import stat
+import tempfile
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -21,7 +25,7 @@ from dpaudit.errors import UsageError
 from dpaudit.privacy import Claim, parse_claim
 
 VERSION = 1
-_LARGEST_INTEGER = 2**53
+_LARGEST_INTEGER = 2**53  # from here on a float does not tell integers apart
 
 
 class Verdict(Enum):
@@ -110,7 +114,7 @@ class Event(_Record, frozen=True):
         return ("an output that is " + ", or ".join(sets)) if sets else "no output"
 
 
-def _plain(value: float) -> str:
+def _short(value: float) -> str:
     return f"{value:.4g}"
 
 
@@ -122,7 +126,7 @@ def _describe_rule(rule: Rule, label: int) -> list[str]:
     if isinstance(rule.score, Rows):
         listed = rule.score.rows
         return [
-            f"{rule.form} = {' '.join(_plain(x) for x in listed[cell - 1])}" if cell else f"another {rule.form}"
+            f"{rule.form} = {' '.join(_short(x) for x in listed[cell - 1])}" if cell else f"another {rule.form}"
             for cell, own in enumerate(rule.labels)
             if own == label
         ]
@@ -155,12 +159,12 @@ def _intervals(rule: Rule, label: int) -> list[str]:
 
 def _interval(low: float | None, high: float | None) -> str:
     if low is None:
-        return f"below {_plain(high)}" if high is not None else "anything"
+        return f"below {_short(high)}" if high is not None else "anything"
     if high is None:
-        return f"at least {_plain(low)}"
+        return f"at least {_short(low)}"
     if high == math.nextafter(low, math.inf):
-        return f"exactly {_plain(low)}"
-    return f"from {_plain(low)} to below {_plain(high)}"
+        return f"exactly {_short(low)}"
+    return f"from {_short(low)} to below {_short(high)}"
 
 
 class Counts(_Record, frozen=True):
@@ -361,22 +365,20 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @classmethod
     def load(cls, path: str | Path) -> Evidence:
         """Read an evidence file; raises `UsageError` where it is unreadable, altered or of another version."""
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"cannot read the evidence {str(path)!r}: {error}") from None
-        return cls.from_json(text, name=str(path))
+        return cls.from_json(read_text(path), name=str(path))
 
     @classmethod
     def from_json(cls, text: str, *, name: str = "the evidence") -> Evidence:
         """Read an evidence file from its text; ``name`` stands in error messages."""
         try:
-            document = json.loads(text)
+            document = json.loads(text, object_pairs_hook=_members, parse_int=_integer, parse_constant=_refuse_constant)
+            if document.keys() != {"id", "evidence", "run"}:
+                raise ValueError
             record, run, identity = document["evidence"], document["run"], document["id"]
             version = record["version"]
-        except (ValueError, KeyError, TypeError, RecursionError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise UsageError(
-                f"{name} is no evidence file: expected a JSON object with the members id, evidence and run"
+                f"{name} is no evidence file: expected a JSON object with exactly the members id, evidence and run"
             ) from None
         if version != VERSION:
             raise UsageError(
@@ -389,9 +391,14 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 f"but its record hashes to {content_id(record)!r}"
             )
         try:
-            return msgspec.convert({**record, "run": run}, cls, strict=False)
+            evidence = msgspec.convert({**record, "run": run}, cls, strict=False)
         except (msgspec.ValidationError, TypeError) as error:
             raise UsageError(f"{name} is not the evidence that this dpaudit reads: {error}") from None
+        if evidence.id != identity:
+            raise UsageError(
+                f"{name} is not the evidence that this dpaudit reads: a value stands there in another type"
+            )
+        return evidence
 
     def to_html(self, path: str | Path) -> None:
         """Write the report: one HTML page that needs nothing else."""
@@ -400,13 +407,22 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         write_whole(path, html_page(self))
 
 
+def read_text(path: str | Path) -> str:
+    """Return the text of an evidence file or page; raises `UsageError` where it cannot be read."""
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        why = "it is not text in UTF-8" if isinstance(error, UnicodeDecodeError) else error
+        raise UsageError(f"cannot read the evidence {str(path)!r}: {getattr(error, 'strerror', None) or why}") from None
+
+
 def content_id(record: Any) -> str:
     """Return ``dpa1:`` and the SHA-256 of the RFC 8785 form of JSON values."""
     import rfc8785
 
     try:
         return "dpa1:" + hashlib.sha256(rfc8785.dumps(record)).hexdigest()
-    except rfc8785.CanonicalizationError as error:
+    except (rfc8785.CanonicalizationError, RecursionError) as error:
         raise UsageError(f"a record that has no canonical JSON: {error}") from None
 
 
@@ -420,50 +436,80 @@ def plain_value(value: Any) -> Any:
         return [plain_value(item) for item in value]
     if isinstance(value, dict):
         return {str(key): plain_value(item) for key, item in value.items()}
-    return repr(value)
+    return re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(value))  # an address would change the id from run to run
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; one that names a member twice says two things, so it is refused."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a member stands there twice")
+    return members
+
+
+def _integer(text: str) -> int | float:
+    """A number without a point. Larger integers are written as text, so that one above 2^53 is a real number."""
+    number = float(text)
+    return number if abs(number) >= _LARGEST_INTEGER else int(text)
+
+
+def _refuse_constant(text: str) -> None:
+    raise ValueError(f"{text} is no JSON")
 
 
 def _json_values(value: Any) -> Any:
-    """Replace what JSON cannot hold exactly: infinities, NaN and integers above 2^53 become text."""
+    """Replace what JSON cannot hold: infinities, NaN, large integers and lone surrogates become text."""
     if isinstance(value, dict):
-        return {str(key): _json_values(item) for key, item in value.items()}
+        return {_json_text(str(key)): _json_values(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_json_values(item) for item in value]
+    if isinstance(value, str):
+        return _json_text(value)
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _LARGEST_INTEGER:
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _LARGEST_INTEGER:
         return str(value)
     return value
+
+
+def _json_text(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 _DIGITS = 10
 
 
-def round_outward(value: float, side: str, digits: int = _DIGITS) -> float:
+def round_outward(value: float, side: Literal["lower", "upper"], digits: int = _DIGITS) -> float:
     """Round a bound so that it stays true: a lower bound down, an upper bound up, to ``digits`` digits."""
     if not math.isfinite(value) or value == 0:
         return value
-    rounding = ROUND_FLOOR if side == "lower" else ROUND_CEILING
-    return float(Context(prec=digits, rounding=rounding).plus(Decimal(value)))
+    rounding = {"lower": ROUND_FLOOR, "upper": ROUND_CEILING}[side]
+    return float(Context(prec=digits, rounding=rounding).plus(Decimal(repr(float(value)))))
 
 
 def write_whole(path: str | Path, text: str) -> None:
-    """Write a text file so that it appears whole or not at all."""
-    import os
-    import tempfile
-
+    """Write a text file so that it appears whole or not at all; a device or a pipe is written as it is."""
     target = Path(path)
     try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+        target = target.resolve()  # behind a symbolic link stands the file that is meant
+        if target.exists() and not target.is_file():
+            target.write_text(text, encoding="utf-8", newline="\n")
+            return
+        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else _default_mode()
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".dpaudit-", suffix=".part")
         try:
             with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
                 file.write(text)
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(temporary, 0o666 & ~umask)
+            os.chmod(temporary, mode)
             os.replace(temporary, target)
         except BaseException:
             os.unlink(temporary)
             raise
-    except OSError as error:
-        raise UsageError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot write {str(path)!r}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _default_mode() -> int:
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask

@@ -75,7 +75,10 @@ def _names(function: Callable[..., Any]) -> tuple[dict[str, Any], bool]:
     A wrapper (functools.wraps) that takes ``**names`` hands them on to the function within, so that one's
     names count too; except ``noise``, ``rng`` and ``size`` where the wrapper itself asks for one of them.
     """
-    own = _listed(function, follow=False)
+    try:
+        own = _listed(function, follow=False)
+    except UsageError:
+        own = _listed(function, follow=True)  # a wrapper without a signature of its own, such as a cache
     names = _named(own, _title(function))
     if not _takes_any(own):
         return names, False
@@ -122,7 +125,7 @@ def _stated(shape: str | Shape, names: Mapping[str, Any], anything: bool, title:
         raise UsageError(f"shape is one of {', '.join(map(str, Shape))}, not {shape!r}") from None
     needed = _NEEDED[kind]
     if needed is not None and needed not in names and not anything:
-        raise UsageError(f"{title} cannot run as a {kind}: it does not take {needed}; write {FORMS}")
+        raise UsageError(f"{title} cannot run as {kind}: it does not take {needed}; write {FORMS}")
     given = {"size", "rng"} if kind is Shape.SAMPLER else {needed}
     return kind, frozenset(name for name in FILLED if name in given and (name in names or anything))
 
@@ -134,9 +137,10 @@ def _sources(function: Any) -> Iterator[str]:
             function = function.func
             continue
         if not isinstance(function, Mechanism):
+            own = getattr(function, "__code__", None)  # the source of a wrapper is its own, not that within
             has_source = inspect.isroutine(function) or inspect.isclass(function)
             with contextlib.suppress(OSError, TypeError, SyntaxError):
-                yield inspect.getsource(function if has_source else type(function))
+                yield inspect.getsource(own or (function if has_source else type(function)))
         function = getattr(function, "__wrapped__", None)
 
 
@@ -219,7 +223,7 @@ class Mechanism:
         merged = {**self.defaults, **given}
         missing = [name for name, value in merged.items() if value is inspect.Parameter.empty]
         if missing:
-            raise UsageError(f"{self.name} needs a value for {', '.join(missing)}; give it as a parameter")
+            raise UsageError(f"{self.name} needs a value for {', '.join(missing)}; give the parameter {missing[0]}=…")
         return merged
 
     def claim_for(self, parameters: Mapping[str, Any]) -> Claim | None:

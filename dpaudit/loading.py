@@ -2,26 +2,30 @@
 
 The catalogue is whatever installed packages offer: one entry point per package in the group
 ``dpaudit.mechanisms`` names a module whose ``__all__`` lists mechanisms. A file called ``mechanisms.py`` in
-the working directory does not shadow them.
+the working directory or beside the script does not shadow them.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Callable
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from importlib.machinery import PathFinder
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from dpaudit.errors import UsageError, nearest
+from dpaudit.function import FORMS as SHAPES
 from dpaudit.function import Mechanism, mechanism
 
 GROUP = "dpaudit.mechanisms"
@@ -29,48 +33,75 @@ FORMS = "a name of `dpaudit list`, 'package.module:name' or 'path/to/file.py:nam
 
 
 @lru_cache(maxsize=1)
+def _offers() -> tuple[tuple[str, Mechanism], ...]:
+    """Every mechanism of every installed catalogue, with the name of the package that offers it."""
+    found = []
+    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+        try:
+            module = _installed_module(point)
+            offered = [getattr(module, name) for name in getattr(module, "__all__", ())]
+        except (Exception, SystemExit) as error:
+            raise UsageError(
+                f"cannot import the catalogue {point.name!r} (module {point.value!r}): {type(error).__name__}: "
+                f"{error}; repair or uninstall the package that offers it"
+            ) from error
+        found += [(point.name, item) for item in offered if isinstance(item, Mechanism)]
+    return tuple(found)
+
+
+@lru_cache(maxsize=1)
 def catalogue() -> dict[str, Mechanism]:
     """Return every mechanism of every installed catalogue by name; names that clash are ``package:name``."""
-    offers: dict[str, list[tuple[str, Mechanism]]] = {}
-    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
-        module = _installed_module(point.value)
-        for name in getattr(module, "__all__", ()):
-            found = getattr(module, name)
-            if isinstance(found, Mechanism):
-                offers.setdefault(found.name, []).append((point.name, found))
+    times = Counter(found.name for _, found in _offers())
     named = {}
-    for name, found_in in offers.items():
-        for package, found in found_in:
-            title = name if len(found_in) == 1 else f"{package}:{name}"
-            named[title] = replace(found, name=title, reference=title)
+    for package, found in _offers():
+        title = found.name if times[found.name] == 1 else f"{package}:{found.name}"
+        named[title] = replace(found, name=title, reference=title)
     return named
 
 
-def _installed_module(name: str) -> ModuleType:
-    """Import an installed package even where the working directory holds a module of the same name."""
-    here = Path.cwd().resolve()
-    elsewhere = [entry for entry in sys.path if Path(entry or ".").resolve() != here]
-    spec = PathFinder.find_spec(name, elsewhere) or PathFinder.find_spec(name, sys.path)
-    if spec is None or spec.origin is None or spec.loader is None:
-        return importlib.import_module(name)  # an editable install has an import hook of its own
-    loaded = sys.modules.get(name)
-    if loaded is not None and getattr(loaded, "__file__", None) == spec.origin:
-        return loaded
-    alias = name if loaded is None and PathFinder.find_spec(name, sys.path) == spec else f"_dpaudit_{name}"
-    if alias in sys.modules:
-        return sys.modules[alias]
-    spec = importlib.util.spec_from_file_location(
-        alias, spec.origin, submodule_search_locations=spec.submodule_search_locations
-    )
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[alias] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[alias]
-        raise
-    return module
+def _from_catalogue(target: str) -> Mechanism | None:
+    """Return the mechanism of this name, or of this ``package:name`` even where the name alone would do."""
+    known = catalogue()
+    if target in known:
+        return known[target]
+    package, _, name = target.partition(":")
+    return known.get(name) if any((package, name) == (where, found.name) for where, found in _offers()) else None
+
+
+def _installed_module(point: EntryPoint) -> ModuleType:
+    """Import what an installed package offers, even where the user's own files hold a module of the same name."""
+    top, dot, rest = point.value.partition(".")
+    main = getattr(sys.modules.get("__main__"), "__file__", None)
+    own = {Path.cwd().resolve(), Path(main or ".").resolve().parent}
+    installed = [entry for entry in sys.path if Path(entry or ".").resolve() not in own]
+    if point.dist is not None:
+        installed.insert(0, str(point.dist.locate_file("")))
+    spec = PathFinder.find_spec(top, installed)
+    if spec is None or spec.origin is None or _origin(top) == spec.origin:
+        # without a place of its own there, it lies among the user's files (or has an import hook of its own)
+        return importlib.import_module(point.value)
+    alias = f"_dpaudit_{top}"
+    if alias not in sys.modules:
+        spec = importlib.util.spec_from_file_location(
+            alias, spec.origin, submodule_search_locations=spec.submodule_search_locations
+        )
+        assert spec is not None and spec.loader is not None
+        sys.modules[alias] = importlib.util.module_from_spec(spec)
+        try:
+            spec.loader.exec_module(sys.modules[alias])
+        except BaseException:
+            del sys.modules[alias]
+            raise
+    return importlib.import_module(alias + dot + rest)
+
+
+def _origin(top: str) -> str | None:
+    """The file that ``import top`` stands for in this process."""
+    if top in sys.modules:
+        return getattr(sys.modules[top], "__file__", None)
+    spec = PathFinder.find_spec(top, sys.path)
+    return None if spec is None else spec.origin
 
 
 def load(target: str | Mechanism | Callable[..., Any]) -> Mechanism:
@@ -79,29 +110,42 @@ def load(target: str | Mechanism | Callable[..., Any]) -> Mechanism:
     Raises:
         UsageError: for a name that is unknown (with the nearest ones), or code that cannot be imported.
     """
-    if isinstance(target, Mechanism):
-        return target if target.reference else replace(target, reference=_reference(target.function))
     if not isinstance(target, str):
-        made = mechanism(target)
-        assert isinstance(made, Mechanism)
-        return replace(made, reference=_reference(target))
-    known = catalogue()
-    if target in known:
-        return known[target]
-    module, colon, name = target.rpartition(":")
-    if not colon:
-        raise UsageError(f"no mechanism is called {target!r}; {nearest(target, known)} A target is {FORMS}")
-    holder = _from_file(module) if module.endswith(".py") else _from_module(module)
-    found: Any = holder
-    for part in name.split("."):
-        if not hasattr(found, part):
-            public = [item for item in vars(holder) if not item.startswith("_") and callable(getattr(holder, item))]
-            raise UsageError(f"{module} has no {name!r}; {nearest(name, public)}")
-        found = getattr(found, part)
-    reference = f"{Path(module).resolve()}:{name}" if module.endswith(".py") else target
-    made = found if isinstance(found, Mechanism) else mechanism(found)
+        made = _mechanism_of(target)
+        return made if made.reference else replace(made, reference=_reference(made))
+    place, colon, name = target.rpartition(":")
+    if colon and place.endswith(".py"):
+        return replace(_named(_from_file(place), place, name), reference=f"{Path(place).resolve()}:{name}")
+    known = _from_catalogue(target)
+    if known is not None:
+        return known
+    if colon:
+        return replace(_named(_from_module(place), place, name), reference=target)
+    if target.endswith(".py"):
+        raise UsageError(f"{target!r} names a file; say which function in it: {target + ':name'!r}")
+    raise UsageError(f"no mechanism is called {target!r}; {nearest(target, catalogue())} A target is {FORMS}")
+
+
+def _mechanism_of(found: Any) -> Mechanism:
+    if isinstance(found, Mechanism):
+        return found
+    made = mechanism(found)
     assert isinstance(made, Mechanism)
-    return replace(made, reference=reference)
+    return made
+
+
+def _named(module: ModuleType, place: str, name: str) -> Mechanism:
+    """Return what ``name`` (with dots, where it lies in a class) stands for in a module."""
+    found: Any = module
+    for part in name.split("."):
+        try:
+            found = getattr(found, part)
+        except Exception:
+            public = [item for item, value in vars(module).items() if callable(value) and not item.startswith("_")]
+            raise UsageError(f"{place!r} has no {name!r}; {nearest(name, public)}") from None
+    if not callable(found):
+        raise UsageError(f"{name!r} in {place!r} is no function but {found!r:.60}; write {SHAPES}")
+    return _mechanism_of(found)
 
 
 def _from_file(path: str) -> ModuleType:
@@ -109,21 +153,62 @@ def _from_file(path: str) -> ModuleType:
     if not file.is_file():
         raise UsageError(f"there is no file {path!r}; a target is {FORMS}")
     file = file.resolve()
-    name = f"{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:12]}"
+    try:
+        code = file.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {path!r}: {error.strerror or error}") from None
+    # the name holds the content too: a file that was edited since is another module
+    name = f"{file.stem}_{hashlib.sha256(str(file).encode() + bytes(1) + code).hexdigest()[:12]}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    if str(file.parent) not in sys.path:
-        sys.path.append(str(file.parent))  # its own imports, as when it is run as a script
     try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+        with _beside(file.parent):
+            spec.loader.exec_module(module)
+    except BaseException as error:
         del sys.modules[name]
-        raise UsageError(f"cannot import {path!r}: {type(error).__name__}: {error}") from error
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        raise UsageError(f"cannot import {path!r}{_line(error, file)}: {type(error).__name__}: {error}") from error
     return module
+
+
+_SIBLINGS: dict[str, Path] = {}  # modules that targets imported from their own folders
+
+
+@contextlib.contextmanager
+def _beside(folder: Path) -> Iterator[None]:
+    """Let a file import its siblings, as when it is run as a script.
+
+    The folder comes first during the import, and last afterwards, where late imports find it without its
+    hiding what is installed. A sibling of an earlier target gives way to one of the same name here.
+    """
+    names = {entry.stem for entry in folder.iterdir()}
+    for name, home in list(_SIBLINGS.items()):
+        if home != folder and name.partition(".")[0] in names:
+            del _SIBLINGS[name]
+            sys.modules.pop(name, None)
+    before = set(sys.modules)
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        if str(folder) not in sys.path:
+            sys.path.append(str(folder))
+        for name in set(sys.modules) - before:
+            origin = getattr(sys.modules[name], "__file__", None)
+            if origin is not None and Path(origin).is_relative_to(folder):
+                _SIBLINGS[name] = folder
+
+
+def _line(error: BaseException, file: Path) -> str:
+    """Say where in the file an exception was raised, if that can be told."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
+    return f" (line {lines[-1]})" if lines else ""
 
 
 def _from_module(name: str) -> ModuleType:
@@ -137,17 +222,20 @@ def _from_module(name: str) -> ModuleType:
         ) from error
 
 
-def _reference(function: Callable[..., Any]) -> str | None:
-    """Return the text by which another process finds the same function, or None."""
+def _reference(made: Mechanism) -> str | None:
+    """Return the text by which another process finds the same function and runs it alike, or None."""
+    function = made.function
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
     if not module or not name or module == "__main__" or "<" in name or module not in sys.modules:
         return None
     found: Any = sys.modules[module]
     for part in name.split("."):
         found = getattr(found, part, None)
-    same = found is function or (isinstance(found, Mechanism) and found.function is function)
     file = getattr(sys.modules[module], "__file__", None)
-    if not same or file is None:
+    if file is None or (found.function if isinstance(found, Mechanism) else found) is not function:
+        return None
+    found = _mechanism_of(found)
+    if (found.shape, found.asked) != (made.shape, made.asked):
         return None
     importable = importlib.util.find_spec(module) if _top_level_known(module) else None
     if importable is not None and importable.origin == file:

@@ -1,70 +1,97 @@
 """How are neighbouring datasets read from files?
 
 JSON holds one pair, ``[data0, data1]``, or a list of pairs; two ``.npy`` or ``.csv`` files hold a dataset each.
+A CSV file becomes a data frame; its first line names the columns, unless it is all numbers.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from dpaudit.errors import UsageError
 
+Pair = tuple[Any, Any]
 FORMS = "a JSON file with [data0, data1] or a list of such pairs, or two .npy or .csv files"
+_DATASETS = (".npy", ".csv")
 
 
-def read_pairs(files: Sequence[str]) -> list[tuple[Any, Any]]:
-    """Return the pairs in these files; raises `UsageError` with the possible forms."""
-    pairs: list[tuple[Any, Any]] = []
-    waiting: list[tuple[str, Any]] = []
+def read_pairs(files: Sequence[str | Path], neighbouring: Callable[[Pair], bool] | None = None) -> list[Pair]:
+    """Return the pairs in these files; raises `UsageError` with the possible forms.
+
+    Args:
+        files: their names; ``.npy`` and ``.csv`` files count two by two.
+        neighbouring: whether a pair is one of neighbours, to decide between two readings of a JSON file.
+    """
+    pairs: list[Pair] = []
+    waiting: list[Any] = []
     for name in files:
-        if name.lower().endswith((".npy", ".csv")):
-            waiting.append((name, _dataset(name)))
+        if str(name).lower().endswith(_DATASETS):
+            waiting.append(_dataset(name))
             if len(waiting) == 2:
-                pairs.append((waiting[0][1], waiting[1][1]))
+                pairs.append((waiting[0], waiting[1]))
                 waiting.clear()
         else:
-            pairs += pairs_of(_json(name), name)
+            pairs += _chosen(readings(_json(name), name), neighbouring)
     if waiting:
-        raise UsageError(f"{waiting[0][0]!r} holds one dataset, and a pair needs two; a pair is {FORMS}")
+        last = next(name for name in reversed(files) if str(name).lower().endswith(_DATASETS))
+        raise UsageError(f"'{last}' holds one dataset, and a pair needs two; a pair is {FORMS}")
     return pairs
 
 
-def _json(name: str) -> Any:
-    try:
-        return json.loads(Path(name).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"cannot read the pair file {name!r}: {error.strerror}") from None
-    except ValueError as error:
-        raise UsageError(f"the pair file {name!r} is no JSON ({error}); a pair is {FORMS}") from None
+def readings(value: Any, name: str | Path) -> list[list[Pair]]:
+    """Return the ways to read a JSON value as pairs, the likelier first.
 
-
-def pairs_of(value: Any, name: str) -> list[tuple[Any, Any]]:
-    """Return the pairs in a JSON value.
-
-    A list of two is one pair, unless both of its entries are themselves two datasets (lists or objects).
+    A list of two is one pair; where both of its entries are lists of two as well, it may be two pairs. That
+    is the likelier reading where all that lies within are lists, and so look like datasets.
     """
-    if isinstance(value, list) and len(value) == 2 and not all(map(_is_pair_of_datasets, value)):
-        return [(value[0], value[1])]
+    one = [[(value[0], value[1])]] if isinstance(value, list) and len(value) == 2 else []
+    several = []
     if isinstance(value, list) and value and all(isinstance(item, list) and len(item) == 2 for item in value):
-        return [(item[0], item[1]) for item in value]
-    raise UsageError(f"the pair file {name!r} holds no pair; a pair is {FORMS}")
+        several = [[(item[0], item[1]) for item in value]]
+    if not one and not several:
+        raise UsageError(f"the pair file '{name}' holds no pair; a pair is {FORMS}")
+    inner = [data for item in value if isinstance(item, list) for data in item]
+    return several + one if all(isinstance(data, list) for data in inner) else one + several
 
 
-def _is_pair_of_datasets(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(isinstance(item, list | dict) for item in value)
+def _chosen(possible: list[list[Pair]], neighbouring: Callable[[Pair], bool] | None) -> list[Pair]:
+    if neighbouring is not None and len(possible) > 1:
+        for pairs in possible:
+            if all(map(neighbouring, pairs)):
+                return pairs
+    return possible[0]
 
 
-def _dataset(name: str) -> Any:
+def _json(name: str | Path) -> Any:
     try:
-        if name.lower().endswith(".csv"):
-            import pandas
+        return json.loads(Path(name).read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise UsageError(f"cannot read the pair file '{name}': {error.strerror or error}; a pair is {FORMS}") from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"the pair file '{name}' is no JSON ({error}); a pair is {FORMS}") from None
 
-            return pandas.read_csv(name)
+
+def _dataset(name: str | Path) -> Any:
+    try:
+        if str(name).lower().endswith(".csv"):
+            return _frame(name)
         import numpy as np
 
         return np.load(name, allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"cannot read the dataset {name!r}: {error}") from None
+    except OSError as error:
+        raise UsageError(f"cannot read the dataset '{name}': {error.strerror or error}") from None
+    except (ValueError, EOFError) as error:
+        raise UsageError(f"cannot read the dataset '{name}': {error}") from None
+
+
+def _frame(name: str | Path) -> Any:
+    try:
+        import pandas
+    except ImportError:
+        raise UsageError(f"reading '{name}' needs pandas: install it, or give the pair as JSON") from None
+    first = pandas.read_csv(name, header=None, nrows=1)
+    headless = all(kind.kind in "biuf" for kind in first.dtypes)
+    return pandas.read_csv(name, header=None if headless else "infer")

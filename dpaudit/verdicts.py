@@ -6,6 +6,7 @@ The rules in their order: INVALID before VIOLATED, PROVED, INCONCLUSIVE and NOT 
 from __future__ import annotations
 
 import math
+from decimal import ROUND_FLOOR, Context, Decimal
 
 from dpaudit.evidence import Bound, Verdict
 from dpaudit.privacy import Claim
@@ -16,9 +17,7 @@ def shown(value: float) -> str:
     """Four digits, rounded down."""
     if value == 0 or not math.isfinite(value):
         return "∞" if value == math.inf else "0"
-    places = 3 - math.floor(math.log10(abs(value)))
-    scaled = math.floor(value * 10.0**places) / 10.0**places
-    return number_text(scaled)
+    return number_text(float(Context(prec=4, rounding=ROUND_FLOOR).plus(Decimal(repr(value)))))
 
 
 def judge(claim: Claim | None, lower: Bound, detectable: float | None) -> tuple[Verdict, str]:

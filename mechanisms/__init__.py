@@ -7,13 +7,29 @@ claim.
 
 from .additive import discrete_gaussian, gaussian, gaussian_classic, geometric, laplace, snapping
 from .broken.contributions import suggestions_per_record
+from .broken.histograms import noisy_histogram_inverted_scale
 from .broken.no_privacy import count_with_minimum_set_size, exact_count, k_anonymous_release
+from .broken.selection import noisy_max_value
+from .broken.sparse_vector import (
+    adaptive_svt_releasing_values,
+    svt_noiseless_answers,
+    svt_releasing_values,
+    svt_unlimited,
+    svt_unscaled_noise,
+)
+from .broken.sums import partial_sum_half_noise, smart_sum_exact_blocks
 from .contributions import suggestions
+from .histograms import noisy_histogram
 from .local import generalised_randomised_response, randomised_response, rappor, two_coins, unary_encoding
 from .queries import bounded_mean, bounded_sum, count, histogram, noisy_average
 from .selection import exponential, permute_and_flip, report_noisy_max
+from .sparse_vector import above_threshold, adaptive_svt, gap_svt, monotone_svt, numeric_svt, redrawn_svt
+from .sums import partial_sum, prefix_sum, smart_sum
 
 __all__ = [
+    "above_threshold",
+    "adaptive_svt",
+    "adaptive_svt_releasing_values",
     "bounded_mean",
     "bounded_sum",
     "count",
@@ -21,6 +37,7 @@ __all__ = [
     "discrete_gaussian",
     "exact_count",
     "exponential",
+    "gap_svt",
     "gaussian",
     "gaussian_classic",
     "generalised_randomised_response",
@@ -28,14 +45,29 @@ __all__ = [
     "histogram",
     "k_anonymous_release",
     "laplace",
+    "monotone_svt",
     "noisy_average",
+    "noisy_histogram",
+    "noisy_histogram_inverted_scale",
+    "noisy_max_value",
+    "numeric_svt",
+    "partial_sum",
+    "partial_sum_half_noise",
     "permute_and_flip",
+    "prefix_sum",
     "randomised_response",
     "rappor",
+    "redrawn_svt",
     "report_noisy_max",
+    "smart_sum",
+    "smart_sum_exact_blocks",
     "snapping",
     "suggestions",
     "suggestions_per_record",
+    "svt_noiseless_answers",
+    "svt_releasing_values",
+    "svt_unlimited",
+    "svt_unscaled_noise",
     "two_coins",
     "unary_encoding",
 ]

@@ -60,6 +60,14 @@ def noisy_max_loss(epsilon: float, noise_kind: str) -> float:
     return exponential_loss(epsilon)
 
 
+def noisy_scores(data: Sequence[float], noise: Noise, epsilon: float, noise_kind: str) -> list[Any]:
+    """Return every score with noise of scale 2/epsilon."""
+    one_of("noise_kind", noise_kind, NOISE_KINDS)
+    scale = 2 / positive("epsilon", epsilon)
+    draw = {"laplace": noise.laplace, "exponential": noise.exponential, "gumbel": noise.gumbel}[noise_kind]
+    return [score + draw(scale) for score in data]
+
+
 @mechanism(
     claim=PureDP,
     relation="queries",
@@ -75,14 +83,12 @@ def report_noisy_max(data: Sequence[float], noise: Noise, *, epsilon: float = 1,
 
     The noise is Laplace, exponential or Gumbel. With Gumbel noise this is the exponential mechanism, with
     exponential noise permute-and-flip. Reporting the largest value as well would be no longer epsilon-DP.
+    With Laplace noise it is the NoisyMax of the literature on verification.
 
     The true loss is that of the first candidate's probability: exactly epsilon with exponential noise,
     less with Laplace and Gumbel noise.
     """
-    one_of("noise_kind", noise_kind, NOISE_KINDS)
-    scale = 2 / positive("epsilon", epsilon)
-    draw = {"laplace": noise.laplace, "exponential": noise.exponential, "gumbel": noise.gumbel}[noise_kind]
-    return noise.argmax([score + draw(scale) for score in data])
+    return noise.argmax(noisy_scores(data, noise, epsilon, noise_kind))
 
 
 @mechanism(

@@ -63,6 +63,12 @@ class _Scored:
     q: float
 
 
+def halves(outputs: Outputs) -> tuple[Outputs, Outputs]:
+    """Return the learning runs of a side that families are fitted on, and those that know nothing of that."""
+    half = len(outputs) // 2
+    return outputs.take(np.arange(half)), outputs.take(np.arange(half, len(outputs)))
+
+
 def choose(
     outputs0: Outputs, outputs1: Outputs, *, claim: Claim, measuring: int, error: float
 ) -> tuple[tuple[Choice, ...], Partition]:
@@ -79,8 +85,7 @@ def choose(
     """
     if not len(outputs0) + len(outputs1):
         raise ValueError("there are no learning runs to choose an event from")
-    # every other run, so that neither half is the earlier one
-    fit, validate = ((outputs0.take(half), outputs1.take(half)) for half in (slice(0, None, 2), slice(1, None, 2)))
+    fit, validate = zip(halves(outputs0), halves(outputs1), strict=True)
     fitted = list(families(*fit))
     best: dict[float, list[_Scored]] = {_STABLE: [], _RARE: []}
     for candidate in fitted:
@@ -92,8 +97,6 @@ def choose(
             found += _score(candidate.partition, sets, claim, measuring, error, penalty)
     stable, rare = (_best(best[penalty]) for penalty in (_STABLE, _RARE))
     picture = _picture(fitted)
-    if stable.predicted <= 0 < rare.predicted:
-        stable = rare
     alike = rare.method == stable.method and rare.partition.event(rare.labels) == stable.partition.event(stable.labels)
     if alike or _rarity(rare) > _rarity(stable) / 4:
         return (_choice("stable", stable, best[_STABLE], claim, measuring, 1.0),), picture
@@ -114,9 +117,9 @@ def _rarity(scored: _Scored) -> float:
 
 
 def _picture(fitted: list[Fitted]) -> Partition:
-    """The partition with a readable number of cells: the histogram of 64 where there is one."""
-    shown = [f.partition for f in fitted if f.partition.family in {"histogram of 64", "categories"}]
-    return shown[0] if shown else fitted[-1].partition
+    """The partition with a readable number of cells: the histogram of 64 where there is one, else the categories."""
+    shown = {f.partition.family: f.partition for f in fitted}
+    return shown.get("histogram of 64") or shown.get("categories") or fitted[-1].partition
 
 
 def _choice(name: str, scored: _Scored, others: list[_Scored], claim: Claim, measuring: int, share: float) -> Choice:
@@ -148,6 +151,12 @@ class _Sets:
     total0: int
     total1: int
     cells: int
+
+    def rates(self, ends: Integers) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return the frequencies, under side 0 and side 1, of the cells before each end and of those after it."""
+        n0, n1 = max(self.total0, 1), max(self.total1, 1)
+        front0, front1 = self.prefix0[ends] / n0, self.prefix1[ends] / n1
+        return front0, front1, self.prefix0[-1] / n0 - front0, self.prefix1[-1] / n1 - front1
 
 
 def _order(candidate: Fitted, counts: tuple[Integers, ...]) -> list[Integers]:
@@ -188,8 +197,7 @@ def _score(
     for item in sets:
         n0, n1 = item.total0, item.total1
         ends = _positions(item, _ONE_SIDED)
-        front0, front1 = item.prefix0[ends], item.prefix1[ends]
-        back0, back1 = item.prefix0[-1] - front0, item.prefix1[-1] - front1
+        front0, front1, back0, back1 = item.rates(ends)
         half = measuring / 2
 
         def predict(
@@ -203,20 +211,14 @@ def _score(
         ) -> Floats:
             return predicted_bound(p, q, n, m, ahead, least, claim.delta, error, penalty, guess)
 
-        # an event that covers more than half is left to its complement, whose counts are not skewed
-        toward0 = np.where(
-            front0 / n0 + front1 / n1 <= 1, predict(front0 / n0, front1 / n1, n0, n1, half, False), -np.inf
-        )
-        toward1 = np.where(back0 / n0 + back1 / n1 <= 1, predict(back1 / n1, back0 / n0, n1, n0, half, False), -np.inf)
-        for values, label, hits, misses in (
-            (toward0, 1, front0 / n0, front1 / n1),
-            (toward1, -1, back1 / n1, back0 / n0),
-        ):
+        for label, hits, misses, n, m in ((1, front0, front1, n0, n1), (-1, back1, back0, n1, n0)):
+            # an event with p + q > 1 says less than its complement, which is also tried
+            values = np.where(hits + misses <= 1, predict(hits, misses, n, m, half, False), -np.inf)
             at = int(np.argmax(values))
             labels = np.zeros(item.cells, dtype=np.int64)
             chosen = item.order[: ends[at]] if label == 1 else item.order[ends[at] :]
             labels[chosen] = label
-            found.append(_scored(values[at], partition, labels, "joint", hits[at], misses[at], n0, n1))
+            found.append(_scored(values[at], partition, labels, "joint", hits[at], misses[at], n, m))
         found.append(_best_two_sided(partition, item, predict, measuring, claim))
     return found
 
@@ -225,29 +227,17 @@ def _best_two_sided(
     partition: Partition, sets: _Sets, predict: Callable[..., Floats], measuring: int, claim: Claim
 ) -> _Scored:
     ends = _positions(sets, _TWO_SIDED)
-    n0, n1 = sets.total0, sets.total1
-    front0, front1 = sets.prefix0[ends] / n0, sets.prefix1[ends] / n1
-    back0, back1 = sets.prefix0[-1] / n0 - front0, sets.prefix1[-1] / n1 - front1
-    apart = ends[:, None] <= ends[None, :]
-    right = np.where(apart, (front0[:, None] + back1[None, :]) / 2, 0.0)
-    wrong = np.where(apart, (front1[:, None] + back0[None, :]) / 2, 0.0)
-    both = n0 + n1
-    values = np.where(apart, predict(right, wrong, both, both, measuring, True), -np.inf)
-    first, second = np.unravel_index(int(np.argmax(values)), values.shape)
+    front0, front1, back0, back1 = sets.rates(ends)
+    first, second = np.triu_indices(len(ends))
+    right, wrong = (front0[first] + back1[second]) / 2, (front1[first] + back0[second]) / 2
+    both = sets.total0 + sets.total1
+    values = predict(right, wrong, both, both, measuring, True)
+    at = int(np.argmax(values))
     labels = np.zeros(sets.cells, dtype=np.int64)
-    labels[sets.order[: ends[first]]] = 1
-    labels[sets.order[ends[second] :]] = -1
+    labels[sets.order[: ends[first[at]]]] = 1
+    labels[sets.order[ends[second[at]] :]] = -1
     method = "guess" if claim.pure else "two-sided joint"
-    return _scored(
-        values[first, second],
-        partition,
-        labels,
-        method,
-        right[first, second],
-        wrong[first, second],
-        both,
-        both,
-    )
+    return _scored(values[at], partition, labels, method, right[at], wrong[at], both, both)
 
 
 def _scored(

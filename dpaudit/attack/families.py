@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from dpaudit.game.outputs import Outputs
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 _BINS = (24, 64, 256)
-_MOST_ROWS = 50_000
+_MOST_ROWS, _FEW_ROWS = 50_000, 64
 _TAIL_POINTS = 200
 _COORDINATES_TRIED = 3
 
@@ -73,7 +74,7 @@ def families(outputs0: Outputs, outputs1: Outputs) -> Iterator[Fitted]:
         yield from (_tail(item) for item in forms[:3] if item.columns == 1 and len(item.pooled) > 1)
     if not vector and not (repeats and _all_few(forms)):
         for bins in _BINS:
-            yield _ranked(f"histogram of {bins}", forms, lambda item, bins=bins: _bins(item, Coordinate(0), bins))
+            yield _ranked(f"histogram of {bins}", forms, partial(_bins, score=Coordinate(0), bins=bins))
     if repeats or not any(item.columns for item in forms):
         yield _ranked("categories", forms, _categories)
     if vector:
@@ -81,7 +82,8 @@ def families(outputs0: Outputs, outputs1: Outputs) -> Iterator[Fitted]:
 
 
 def _all_few(forms: list[_Form]) -> bool:
-    return all(item.columns == 0 or _repeating_rows(item) is not None for item in forms)
+    repeating = [_repeating_rows(item) for item in forms if item.columns]
+    return all(rows is not None and len(rows) <= _FEW_ROWS for rows in repeating)
 
 
 def _vector_families(forms: list[_Form]) -> Iterator[Fitted]:
@@ -95,11 +97,15 @@ def _vector_families(forms: list[_Form]) -> Iterator[Fitted]:
         if single:
             yield _ordered(name, forms[0], fit(forms[0]))
         else:
-            yield _ranked(name, forms, lambda item, fit=fit: _bins(item, fit(item), 64) if item.columns else _one(item))
+            yield _ranked(name, forms, partial(_fitted_bins, fit=fit))
     main = max(forms, key=lambda item: (item.columns > 1) * (len(item.side0) + len(item.side1)))
     for index in telling_coordinates(main):
         yield _ordered(f"number {index}", main, Coordinate(index))
-        yield _ranked(f"histogram of number {index}", [main], lambda item, i=index: _bins(item, Coordinate(i), 64))
+        yield _ranked(f"histogram of number {index}", [main], partial(_bins, score=Coordinate(index), bins=64))
+
+
+def _fitted_bins(item: _Form, fit: Callable[[_Form], Score]) -> Rule:
+    return _bins(item, fit(item), 64) if item.columns else _one(item)
 
 
 def _one(item: _Form) -> Rule:

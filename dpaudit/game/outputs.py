@@ -10,7 +10,9 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from typing import Any
@@ -19,7 +21,7 @@ import numpy as np
 
 from dpaudit.errors import UsageError
 from dpaudit.program.batch import PathOutputs
-from dpaudit.program.noisy import Noisy
+from dpaudit.program.noisy import Noisy, entries
 from dpaudit.program.outcome import Raised, entry
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -73,19 +75,20 @@ def concatenate(parts: Sequence[Outputs]) -> Outputs:
 # --- from one output to its form and numbers -------------------------------------------------------------
 
 _Column = Any  # a plain number, or an array with one number a run
+_KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float"}
 
 
 def _walk(output: Any, columns: list[_Column]) -> str:
     """Return the form of an output and append its numbers to ``columns``."""
-    if isinstance(output, Noisy):
-        columns.append(output.array)
-        return {"b": "bool", "i": "int"}.get(output.array.dtype.kind, "float")
+    if type(output) is Noisy:
+        columns.append(entries(output))
+        return _KINDS[columns[-1].dtype.kind]
     if isinstance(output, np.generic):
-        output = output.item()
+        output = _unwrapped(output)
     if isinstance(output, Enum):
-        return f"{type(output).__name__}.{output.name}"
+        return f"{type(output).__name__}.{output.name or repr(output.value)}"
     if output is None or isinstance(output, str | bytes | bytearray):
-        return repr(output)
+        return _text(output)
     if isinstance(output, Raised):
         return str(output)
     if isinstance(output, bool | int | float):
@@ -93,10 +96,31 @@ def _walk(output: Any, columns: list[_Column]) -> str:
     return _container(output, columns)
 
 
+def _text(value: Any) -> str:
+    kind: Any = next((kind for kind in (str, bytes, bytearray) if isinstance(value, kind)), None)
+    return repr(value) if kind is None else kind.__repr__(value)  # a subclass may show itself as anything
+
+
+def _unwrapped(value: np.generic) -> Any:
+    """Return a NumPy scalar as what it stands for; dates keep their unit, which ``item()`` may lose."""
+    if isinstance(value, np.longdouble):
+        return float(value)
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return _Shown(f"{value.dtype.name} {value}")
+    return complex(value) if isinstance(value, np.complexfloating) else value.item()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Shown:
+    """A category that is already a form."""
+
+    form: str
+
+
 def _number(value: bool | int | float, columns: list[_Column]) -> str:
     kind = "bool" if isinstance(value, bool) else "int" if isinstance(value, int) else "float"
     if kind == "int" and abs(value) > _EXACT:
-        return f"int {value}"
+        return f"int {int(value):#x}"  # hexadecimal, because Python refuses very long decimals
     if kind == "float" and not math.isfinite(value):
         return repr(float(value))
     columns.append(float(value))
@@ -104,41 +128,99 @@ def _number(value: bool | int | float, columns: list[_Column]) -> str:
 
 
 def _container(output: Any, columns: list[_Column]) -> str:
+    name = type(output).__name__
+    if isinstance(output, type):
+        return f"class {output.__module__}.{output.__qualname__}"
+    if isinstance(output, _Shown):
+        return output.form
     if isinstance(output, np.ndarray):
-        return f"array{output.shape} of {_listed(output.ravel().tolist(), columns)}"
+        return _array(output, columns)
     if isinstance(output, tuple) and hasattr(output, "_fields"):
-        return type(output).__name__ + _keyed(zip(output._fields, output, strict=True), columns)
+        return name + _keyed(zip(output._fields, output, strict=True), columns)
     if isinstance(output, tuple):
         return f"({_listed(output, columns)})"
     if isinstance(output, list):
         return f"[{_listed(output, columns)}]"
     if isinstance(output, Mapping):
-        return _keyed(((repr(key), value) for key, value in output.items()), columns)
+        return _keyed(((_label(key), value) for key, value in output.items()), columns)
     if isinstance(output, set | frozenset):
-        return f"set({_listed(sorted(output, key=repr), columns)})"
-    if dataclasses.is_dataclass(output) and not isinstance(output, type):
-        return type(output).__name__ + _keyed(
-            ((field.name, getattr(output, field.name)) for field in dataclasses.fields(output)), columns
-        )
-    if hasattr(output, "to_dict"):  # data frames and series
-        return f"{type(output).__name__} {_walk(output.to_dict(), columns)}"
+        return f"set({_listed(sorted(output, key=_set_order), columns)})"
+    if dataclasses.is_dataclass(output):
+        fields = [(field.name, getattr(output, field.name)) for field in dataclasses.fields(output)]
+        return name + _keyed(fields, columns)
+    if hasattr(output, "iloc"):  # pandas: a dict would lose repeated labels
+        return _frame(output, columns)
+    if hasattr(output, "to_dict"):
+        return f"{name} {_walk(output.to_dict(), columns)}"
     return _other(output, columns)
 
 
+def _array(output: np.ndarray[Any, Any], columns: list[_Column]) -> str:
+    if output.dtype.names:
+        fields = ((_label(field), output[field]) for field in output.dtype.names)
+        return f"array{output.shape} of {_keyed(fields, columns)}"
+    if isinstance(output, np.ma.MaskedArray):
+        return f"array{output.shape} of {_listed(output.ravel().tolist(), columns)}"
+    # .flat hands out NumPy scalars, which know a date's unit
+    items = output.flat if output.dtype.char in "gGmM" else output.ravel().tolist()
+    return f"array{output.shape} of {_listed(items, columns)}"
+
+
+def _frame(output: Any, columns: list[_Column]) -> str:
+    labels = [_labels(output.index)]
+    if hasattr(output, "columns"):
+        labels.append(_labels(output.columns))
+        cells = [output.iloc[:, position].tolist() for position in range(output.shape[1])]
+    else:
+        labels.append(_label(output.name))
+        cells = output.tolist()
+    return f"{type(output).__name__} {' '.join(labels)} {_walk(cells, columns)}"
+
+
+def _labels(index: Any) -> str:
+    return type(index).__name__ + "[" + ", ".join(map(_label, index.tolist())) + "]"
+
+
+def _label(key: Any) -> str:
+    """A key of a dict or of a table as part of a form: numbers too are discrete here."""
+    key = _unwrapped(key) if isinstance(key, np.generic) else key
+    columns: list[_Column] = []
+    form = _walk(key, columns)
+    if type(key) in (bool, int, float):
+        return repr(key) if columns else form
+    return f"{form} {columns}" if columns else form
+
+
+def _set_order(item: Any) -> tuple[Any, ...]:
+    number = isinstance(item, int | float) and item == item
+    return (0, item, type(item).__name__) if number else (1, _label(item), "")
+
+
 def _other(output: Any, columns: list[_Column]) -> str:
+    name = type(output).__name__
     if isinstance(output, complex):
         return f"complex({_listed([output.real, output.imag], columns)})"
-    if isinstance(output, Fraction) or type(output).__name__ == "Decimal":
-        return f"{type(output).__name__} {_number(float(output), columns)}"
+    if isinstance(output, Fraction | Decimal):
+        try:
+            return f"{name} {_number(float(output), columns)}"
+        except (OverflowError, ValueError):
+            return f"{name} {output!r}"
     if hasattr(output, "__array__"):
-        return f"{type(output).__name__} {_walk(np.asarray(output), columns)}"
-    text = repr(output)
-    if " at 0x" in text:
-        raise UsageError(
-            f"an output of type {type(output).__name__} cannot be compared with another one; return numbers, "
-            "texts, lists, tuples, dicts, arrays, or an object whose repr says what it holds"
-        )
-    return text
+        return f"{name} {_walk(np.asarray(output), columns)}"
+    try:
+        text = repr(output)
+    except Exception as error:
+        raise _incomparable(output, f"its repr raises {type(error).__name__}") from None
+    if re.search(r"\bat 0x[0-9a-fA-F]+", text):
+        raise _incomparable(output, "its repr only says where in memory it is")
+    return f"{name} {text}"
+
+
+def _incomparable(output: Any, why: str) -> UsageError:
+    return UsageError(
+        f"an output of type {type(output).__name__} cannot be compared with another one ({why}); return numbers, "
+        "texts, lists, tuples, dicts, arrays, or an object whose repr says what it holds"
+    )
 
 
 def _listed(items: Iterable[Any], columns: list[_Column]) -> str:
@@ -159,41 +241,39 @@ class _Collector:
     """Gathers rows by form together with the run that each belongs to."""
 
     def __init__(self) -> None:
-        self._index: dict[str, int] = {}
-        self._runs: list[list[Any]] = []
-        self._rows: list[list[Floats]] = []
-        self._single: list[tuple[list[int], list[list[float]]]] = []
-
-    def _code(self, form: str) -> int:
-        code = self._index.setdefault(form, len(self._index))
-        if code == len(self._runs):
-            self._runs.append([])
-            self._rows.append([])
-            self._single.append(([], []))
-        return code
+        self._parts: dict[str, list[tuple[np.ndarray[Any, Any], Floats]]] = {}
+        self._single: dict[str, tuple[list[int], list[list[float]]]] = {}
 
     def add_one(self, run: int, output: Any) -> None:
         columns: list[float] = []
-        runs, rows = self._single[self._code(_walk(output, columns))]
+        try:
+            form = _walk(output, columns)
+        except RecursionError:
+            raise _incomparable(output, "it is nested too deeply, or contains itself") from None
+        runs, rows = self._single.setdefault(form, ([], []))
         runs.append(run)
         rows.append(columns)
 
     def add_many(self, runs: np.ndarray[Any, Any], form: str, rows: Floats) -> None:
-        code = self._code(form)
-        self._runs[code].append(runs)
-        self._rows[code].append(rows)
+        if len(runs):
+            self._parts.setdefault(form, []).append((runs, rows))
 
     def outputs(self, size: int) -> Outputs:
-        codes = np.empty(size, dtype=np.int32)
-        numbers = []
-        for code, (runs, rows) in enumerate(self._single):
-            if runs:
-                self._runs[code].append(np.asarray(runs))
-                self._rows[code].append(np.asarray(rows, dtype=np.float64).reshape(len(runs), -1))
-            where = np.concatenate(self._runs[code])
+        """Return everything in the order of the runs, with the forms in the order of their first run."""
+        for form, (single, rows) in self._single.items():
+            self.add_many(np.asarray(single), form, np.asarray(rows, dtype=np.float64).reshape(len(single), -1))
+        found = []
+        for form, parts in self._parts.items():
+            where = np.concatenate([runs for runs, _ in parts])
+            order = np.argsort(where, kind="stable")
+            found.append((form, where[order], np.concatenate([numbers for _, numbers in parts])[order]))
+        found.sort(key=lambda item: int(item[1][0]))
+        codes = np.full(size, -1, dtype=np.int32)
+        for code, (_, where, _) in enumerate(found):
             codes[where] = code
-            numbers.append(np.concatenate(self._rows[code])[np.argsort(where, kind="stable")])
-        return Outputs(tuple(self._index), codes, tuple(numbers))
+        if size and codes.min() < 0:
+            raise RuntimeError("runs were lost between the program and its outputs")
+        return Outputs(tuple(form for form, _, _ in found), codes, tuple(numbers for _, _, numbers in found))
 
 
 def from_list(outputs: Sequence[Any]) -> Outputs:
@@ -216,31 +296,33 @@ def from_paths(paths: Sequence[PathOutputs], size: int) -> Outputs:
         columns: list[_Column] = []
         form = _walk(path.output, columns)
         rows = np.empty((len(path.runs), len(columns)))
+        numbers = np.ones(len(path.runs), dtype=bool)
         for position, column in enumerate(columns):
             rows[:, position] = column
-        finite = np.all(np.isfinite(rows), axis=1)
-        collector.add_many(path.runs[finite], form, rows[finite])
-        for run in np.flatnonzero(~finite):
+            if isinstance(column, np.ndarray) and column.dtype.kind in "if":
+                numbers &= np.isfinite(column) if column.dtype.kind == "f" else np.abs(column) <= _EXACT
+        collector.add_many(path.runs[numbers], form, rows[numbers])
+        for run in np.flatnonzero(~numbers):
             collector.add_one(int(path.runs[run]), entry(path.output, int(run)))
     return collector.outputs(size)
 
 
 def from_array(outputs: np.ndarray[Any, Any]) -> Outputs:
     """Return the outputs of a sampler: the first axis is the runs."""
-    size = len(outputs)
-    kind = {"b": "bool", "i": "int", "u": "int", "f": "float"}.get(outputs.dtype.kind)
-    if kind is None or (kind == "int" and size and np.max(np.abs(outputs.astype(np.float64))) > _EXACT):
+    size, shape = len(outputs), outputs.shape[1:]
+    kind = _KINDS.get(outputs.dtype.kind)
+    large = kind == "int" and outputs.size and (outputs.max() > _EXACT or outputs.min() < -_EXACT)
+    if not size or kind is None or large or type(outputs) is not np.ndarray:
         return from_list(list(outputs))
-    rows = outputs.reshape(size, -1).astype(np.float64, copy=False)
-    form = kind if outputs.ndim == 1 else _array_form(outputs.shape[1:], kind)
-    finite = np.isfinite(rows)
+    with np.errstate(over="ignore"):  # a long double may be too large for a float
+        rows = outputs.reshape(size, math.prod(shape)).astype(np.float64, copy=False)
+    form = kind if outputs.ndim == 1 else _array_form(shape, kind)
+    finite = np.all(np.isfinite(rows), axis=1)
     if np.all(finite):
         return Outputs((form,), np.zeros(size, dtype=np.int32), (rows,))
-    whole = np.all(finite, axis=1)
     collector = _Collector()
-    if np.any(whole):
-        collector.add_many(np.flatnonzero(whole), form, rows[whole])
-    for run in np.flatnonzero(~whole):
+    collector.add_many(np.flatnonzero(finite), form, rows[finite])
+    for run in np.flatnonzero(~finite):
         collector.add_one(int(run), outputs[run])
     return collector.outputs(size)
 
@@ -249,17 +331,6 @@ def _array_form(shape: tuple[int, ...], kind: str) -> str:
     count = math.prod(shape)
     inner = "" if count == 0 else kind if count == 1 else f"{kind} × {count}"
     return f"array{shape} of {inner}"
-
-
-def same_sequence(outputs: Outputs) -> bytes:
-    """Return a digest of the sequence of outputs, to see whether two blocks repeat one another."""
-    import hashlib
-
-    state = hashlib.sha256(repr(outputs.forms).encode())
-    state.update(outputs.codes.tobytes())
-    for numbers in outputs.numbers:
-        state.update(np.ascontiguousarray(numbers).tobytes())
-    return state.digest()
 
 
 def information(outputs: Outputs) -> float:

@@ -67,6 +67,14 @@ class Relation:
         else:
             self._check_records(data0, data1)
 
+    def accepts(self, data0: Any, data1: Any) -> bool:
+        """Whether `check` lets the two datasets pass."""
+        try:
+            self.check(data0, data1)
+        except UsageError:
+            return False
+        return True
+
     def _refuse(self, why: str) -> UsageError:
         return UsageError(
             f"the pair is not neighbouring under {str(self)!r}: {why}; give a pair that is, "
@@ -77,7 +85,8 @@ class Relation:
         answers0, answers1 = self._answers(data0), self._answers(data1)
         if answers0.shape != answers1.shape:
             raise self._refuse(f"the answers have the shapes {answers0.shape} and {answers1.shape}")
-        moved = (answers1 - answers0).ravel()
+        with np.errstate(over="ignore"):
+            moved = (answers1 - answers0).ravel()
         if not np.any(moved):
             raise self._refuse("both sides are the same")
         up, down = float(np.max(moved, initial=0.0)), float(np.max(-moved, initial=0.0))
@@ -118,7 +127,7 @@ class Relation:
             raise self._refuse("both sides hold the same records")
         if self.kind == "add-remove":
             if removed + added > self.group:
-                raise self._refuse(f"{removed} records are removed and {added} added, {self.group} in all is allowed")
+                raise self._refuse(f"records removed: {removed}, added: {added}, allowed in all: {self.group}")
         elif removed != added:
             raise self._refuse(f"the sides have {records0.total()} and {records1.total()} records")
         elif removed > self.group:

@@ -125,10 +125,12 @@ def _probabilities(*values: ArrayLike) -> list[Floats]:
 def _approximate_loss(p: ArrayLike, q: ArrayLike, delta: float) -> Floats:
     """ε of an event and of its complement: log((p − δ)/q) and log((1 − q − δ)/(1 − p))."""
     p, q = _probabilities(p, q)
+    # a remainder after δ that may be rounding says nothing
+    rounding = 4 * np.finfo(np.float64).eps if delta > 0 else 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        event = np.where(p > delta, np.log(np.maximum(p - delta, 0.0)) - np.log(q), 0.0)
-        rest = np.where(1 - q > delta, np.log(np.maximum(1 - q - delta, 0.0)) - np.log1p(-p), 0.0)
-    return np.maximum(np.fmax(event, rest), 0.0)
+        event = np.where(p - delta > rounding, np.log(np.maximum(p - delta, 0.0)) - np.log(q), 0.0)
+        rest = np.where(1 - q - delta > rounding, np.log1p(-np.minimum(q + delta, 1.0)) - np.log1p(-p), 0.0)
+    return np.where(p > q, np.maximum(np.fmax(event, rest), 0.0), 0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,21 @@ a draw). They sample the named distribution to double precision: a program stand
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 Draws = np.ndarray[Any, np.dtype[Any]]
+
+
+def laplace(rng: np.random.Generator, size: int, scale: Any) -> Draws:
+    """An exponential variable with a fair sign: twice as fast as `Generator.laplace`."""
+    draws = rng.standard_exponential(size)
+    draws *= scale
+    signs = rng.random(size)
+    signs -= 0.5
+    return np.copysign(draws, signs, out=draws)
 
 
 def discrete_laplace(rng: np.random.Generator, size: int, scale: Any) -> Draws:
@@ -31,7 +40,9 @@ def discrete_gaussian(rng: np.random.Generator, size: int, sigma: Any) -> Draws:
         s = spread[todo]
         scale = np.floor(s) + 1
         proposal = discrete_laplace(rng, len(todo), scale)
-        log_accept = -((np.abs(proposal) - s**2 / scale) ** 2) / (2 * s**2)
+        # divided through by σ, so that the square of a tiny σ does not vanish
+        with np.errstate(over="ignore"):
+            log_accept = -((np.abs(proposal) / s - s / scale) ** 2) / 2
         accepted = rng.random(len(todo)) < np.exp(log_accept)
         out[todo[accepted]] = proposal[accepted]
         todo = todo[~accepted]
@@ -39,7 +50,7 @@ def discrete_gaussian(rng: np.random.Generator, size: int, sigma: Any) -> Draws:
 
 
 SAMPLERS: dict[str, Callable[..., Draws]] = {
-    "laplace": lambda rng, size, scale: rng.laplace(0.0, scale, size),
+    "laplace": laplace,
     "exponential": lambda rng, size, scale: rng.exponential(scale, size),
     "gaussian": lambda rng, size, sigma: rng.normal(0.0, sigma, size),
     "gumbel": lambda rng, size, scale: rng.gumbel(0.0, scale, size),
@@ -50,7 +61,7 @@ SAMPLERS: dict[str, Callable[..., Draws]] = {
 }
 
 
-def pick(rng: np.random.Generator, size: int, weights: list[float]) -> Draws:
+def pick(rng: np.random.Generator, size: int, weights: Sequence[float]) -> Draws:
     """Indices with probability proportional to the weights, as int64."""
     cumulative = np.cumsum(np.asarray(weights, dtype=np.float64))
     found = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")

@@ -22,11 +22,14 @@ def _value(value: Any) -> str:
         json.loads(value)
     except ValueError:
         return value
-    return value if value in {"NaN", "Infinity", "-Infinity"} else json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False)
 
 
 def reproduce_command(evidence: Evidence) -> str | None:
-    """Return the command line that runs the same audit again, quoted for a shell; None where nothing was run."""
+    """Return the command line that runs the same audit again, quoted for a shell; None where nothing was run.
+
+    Pairs that were given by hand are not in the evidence: ``FILE`` stands for the file that holds them.
+    """
     target = evidence.target
     if target.asks not in _RUNNABLE:
         return None
@@ -37,7 +40,9 @@ def reproduce_command(evidence: Evidence) -> str | None:
     if evidence.claim is not None:
         options += ["--claim", evidence.claim]
     options += ["--runs", str(evidence.runs), "--confidence", number_text(evidence.confidence)]
-    options += ["--seed", str(evidence.seed)]
+    options += ["--seed", str(evidence.seed), "--relation", evidence.relation]
+    if any(pair.origin != "mechanism" for pair in evidence.pairs):
+        options += ["--pair", "FILE"]
     # a name that looks like an option must not become one
     words += [*options, "--", target.name] if target.name.startswith("-") else [target.name, *options]
     return visible(shlex.join(words), one_line=True)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 
-from dpaudit.evidence import Bound, Evidence, Event, Verdict
+from dpaudit.evidence import Bound, Event, Evidence, Verdict
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.command import reproduce_command
-from dpaudit.report.numerals import NBSP, claim_text, count_text, share_text
+from dpaudit.report.numerals import NBSP, count_text, share_text
 from dpaudit.report.words import (
+    NO_PROOF,
     bound_text,
     certainty,
     claim_words,
     detectable_text,
     headline,
+    reason_says_more,
     shortened,
     symbol,
     visible,
@@ -27,7 +30,8 @@ def summary(evidence: Evidence, *, width: int | None = None) -> str:
     columns = max(_WIDTH if width is None else width, 40)
     head = headline(evidence)
     verdict = f"{head.word}: {head.sentence}"
-    lines = textwrap.wrap(_plain(verdict), columns) + textwrap.wrap(_plain(head.caution), columns)
+    caution = NO_PROOF if evidence.verdict is Verdict.NOT_VIOLATED else head.caution
+    lines = textwrap.wrap(_plain(verdict), columns) + textwrap.wrap(_plain(caution), columns)
     for label, text, most in _rows(evidence, columns):
         lines += _row(label, _plain(text), columns, most)
     lines.append("  " + "id".ljust(_LABEL) + evidence.id)
@@ -44,15 +48,13 @@ def _plain(text: str) -> str:
 def _row(label: str, text: str, columns: int, most: int) -> list[str]:
     room = columns - _LABEL - 2
     wrapped = textwrap.wrap(text, room, break_on_hyphens=False, max_lines=most, placeholder=" …") or [""]
-    return [
-        "  " + (label if number == 0 else "").ljust(_LABEL) + line for number, line in enumerate(wrapped)
-    ]
+    return ["  " + (label if number == 0 else "").ljust(_LABEL) + line for number, line in enumerate(wrapped)]
 
 
 def _rows(evidence: Evidence, columns: int) -> list[tuple[str, str, int]]:
     """Return label, text and the most lines of every row that applies."""
-    rows = []
-    if evidence.reason and evidence.verdict not in {Verdict.NOT_VIOLATED, Verdict.NO_CLAIM}:
+    rows: list[tuple[str, str, int]] = []
+    if evidence.reason and reason_says_more(evidence):
         rows.append(("reason", evidence.reason, 2))
     rows.append(("target", _target(evidence), 2))
     rows.append(("claim", _claim(evidence), 1 if columns >= _WIDTH else 2))
@@ -65,7 +67,8 @@ def _rows(evidence: Evidence, columns: int) -> list[tuple[str, str, int]]:
         rows.append(("low bits", f"{_bound(evidence.floating_point, evidence)}, reading the low-order bits", 1))
     found = detectable_text(evidence)
     if found is not None and evidence.verdict is not Verdict.INVALID:
-        rows.append(("detectable", f"{found}, with probability 0.9 through this event", 1))
+        how = "" if math.isinf(evidence.detectable or 0.0) else ", with probability 0.9 through a measured event"
+        rows.append(("detectable", found + how, 1))
     rows.append(("runs", _runs(evidence), 1))
     return rows
 
@@ -87,15 +90,19 @@ def _claim(evidence: Evidence) -> str:
 
 def _bound(bound: Bound, evidence: Evidence) -> str:
     if bound.side == "lower" and bound.value <= 0:
-        return f"none above 0 was shown for {symbol(evidence)} ({bound.kind}, {certainty(bound)})"
-    return f"{bound_text(bound, evidence.claimed)} ({bound.kind}, {certainty(bound)})"
+        return f"none above 0 was shown for {symbol(evidence)} ({_how(bound)})"
+    return f"{bound_text(bound, evidence.claimed)} ({_how(bound)})"
+
+
+def _how(bound: Bound) -> str:
+    return f"sampled, {certainty(bound)}" if bound.kind == "sampled" else certainty(bound)
 
 
 def _event(bound: Bound) -> list[tuple[str, str, int]]:
     event, counts = bound.event, bound.counts
     if event is None:
         return []
-    rows = []
+    rows: list[tuple[str, str, int]] = []
     for side in (0, 1):
         if not event.toward(side):
             continue
@@ -103,23 +110,22 @@ def _event(bound: Bound) -> list[tuple[str, str, int]]:
         if counts is not None:
             hits = counts.toward0 if side == 0 else counts.toward1
             shares = [
-                f"{count_text(hits[own])} of {count_text(counts.runs[own])} runs of side {own}"
+                f"side {own}: {count_text(hits[own])} of {count_text(counts.runs[own])}"
                 + (f" ({share_text(hits[own] / counts.runs[own])})" if counts.runs[own] else "")
                 for own in (0, 1)
             ]
-            rows.append(("", "seen in " + ", ".join(shares), 1))
+            rows.append(("", "seen on " + ", on ".join(shares), 1))
     return rows
 
 
 def _says(event: Event, side: int) -> str:
-    return f"{shortened(event.describe(side), 400)}: speaks for side {side}"
+    return f"for side {side}: {shortened(event.describe(side), 400)}"
 
 
 def _runs(evidence: Evidence) -> str:
     pairs = len(evidence.pairs)
     text = (
         f"{count_text(evidence.runs)} ({count_text(evidence.learning)} learning, "
-        f"{count_text(evidence.measuring)} measuring; {pairs} pair{'' if pairs == 1 else 's'}), "
-        f"confidence {claim_text(evidence.confidence)}"
+        f"{count_text(evidence.measuring)} measuring; {pairs} pair{'' if pairs == 1 else 's'})"
     )
     return text if evidence.reproducible else text + "; not reproducible"

@@ -56,7 +56,7 @@ def extract(html: str) -> Evidence:
     if len(finder.blocks) != 1:
         found = f"{len(finder.blocks)} blocks of evidence" if finder.blocks else "no evidence"
         raise UsageError(
-            f"the page holds {found}, expected one <script type=\"application/json\" id=\"{BLOCK_ID}\">; "
+            f'the page holds {found}, expected one <script type="application/json" id="{BLOCK_ID}">; '
             "give an evidence file, or a page that dpaudit wrote"
         )
     return Evidence.from_json(finder.blocks[0], name="the evidence in the page")

@@ -117,13 +117,13 @@ def loss_bins(losses: Losses, limit: float | None) -> Bins:
     if limit is not None and 2 * width <= limit <= reach:
         width = limit / round(limit / width)
     half = int(np.ceil(reach / width))
-    edges = width * np.arange(-half, half + 1)
+    edges = np.asarray(width * np.arange(-half, half + 1), dtype=np.float64)
     counts = np.array(
         [np.histogram(finite, edges, weights=side[losses.finite])[0] for side in (losses.count0, losses.count1)]
     )
     runs = np.array(losses.runs)[:, None]
     low, high = frequency_interval(counts, runs)
-    return Bins(edges, counts / runs, low, high, _alone(losses, 1), _alone(losses, 0))
+    return Bins(edges, np.asarray(counts / runs, dtype=np.float64), low, high, _alone(losses, 1), _alone(losses, 0))
 
 
 def _alone(losses: Losses, side: int) -> tuple[float, float, float]:

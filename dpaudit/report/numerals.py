@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 
-from dpaudit.evidence import round_outward
 from dpaudit.privacy.claims import number_text
 
 NBSP = "\N{NO-BREAK SPACE}"
@@ -33,10 +32,17 @@ def _written(value: float) -> str:
     return text.replace("-", "−", 1) if text.startswith("-") else text
 
 
+def _rounded(value: float, rounding: str, digits: int) -> float:
+    """Round the decimal number that a float is written as: 0.3 is 3/10, not a little less."""
+    if not math.isfinite(value):
+        return value
+    return float(Context(prec=digits, rounding=rounding).plus(Decimal(repr(float(value)))))
+
+
 def lower_text(value: float, *, claim: float | None = None) -> str:
     """Write a lower bound, rounded down to 4 digits; to more where 4 would hide that it exceeds ``claim``."""
     for digits in range(_DIGITS, _FULL):
-        rounded = round_outward(value, "lower", digits)
+        rounded = _rounded(value, ROUND_FLOOR, digits)
         if claim is None or not value > claim or rounded > claim:
             return _written(rounded)
     return _written(value)
@@ -45,7 +51,7 @@ def lower_text(value: float, *, claim: float | None = None) -> str:
 def upper_text(value: float, *, claim: float | None = None) -> str:
     """Write an upper bound, rounded up to 4 digits; to more where 4 would hide that it is at most ``claim``."""
     for digits in range(_DIGITS, _FULL):
-        rounded = round_outward(value, "upper", digits)
+        rounded = _rounded(value, ROUND_CEILING, digits)
         if claim is None or not value <= claim or rounded <= claim:
             return _written(rounded)
     return _written(value)
@@ -56,7 +62,7 @@ def claim_text(value: float) -> str:
     exact = number_text(value)
     if len(exact) <= 8 or not math.isfinite(value):
         return exact
-    cut = float(Context(prec=6, rounding=ROUND_FLOOR).plus(Decimal(value)))
+    cut = _rounded(value, ROUND_FLOOR, 6)
     return exact if cut == value else _written(cut) + "…"
 
 
@@ -64,7 +70,7 @@ def estimate_text(value: float, digits: int = 3) -> str:
     """Write an estimate, rounded to the nearest."""
     if not math.isfinite(value) or value == 0:
         return _written(value)
-    return _written(float(Context(prec=digits, rounding=ROUND_HALF_EVEN).plus(Decimal(value))))
+    return _written(_rounded(value, ROUND_HALF_EVEN, digits))
 
 
 def confidence_text(confidence: float) -> str:
@@ -83,9 +89,14 @@ def error_text(confidence: float) -> str:
 def share_text(value: float, *, rounding: str = "nearest") -> str:
     """Write a share in percent with 3 digits; ``rounding`` is "nearest", "lower" or "upper"."""
     percent = 100 * value
-    if rounding == "nearest":
-        return estimate_text(percent) + NBSP + "%"
-    return _written(round_outward(percent, rounding, 3)) + NBSP + "%"
+    if percent == 0 or not math.isfinite(percent):
+        return _written(percent) + NBSP + "%"
+    how = {"nearest": ROUND_HALF_EVEN, "lower": ROUND_FLOOR, "upper": ROUND_CEILING}[rounding]
+    short = Context(prec=3, rounding=how).plus(Decimal(percent))
+    if short < Decimal("0.001"):
+        return _written(float(short)) + NBSP + "%"
+    places = max(0, 2 - short.adjusted())  # a trailing zero is a digit too: 18.0 % beside 49.2 %
+    return f"{short:.{places}f}{NBSP}%"
 
 
 def count_text(count: int) -> str:

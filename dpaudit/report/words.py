@@ -13,8 +13,16 @@ from dataclasses import dataclass
 from dpaudit.errors import UsageError
 from dpaudit.evidence import Bound, Evidence, Verdict
 from dpaudit.privacy import ApproxDP, Claim, PureDP, RenyiDP, parse_claim
-from dpaudit.privacy.claims import number_text
-from dpaudit.report.numerals import NBSP, claim_text, confidence_text, error_text, lower_text, upper_text
+from dpaudit.report.numerals import (
+    NBSP,
+    claim_text,
+    confidence_text,
+    count_text,
+    error_text,
+    estimate_text,
+    lower_text,
+    upper_text,
+)
 
 NO_PROOF = "This is not a proof of privacy."
 _SYMBOLS = {"epsilon": "ε", "mu": "μ", "rho": "ρ"}
@@ -78,6 +86,8 @@ def bound_text(bound: Bound, claim: Claim | None) -> str:
     limit = None if claim is None else claim.value
     if bound.side == "upper":
         return f"{letter}{NBSP}≤{NBSP}{upper_text(bound.value, claim=limit)}{at(bound)}"
+    if math.isinf(bound.value):
+        return f"{letter}{NBSP}={NBSP}∞{at(bound)}"
     return f"{letter}{NBSP}≥{NBSP}{lower_text(bound.value, claim=limit)}{at(bound)}"
 
 
@@ -113,7 +123,11 @@ def claim_meaning(claim: Claim) -> str:
     """Say in a sentence what a claim promises."""
     value = claim_text(claim.value)
     if isinstance(claim, PureDP) or (isinstance(claim, ApproxDP) and claim.delta == 0):
-        return f"For neighbouring datasets, no set of outputs is more than e^{value} times as likely for one as for the other."
+        factor = "" if claim.value > 50 else f" ≈ {estimate_text(math.exp(claim.value))}"
+        return (
+            f"For neighbouring datasets, no set of outputs is more than e^{value}{factor} times as likely for one "
+            "as for the other."
+        )
     if isinstance(claim, ApproxDP):
         return (
             f"For neighbouring datasets and every set S of outputs, P(S) ≤ e^{value} · Q(S) + "
@@ -163,7 +177,7 @@ def _violated(evidence: Evidence, claim: str) -> tuple[str, str]:
         )
     return (
         f"The claim {claim} does not hold{reader}: {text} {certainty(bound)}.",
-        "This is certain for the pair below, as the mechanism is written; it rests on no sampling.",
+        "This is certain for the audited pair and the mechanism as written; it rests on no sampling.",
     )
 
 
@@ -176,7 +190,7 @@ def headline(evidence: Evidence) -> Headline:
         sentence, caution = _violated(evidence, claim)
     elif verdict is Verdict.PROVED and evidence.upper is not None:
         sentence = (
-            f"{bound_text(evidence.upper, claimed)} {certainty(evidence.upper)}, within the scope stated below; "
+            f"{bound_text(evidence.upper, claimed)} {certainty(evidence.upper)}, within the scope of the proof; "
             f"the claim is {claim}."
         )
         caution = "A proof covers the mechanism as modelled, not the system in which it is used."
@@ -184,7 +198,7 @@ def headline(evidence: Evidence) -> Headline:
         sentence = f"No violation of the claim {claim} was found. {_shown(evidence)}"
         caution = f"{NO_PROOF} {detectable_sentence(evidence)}".strip()
     elif verdict is Verdict.INVALID:
-        sentence = "The runs cannot be trusted, so nothing was concluded from them."
+        sentence = "Nothing was concluded from these runs."
         caution = "No number of this audit says anything about the mechanism's privacy."
     elif verdict is Verdict.NO_CLAIM:
         sentence = f"No claim was given, so there is nothing to judge. {_shown(evidence)}"
@@ -196,12 +210,17 @@ def headline(evidence: Evidence) -> Headline:
     return Headline(word, tone, sentence, caution)
 
 
+def reason_says_more(evidence: Evidence) -> bool:
+    """Whether the recorded reason tells what the claim and the lower bound do not."""
+    return evidence.verdict in {Verdict.INVALID, Verdict.INCONCLUSIVE} or evidence.upper is not None
+
+
 def detectable_text(evidence: Evidence) -> str | None:
     """Write the smallest violation that would have been found with probability 0.9, or None where unknown."""
     if evidence.detectable is None:
         return None
     if math.isinf(evidence.detectable):
-        return "none of any size"
+        return "no violation of any size"
     return f"{symbol(evidence)}{NBSP}={NBSP}{upper_text(evidence.detectable)} or more"
 
 
@@ -210,9 +229,9 @@ def detectable_sentence(evidence: Evidence) -> str:
     if evidence.detectable is None:
         return ""
     if math.isinf(evidence.detectable):
-        return "These runs could not have shown a violation of any size through the measured event."
+        return "These runs could not have shown a violation of any size through a measured event."
     return (
-        f"Had {symbol(evidence)} been {upper_text(evidence.detectable)} or more through the measured event, this "
+        f"Had {symbol(evidence)} been {upper_text(evidence.detectable)} or more through a measured event, this "
         "audit would have found the violation with a probability of at least 0.9."
     )
 
@@ -279,17 +298,21 @@ def limits(evidence: Evidence) -> list[tuple[str, str]]:
     listed = []
     if evidence.learning > 0 and evidence.pairs:
         validation = evidence.learning / len(evidence.pairs) / 4
-        rare = min(1.0, 8 / validation) if validation > 0 else 1.0
+        one_in = max(1, int(validation / 8))
+        one_in -= one_in % 10 ** max(0, len(str(one_in)) - 2)  # two digits, toward the more common leak
         listed.append(
             (
                 "Rare events",
-                "The event was chosen from outputs seen in the learning runs. A leak that occurs in fewer than "
-                f"about {upper_text(rare)} of the runs is likely to be missed, however grave it is.",
+                "The event was chosen from outputs seen in the learning runs. A leak that occurs less often than "
+                f"about once in {count_text(one_in)} runs is likely to be missed, however grave it is.",
             )
         )
     return [
         *listed,
-        ("Other events", "Only the events listed under every attempt were measured. Another set of outputs may tell more."),
+        (
+            "Other events",
+            "Only the events listed under every attempt were measured. Another set of outputs may tell more.",
+        ),
         (
             "Other pairs",
             "A promise of privacy is about all neighbouring datasets. Runs say something about the pairs that "
@@ -333,13 +356,3 @@ def _low_bits(evidence: Evidence) -> tuple[str, str]:
         "Floating-point noise can leak through its last bits (Mironov 2012). This audit reports no finding "
         "there, which does not show that there is none."
     )
-
-
-def exact_claim(claim: Claim) -> str:
-    """Write a claim exactly, as it can be read back."""
-    return ", ".join(part.strip() for part in str(claim).split(","))
-
-
-def plain_number(value: float) -> str:
-    """Write a number so that reading it back gives the same."""
-    return number_text(value)

@@ -15,12 +15,30 @@ from dpaudit.neighbours.relation import parse_relation
 from dpaudit.program.batch import run_batch
 from dpaudit.program.scalar import ScalarNoise
 
-FAMILIES = {"additive", "queries", "selection", "local", "contributions", "no privacy"}
+FAMILIES = {
+    "additive",
+    "queries",
+    "selection",
+    "local",
+    "contributions",
+    "no privacy",
+    "sparse vector",
+    "histograms",
+    "sums",
+}
 BAD_NUMBERS: tuple[Any, ...] = (0, -1, math.inf, math.nan, "much", None)
 BAD_BOUNDS = [{"low": 2}, {"high": -1}, {"high": math.inf}, {"low": -math.inf}, {"low": "a"}]
 
+# Entries that keep or break their claim only away from ε = 1.
+ELSEWHERE = {"gaussian_classic", "noisy_histogram_inverted_scale"}
+BAD_THRESHOLDS = [{"threshold": bad} for bad in (math.inf, math.nan, "high")]
+BAD_CUTOFFS = [{"cutoff": bad} for bad in (0, 1.5, math.inf, "two")]
+
 # What each entry must refuse beside the bad epsilons, by parameter.
 REFUSED: dict[str, list[dict[str, Any]]] = {
+    "above_threshold": [*BAD_THRESHOLDS, *BAD_CUTOFFS],
+    "adaptive_svt": [*BAD_THRESHOLDS, *BAD_CUTOFFS, {"margin": 0}, {"margin": math.inf}],
+    "adaptive_svt_releasing_values": [*BAD_THRESHOLDS, *BAD_CUTOFFS, {"margin": 0}],
     "bounded_mean": BAD_BOUNDS,
     "bounded_sum": [*BAD_BOUNDS, {"relation": "queries"}],
     "count": [],
@@ -32,6 +50,7 @@ REFUSED: dict[str, list[dict[str, Any]]] = {
     ],
     "exact_count": [],
     "exponential": [],
+    "gap_svt": [*BAD_THRESHOLDS, *BAD_CUTOFFS],
     "gaussian": [{"delta": 0}, {"delta": 1}, *({"sensitivity": bad} for bad in BAD_NUMBERS)],
     "gaussian_classic": [{"epsilon": 1}, {"epsilon": 20}, {"delta": 0}, {"sensitivity": math.inf}],
     "generalised_randomised_response": [{"k": 1}, {"k": 2.5}],
@@ -39,20 +58,51 @@ REFUSED: dict[str, list[dict[str, Any]]] = {
     "histogram": [{"bins": ()}, {"bins": ("a", "a")}, {"relation": "declared"}],
     "k_anonymous_release": [{"k": 0}],
     "laplace": [{"sensitivity": bad} for bad in BAD_NUMBERS],
+    "monotone_svt": [*BAD_THRESHOLDS, *BAD_CUTOFFS],
     "noisy_average": BAD_BOUNDS,
+    "noisy_histogram": [],
+    "noisy_histogram_inverted_scale": [],
+    "noisy_max_value": [{"noise_kind": "gaussian"}],
+    "numeric_svt": [*BAD_THRESHOLDS, *BAD_CUTOFFS],
+    "partial_sum": [],
+    "partial_sum_half_noise": [],
     "permute_and_flip": [],
+    "prefix_sum": [],
     "randomised_response": [],
     "rappor": [{"hashes": 0}, {"bits": 0}, {"f": 1}, {"p": 0}, {"q": 1.5}, {"p": 0.55, "q": 0.45}],
+    "redrawn_svt": [*BAD_THRESHOLDS, *BAD_CUTOFFS],
     "report_noisy_max": [{"noise_kind": "gaussian"}],
+    "smart_sum": [{"block": 0}, {"block": 1.5}],
+    "smart_sum_exact_blocks": [{"block": 0}],
     "snapping": [{"bound": 0}, {"bound": math.inf}, {"sensitivity": -1}],
     "suggestions": [{"most": 0}, {"most": 1.5}],
     "suggestions_per_record": [{"most": 0}],
+    "svt_noiseless_answers": BAD_THRESHOLDS,
+    "svt_releasing_values": [*BAD_THRESHOLDS, *BAD_CUTOFFS, {"scale": 0}],
+    "svt_unlimited": BAD_THRESHOLDS,
+    "svt_unscaled_noise": [*BAD_THRESHOLDS, *BAD_CUTOFFS],
     "two_coins": [],
     "unary_encoding": [{"k": 1}, {"encoding": "binary"}],
 }
 
 # Parameters that show another side of an entry; its claim, relation, pairs and loss must agree there too.
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
+    ("above_threshold", {"epsilon": 0.1, "threshold": 0.5}),
+    ("adaptive_svt", {"epsilon": 3, "margin": 2}),
+    ("gap_svt", {"epsilon": 0.1}),
+    ("monotone_svt", {"epsilon": 3, "threshold": -1}),
+    ("noisy_histogram", {"epsilon": 0.1}),
+    ("noisy_max_value", {"noise_kind": "exponential"}),
+    ("noisy_max_value", {"noise_kind": "gumbel"}),
+    ("numeric_svt", {"epsilon": 0.1, "threshold": 1}),
+    ("redrawn_svt", {"epsilon": 0.1, "threshold": 1}),
+    ("smart_sum", {"block": 1}),
+    ("smart_sum", {"block": 4, "epsilon": 0.1}),
+    ("smart_sum_exact_blocks", {"block": 3}),
+    ("svt_noiseless_answers", {"epsilon": 0.1, "threshold": 1}),
+    ("svt_releasing_values", {"scale": 4}),
+    ("svt_unlimited", {"epsilon": 0.1, "threshold": 1}),
+    ("svt_unscaled_noise", {"epsilon": 0.1, "threshold": 1}),
     ("bounded_sum", {"relation": "replace", "low": 18, "high": 90}),
     ("bounded_sum", {"low": -7, "high": 3}),
     ("bounded_mean", {"low": 18, "high": 90}),
@@ -120,7 +170,7 @@ def test_it_is_a_program_with_a_default_for_every_parameter(name: str) -> None:
     found = entry(name)
     assert str(found.shape) == "program"
     parameters = found.parameters_with({})
-    if "epsilon" in parameters and name != "gaussian_classic":
+    if "epsilon" in parameters and name not in ELSEWHERE:
         assert parameters["epsilon"] == 1
 
 

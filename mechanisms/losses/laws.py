@@ -1,4 +1,4 @@
-"""How much does a mechanism really lose on one pair, where the laws of both sides are known?"""
+"""What do two laws lose that can be written down: by their outputs, or by the noise that is added to answers?"""
 
 from __future__ import annotations
 
@@ -31,6 +31,15 @@ def of_laws(law0: Law, law1: Law) -> float:
 def of_constants(output0: Any, output1: Any) -> float:
     """Return the pure ε of two constant outputs: 0 where they agree, ∞ where they differ."""
     return 0.0 if output0 == output1 else math.inf
+
+
+def of_laplace(answers0: Sequence[float], answers1: Sequence[float], scale: float) -> float:
+    """Return the pure ε of answers with independent Laplace noise of one scale: the distance in norm 1 over it.
+
+    The log density ratio Σ (|x_i − b_i| − |x_i − a_i|)/scale reaches that sum at every x that lies beyond all
+    pairs of answers, on the side of a_i.
+    """
+    return sum(abs(b - a) for a, b in zip(answers0, answers1, strict=True)) / scale
 
 
 def largest_satisfying(holds: Callable[[float], bool]) -> float:

@@ -1,0 +1,111 @@
+"""How does a Matplotlib figure become part of a page?
+
+As inline SVG without Matplotlib's prolog, with ids of its own and colours as CSS variables, so that one
+drawing follows the light, dark and printed page. The same figure gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape
+from typing import Any
+
+import matplotlib
+from matplotlib.figure import Figure
+
+# Stand-ins that the SVG is searched for; the page's style sheet says what each looks like.
+INK, MUTED, GRID = "#010101", "#020202", "#030303"
+SIDE0, SIDE1, CLAIM, PROOF = "#040404", "#050505", "#060606", "#070707"
+_VARIABLES = {
+    INK: "ink",
+    MUTED: "muted",
+    GRID: "grid",
+    SIDE0: "side0",
+    SIDE1: "side1",
+    CLAIM: "claim",
+    PROOF: "proved",
+}
+SIDES = (SIDE0, SIDE1)
+WIDTH, NARROW_WIDTH = 7.4, 4.3  # inches; the drawing scales with the page, the narrow one is for phones
+
+_STYLE: dict[str, Any] = {
+    "svg.fonttype": "none",
+    "text.parse_math": False,  # a "$" in a name is a dollar
+    "axes.unicode_minus": True,
+    "font.family": ["sans-serif"],
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 9.0,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": MUTED,
+    "axes.facecolor": "none",
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.fontsize": 9.0,
+    "hatch.linewidth": 0.7,
+    "figure.facecolor": "none",
+}
+
+
+@contextmanager
+def canvas(name: str, height: float, *, narrow: bool = False) -> Iterator[Figure]:
+    """Give a figure to draw on, in the page's style, whatever Matplotlib was configured to elsewhere.
+
+    The figure must be turned into SVG inside the block (`svg`).
+    """
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a glyph that our font lacks is drawn by the reader's
+        matplotlib.rcdefaults()
+        settings: Any = {**_STYLE, "svg.hashsalt": f"dpaudit-{name}"}
+        matplotlib.rcParams.update(settings)
+        yield Figure(figsize=(NARROW_WIDTH if narrow else WIDTH, height), layout="constrained")
+
+
+def svg(figure: Figure, name: str, label: str, *, narrow: bool = False) -> str:
+    """Return the drawing as an ``<svg>`` element.
+
+    Args:
+        figure: drawn inside `canvas`.
+        name: a prefix for ids, different for every figure of a page.
+        label: what the drawing shows, for those who cannot see it.
+    """
+    buffer = io.StringIO()
+    # without any metadata there is no date, and no address of a vocabulary
+    nothing = {"Date": None, "Creator": None, "Format": None, "Type": None}
+    figure.savefig(buffer, format="svg", metadata=nothing, transparent=True)
+    text, kind = buffer.getvalue(), "narrow" if narrow else "wide"
+    name = f"{name}-{kind}"
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
+    text = re.sub(r"<style type=\"text/css\">[^<]*</style>", "", text)
+    text = re.sub(r"<!--.*?-->\s*", "", text, flags=re.DOTALL)
+    text = re.sub(r"<[^>]*>", lambda tag: _own(tag[0], name), text)
+    view = re.search(r'viewBox="[^"]*"', text)
+    start = f'<svg {view[0] if view else ""} class="drawing {kind}" role="img" aria-label="{escape(label)}">'
+    return re.sub(r"^<svg[^>]*>", lambda _: start, text, count=1).strip()
+
+
+def _own(tag: str, name: str) -> str:
+    """Rewrite one tag: ids with our prefix, colours and fonts as the page has them."""
+    tag = re.sub(r'\bid="([^"]*)"', rf'id="{name}-\1"', tag)
+    tag = re.sub(r'(?:xlink:)?href="#([^"]*)"', rf'href="#{name}-\1"', tag)
+    tag = re.sub(r"url\(#([^)]*)\)", rf"url(#{name}-\1)", tag)
+    tag = re.sub(r"'DejaVu Sans', sans-serif|'DejaVu Sans'", "var(--sans)", tag)
+    return re.sub(r"#0[1-7]0[1-7]0[1-7]\b", lambda colour: _variable(colour[0]), tag)
+
+
+def _variable(colour: str) -> str:
+    return f"var(--{_VARIABLES[colour]})" if colour in _VARIABLES else colour

@@ -1,0 +1,379 @@
+"""What does the evidence look like? The ε line, the event over both histograms, and the privacy loss.
+
+Sides are told apart by colour, by line (0 solid, 1 dashed), by filling (1 is hatched) and by marker (0 is
+a circle, 1 a square); side 0 is always first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
+
+from dpaudit.evidence import Cell, Event, Histogram
+from dpaudit.report.canvas import CLAIM, GRID, INK, MUTED, PROOF, SIDE0, SIDE1, SIDES, canvas, svg
+from dpaudit.report.losses import Bins
+from dpaudit.report.outcomes import Bar, bars, is_drawn_as_bars, regions
+from dpaudit.report.words import shortened
+
+_DASHES = (0, (4, 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A number on the ε line; ``kind`` is "lower", "claim", "upper", "detectable" or "true"."""
+
+    kind: str
+    name: str
+    value: float
+    text: str
+
+
+def line_figure(marks: Sequence[Mark], symbol: str, *, narrow: bool = False) -> str:
+    """Draw every mark on a row of its own over one axis: numbers that nearly agree stay readable."""
+    finite = [mark.value for mark in marks if math.isfinite(mark.value) and mark.value > 0]
+    top = max(finite, default=1.0) * (1.3 if len(finite) == len(marks) else 1.5)
+    claim = next((mark.value for mark in marks if mark.kind == "claim"), None)
+    with canvas("line", 0.75 + 0.33 * len(marks), narrow=narrow) as figure:
+        axes = figure.add_subplot()
+        if finite and max(finite) > 60 * min(finite):
+            axes.set_xscale("symlog", linthresh=min(finite), linscale=0.6)
+            top = min(max(finite) * 4, 1.5e308)
+            _power_ticks(axes, min(finite), max(finite))
+        axes.set_xlim(0, top)
+        axes.set_ylim(len(marks) - 0.4, -0.6)
+        if claim is not None and claim <= top:
+            axes.axvline(claim, color=CLAIM, linewidth=1, linestyle=_DASHES, zorder=1)
+        for row, mark in enumerate(marks):
+            _draw_mark(axes, row, mark, top)
+        axes.set_yticks(range(len(marks)), [mark.name for mark in marks])
+        axes.tick_params(axis="y", length=0, pad=9)
+        axes.spines["left"].set_visible(False)
+        axes.set_xlabel(symbol, fontsize=10)
+        label = f"The {symbol} line: " + "; ".join(f"{mark.name} {mark.text}" for mark in marks)
+        return svg(figure, "line", label, narrow=narrow)
+
+
+def _power_ticks(axes: Axes, low: float, high: float) -> None:
+    """Ticks at 0 and at a few powers of ten, written plainly."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    step = max(1, math.ceil((last - first) / 4))
+    powers = [power for power in range(first, last + 1, step) if power <= 308]
+    zero = [0.0] if last - first <= 8 else []  # over many decades it stands where the smallest power does
+    places = [*zero, *(10.0**power for power in powers)]
+    axes.set_xticks(places, [f"{place:g}" for place in places])
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+_MARKERS = {"lower": ">", "claim": "D", "upper": "<", "detectable": "^", "true": "o"}
+_INKS = {"lower": INK, "claim": CLAIM, "upper": PROOF, "detectable": MUTED, "true": MUTED}
+
+
+def _draw_mark(axes: Axes, row: int, mark: Mark, top: float) -> None:
+    at = min(max(mark.value, 0.0), top)
+    ink = _INKS[mark.kind]
+    if mark.kind == "lower" and at > 0:
+        axes.barh(row, at, height=0.34, facecolor=ink, alpha=0.22, edgecolor="none")
+        axes.plot([at, at], [row - 0.28, row + 0.28], color=ink, linewidth=2)
+    if mark.kind == "upper" and at < top:
+        axes.barh(row, top - at, left=at, height=0.34, facecolor="none", edgecolor=ink, hatch="////", linewidth=0)
+        axes.plot([at, at], [row - 0.28, row + 0.28], color=ink, linewidth=2)
+    hollow = mark.kind in {"detectable", "true"}
+    axes.plot(
+        at,
+        row,
+        marker=">" if math.isinf(mark.value) else _MARKERS[mark.kind],
+        color=ink,
+        markerfacecolor="none" if hollow else ink,
+        markersize=6,
+        clip_on=False,
+    )
+    far = axes.transData.transform((at, 0))[0] > axes.transAxes.transform((0.72, 0))[0]
+    axes.annotate(
+        mark.text,
+        (at, row),
+        xytext=(-9 if far else 9, 0),
+        textcoords="offset points",
+        ha="right" if far else "left",
+        va="center",
+        color=INK,
+        bbox=None,
+    )
+
+
+# --- the event over both histograms ----------------------------------------------------------------------
+
+
+def event_figure(histogram: Histogram, event: Event | None, *, narrow: bool = False) -> str:
+    """Draw how often each output came on either side, and which outputs the event takes."""
+    if is_drawn_as_bars(histogram):
+        return _bar_figure(histogram, bars(histogram, event), narrow)
+    return _density_figure(histogram, event, narrow)
+
+
+def _legend_sides() -> list[Any]:
+    return [
+        Patch(facecolor=(SIDE0, 0.25), edgecolor=SIDE0, label="side 0"),
+        Patch(facecolor="none", edgecolor=SIDE1, hatch="////", linestyle="--", label="side 1"),
+    ]
+
+
+def _bar_figure(histogram: Histogram, shown: list[Bar], narrow: bool) -> str:
+    rows = np.arange(len(shown))
+    runs = [max(count, 1) for count in histogram.runs]
+    shares = [
+        np.array([bar.count0 for bar in shown]) / runs[0],
+        np.array([bar.count1 for bar in shown]) / runs[1],
+    ]
+    with canvas("event", 0.95 + 0.34 * len(shown), narrow=narrow) as figure:
+        axes = figure.add_subplot()
+        axes.barh(rows - 0.19, shares[0], 0.34, facecolor=(SIDE0, 0.25), edgecolor=SIDE0, linewidth=1)
+        axes.barh(
+            rows + 0.19, shares[1], 0.34, facecolor="none", edgecolor=SIDE1, hatch="////", linestyle="--", linewidth=1
+        )
+        names = [
+            shortened(bar.label, 18 if narrow else 34) + ("" if bar.side is None else f"  ▸ side {bar.side}")
+            for bar in shown
+        ]
+        axes.set_yticks(rows, names)
+        for tick, bar in zip(axes.get_yticklabels(), shown, strict=True):
+            if bar.side is not None:
+                tick.set_color(SIDES[bar.side])
+        axes.set_ylim(len(shown) - 0.4, -0.6)
+        axes.tick_params(axis="y", length=0)
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{100 * x:.3g} %"))
+        axes.grid(axis="x")
+        axes.set_xlabel("share of the runs of each side")
+        figure.legend(handles=_legend_sides(), loc="outside upper left", ncols=2)
+        label = "Share of the runs of side 0 and of side 1 for each output" + (
+            "; an arrow names the side that the event takes it to speak for"
+            if any(b.side is not None for b in shown)
+            else ""
+        )
+        return svg(figure, "event", label, narrow=narrow)
+
+
+def _finite(cells: Sequence[Cell]) -> list[tuple[float, float, int, int]]:
+    return sorted(
+        (cell.low, cell.high, cell.count0, cell.count1)
+        for cell in cells
+        if cell.low is not None and cell.high is not None and cell.high > cell.low
+    )
+
+
+def _window(cells: list[tuple[float, float, int, int]]) -> tuple[float, float]:
+    """Return the part of the axis that is drawn: all, unless the two outermost cells are very wide."""
+    low, high = cells[0][0], cells[-1][1]
+    inner_low, inner_high = cells[0][1], cells[-1][0]
+    room = 0.6 * (inner_high - inner_low)
+    return max(low, inner_low - room), min(high, inner_high + room)
+
+
+def _density_figure(histogram: Histogram, event: Event | None, narrow: bool) -> str:
+    cells = _finite(histogram.cells)
+    edges = np.array([cell[0] for cell in cells] + [cells[-1][1]])
+    widths = np.array([high - low for low, high, _, _ in cells])
+    left, right = _window(cells)
+    with canvas("event", 3.1, narrow=narrow) as figure:
+        axes = figure.add_subplot()
+        for side, (colour, line) in enumerate(((SIDE0, "-"), (SIDE1, _DASHES))):
+            counts = np.array([cell[2 + side] for cell in cells])
+            density = counts / max(histogram.runs[side], 1) / widths
+            axes.stairs(
+                density,
+                edges,
+                fill=True,
+                facecolor=(colour, 0.18) if side == 0 else "none",
+                edgecolor=colour,
+                hatch=None if side == 0 else "////",
+                linewidth=0,
+                alpha=None if side == 0 else 0.45,
+            )
+            axes.stairs(density, edges, color=colour, linewidth=1.5, linestyle=line)
+        axes.set_xlim(left, right)
+        if narrow:
+            axes.xaxis.set_major_locator(MaxNLocator(5))
+        axes.set_ylim(bottom=0)
+        axes.set_yticks([])
+        axes.set_ylabel("density of the output" if histogram.axis == "output" else "density of the score")
+        axes.spines["left"].set_visible(False)
+        axes.set_xlabel("output" if histogram.axis == "output" else "score: a number fitted to tell the sides apart")
+        taken = regions(event) if histogram.axis == "output" else []
+        for region in taken:
+            _draw_region(axes, region.low, region.high, region.side, left, right)
+        handles = _legend_sides()
+        for side in sorted({region.side for region in taken}):
+            handles.append(_event_handle(side))
+        figure.legend(handles=handles, loc="outside upper left", ncols=2 if narrow else 4)
+        label = "Histograms of the outputs under side 0 and side 1" + (
+            f", with the outputs that the event takes: {event.describe(0)} for side 0, {event.describe(1)} for side 1"
+            if event is not None and taken
+            else ""
+        )
+        return svg(figure, "event", shortened(label, 400), narrow=narrow)
+
+
+def _event_handle(side: int) -> Any:
+    return Patch(
+        facecolor=(SIDES[side], 0.9) if side == 0 else "none",
+        edgecolor=SIDES[side],
+        hatch=None if side == 0 else "xxxx",
+        label=f"event: speaks for side {side}",
+    )
+
+
+def _draw_region(axes: Axes, low: float | None, high: float | None, side: int, left: float, right: float) -> None:
+    """A strip over the axis, and a thin line down at each threshold."""
+    start, end = left if low is None else max(low, left), right if high is None else min(high, right)
+    colour = SIDES[side]
+    if end > start:
+        axes.fill_between(
+            [start, end],
+            1.02,
+            1.07,
+            transform=axes.get_xaxis_transform(),
+            clip_on=False,
+            facecolor=(colour, 0.9) if side == 0 else "none",
+            edgecolor=colour,
+            hatch=None if side == 0 else "xxxx",
+            linewidth=1,
+        )
+    elif start >= right:  # the region lies outside of what is drawn
+        _point_outside(axes, 1.0, f"from {start:.4g} on ▸", colour)
+    else:
+        _point_outside(axes, 0.0, f"◂ below {end:.4g}", colour)
+    for edge in (low, high):
+        if edge is not None and left < edge < right:
+            axes.axvline(edge, color=colour, linewidth=1, linestyle="-" if side == 0 else _DASHES)
+
+
+def _point_outside(axes: Axes, at: float, text: str, colour: str) -> None:
+    side = "left" if at == 0 else "right"
+    axes.text(at, 1.02, text, transform=axes.transAxes, ha=side, va="bottom", color=colour)
+
+
+# --- the privacy loss ------------------------------------------------------------------------------------
+
+
+def loss_figure(bins: Bins, limit: float | None, limit_text: str, *, narrow: bool = False) -> str:
+    """Draw the distribution of the privacy loss under each side, with lines at ± the claimed ε.
+
+    Args:
+        bins: frequencies of the loss and their intervals.
+        limit: the claimed ε, or None for a claim that does not limit the loss of each output.
+        limit_text: how the claim is written.
+        narrow: for a phone.
+    """
+    centres, width = (bins.edges[1:] + bins.edges[:-1]) / 2, float(bins.edges[1] - bins.edges[0])
+    reach = float(bins.edges[-1])
+    alone = bins.minus[0] > 0 or bins.plus[0] > 0
+    with canvas("loss", 3.5, narrow=narrow) as figure:
+        axes = figure.add_subplot()
+        for side in (0, 1):
+            _draw_side(axes, side, centres, width, bins.mass[side], bins.low[side], bins.high[side])
+        if alone:
+            _draw_alone(axes, reach, width, bins)
+        outside = limit is not None and limit > reach * 1.001
+        handles = _loss_handles()
+        if limit is not None and not outside:
+            for at in sorted({-limit, limit}):
+                axes.axvline(at, color=CLAIM, linewidth=1.2, linestyle=(0, (1, 1.5)))
+            handles.append(
+                Line2D([], [], color=CLAIM, linewidth=1.2, linestyle=(0, (1, 1.5)), label=f"± claimed {limit_text}")
+            )
+        axes.axvline(0, color=GRID, linewidth=0.8, zorder=0)
+        edge = reach + (4.2 * width if alone else 0.5 * width)
+        axes.set_xlim(-edge, edge)
+        _loss_axes(axes, reach, width, alone, 5 if narrow else 9)
+        _scale(axes, bins)
+        axes.set_xlabel("privacy loss ln(p/q)" + ("\n" if narrow else ""))
+        for at, text, colour in ((0.0, "◂ speaks for side 1", SIDE1), (1.0, "speaks for side 0 ▸", SIDE0)):
+            axes.text(
+                at,
+                -0.21 if narrow else -0.16,
+                text,
+                transform=axes.transAxes,
+                ha="left" if at == 0 else "right",
+                color=colour,
+            )
+        axes.set_ylabel("share of the runs")
+        figure.legend(handles=handles, loc="outside upper left", ncols=2 if narrow else 4)
+        label = "Histogram of the privacy loss under side 0 and side 1, with intervals" + (
+            "" if limit is None or outside else f" and lines at plus and minus the claimed {limit_text}"
+        )
+        return svg(figure, "loss", label, narrow=narrow)
+
+
+def _loss_handles() -> list[Any]:
+    return [
+        *_legend_sides(),
+        Line2D([], [], color=MUTED, marker="|", markersize=8, linestyle="", label="95 % interval of the height"),
+    ]
+
+
+def _draw_side(axes: Axes, side: int, at: Any, width: float, mass: Any, low: Any, high: Any) -> None:
+    seen = mass > 0
+    at, mass, low, high = at[seen], mass[seen], low[seen], high[seen]
+    colour, shift = SIDES[side], (-0.16 if side == 0 else 0.16) * width
+    axes.bar(
+        at,
+        mass,
+        0.94 * width,
+        facecolor=(colour, 0.22) if side == 0 else "none",
+        edgecolor=colour,
+        hatch=None if side == 0 else "////",
+        linestyle="-" if side == 0 else "--",
+        linewidth=0.9,
+    )
+    axes.errorbar(
+        at + shift,
+        mass,
+        yerr=[np.maximum(mass - low, 0), np.maximum(high - mass, 0)],
+        fmt="o" if side == 0 else "s",
+        color=colour,
+        markersize=2.6,
+        elinewidth=1.1,
+        capsize=1.6,
+    )
+
+
+def _draw_alone(axes: Axes, reach: float, width: float, bins: Bins) -> None:
+    for side, sign, (mass, low, high) in ((0, 1, bins.plus), (1, -1, bins.minus)):
+        place = np.array([sign * (reach + 2.6 * width)])
+        _draw_side(axes, side, place, 1.6 * width, np.array([mass]), np.array([low]), np.array([high]))
+        axes.axvline(sign * (reach + 1.0 * width), color=MUTED, linewidth=0.8, linestyle=(0, (2, 2)))
+
+
+def _loss_axes(axes: Axes, reach: float, width: float, alone: bool, most: int) -> None:
+    ticks = [
+        tick for tick in MaxNLocator(most, symmetric=True).tick_values(-reach, reach) if abs(tick) <= reach * 1.0001
+    ]
+    names = [f"{tick:g}".replace("-", "−") if abs(tick) > 1e-12 else "0" for tick in ticks]
+    if alone:
+        kept = [at for at, tick in enumerate(ticks) if abs(tick) <= 0.85 * reach]
+        ticks, names = [ticks[at] for at in kept], [names[at] for at in kept]
+        place = reach + 2.6 * width
+        ticks, names = [-place, *ticks, place], ["−∞", *names, "+∞"]
+    axes.set_xticks(ticks, names)
+
+
+def _scale(axes: Axes, bins: Bins) -> None:
+    """Use a logarithmic scale where a linear one would hide a bar."""
+    every = np.concatenate([bins.mass.ravel(), [bins.minus[0], bins.plus[0]]])
+    seen = every[every > 0]
+    if len(seen) and seen.min() < 0.004 * seen.max():
+        lows = np.concatenate([bins.low.ravel(), [bins.minus[1], bins.plus[1]]])[every > 0]
+        axes.set_yscale("log")
+        axes.yaxis.set_minor_locator(NullLocator())
+        axes.set_ylim(max(float(lows.min()) / 2, float(seen.min()) / 10), min(2.0, float(seen.max()) * 3))
+    else:
+        axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{100 * y:.3g} %"))
+    axes.grid(axis="y")

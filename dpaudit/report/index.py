@@ -1,0 +1,88 @@
+"""What did several audits find, side by side? One page with a row for each, sortable where scripts may run."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+import jinja2
+
+from dpaudit.evidence import Evidence
+from dpaudit.report.numerals import claim_text, count_text, estimate_text, lower_text, upper_text
+from dpaudit.report.words import symbol, visible
+
+_SCRIPT = "index.js"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row: the evidence, where its file or page lies, and a remark."""
+
+    evidence: Evidence
+    link: str
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A cell: its text, and the number that it is sorted by."""
+
+    text: str
+    order: float
+
+
+def index_page(title: str, lead: str, entries: Sequence[Entry]) -> str:
+    """Return the page over these entries, in their order.
+
+    It loads nothing; the one script that sorts the table is named by its hash in the security policy.
+    """
+    folder = files("dpaudit.report")
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda name: folder.joinpath(name).read_text(encoding="utf-8")),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=lambda value: visible(value) if type(value) is str else value,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    script = folder.joinpath(_SCRIPT).read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    rows = [_row(entry) for entry in entries]
+    return environment.get_template("index.html.j2").render(
+        title=title, lead=lead, rows=rows, script=script, script_hash=f"sha256-{digest}"
+    )
+
+
+def _row(entry: Entry) -> dict[str, object]:
+    evidence = entry.evidence
+    claim = evidence.claimed
+    loss = evidence.target.true_loss
+    claimed = None if claim is None else claim.value
+    return {
+        "name": evidence.target.name,
+        "link": entry.link,
+        "remark": entry.remark,
+        "verdict": str(evidence.verdict),
+        "tone": str(evidence.verdict).replace(" ", "-"),
+        "claim": _Shown(evidence.claim or "none", math.nan if claimed is None else claimed),
+        "lower": _Shown(
+            f"{symbol(evidence)} ≥ {lower_text(evidence.lower.value, claim=claimed)}", evidence.lower.value
+        ),
+        "loss": _Shown("unknown", math.nan) if loss is None else _Shown(_loss_text(loss), loss),
+        "detectable": _detectable(evidence.detectable),
+        "runs": _Shown(count_text(evidence.runs), evidence.runs),
+        "claimed_short": "" if claimed is None else claim_text(claimed),
+        "identity": evidence.id,
+    }
+
+
+def _loss_text(loss: float) -> str:
+    return "∞" if math.isinf(loss) else estimate_text(loss, 5)
+
+
+def _detectable(value: float | None) -> _Shown:
+    return _Shown("–", math.nan) if value is None else _Shown(upper_text(value), value)

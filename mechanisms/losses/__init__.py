@@ -1,0 +1,37 @@
+"""How much does a mechanism really lose on one pair, where the laws of both sides are known?
+
+`laws` knows releases whose outputs, or whose noise, can be written down one by one; `thresholds` those whose
+answers share one noisy threshold.
+"""
+
+from .laws import (
+    Law,
+    laplace_argmax_law,
+    largest_satisfying,
+    of_constants,
+    of_gaussian,
+    of_laplace,
+    of_laws,
+    permutation_law,
+    softmax,
+)
+from .thresholds import Floats, Ways, below, beyond, density, of_threshold, threshold_laws
+
+__all__ = [
+    "Floats",
+    "Law",
+    "Ways",
+    "below",
+    "beyond",
+    "density",
+    "laplace_argmax_law",
+    "largest_satisfying",
+    "of_constants",
+    "of_gaussian",
+    "of_laplace",
+    "of_laws",
+    "of_threshold",
+    "permutation_law",
+    "softmax",
+    "threshold_laws",
+]

@@ -1,0 +1,110 @@
+"""Any evidence at all, drawn by Hypothesis: what a record may hold, whatever an audit would put there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from hypothesis import strategies as st
+
+from dpaudit import evidence as ev
+
+text = st.text(max_size=8)
+number = st.floats()
+count = st.integers(0, 2**70)
+many = st.integers(0, 3)
+
+
+def tuples(of: st.SearchStrategy[Any], most: int = 3) -> st.SearchStrategy[tuple[Any, ...]]:
+    return st.lists(of, max_size=most).map(tuple)
+
+
+counts = st.builds(ev.Counts, *[st.tuples(count, count)] * 3)
+scores = st.one_of(
+    st.none(),
+    st.builds(ev.Coordinate, count),
+    st.builds(ev.Linear, tuples(number), tuples(number), tuples(number), tuples(tuples(number))),
+    st.builds(ev.Rows, tuples(tuples(number))),
+)
+events = st.builds(ev.Event, text, tuples(st.builds(ev.Rule, text, scores, tuples(number), tuples(st.integers(-1, 1)))))
+bounds = st.builds(
+    ev.Bound,
+    value=number,
+    side=st.sampled_from(["lower", "upper"]),
+    kind=st.sampled_from(["sampled", "exact", "proof"]),
+    parameter=text,
+    notion=text,
+    confidence=number,
+    delta=number,
+    method=text,
+    weight=st.none() | number,
+    counts=st.none() | counts,
+    event=st.none() | events,
+    pair=st.none() | many,
+    arithmetic=text,
+    assumes=tuples(text),
+)
+attempts = st.builds(ev.Attempt, many, text, bounds, tuples(st.builds(ev.Candidate, text, text, number)))
+histograms = st.builds(
+    ev.Histogram,
+    many,
+    text,
+    st.tuples(count, count),
+    tuples(st.builds(ev.Cell, text, st.none() | number, st.none() | number, count, count)),
+)
+parameters = st.dictionaries(
+    text, st.recursive(st.none() | st.booleans() | st.integers() | number | text, st.lists, max_leaves=4)
+)
+targets = st.builds(ev.Target, text, st.none() | text, parameters, text, text, text, text, st.none() | number)
+evidence = st.builds(
+    ev.Evidence,
+    target=targets,
+    claim=st.none() | text,
+    relation=text,
+    unit=text,
+    pairs=tuples(st.builds(ev.PairRecord, text, text, text, st.none() | text, st.none() | text)),
+    seed=count,
+    confidence=number,
+    learning=count,
+    measuring=count,
+    verdict=st.sampled_from(ev.Verdict),
+    reason=text,
+    lower=bounds,
+    attempts=tuples(attempts, 2),
+    histogram=st.none() | histograms,
+    versions=st.dictionaries(text, text),
+    upper=st.none() | bounds,
+    floating_point=st.none() | bounds,
+    detectable=st.none() | number,
+    reproducible=st.booleans(),
+    assumptions=tuples(text),
+    run=st.none() | st.builds(ev.RunInfo, text, st.floats(0, 1e9), text, count),
+)
+
+
+def simple(**changes: Any) -> ev.Evidence:
+    """One ordinary record."""
+    lower = ev.Bound(0.5, "lower", "sampled", "epsilon", "epsilon=1", 0.95, 0.0, "joint", counts=_counts())
+    made = ev.Evidence(
+        target=ev.Target("laplace", "ab" * 32, {"epsilon": 1}, "program", "batch"),
+        claim="epsilon=1",
+        relation="queries",
+        unit="one record",
+        pairs=(ev.PairRecord("0" * 64, "1" * 64, "given"),),
+        seed=0,
+        confidence=0.95,
+        learning=100,
+        measuring=300,
+        verdict=ev.Verdict.NOT_VIOLATED,
+        reason="Nothing was found.",
+        lower=lower,
+        attempts=(ev.Attempt(0, "joint", lower, ()),),
+        histogram=None,
+        versions={"dpaudit": "0.1.0"},
+        run=ev.RunInfo("2024-01-01T00:00:00+00:00", 1.5, "here", 1),
+    )
+    return msgspec.structs.replace(made, **changes)
+
+
+def _counts() -> ev.Counts:
+    return ev.Counts((150, 150), (90, 40), (0, 0))

@@ -1,0 +1,76 @@
+"""Does a person in a terminal learn the verdict, its numbers and its limits?"""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import made_evidence as made
+import pytest
+
+from dpaudit.report import console_summary
+
+
+@pytest.mark.parametrize("kind", made.KINDS)
+def test_eight_to_fifteen_lines_with_the_verdict_first(kind: str) -> None:
+    evidence = made.KINDS[kind]()
+    text = console_summary(evidence)
+    lines = text.splitlines()
+    least = 7 if kind in {"invalid", "boundless"} else 8
+    assert least <= len(lines) <= 16
+    assert lines[0].startswith(str(evidence.verdict).upper() + ": ")
+    assert evidence.id in text
+    assert text.endswith("\n")
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f\u202e\u00a0]", text)
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_lines_keep_to_the_width(width: int) -> None:
+    for build in (made.laplace, made.hostile):
+        lines = console_summary(build(), width=width).splitlines()
+        long = [line for line in lines if len(line) > width]
+        assert all(line.startswith(("  id ", "  reproduce ")) for line in long)
+
+
+def test_what_is_said_of_a_claim_that_stands() -> None:
+    text = console_summary(made.laplace())
+    for part in (
+        "This is not a proof of privacy.",
+        "laplace (epsilon=1)",
+        "ε = 1 (pure differential privacy); neighbours: queries",
+        "ε ≥ 0.9857 (sampled, at 95 % confidence)",
+        "for side 0: an output that is below 0",
+        "seen on side 0: 75,000 of 150,000 (50.0 %), on side 1: 27,591 of 150,000 (18.4 %)",
+        "ε = 1.015 or more, with probability 0.9",
+        "400,000 (100,000 learning, 300,000 measuring; 1 pair)",
+        "dpaudit audit laplace -p epsilon=1.0 --claim epsilon=1 --runs 400000 --confidence 0.95 --seed 7",
+    ):
+        assert part in text
+    assert "not a proof" not in console_summary(made.categories())
+
+
+def test_an_invalid_audit_shows_no_bound() -> None:
+    text = console_summary(made.invalid())
+    assert "lower bound" not in text
+    assert "return the same sequence" in text
+
+
+def test_text_cannot_forge_lines_or_commands() -> None:
+    evidence = made.hostile()
+    lines = console_summary(evidence).splitlines()
+    command = next(line for line in lines if line.startswith("  reproduce")).removeprefix("  reproduce").strip()
+    words = shlex.split(command)
+    assert words[:2] == ["dpaudit", "audit"]
+    assert words[2].startswith("<script>")
+    assert words[words.index("--seed") + 1] == "7"
+    assert words[-2:] == ["--pair", "FILE"]
+
+
+def test_parameters_survive_the_command_line() -> None:
+    import json
+
+    words = shlex.split(console_summary(made.boundless()).splitlines()[-1])
+    given = dict(words[at + 1].split("=", 1) for at, word in enumerate(words) if word == "-p")
+    assert json.loads(given["n"]) == 10**30
+    assert json.loads(given["text"]) == "5"  # stays a text
+    assert given["scale"] == "inf"

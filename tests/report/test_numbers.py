@@ -1,0 +1,170 @@
+"""Are the numbers of a report true: rounded to the safe side, and equal to a slow and obvious computation?"""
+
+from __future__ import annotations
+
+import math
+
+import made_evidence as made
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from dpaudit.evidence import Cell, Coordinate, Event, Histogram, Rows, Rule
+from dpaudit.report.difference import differences
+from dpaudit.report.losses import LEAST, beyond, cell_losses, frequency_interval, loss_bins
+from dpaudit.report.numerals import claim_text, confidence_text, error_text, lower_text, share_text, upper_text
+from dpaudit.report.outcomes import Region, bars, regions, speaks_for
+
+values = st.floats(1e-12, 1e12, allow_nan=False)
+
+
+def read(text: str) -> float:
+    return float(text.replace("−", "-").replace("∞", "inf"))
+
+
+@given(values, st.none() | values)
+def test_bounds_round_outward_and_never_across_the_claim(value: float, claim: float | None) -> None:
+    from dpaudit.evidence import round_outward
+
+    lower, upper = round_outward(value, "lower"), round_outward(value, "upper")
+    low, high = read(lower_text(lower, claim=claim)), read(upper_text(upper, claim=claim))
+    assert low <= lower <= upper <= high
+    assert low >= lower * 0.998
+    assert high <= upper * 1.002
+    if claim is not None:
+        assert (low > claim) == (lower > claim)
+        assert (high <= claim) == (upper <= claim)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (lower_text(0.3), "0.3"),
+        (lower_text(0.98576), "0.9857"),
+        (upper_text(0.98571), "0.9858"),
+        (lower_text(1.0987654, claim=math.log(3)), "1.0987"),
+        (lower_text(12345.678), "12340"),
+        (lower_text(1.23456e-7), "1.234e-7"),
+        (upper_text(math.inf), "∞"),
+        (claim_text(math.log(3)), "1.09861…"),
+        (claim_text(1e-6), "1e-6"),
+        (confidence_text(0.95), "95\u00a0%"),
+        (confidence_text(0.9999999), "99.99999\u00a0%"),
+        (error_text(0.99), "1\u00a0%"),
+        (share_text(0.18), "18.0\u00a0%"),
+        (share_text(0.0012349, rounding="upper"), "0.124\u00a0%"),
+        (share_text(0.0), "0\u00a0%"),
+        (share_text(0.99999), "100\u00a0%"),
+        (share_text(0.99999, rounding="lower"), "99.9\u00a0%"),
+    ],
+)
+def test_written_numbers(text: str, expected: str) -> None:
+    assert text == expected
+
+
+@pytest.mark.parametrize("runs", [1, 7, 400])
+def test_intervals_are_the_exact_ones(runs: int) -> None:
+    for count in {0, 1, runs // 2, runs}:
+        own = frequency_interval(count, runs, 0.9)
+        theirs = binomtest(count, runs).proportion_ci(0.9, "exact")
+        assert np.allclose([float(own[0]), float(own[1])], [theirs.low, theirs.high], rtol=1e-9, atol=1e-12)
+    assert [float(end) for end in frequency_interval(0, 0)] == [0.0, 1.0]
+
+
+counts = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), min_size=1, max_size=12)
+
+
+def histogram(cells: list[tuple[int, int]]) -> Histogram:
+    runs = (sum(a for a, _ in cells) + 5, sum(b for _, b in cells) + 3)
+    return Histogram(0, "category", runs, tuple(Cell(str(i), None, None, a, b) for i, (a, b) in enumerate(cells)))
+
+
+@given(counts, st.floats(0.0, 3.0))
+def test_losses_against_a_naive_computation(cells: list[tuple[int, int]], epsilon: float) -> None:
+    made_of = histogram(cells)
+    losses = cell_losses(made_of)
+    if losses is None:
+        assert all(a == b == 0 for a, b in cells)
+        return
+    n0, n1 = made_of.runs
+    above = below = excess0 = excess1 = 0.0
+    for a, b in cells:
+        p, q = a / n0, b / n1
+        if a and (b == 0 or math.log(a / n0) - math.log(b / n1) > epsilon):
+            above += p
+        if b and (a == 0 or math.log(a / n0) - math.log(b / n1) < -epsilon):
+            below += q
+        excess0 += max(p - math.exp(epsilon) * q, 0.0)
+        excess1 += max(q - math.exp(epsilon) * p, 0.0)
+    found = beyond(losses, epsilon)
+    assert math.isclose(found.clear[0] + found.unclear[0], above, abs_tol=1e-12)
+    assert math.isclose(found.clear[1] + found.unclear[1], below, abs_tol=1e-12)
+    assert np.allclose(found.excess, [excess0, excess1], atol=1e-12)
+    assert np.all(losses.low <= losses.loss)
+    assert np.all(losses.loss <= losses.high)
+
+
+@given(counts, st.none() | st.floats(0.0, 30.0))
+def test_bins_hold_every_cell_once(cells: list[tuple[int, int]], limit: float | None) -> None:
+    losses = cell_losses(histogram(cells))
+    if losses is None:
+        return
+    bins = loss_bins(losses, limit)
+    for side, own in ((0, losses.count0), (1, losses.count1)):
+        alone = bins.plus[0] if side == 0 else bins.minus[0]
+        drawn = bins.mass[side].sum() + alone + own[losses.rare].sum() / losses.runs[side]
+        assert math.isclose(drawn, own.sum() / losses.runs[side], abs_tol=1e-12)
+    assert len(bins.edges) <= 200
+    assert np.all(bins.low <= bins.mass + 1e-12)
+    assert np.all(bins.mass <= bins.high + 1e-12)
+
+
+def test_the_claim_falls_on_an_edge() -> None:
+    losses = cell_losses(made.laplace().histogram)
+    assert losses is not None
+    bins = loss_bins(losses, 1.0)
+    assert np.min(np.abs(bins.edges - 1.0)) < 1e-12
+
+
+def test_laplace_at_its_claim_is_not_clearly_beyond_and_half_of_it_is() -> None:
+    losses = cell_losses(made.laplace().histogram)
+    assert losses is not None
+    assert beyond(losses, 1.0).clear == (0.0, 0.0)
+    assert beyond(losses, 0.5).clear[0] > 0.5
+
+
+def test_infinite_needs_enough_runs() -> None:
+    losses = cell_losses(histogram([(LEAST, 0), (LEAST - 1, 0), (5, 5)]))
+    assert losses is not None
+    assert losses.infinite.tolist() == [True, False, False]
+    assert losses.rare.tolist() == [False, True, False]
+
+
+def test_regions_join_and_cells_know_their_side() -> None:
+    event = Event("tails", (Rule("float", Coordinate(0), (0.0, 1.0, 2.0), (1, 0, -1, -1)),))
+    assert regions(event) == [Region(None, 0.0, 0), Region(1.0, None, 1)]
+    assert speaks_for(event, Cell("-3", None, None, 1, 1)) == 0
+    assert speaks_for(event, Cell("0.5", None, None, 1, 1)) is None
+    assert speaks_for(event, Cell("7", None, None, 1, 1)) == 1
+    rows = Event("categories", (Rule("int", Rows(((2.0,), (5.0,))), (-0.5, 0.5), (0, 1, -1)),))
+    sides = [speaks_for(rows, Cell(text, None, None, 1, 1)) for text in ("2", "5", "another int")]
+    assert sides == [0, 1, None]
+
+
+def test_many_categories_are_lumped_and_none_is_lost() -> None:
+    cells = tuple(Cell(f"'{i}'", None, None, i, 2 * i) for i in range(100))
+    shown = bars(Histogram(0, "category", (10_000, 10_000), cells), None)
+    assert len(shown) == 25
+    assert sum(bar.count0 for bar in shown) == sum(range(100))
+
+
+def test_differences_mark_what_differs_and_leave_out_long_equal_parts() -> None:
+    first = str(list(range(300)))
+    second = first.replace("150,", "999,")
+    pieces0, pieces1 = differences(first, second)
+    assert [piece.text for piece in pieces0 if piece.kind == "differs"] == ["150"]
+    assert [piece.text for piece in pieces1 if piece.kind == "differs"] == ["999"]
+    assert any(piece.kind == "left out" for piece in pieces0)
+    assert sum(len(piece.text) for piece in pieces0) < 300

@@ -1,0 +1,282 @@
+"""Does a page say what the evidence says, safely, and the same every time?"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from typing import Any
+
+import made_evidence as made
+import msgspec
+import pytest
+
+from dpaudit.errors import UsageError
+from dpaudit.report import evidence_from_page, html_page
+
+PAGES: dict[str, str] = {}
+
+
+def page(kind: str) -> str:
+    """Return the page of a kind, drawn once for all tests."""
+    if kind not in PAGES:
+        PAGES[kind] = html_page(made.KINDS[kind]())
+    return PAGES[kind]
+
+
+class Reader(HTMLParser):
+    """What a browser would find: tags with attributes, and the text outside of style and script."""
+
+    _VOID = frozenset({"meta", "link", "br", "img", "input", "hr"})
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[tuple[str, str]] = []
+        self.open: list[str] = []
+        self.unbalanced: list[str] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in self._VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.unbalanced.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] not in {"style", "script"}:
+            self.texts.append((self.open[-1], data))
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(text for _, text in self.texts).split())
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attrs for name, attrs in self.tags if name == tag]
+
+
+def said(kind: str) -> str:
+    return Reader(page(kind)).text.replace("\u00a0", " ")
+
+
+@pytest.mark.parametrize("kind", made.KINDS)
+def test_evidence_reads_back_with_the_same_id(kind: str) -> None:
+    evidence = made.KINDS[kind]()
+    read = evidence_from_page(page(kind))
+    assert read.id == evidence.id
+    assert read.run == evidence.run
+    assert evidence.id in Reader(page(kind)).text
+
+
+@pytest.mark.parametrize("kind", ["laplace", "categories", "hostile"])
+def test_same_evidence_gives_the_same_bytes(kind: str) -> None:
+    import matplotlib
+
+    with matplotlib.rc_context({"xtick.major.size": 30, "svg.fonttype": "path", "legend.handlelength": 9}):
+        assert html_page(made.KINDS[kind]()) == page(kind)
+
+
+@pytest.mark.parametrize("kind", made.KINDS)
+def test_page_is_well_formed_and_loads_nothing(kind: str) -> None:
+    reader = Reader(page(kind))
+    assert not reader.unbalanced
+    assert not reader.open
+    names = {tag for tag, _ in reader.tags}
+    assert not names & {"img", "iframe", "object", "embed", "form", "base", "image", "foreignobject"}
+    addresses = [
+        value
+        for _, attrs in reader.tags
+        for name, value in attrs.items()
+        if name in {"src", "href", "xlink:href", "action", "data", "srcset", "poster"}
+    ]
+    assert addresses
+    assert all(value is not None and (value.startswith("#") or value == "data:,") for value in addresses)
+    style = re.search(r"<style>(.*?)</style>", page(kind), re.DOTALL)
+    assert style is not None
+    assert "url(" not in style[1]
+    assert "@import" not in style[1]
+    assert not any(name.startswith("on") for _, attrs in reader.tags for name in attrs)
+    assert all("://" not in text for tag, text in reader.texts if tag != "code")
+    assert len(page(kind).encode("utf-8")) < 1_000_000
+
+
+@pytest.mark.parametrize("kind", made.KINDS)
+def test_policy_is_strict_and_the_only_script_is_data(kind: str) -> None:
+    reader = Reader(page(kind))
+    policy = next(a["content"] for a in reader.all("meta") if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'; img-src data:")
+    assert [script.get("type") for script in reader.all("script")] == ["application/json"]
+
+
+def test_hostile_text_is_shown_as_text() -> None:
+    html = page("hostile")
+    reader = Reader(html)
+    assert "<script>alert(1)</script>" in reader.text  # what the reader sees
+    assert html.count("<script") == 1  # what the browser runs: the data block only
+    for mark in ("\x1b", "\u202e"):
+        assert mark not in html
+    drawn = [text for tag, text in reader.texts if tag == "text"]
+    assert any("<script>alert" in text for text in drawn)  # in the drawing too
+    assert "$x_{$" in "".join(drawn)  # not read as mathematics
+
+
+def test_ids_are_unique_and_references_resolve() -> None:
+    for kind in ("laplace", "categories", "approximate"):
+        reader = Reader(page(kind))
+        ids = [attrs["id"] for _, attrs in reader.tags if "id" in attrs]
+        assert len(ids) == len(set(ids))
+        used = re.findall(r"url\(#([^)]*)\)", page(kind))
+        used += [value[1:] for _, a in reader.tags if (value := a.get("href")) and value.startswith("#")]
+        assert used
+        assert set(used) <= set(ids)
+
+
+SECTIONS = (
+    "Scope",
+    "What this audit cannot show",
+    "The event",
+    "The privacy loss",
+    "Every attempt",
+    "Method",
+    "Reproduce",
+    "Cite",
+    "Glossary",
+    "Raw evidence",
+)
+
+
+@pytest.mark.parametrize("kind", made.KINDS)
+def test_every_section_has_its_heading(kind: str) -> None:
+    headings = [" ".join(text.split()) for tag, text in Reader(page(kind)).texts if tag == "h2"]
+    assert set(SECTIONS) <= set(headings)
+    assert any(re.fullmatch(r"Where [εμρ] lies", text) for text in headings)
+    assert any(text.startswith("The pair") for text in headings)
+    assert headings[0] == str(made.KINDS[kind]().verdict).upper()
+
+
+@pytest.mark.parametrize("kind", made.KINDS)
+def test_tables_and_drawings_can_be_read_aloud(kind: str) -> None:
+    reader = Reader(page(kind))
+    assert all(attrs.get("scope") for attrs in reader.all("th"))
+    drawings = [attrs for attrs in reader.all("svg") if attrs.get("aria-hidden") != "true"]
+    assert drawings
+    assert all(attrs.get("role") == "img" and attrs.get("aria-label") for attrs in drawings)
+    assert reader.all("html")[0]["lang"] == "en"
+    assert len(reader.all("h1")) == 1
+
+
+def test_not_violated_is_never_sold_as_privacy() -> None:
+    text = said("laplace")
+    assert "This is not a proof of privacy." in text
+    assert 'class="verdict not-violated"' in page("laplace")
+    style = page("laplace").partition("</style>")[0]
+    assert ".not-violated" not in style  # it has the neutral tone; green belongs to PROVED
+    for word in ("is private", "is safe", "compliant", "compliance", "passed"):
+        assert word not in text
+
+
+def test_lower_bounds_are_rounded_down_and_upper_ones_up() -> None:
+    text = said("laplace")
+    assert "ε ≥ 0.9857 at 95 % confidence" in text  # 0.98576…
+    assert "0.9858" not in text
+    assert "had ε been 1.015 or more" in text.lower()  # 1.01476…
+    assert "ε ≤ 1 by proof" in said("proved")
+
+
+def test_violated_names_the_chance_of_error() -> None:
+    text = said("categories")
+    assert "The runs contradict the claim ε = 1: they show ε ≥ 2.252 at 95 % confidence." in text
+    assert "with a probability of at most 5 %" in text
+
+
+def test_event_and_its_counts() -> None:
+    text = said("categories")
+    assert "An output that is 'red' speaks for side 0" in text
+    for number in ("4,000", "5.99 %", "80.0 %", "81.8 %"):
+        assert number in text
+    assert "was right 8,100 times (93.0 %)" in text
+    assert "'leak'" in text
+
+
+def test_infinite_loss_and_rare_cells_are_told_apart() -> None:
+    text = said("categories")
+    assert "1.74 % of the runs of side 0 fell into cells that side 1 never reached" in text  # 87 of 5,000
+    assert "3 runs lie in cells that only one side reached" in text
+
+
+def test_data_is_shown_only_where_it_is_public() -> None:
+    assert "<mark>2</mark>" in page("laplace")
+    assert "<mark>3</mark>" in page("laplace")
+    assert "<mark>" not in page("categories")
+    assert "Its data are not part of the evidence" in said("categories")
+
+
+def test_missing_parts_say_so() -> None:
+    text = said("invalid")
+    assert "blocks with different seeds return the same sequence" in text
+    for sentence in ("No event was measured.", "No histogram of outputs was recorded.", "Nothing was measured."):
+        assert sentence in text
+    assert "≥" not in text.partition("Glossary")[0]  # no bound is shown where none may be used
+    assert "No claim was given, so there is nothing to judge." in said("no claim")
+
+
+def test_other_notions_keep_their_symbol_and_have_no_lines() -> None:
+    assert "Where μ lies" in said("inconclusive")
+    for kind in ("inconclusive", "renyi"):
+        assert "sets no limit to the loss of a single output" in said(kind)
+        assert "± claimed" not in said(kind)
+    assert "± claimed" in said("laplace")
+    assert "at order 2" in said("renyi")
+
+
+def test_low_order_bits_are_shown_plainly() -> None:
+    plain = made.laplace()
+    found = msgspec.structs.replace(plain.lower, value=7.5, arithmetic="float")
+    text = Reader(html_page(msgspec.structs.replace(plain, floating_point=found))).text.replace("\u00a0", " ")
+    assert "reads the low-order bits of the output learns more: ε ≥ 7.5" in text
+
+
+def test_a_record_that_is_too_long_is_embedded_and_not_shown() -> None:
+    plain = made.laplace()
+    long = msgspec.structs.replace(plain, assumptions=tuple(f"assumption {i}" for i in range(9_000)))
+    html = html_page(msgspec.structs.replace(long, assumptions=(), reason="x" * 200_000))
+    assert len(html.encode()) < 1_000_000
+    assert "too long to show" in html
+    assert evidence_from_page(html).reason == "x" * 200_000
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda html: "<p>nothing</p>", "no evidence"),
+        (lambda html: html + html, "2 blocks"),
+        (lambda html: html.replace('"seed":7', '"seed":8'), "altered"),
+        (lambda html: re.sub(r'(id="dpaudit-evidence">).*?</script>', r"\1{}</script>", html), "no evidence file"),
+    ],
+)
+def test_reading_refuses_what_is_not_a_page_of_ours(edit: Any, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        evidence_from_page(edit(page("laplace")))
+
+
+def test_the_embedded_block_is_json_as_it_stands() -> None:
+    block = re.search(r'id="dpaudit-evidence">(.*?)</script>', page("hostile"), re.DOTALL)
+    assert block is not None
+    assert json.loads(block[1])["evidence"]["target"]["name"] == made.HOSTILE
+    assert not set("<>&") & set(block[1])
+
+
+def test_importing_the_report_is_light() -> None:
+    code = "import dpaudit.report, sys; print([m for m in ('matplotlib', 'jinja2', 'scipy') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
