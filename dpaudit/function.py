@@ -21,7 +21,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, TypedDict, Unpack, overload
 
 from dpaudit.errors import UsageError, nearest
 from dpaudit.privacy.claims import Claim, as_claim
@@ -277,8 +277,48 @@ class Mechanism:
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
-def mechanism(
-    function: Callable[..., Any] | None = None,
+class Options(TypedDict, total=False):
+    """What can be said of a function; see `Mechanism`."""
+
+    claim: Any
+    relation: Any
+    pairs: Any
+    true_loss: Any
+    unit: str
+    source: str
+    family: str
+    correct: bool
+    name: str | None
+    shape: str | Shape | None
+    reference: str | None
+
+
+@overload
+def mechanism(function: Callable[..., Any], **options: Unpack[Options]) -> Mechanism: ...
+
+
+@overload
+def mechanism(function: None = None, **options: Unpack[Options]) -> Callable[[Callable[..., Any]], Mechanism]: ...
+
+
+def mechanism(function: Callable[..., Any] | None = None, **options: Unpack[Options]) -> Any:
+    """Say what a function claims: a decorator, with or without arguments, or a plain call.
+
+    Every argument is described at `Mechanism`; ``claim``, ``relation``, ``pairs`` and ``true_loss`` may be
+    callables, which are given the parameters that they name (a claim class in the usual case).
+
+    Raises:
+        UsageError: for a callable without a readable signature or in none of the forms.
+    """
+    if function is None:
+        return functools.partial(mechanism, **options)
+    if not callable(function):
+        raise UsageError(f"a mechanism is a function, not {function!r:.80}; write {FORMS}")
+    return _declared(function, **options)
+
+
+def _declared(
+    function: Callable[..., Any],
     *,
     claim: Any = None,
     relation: Any = None,
@@ -291,32 +331,7 @@ def mechanism(
     name: str | None = None,
     shape: str | Shape | None = None,
     reference: str | None = None,
-) -> Any:
-    """Say what a function claims: a decorator, with or without arguments, or a plain call.
-
-    Every argument is described at `Mechanism`; ``claim``, ``relation``, ``pairs`` and ``true_loss`` may be
-    callables, which are given the parameters that they name (a claim class in the usual case).
-
-    Raises:
-        UsageError: for a callable without a readable signature or in none of the forms.
-    """
-    if function is None:
-        return functools.partial(
-            mechanism,
-            claim=claim,
-            relation=relation,
-            pairs=pairs,
-            true_loss=true_loss,
-            unit=unit,
-            source=source,
-            family=family,
-            correct=correct,
-            name=name,
-            shape=shape,
-            reference=reference,
-        )
-    if not callable(function):
-        raise UsageError(f"a mechanism is a function, not {function!r:.80}; write {FORMS}")
+) -> Mechanism:
     title = name or _title(function)
     try:
         names, open_ended = _names(function)
