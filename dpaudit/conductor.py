@@ -136,7 +136,7 @@ def _carry_out(question: Question, total: int, time_budget: float | None, listen
         ]
         pictures.append(measured.histogram)
         fell_back = fell_back or learned.fell_back or measured.fell_back
-    return _evidence(question, attempts, pictures, learning, measuring, fell_back, error)
+    return _evidence(question, attempts, pictures, learning, measuring, fell_back)
 
 
 def _tell(listen: Listener, stage: str, before: int, total: int, done: int, _: int) -> None:
@@ -197,11 +197,12 @@ def _evidence(
     learning: int,
     measuring: int,
     fell_back: str | None,
-    error: float,
 ) -> Evidence:
     best = max(attempts, key=lambda attempt: attempt.bound.value)
     lower = _headline(best.bound, question.confidence)
-    violation = None if question.claim is None else min(_detectable(question.claim, item, error) for item in attempts)
+    violation, shown_on = None, "event"
+    if question.claim is not None:
+        violation, shown_on = min(_detectable(question.claim, item) for item in attempts)
     verdict, reason = judge(question.claim, lower, violation)
     return Evidence(
         target=_target(question, fell_back),
@@ -220,6 +221,7 @@ def _evidence(
         histogram=pictures[best.pair],
         versions=_versions(),
         detectable=None if violation is None else round_outward(violation, "upper"),
+        detectable_on=shown_on,
         reproducible=question.mechanism.shape is not Shape.OPAQUE,
         assumptions=question.assumptions,
     )
@@ -230,15 +232,16 @@ def _headline(bound: Bound, confidence: float) -> Bound:
     return msgspec.structs.replace(bound, confidence=confidence)
 
 
-def _detectable(claim: Claim, attempt: Attempt, error: float) -> float:
+def _detectable(claim: Claim, attempt: Attempt) -> tuple[float, str]:
+    """The smallest violation that this attempt would have shown, and where it would have had to show."""
     bound = attempt.bound
     assert bound.counts is not None
     own = 1 - bound.confidence
-    found = detectable(bound.method, bound.counts, claim=claim, weight=bound.weight, error=own)
-    if claim.delta > 0 and bound.value < claim.value / 2:
-        # the event says little about the tails in which δ lives: ask the yardstick too
-        found = max(found, detectable_gaussian(claim, sum(bound.counts.runs), own))
-    return found
+    event = detectable(bound.method, bound.counts, claim=claim, weight=bound.weight, error=own)
+    if claim.delta == 0 or bound.value >= claim.value / 2:
+        return event, "event"
+    # the event says little about the tails in which δ lives: ask the yardstick too
+    return max((event, "event"), (detectable_gaussian(claim, sum(bound.counts.runs), own), "gaussian"))
 
 
 def _invalid(question: Question, reason: str, learning: int, measuring: int) -> Evidence:

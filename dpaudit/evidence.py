@@ -298,8 +298,9 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         lower: the headline lower bound (value 0.0 where nothing was shown).
         upper: an upper bound by proof or exact computation, or None.
         floating_point: a lower bound for an attacker who reads the low-order bits, or None.
-        detectable: the smallest value of the claim's parameter that the headline's event would have shown
-            to exceed the claim with probability 0.9, or None without a claim.
+        detectable: the smallest value of the claim's parameter that would have been shown to exceed the claim
+            with probability 0.9, or None without a claim; ``detectable_on`` says where it would have had to
+            show: in a measured "event", or on a "gaussian" mechanism of that loss, the yardstick for δ > 0.
         unit: what one record stands for (the unit of privacy).
         learning, measuring: executions for learning and for measuring, all pairs and sides.
     """
@@ -322,6 +323,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     upper: Bound | None = None
     floating_point: Bound | None = None
     detectable: float | None = None
+    detectable_on: str = "event"
     reproducible: bool = True
     assumptions: tuple[str, ...] = ()
     version: int = VERSION

@@ -78,9 +78,10 @@ def _dataset(name: str | Path) -> Any:
     try:
         if str(name).lower().endswith(".csv"):
             return _frame(name)
-        import numpy as np
+        from numpy.lib import format as npy
 
-        return np.load(name, allow_pickle=False)
+        with open(name, "rb") as file:
+            return npy.read_array(file, allow_pickle=False)
     except OSError as error:
         raise UsageError(f"cannot read the dataset '{name}': {error.strerror or error}") from None
     except (ValueError, EOFError) as error:

@@ -6,9 +6,14 @@ claim.
 """
 
 from .additive import discrete_gaussian, gaussian, gaussian_classic, geometric, laplace, snapping
+from .broken.calibration import classic_gaussian_large_epsilon, half_sensitivity, public_n_mean
+from .broken.clipping import clip_then_forget, data_bounds_mean, int_overflow_sum
 from .broken.contributions import suggestions_per_record
 from .broken.histograms import noisy_histogram_inverted_scale
+from .broken.keys import keys_leak, threshold_too_low
+from .broken.learning import microbatch_sgd, no_clipping_sgd, shuffle_not_poisson
 from .broken.no_privacy import count_with_minimum_set_size, exact_count, k_anonymous_release
+from .broken.randomness import float_laplace, seeded
 from .broken.selection import noisy_max_value
 from .broken.sparse_vector import (
     adaptive_svt_releasing_values,
@@ -18,6 +23,7 @@ from .broken.sparse_vector import (
     svt_unscaled_noise,
 )
 from .broken.sums import partial_sum_half_noise, smart_sum_exact_blocks
+from .combinators import laplace_group, mixture_of_noises, partition_counts, rounded_laplace, two_counts
 from .contributions import suggestions
 from .histograms import noisy_histogram
 from .local import generalised_randomised_response, randomised_response, rappor, two_coins, unary_encoding
@@ -32,20 +38,31 @@ __all__ = [
     "adaptive_svt_releasing_values",
     "bounded_mean",
     "bounded_sum",
+    "classic_gaussian_large_epsilon",
+    "clip_then_forget",
     "count",
     "count_with_minimum_set_size",
+    "data_bounds_mean",
     "discrete_gaussian",
     "exact_count",
     "exponential",
+    "float_laplace",
     "gap_svt",
     "gaussian",
     "gaussian_classic",
     "generalised_randomised_response",
     "geometric",
+    "half_sensitivity",
     "histogram",
+    "int_overflow_sum",
     "k_anonymous_release",
+    "keys_leak",
     "laplace",
+    "laplace_group",
+    "microbatch_sgd",
+    "mixture_of_noises",
     "monotone_svt",
+    "no_clipping_sgd",
     "noisy_average",
     "noisy_histogram",
     "noisy_histogram_inverted_scale",
@@ -53,12 +70,17 @@ __all__ = [
     "numeric_svt",
     "partial_sum",
     "partial_sum_half_noise",
+    "partition_counts",
     "permute_and_flip",
     "prefix_sum",
+    "public_n_mean",
     "randomised_response",
     "rappor",
     "redrawn_svt",
     "report_noisy_max",
+    "rounded_laplace",
+    "seeded",
+    "shuffle_not_poisson",
     "smart_sum",
     "smart_sum_exact_blocks",
     "snapping",
@@ -68,6 +90,8 @@ __all__ = [
     "svt_releasing_values",
     "svt_unlimited",
     "svt_unscaled_noise",
+    "threshold_too_low",
     "two_coins",
+    "two_counts",
     "unary_encoding",
 ]

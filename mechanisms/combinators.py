@@ -124,15 +124,21 @@ def parallel(parts: Mapping[Any, Part], by: Callable[[Any], Any], relation: str 
 
     def pairs() -> list[tuple[Any, Any]]:
         """The pairs of a part whose records all belong to it."""
-        return [
-            pair
-            for key, part in zip(keys, settled, strict=True)
-            for pair in part.pairs_for({})
-            if relation == "add-remove" and all(by(record) == key for side in pair for record in side)
-        ]
+        if relation != "add-remove":
+            return []
+        own = [(key, pair) for key, part in zip(keys, settled, strict=True) for pair in part.pairs_for({})]
+        return [pair for key, pair in own if all(_has_key(by, record, key) for side in pair for record in side)]
 
     release = _joined(settled, split, lambda outputs: dict(zip(keys, outputs, strict=True)))
     return replace(_whole("parallel", settled, claim, *release), relation=relation, pairs=pairs)
+
+
+def _has_key(by: Callable[[Any], Any], record: Any, key: Any) -> bool:
+    """Whether a record of a part's own pair, which may be of another kind than those of the whole, has a key."""
+    try:
+        return bool(by(record) == key)
+    except Exception:
+        return False
 
 
 def group(part: Part, size: int) -> Mechanism:

@@ -16,7 +16,7 @@ from dpaudit.program.noise import Noise
 
 from . import losses
 from .domain import positive, whole
-from .losses import Floats, Ways, below, beyond, density
+from .losses import Floats, Ways, log_below, log_density, log_far_density
 
 Pair = tuple[list[float], list[float]]
 
@@ -75,7 +75,7 @@ def until_cutoff(data: Sequence[float], cutoff: int, release: Callable[[Any], An
 
 def above_or_below(scale: float) -> Callable[[Floats, float], Ways]:
     """Return what may become of a query with Laplace noise of a scale: False, which is free, or True."""
-    return lambda level, answer: [(below(level - answer, scale), 0), (below(answer - level, scale), 1)]
+    return lambda level, answer: [(log_below(level - answer, scale), 0), (log_below(answer - level, scale), 1)]
 
 
 def above_threshold_loss(epsilon: float, threshold: float, cutoff: int) -> float:
@@ -164,25 +164,25 @@ def redrawn_loss(epsilon: float, threshold: float, cutoff: int) -> float:
     follows. A factor is the law of the place of the next True, by quadrature over its level.
     """
     scale = 4 * cutoff / epsilon
-    (pair,) = each_end_down(cutoff)
-    after = [(0.0, 0.0)] * (len(pair[0]) + 1)
+    ((data0, data1),) = each_end_down(cutoff)
+    laws = [
+        losses.threshold_laws(
+            (data0[start:], data1[start:]),
+            above_or_below(scale),
+            threshold=threshold,
+            scale=scale / 2,
+            finest=scale,
+            cutoff=1,
+        )
+        for start in range(len(data0))
+    ]
+    after = [(0.0, 0.0)] * (len(data0) + 2)
     for _ in range(cutoff):
         here = list(after)
-        for start in range(len(pair[0])):
-            laws = losses.threshold_laws(
-                (pair[0][start:], pair[1][start:]),
-                above_or_below(scale),
-                threshold=threshold,
-                scale=2 * cutoff / epsilon,
-                finest=scale,
-                cutoff=1,
-            )
-            ratios = [math.log(p / q) for p, q in zip(*laws, strict=True)]
-            rest = [*after[start + 1 :], (0.0, 0.0)]
-            here[start] = (
-                min(ratio + low for ratio, (low, _) in zip(ratios, rest, strict=True)),
-                max(ratio + high for ratio, (_, high) in zip(ratios, rest, strict=True)),
-            )
+        for start, law in enumerate(laws):
+            rest = zip(law, after[start + 1 :], strict=True)
+            ends = [(p - q + low, p - q + high) for (p, q), (low, high) in rest]
+            here[start] = min(low for low, _ in ends), max(high for _, high in ends)
         after = here
     return max(-after[0][0], after[0][1])
 
@@ -220,6 +220,15 @@ def redrawn_svt(
     return released
 
 
+def gap_ways(scale: float) -> Callable[[Floats, float], Ways]:
+    """Return what may become of a query in gap_svt: below, or a gap, at 0 and towards infinity."""
+    return lambda level, answer: [
+        (log_below(level - answer, scale), 0),
+        (log_density(level - answer, scale), 1),
+        (log_far_density(level - answer, scale), 1),
+    ]
+
+
 def gap_loss(epsilon: float, threshold: float, cutoff: int) -> float:
     """Return the loss of the lists of gaps, by quadrature over the level.
 
@@ -232,11 +241,7 @@ def gap_loss(epsilon: float, threshold: float, cutoff: int) -> float:
     scale = 4 * cutoff / epsilon
     return losses.of_threshold(
         ends_down(cutoff)[0],
-        lambda level, answer: [
-            (below(level - answer, scale), 0),
-            (density(level - answer, scale), 1),
-            (beyond(level - answer, scale), 1),
-        ],
+        gap_ways(scale),
         threshold=threshold,
         scale=2 / epsilon,
         finest=scale,
@@ -274,21 +279,26 @@ def gap_svt(
     return until_cutoff(data, cutoff, gap)
 
 
-def numeric_loss(epsilon: float, threshold: float, cutoff: int) -> float:
-    """Return the loss of the lists of numbers, by quadrature over the level.
+def numeric_ways(scale: float, fresh_scale: float) -> Callable[[Floats, float], Ways]:
+    """Return what may become of a query in numeric_svt: below, or a number far up, or one far down.
 
-    A released number far up has a density proportional to exp(answer/b), one far down to exp(−answer/b); no
-    other has a ratio beyond those two.
+    A number far up has a density proportional to exp(answer/b), one far down to exp(−answer/b); no other has a
+    ratio beyond those two.
     """
-    scale, fresh_scale = 6 * cutoff / epsilon, 3 * cutoff / epsilon
 
     def ways(level: Floats, answer: float) -> Ways:
-        above, shift = below(answer - level, scale), math.exp(answer / fresh_scale)
-        return [(below(level - answer, scale), 0), (above * shift, 1), (above / shift, 1)]
+        above, shift = log_below(answer - level, scale), answer / fresh_scale
+        return [(log_below(level - answer, scale), 0), (above + shift, 1), (above - shift, 1)]
 
+    return ways
+
+
+def numeric_loss(epsilon: float, threshold: float, cutoff: int) -> float:
+    """Return the loss of the lists of numbers, by quadrature over the level."""
+    scale = 6 * cutoff / epsilon
     return losses.of_threshold(
         ends_down(cutoff)[0],
-        ways,
+        numeric_ways(scale, scale / 2),
         threshold=threshold,
         scale=3 / epsilon,
         finest=scale,
@@ -374,13 +384,13 @@ def adaptive_ways(epsilon: float, cutoff: int, margin: float) -> Callable[[Float
 
     def ways(level: Floats, answer: float) -> Ways:
         distance = level - answer
-        not_far = below(distance + margin, rough)
+        not_far = log_below(distance + margin, rough)
         return [
-            (not_far * below(distance, scale), 0),
-            (not_far * density(distance, scale), 2),
-            (not_far * beyond(distance, scale), 2),
-            (density(distance + margin, rough), 1),
-            (beyond(distance + margin, rough), 1),
+            (not_far + log_below(distance, scale), 0),
+            (not_far + log_density(distance, scale), 2),
+            (not_far + log_far_density(distance, scale), 2),
+            (log_density(distance + margin, rough), 1),
+            (log_far_density(distance + margin, rough), 1),
         ]
 
     return ways

@@ -2,7 +2,8 @@
 
 Every family of `families` is fitted on half of the learning runs; on the other half each of its candidate
 events gets a *predicted bound*, lowered by several standard deviations of its own estimate. Without that
-penalty the best of many candidates is mostly the luckiest one. Two finalists are measured: a stable one
+penalty the best of many candidates is mostly the luckiest one. (A family of a few cells has so few events
+that all learning runs may both fit and validate it.) Two finalists are measured: a stable one
 (heavy penalty, most of the error) and a rare one (light penalty), since one penalty does not fit both a
 broad difference and a rare leak.
 """
@@ -29,6 +30,8 @@ Integers = np.ndarray[Any, np.dtype[np.int64]]
 _STABLE, _RARE = 4.0, 2.5
 _RARE_SHARE = 0.2
 _LEAST_COUNT = 5
+_MOST_SHOWN = 400
+_FEW_CELLS = 12  # the order of so few cells follows hardly more noise than the penalty allows for
 _ONE_SIDED, _TWO_SIDED = 200, 32  # how many thresholds are tried
 
 
@@ -91,7 +94,10 @@ def choose(
     for candidate in fitted:
         counts_fit = tuple(candidate.partition.counts(outputs) for outputs in fit)
         fresh = tuple(candidate.partition.counts(outputs) for outputs in validate)
-        counts = tuple(map(np.add, counts_fit, fresh)) if candidate.blind else fresh
+        together = tuple(map(np.add, counts_fit, fresh))
+        if len(candidate.partition.telling) <= _FEW_CELLS:
+            counts_fit = fresh = together
+        counts = together if candidate.blind else fresh
         sets = _candidate_sets(_order(candidate, counts_fit), counts)
         for penalty, found in best.items():
             found += _score(candidate.partition, sets, claim, measuring, error, penalty)
@@ -117,9 +123,12 @@ def _rarity(scored: _Scored) -> float:
 
 
 def _picture(fitted: list[Fitted]) -> Partition:
-    """The partition with a readable number of cells: the histogram of 64 where there is one, else the categories."""
+    """The partition with a readable number of cells: the histogram of 64 where there is one, or few categories."""
     shown = {f.partition.family: f.partition for f in fitted}
-    return shown.get("histogram of 64") or shown.get("categories") or fitted[-1].partition
+    categories = shown.get("categories")
+    if categories is not None and categories.size <= _MOST_SHOWN:
+        return categories
+    return shown.get("histogram of 64") or fitted[-1].partition
 
 
 def _choice(name: str, scored: _Scored, others: list[_Scored], claim: Claim, measuring: int, share: float) -> Choice:

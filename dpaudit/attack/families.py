@@ -21,6 +21,7 @@ from dpaudit.game.outputs import Outputs
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 _BINS = (24, 64, 256)
 _MOST_ROWS, _FEW_ROWS = 50_000, 64
+_MOST_PRODUCTS = 10**10  # of features, in a logistic fit: a few seconds
 _TAIL_POINTS = 200
 _COORDINATES_TRIED = 3
 
@@ -197,8 +198,10 @@ def logistic_score(item: _Form) -> Linear:
             centred = (rows - center) / scale
         return np.hstack([np.ones((len(rows), 1)), *(np.clip(centred, -clip, clip) for clip in clips)])
 
-    x = np.vstack([features(item.side0), features(item.side1)])
-    y = np.concatenate([np.ones(len(item.side0)), np.zeros(len(item.side1))])
+    most = max(500, _MOST_PRODUCTS // (2 * item.columns + 1) ** 2)
+    side0, side1 = item.side0[:most], item.side1[:most]
+    x = np.vstack([features(side0), features(side1)])
+    y = np.concatenate([np.ones(len(side0)), np.zeros(len(side1))])
     weights = np.zeros(x.shape[1])
     for _ in range(6):  # Newton's method
         probability = 1 / (1 + np.exp(-np.clip(x @ weights, -30, 30)))

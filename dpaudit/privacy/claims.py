@@ -313,15 +313,17 @@ class _RenyiRegion(Claim):
         return high
 
     def profile(self, epsilon: ArrayLike) -> Floats:
-        """sup over allowed pairs of p − e^ε·q, on a grid of q that is refined once: to about 1e-6 relative or 1e-15."""
+        """sup over allowed pairs of p − e^ε·q, on a grid of q that is refined: to about 1e-6 relative or 1e-15."""
         at = np.asarray(epsilon, dtype=np.float64)
-        scale = np.exp(np.atleast_1d(at))
-        q = np.concatenate([[0.0], np.geomspace(1e-15, 1.0, 600)])
-        p = self._largest_p(q)
-        best = np.argmax(p - scale[:, None] * q, axis=1)
-        fine = np.linspace(q[np.maximum(best - 1, 0)], q[np.minimum(best + 1, len(q) - 1)], 201)
-        heights = self._largest_p(fine) - scale * fine
-        return np.asarray(np.maximum(0.0, heights.max(axis=0)).reshape(at.shape))
+        scale = np.exp(np.atleast_1d(at))[:, None]
+        q = np.broadcast_to(np.concatenate([[0.0], np.geomspace(1e-15, 1.0, 600)]), (scale.size, 601))
+        heights = self._largest_p(q[0]) - scale * q
+        for _ in range(2):
+            best = heights.argmax(axis=1)
+            rows = np.arange(len(q))
+            q = np.linspace(q[rows, np.maximum(best - 1, 0)], q[rows, np.minimum(best + 1, q.shape[1] - 1)], 61, axis=1)
+            heights = self._largest_p(q) - scale * q
+        return np.asarray(np.maximum(0.0, heights.max(axis=1)).reshape(at.shape))
 
 
 # α − 1 for the orders that are looked at; finitely many can only make `least` smaller, which is sound

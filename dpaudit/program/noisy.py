@@ -26,19 +26,12 @@ Binary = Callable[[Any, Any], Any]
 INTEGER_LIMIT = 2**62  # int64 would wrap around beyond twice this; Python's integers do not
 _EXACT = 2**53  # up to here, an integer and the float that NumPy compares it as are the same
 _DTYPES = (np.dtype(bool), np.dtype(np.int64), np.dtype(np.float64))
-_CLASSES: dict[tuple[str, bool], type] = {
-    ("b", False): bool,
-    ("i", False): int,
-    ("f", False): float,
-    ("b", True): np.bool_,
-    ("i", True): np.int64,
-    ("f", True): np.float64,
-}
-# NumPy functions of single numbers that raise in no run: applied to all runs at once
+_CLASSES = {"b": (bool, np.bool_), "i": (int, np.int64), "f": (float, np.float64)}  # of Python, of NumPy
+# NumPy functions of single numbers that raise in no run
 _UFUNC_NAMES = """
     add subtract multiply divide floor_divide remainder negative positive absolute fabs sign sqrt square exp expm1
     log log2 log10 log1p floor ceil rint trunc maximum minimum fmax fmin less less_equal greater greater_equal
-    equal not_equal logical_and logical_or logical_xor logical_not isnan isinf isfinite
+    equal not_equal bitwise_and bitwise_or bitwise_xor logical_and logical_or logical_not isnan isinf isfinite
 """
 _UFUNCS = frozenset(_UFUNC_NAMES.split())
 
@@ -61,8 +54,7 @@ def _operands(left: Any, right: Any) -> tuple[Path, Any, Any, bool] | None:
     None where one of them is no number.
     """
     path: Path = left._path if type(left) is Noisy else right._path
-    operands: list[Any] = []
-    numpy = False
+    operands, numpy = [], False
     for value in (left, right):
         kind = type(value)
         if kind is Noisy:
@@ -81,15 +73,16 @@ def _operands(left: Any, right: Any) -> tuple[Path, Any, Any, bool] | None:
     return path, operands[0], operands[1], numpy
 
 
+def _as_number(value: Any) -> Any:
+    """A truth value in Python's arithmetic is the integer 0 or 1."""
+    truth = value.dtype == bool if isinstance(value, np.ndarray) else type(value) is bool
+    return value * 1 if truth else value
+
+
 def _plain(path: Path, value: Any) -> Any:
-    """A truth value in Python's arithmetic is the integer 0 or 1, and integers have no end."""
-    if isinstance(value, np.ndarray):
-        return value.astype(np.int64) if value.dtype == bool else value
-    if isinstance(value, int):
-        if abs(value) >= INTEGER_LIMIT:
-            path.leave("arithmetic with an integer above 2^62")
-        return int(value)
-    return value
+    if isinstance(value, int) and abs(value) >= INTEGER_LIMIT:
+        path.leave("arithmetic with an integer above 2^62")
+    return _as_number(value)
 
 
 def _whole_number(value: Any) -> bool:
@@ -160,6 +153,8 @@ def _comparison(function: Binary) -> Binary:
         path, a, b, numpy = found
         if not numpy and _whole_number(a) != _whole_number(b) and _size(a if _whole_number(a) else b) > _EXACT:
             path.leave("a comparison of a float with an integer above 2^53")
+        if type(a) is int or type(b) is int:  # NumPy compares no truth value with a large integer
+            a, b = _as_number(a), _as_number(b)
         with np.errstate(all="ignore"):
             return Noisy(path, function(a, b), numpy=numpy)
 
@@ -257,7 +252,7 @@ class Noisy:
     @property
     def __class__(self) -> type:
         """The type that one entry has, so that ``isinstance(x, float)`` answers as for the plain number."""
-        return _CLASSES[self._array.dtype.kind, self._numpy]
+        return _CLASSES[self._array.dtype.kind][self._numpy]
 
     @__class__.setter
     def __class__(self, value: type) -> None:
@@ -294,7 +289,7 @@ class Noisy:
 
     def _unary(self, function: Callable[[Any], Any]) -> Any:
         self._path.ensure_own(self._path)
-        array = entries(self) if self._numpy else _plain(self._path, entries(self))
+        array = entries(self) if self._numpy else _as_number(entries(self))
         return _result(self._path, function(array), self._numpy)
 
     def __neg__(self) -> Any:
@@ -341,7 +336,8 @@ class Noisy:
     # what leaves the reading
     def _left(self, what: str) -> Any:
         """Give the reading up; later, return the number of the one run that the call goes on with."""
-        if not self._path.given_up:
+        self._path.ensure_own(self._path)
+        if self._path.given_up is None:
             self._path.leave(f"{what} of a noisy value")
         return _first(self)
 
@@ -385,7 +381,9 @@ class Noisy:
         self._path.leave(f"numpy.{getattr(function, '__name__', function)} of a noisy value")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        found = [_operands(value, self) for value in inputs]
+        # a comparison hands a NumPy scalar on as an array without axes
+        scalars = [value[()] if isinstance(value, np.ndarray) and not value.ndim else value for value in inputs]
+        found = [_operands(value, self) for value in scalars]
         if ufunc.__name__ not in _UFUNCS or method != "__call__" or options or None in found:
             self._path.leave(f"numpy.{ufunc.__name__} of a noisy value")
         with np.errstate(all="ignore"):

@@ -109,14 +109,18 @@ class Path(Noise):
         if other is not self or self._over:
             self.refuse("used noise of an earlier call")
 
+    def end(self) -> None:
+        """Say that the call is over: its noise is of no use to later calls."""
+        self._over = True
+
     def close(self) -> None:
-        """End the call: raise what it may have swallowed, and refuse what it left undone.
+        """End a call that returned: raise what it may have swallowed, and refuse what it left undone.
 
         Raises:
             ImpureError: if a replay was not completed, or noise of another call was used.
             UnreadableError: if the reading was given up.
         """
-        self._over = True
+        self.end()
         if self.refused is not None:
             raise ImpureError(self.refused)
         if self.given_up is not None:
@@ -241,7 +245,7 @@ class Path(Noise):
     def argmax(self, values: Sequence[Any]) -> int:
         """Return the index of the largest value, the first of equals: one branch."""
         values = list(values)
-        if not all(type(value) is Noisy or _tabled(value) for value in values):
+        if not values or not all(type(value) is Noisy or _tabled(value) for value in values):
             return super().argmax(values)
         best, where = values[0], np.zeros(len(self.runs), dtype=np.int64)
         for index, value in enumerate(values[1:], start=1):
@@ -259,6 +263,10 @@ class Path(Noise):
         """Return what is pending, and let go of the draws."""
         self._draws, pending, self.pending = [], self.pending, []
         return pending
+
+    def repeated(self, run: int) -> Path:
+        """Return a path that replays one run of this path."""
+        return Path(self._rng, Prefix(self.runs[[run]], self._draws_of(np.array([run])), self._asked, self._decisions))
 
     def tape(self, run: int) -> list[Any]:
         """Return the draws of one run of this path (by its position), for the scalar reading."""

@@ -20,6 +20,7 @@ from dpaudit.report.words import (
     shortened,
     symbol,
     visible,
+    yardstick,
 )
 
 _WIDTH, _LABEL = 100, 13
@@ -67,7 +68,7 @@ def _rows(evidence: Evidence, columns: int) -> list[tuple[str, str, int]]:
         rows.append(("low bits", f"{_bound(evidence.floating_point, evidence)}, reading the low-order bits", 1))
     found = detectable_text(evidence)
     if found is not None and evidence.verdict is not Verdict.INVALID:
-        how = "" if math.isinf(evidence.detectable or 0.0) else ", with probability 0.9 through a measured event"
+        how = "" if math.isinf(evidence.detectable or 0.0) else f", with probability 0.9 {yardstick(evidence)}"
         rows.append(("detectable", found + how, 1))
     rows.append(("runs", _runs(evidence), 1))
     return rows

@@ -47,6 +47,7 @@ from dpaudit.report.words import (
     relation_words,
     symbol,
     visible,
+    yardstick,
 )
 
 _LONGEST_SHOWN = 120_000  # characters of the record that the page also shows as text
@@ -153,7 +154,7 @@ def _line(evidence: Evidence, claim: Claim | None) -> _Line:
         )
         marks.append(Mark("upper", "upper bound", upper.value, f"≤ {upper_text(upper.value, claim=limit)}"))
     if evidence.detectable is not None and evidence.verdict is not Verdict.INVALID:
-        rows.append(_detectable_row(evidence.detectable, letter))
+        rows.append(_detectable_row(evidence.detectable, letter, yardstick(evidence)))
         text = "none of any size" if math.isinf(evidence.detectable) else f"from {upper_text(evidence.detectable)}"
         marks.append(Mark("detectable", "detectable", evidence.detectable, text))
     true = evidence.target.true_loss
@@ -172,11 +173,11 @@ def _line(evidence: Evidence, claim: Claim | None) -> _Line:
     return _Line(_both(lambda narrow: line_figure(drawn, letter, narrow=narrow)) if drawn else None, rows)
 
 
-def _detectable_row(value: float, letter: str) -> _Row:
+def _detectable_row(value: float, letter: str, where: str) -> _Row:
     how = "computed from the counts"
     if math.isinf(value):
         return _Row("detectable", "none", how, "–", "no violation of any size could have been found in these runs")
-    meaning = "a violation so large would have been found, had it shown in a measured event"
+    meaning = f"a violation so large would have been found, had it shown {where}"
     return _Row("detectable", f"{letter} ≥ {upper_text(value)}", how, "probability 0.9", meaning)
 
 

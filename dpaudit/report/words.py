@@ -224,14 +224,19 @@ def detectable_text(evidence: Evidence) -> str | None:
     return f"{symbol(evidence)}{NBSP}={NBSP}{upper_text(evidence.detectable)} or more"
 
 
+def yardstick(evidence: Evidence) -> str:
+    """Say where the detectable violation would have had to show."""
+    return {"event": "through a measured event", "gaussian": "on a Gaussian mechanism"}[evidence.detectable_on]
+
+
 def detectable_sentence(evidence: Evidence) -> str:
     """Say what this audit would have found; empty where that is unknown."""
     if evidence.detectable is None:
         return ""
     if math.isinf(evidence.detectable):
-        return "These runs could not have shown a violation of any size through a measured event."
+        return f"These runs could not have shown a violation of any size {yardstick(evidence)}."
     return (
-        f"Had {symbol(evidence)} been {upper_text(evidence.detectable)} or more through a measured event, this "
+        f"Had {symbol(evidence)} been {upper_text(evidence.detectable)} or more {yardstick(evidence)}, this "
         "audit would have found the violation with a probability of at least 0.9."
     )
 

@@ -71,15 +71,15 @@ RICH = ([2, 3], [2, 3, 1000])
 def clip_then_forget(data: Sequence[float], noise: Noise, *, epsilon: float = 1, most: float = 5) -> Any:
     """Clip the records to [0, most], sum, and add Laplace noise of scale most/epsilon.
 
-    What is wrong: the clipped records are a copy, and the sum is that of the originals. One variable name
-    makes the difference, and data that lie within the bounds do not show it.
+    What is wrong: what is clipped is a copy, the variable of the loop, and the sum is that of the originals.
+    Data that lie within the bounds do not show it.
 
     The true loss is epsilon·outlier/most, 200 times the claim for the record of 1000 here, and has no limit
     over all data.
     """
     scale = positive("most", most) / positive("epsilon", epsilon)
-    clipped = [clip(record, 0, most) for record in data]
-    assert len(clipped) == len(data)
+    for record in data:
+        record = clip(record, 0, most)
     return sum(data) + noise.laplace(scale)
 
 

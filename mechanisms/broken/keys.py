@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from dpaudit import ApproxDP, PureDP, UsageError, mechanism
+from dpaudit import ApproxDP, PureDP, mechanism
 from dpaudit.program.noise import Noise
 
 from ..domain import positive, probability
@@ -71,8 +71,8 @@ def threshold_too_low(
     The true loss is ∞ at delta = 1e-6: with threshold 1 the group of one passes every second time, so that δ
     is ½ whatever ε.
     """
-    scale, _ = 1 / positive("epsilon", epsilon), probability("delta", delta)
-    if not -math.inf < threshold < math.inf:
-        raise UsageError(f"threshold must be a finite number, not {threshold!r}")
+    scale = 1 / positive("epsilon", epsilon)
+    probability("delta", delta)
+    positive("threshold", threshold)
     noisy = {key: n + noise.laplace(scale) for key, n in sorted(Counter(data).items())}
     return {key: n for key, n in noisy.items() if n > threshold}

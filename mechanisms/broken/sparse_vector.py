@@ -133,7 +133,7 @@ def noiseless_loss(epsilon: float, threshold: float) -> float:
     """Return the loss of the lists of True and False: ∞ if one is possible on one side only."""
 
     def ways(level: Floats, answer: float) -> Ways:
-        return [(np.where(answer < level, 1.0, 0.0), 0), (np.where(answer >= level, 1.0, 0.0), 0)]
+        return [(np.where(answer < level, 0.0, -np.inf), 0), (np.where(answer >= level, 0.0, -np.inf), 0)]
 
     return losses.of_threshold(
         (FIRST_HALF, SECOND_HALF),

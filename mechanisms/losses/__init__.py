@@ -15,17 +15,17 @@ from .laws import (
     permutation_law,
     softmax,
 )
-from .thresholds import Floats, Ways, below, beyond, density, of_threshold, threshold_laws
+from .thresholds import Floats, Ways, log_below, log_density, log_far_density, of_threshold, threshold_laws
 
 __all__ = [
     "Floats",
     "Law",
     "Ways",
-    "below",
-    "beyond",
-    "density",
     "laplace_argmax_law",
     "largest_satisfying",
+    "log_below",
+    "log_density",
+    "log_far_density",
     "of_constants",
     "of_gaussian",
     "of_laplace",

@@ -2,46 +2,47 @@
 
 Given the level t, threshold with its noise, the queries are independent. So the probability of a list of
 outcomes is ∫ f(t)·Π k_i(t) dt, with f the density of the level and k_i(t) the probability (or density) of the
-outcome of query i; and the outcomes are enumerated.
+outcome of query i; and the outcomes are enumerated. All of it in logarithms: nothing underflows at a large ε.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-
-from .laws import Law, of_laws
+from scipy.special import logsumexp
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
-# What may become of a query: the probability of each outcome at every level, or its density up to a factor that
-# both sides share, and what it counts towards the cutoff.
+# What may become of a query: the log probability of each outcome at every level, or its log density up to a number
+# that both sides share, and what it counts towards the cutoff.
 Ways = list[tuple[Floats, int]]
 
 REACH = 80  # of the level, in units of its scale: what lies beyond has a relative weight below e^−40
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
+LN2 = math.log(2)
 
 
-def below(distance: Floats, scale: float) -> Floats:
-    """Return P(Laplace(scale) < distance), without cancellation on the left."""
-    half = np.exp(-np.abs(distance) / scale) / 2
-    return np.where(distance < 0, half, 1 - half)
+def log_below(distance: Floats, scale: float) -> Floats:
+    """Return ln P(Laplace(scale) < distance)."""
+    tail = -np.abs(distance) / scale - LN2
+    return np.where(distance < 0, tail, np.log1p(-np.exp(tail)))
 
 
-def density(distance: Floats, scale: float) -> Floats:
-    """Return the density of Laplace(scale) at ``distance``, times its scale."""
-    return np.exp(-np.abs(distance) / scale) / 2
+def log_density(distance: Floats, scale: float) -> Floats:
+    """Return the log density of Laplace(scale) at ``distance``, but for the number ln(2·scale)."""
+    return -np.abs(distance) / scale
 
 
-def beyond(distance: Floats, scale: float) -> Floats:
-    """Return lim density(distance + x)·e^(x/scale) for x → ∞: the density of a release far above."""
-    return np.exp(-distance / scale) / 2
+def log_far_density(distance: Floats, scale: float) -> Floats:
+    """Return the limit of log_density(distance + x) + x/scale for x → ∞: of a release far above."""
+    return -distance / scale
 
 
 def levels(threshold: float, scale: float, corners: Sequence[float], width: float) -> tuple[Floats, Floats]:
-    """Return points t and weights w with ∫ f(t)·k(t) dt = Σ w·k(t), f the density of threshold + Laplace(scale).
+    """Return points t and weights w with ∫ f(t)·k(t) dt = Σ e^w·k(t), f the density of threshold + Laplace(scale).
 
     Gauss–Legendre quadrature of order 16 on pieces of at most ``width``. Products of Laplace densities and
     distribution functions are sums of exponentials between their corners; pieces over which no product changes
@@ -54,7 +55,7 @@ def levels(threshold: float, scale: float, corners: Sequence[float], width: floa
     )
     half = np.diff(np.append(edges, ends[-1]))[:, None] / 2
     points = (edges[:, None] + half * (1 + NODES)).ravel()
-    return points, (half * WEIGHTS).ravel() * density(points - threshold, scale) / scale
+    return points, np.log((half * WEIGHTS).ravel() / (2 * scale)) + log_density(points - threshold, scale)
 
 
 def threshold_laws(
@@ -66,8 +67,8 @@ def threshold_laws(
     finest: float,
     cutoff: float,
     corners: Sequence[float] = (0,),
-) -> tuple[Law, Law]:
-    """Return the laws, on both sides, of the lists of outcomes of queries that share one noisy threshold.
+) -> list[tuple[float, float]]:
+    """Return the log probabilities, on both sides, of the lists of outcomes of queries that share one threshold.
 
     Shorter lists come first. Of lists with the same probabilities, because they exchange outcomes of queries
     with the same answers, only one is given.
@@ -92,16 +93,17 @@ def threshold_laws(
         grown: dict[tuple[Any, ...], tuple[Floats, int]] = {}
         for outcomes, (mass, counted) in running.items():
             for number, (kernel, count) in enumerate(kernels[query]):
-                grown.setdefault(tuple(sorted((*outcomes, (query, number)))), (mass * kernel, counted + count))
+                key = tuple(sorted((*outcomes, (query, number))))
+                if key not in grown:
+                    grown[key] = mass + kernel, counted + count
         ended += [mass for mass, counted in grown.values() if counted >= cutoff]
         running = {outcomes: state for outcomes, state in grown.items() if state[1] < cutoff}
     ended += [mass for mass, _ in running.values()]
-    law0, law1 = np.array([mass.sum(axis=1) for mass in ended]).T.tolist()
-    return law0, law1
+    return [(float(logsumexp(mass[0])), float(logsumexp(mass[1]))) for mass in ended]
 
 
 def of_threshold(
     pair: tuple[Sequence[float], Sequence[float]], ways: Callable[[Floats, float], Ways], **given: Any
 ) -> float:
     """Return the pure ε of queries that share one noisy threshold; the arguments are those of threshold_laws."""
-    return of_laws(*threshold_laws(pair, ways, **given))
+    return max(abs(p - q) for p, q in threshold_laws(pair, ways, **given) if p != q or math.isfinite(p))

@@ -80,7 +80,11 @@ def test_two_sided(claim, mass):
     wrongs = rng.binomial(runs - rights, (mass - a) / (1 - a))
     found = sum(
         lower_bound(
-            "two-sided joint", Counts((runs // 2, runs // 2), (int(k), 0), (int(o), 0)), claim=claim, weight=weight, error=0.05
+            "two-sided joint",
+            Counts((runs // 2, runs // 2), (int(k), 0), (int(o), 0)),
+            claim=claim,
+            weight=weight,
+            error=0.05,
         )
         > claim.value
         for k, o in zip(rights, wrongs, strict=True)

@@ -25,12 +25,22 @@ FAMILIES = {
     "sparse vector",
     "histograms",
     "sums",
+    "combinators",
+    "learning",
 }
 BAD_NUMBERS: tuple[Any, ...] = (0, -1, math.inf, math.nan, "much", None)
 BAD_BOUNDS = [{"low": 2}, {"high": -1}, {"high": math.inf}, {"low": -math.inf}, {"low": "a"}]
 
 # Entries that keep or break their claim only away from ε = 1.
-ELSEWHERE = {"gaussian_classic", "noisy_histogram_inverted_scale"}
+ELSEWHERE = {"classic_gaussian_large_epsilon", "gaussian_classic", "noisy_histogram_inverted_scale"}
+
+# Entries whose mistake only code of another shape can make.
+SHAPES = {"float_laplace": "sampler", "seeded": "seeded"}
+
+# What these get wrong is in the low-order bits of doubles: in real arithmetic they lose what they claim.
+REAL_ARITHMETIC = {"float_laplace"}
+BAD_SENSITIVITIES: list[dict[str, Any]] = [{"sensitivity": bad} for bad in BAD_NUMBERS]
+BAD_STEPS: list[dict[str, Any]] = [{name: bad} for name in ("mu", "reach") for bad in BAD_NUMBERS]
 BAD_THRESHOLDS = [{"threshold": bad} for bad in (math.inf, math.nan, "high")]
 BAD_CUTOFFS = [{"cutoff": bad} for bad in (0, 1.5, math.inf, "two")]
 
@@ -41,8 +51,11 @@ REFUSED: dict[str, list[dict[str, Any]]] = {
     "adaptive_svt_releasing_values": [*BAD_THRESHOLDS, *BAD_CUTOFFS, {"margin": 0}],
     "bounded_mean": BAD_BOUNDS,
     "bounded_sum": [*BAD_BOUNDS, {"relation": "queries"}],
+    "classic_gaussian_large_epsilon": [{"delta": 0}, {"delta": 1}, *BAD_SENSITIVITIES],
+    "clip_then_forget": [{"most": bad} for bad in BAD_NUMBERS],
     "count": [],
     "count_with_minimum_set_size": [{"minimum": 0}, {"minimum": 2.5}],
+    "data_bounds_mean": [],
     "discrete_gaussian": [
         *({"rho": bad} for bad in BAD_NUMBERS),
         {"sensitivity": 0.5},
@@ -50,15 +63,23 @@ REFUSED: dict[str, list[dict[str, Any]]] = {
     ],
     "exact_count": [],
     "exponential": [],
+    "float_laplace": [],
     "gap_svt": [*BAD_THRESHOLDS, *BAD_CUTOFFS],
     "gaussian": [{"delta": 0}, {"delta": 1}, *({"sensitivity": bad} for bad in BAD_NUMBERS)],
     "gaussian_classic": [{"epsilon": 1}, {"epsilon": 20}, {"delta": 0}, {"sensitivity": math.inf}],
     "generalised_randomised_response": [{"k": 1}, {"k": 2.5}],
     "geometric": [{"sensitivity": 0.5}, {"sensitivity": 0}],
+    "half_sensitivity": [{"reach": bad} for bad in BAD_NUMBERS],
     "histogram": [{"bins": ()}, {"bins": ("a", "a")}, {"relation": "declared"}],
+    "int_overflow_sum": [{"most": 0}, {"most": 1.5}, {"most": 2**31}, {"most": "all"}],
     "k_anonymous_release": [{"k": 0}],
+    "keys_leak": [],
     "laplace": [{"sensitivity": bad} for bad in BAD_NUMBERS],
+    "laplace_group": [{"size": 0}, {"size": 1.5}],
+    "microbatch_sgd": [*BAD_STEPS, {"size": 1}, {"size": 2.5}],
+    "mixture_of_noises": [{"p": 0}, {"p": 1}, {"p": "half"}],
     "monotone_svt": [*BAD_THRESHOLDS, *BAD_CUTOFFS],
+    "no_clipping_sgd": BAD_STEPS,
     "noisy_average": BAD_BOUNDS,
     "noisy_histogram": [],
     "noisy_histogram_inverted_scale": [],
@@ -66,12 +87,17 @@ REFUSED: dict[str, list[dict[str, Any]]] = {
     "numeric_svt": [*BAD_THRESHOLDS, *BAD_CUTOFFS],
     "partial_sum": [],
     "partial_sum_half_noise": [],
+    "partition_counts": [{"relation": "queries"}],
     "permute_and_flip": [],
     "prefix_sum": [],
+    "public_n_mean": BAD_BOUNDS,
     "randomised_response": [],
     "rappor": [{"hashes": 0}, {"bits": 0}, {"f": 1}, {"p": 0}, {"q": 1.5}, {"p": 0.55, "q": 0.45}],
     "redrawn_svt": [*BAD_THRESHOLDS, *BAD_CUTOFFS],
     "report_noisy_max": [{"noise_kind": "gaussian"}],
+    "rounded_laplace": [],
+    "seeded": [],
+    "shuffle_not_poisson": [{"delta": 0}, {"delta": 1}, {"batches": 1}, {"batches": 2.5}, {"size": 0}],
     "smart_sum": [{"block": 0}, {"block": 1.5}],
     "smart_sum_exact_blocks": [{"block": 0}],
     "snapping": [{"bound": 0}, {"bound": math.inf}, {"sensitivity": -1}],
@@ -81,7 +107,9 @@ REFUSED: dict[str, list[dict[str, Any]]] = {
     "svt_releasing_values": [*BAD_THRESHOLDS, *BAD_CUTOFFS, {"scale": 0}],
     "svt_unlimited": BAD_THRESHOLDS,
     "svt_unscaled_noise": [*BAD_THRESHOLDS, *BAD_CUTOFFS],
+    "threshold_too_low": [*BAD_THRESHOLDS, {"delta": 0}, {"delta": 1}],
     "two_coins": [],
+    "two_counts": [],
     "unary_encoding": [{"k": 1}, {"encoding": "binary"}],
 }
 
@@ -125,6 +153,20 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("suggestions", {"most": 1}),
     ("suggestions_per_record", {"most": 2}),
     ("unary_encoding", {"encoding": "symmetric", "k": 9}),
+    ("classic_gaussian_large_epsilon", {"epsilon": 50, "delta": 1e-9, "sensitivity": 2}),
+    ("half_sensitivity", {"reach": 7, "epsilon": 0.1}),
+    ("public_n_mean", {"low": -9, "high": 3}),
+    ("clip_then_forget", {"most": 100}),
+    ("int_overflow_sum", {"most": 2**31 - 1}),
+    ("int_overflow_sum", {"most": 500_000_000, "epsilon": 0.1}),
+    ("laplace_group", {"size": 1}),
+    ("microbatch_sgd", {"mu": 0.3, "reach": 2}),
+    ("mixture_of_noises", {"p": 0.01, "epsilon": 3}),
+    ("no_clipping_sgd", {"mu": 0.3, "reach": 2}),
+    ("partition_counts", {"relation": "replace"}),
+    ("rounded_laplace", {"epsilon": 0.1}),
+    ("shuffle_not_poisson", {"epsilon": 3, "delta": 1e-2, "batches": 8, "size": 2}),
+    ("threshold_too_low", {"threshold": 13}),
 ]
 CASES = [(name, {}) for name in mechanisms.__all__] + VARIANTS
 
@@ -140,6 +182,13 @@ def entry(name: str) -> Mechanism:
 
 def fresh(seed: int = 0) -> ScalarNoise:
     return ScalarNoise(np.random.default_rng(seed))
+
+
+def release(found: Mechanism, side: Any, **parameters: Any) -> Any:
+    """Call an entry once, whatever it asks for, a list where it is an array."""
+    asked = {"noise": fresh(), "rng": np.random.default_rng(0), "size": 3}
+    output = found(side, **{name: asked[name] for name in found.asked}, **parameters)
+    return output.tolist() if isinstance(output, np.ndarray) else output
 
 
 def claim_of(found: Mechanism, parameters: dict[str, Any]) -> Claim:
@@ -168,7 +217,7 @@ def test_it_is_documented_as_a_textbook_page(name: str) -> None:
 @every
 def test_it_is_a_program_with_a_default_for_every_parameter(name: str) -> None:
     found = entry(name)
-    assert str(found.shape) == "program"
+    assert str(found.shape) == SHAPES.get(name, "program")
     parameters = found.parameters_with({})
     if "epsilon" in parameters and name not in ELSEWHERE:
         assert parameters["epsilon"] == 1
@@ -186,7 +235,7 @@ def test_its_pairs_are_neighbours_and_both_sides_run(name: str, given: dict[str,
         parse_relation(relation).check(*pair)
         for side in pair:
             before = copy.deepcopy(side)
-            assert found(side, fresh(), **parameters) == found(side, fresh(), **parameters)
+            assert release(found, side, **parameters) == release(found, side, **parameters)
             assert side == before
 
 
@@ -194,6 +243,8 @@ def test_its_pairs_are_neighbours_and_both_sides_run(name: str, given: dict[str,
 def test_the_batch_reading_knows_everything_that_it_does(name: str, given: dict[str, Any]) -> None:
     found = entry(name)
     parameters = found.parameters_with(given)
+    if name in SHAPES:
+        pytest.skip("it is no program")
     for side in found.pairs_for(parameters)[0]:
         result = run_batch(lambda noise, data=side: found(data, noise, **parameters), 2_000, np.random.default_rng(0))
         assert result.fell_back is None
@@ -207,7 +258,7 @@ def test_its_true_loss_keeps_the_claim_exactly_if_it_is_correct(name: str, given
     loss, claim = found.true_loss_for(parameters), claim_of(found, parameters)
     assert loss is not None
     assert loss > 0
-    if found.correct:
+    if found.correct or name in REAL_ARITHMETIC:
         assert loss <= claim.value * (1 + 1e-9)
     else:
         assert loss > claim.value
@@ -222,7 +273,7 @@ def test_it_refuses_parameters_outside_its_domain(name: str) -> None:
         bad += [{"epsilon": value} for value in BAD_NUMBERS]
     for given in bad:
         with pytest.raises(ValueError, match=r"must|need") as refusal:
-            found(side, fresh(), **given)
+            release(found, side, **given)
         assert all(repr(value) in str(refusal.value) for value in given.values()), str(refusal.value)
 
 

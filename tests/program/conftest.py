@@ -29,12 +29,14 @@ class Replay:
     """Runs programs in batches and compares every run on a path with the scalar reading."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.tapes: dict[int, list[Any]] = {}
+        self.tapes: dict[int, tuple[list[Any], int]] = {}
         replay = self
 
         class Recording(Path):
             def forget(self) -> list[Prefix]:
-                replay.tapes.update({int(run): self.tape(position) for position, run in enumerate(self.runs)})
+                replay.tapes.update(
+                    {int(run): (self.tape(position), self.drawn) for position, run in enumerate(self.runs)}
+                )
                 return super().forget()
 
         monkeypatch.setattr(batch, "Path", Recording)
@@ -48,10 +50,10 @@ class Replay:
         assert sorted(outputs) == list(range(size))
         assert sum(len(path.runs) for path in result.paths) == size
         if result.fell_back is None:
-            for run, tape in self.tapes.items():
+            for run, (tape, drawn) in self.tapes.items():
                 noise = ScalarNoise(np.random.default_rng(12345), tape)
                 plain = run_once(program, noise)
-                assert noise.drawn == len(tape)
+                assert noise.drawn == drawn
                 assert repr(plainly(plain)) == repr(plainly(outputs[run])), tape
         return result
 

@@ -1,0 +1,98 @@
+"""Are the catalogue and the reports of evidence shown as asked?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import dpaudit as dp
+from dpaudit.report import console_summary, evidence_from_page, html_page
+
+
+def test_the_list_names_every_mechanism_once(run):
+    lines = run("list").stdout.splitlines()
+    assert lines[0].split() == ["NAME", "FAMILY", "CLAIM", "STATUS"]
+    assert sorted(line.split()[0] for line in lines[1:]) == sorted(dp.catalogue())
+    statuses = {line.split()[0]: " broken " in line for line in lines[1:]}
+    assert statuses == {name: not found.correct for name, found in dp.catalogue().items()}
+
+
+def test_the_list_as_json(run):
+    done = run("list", "--json", "-")
+    listed = json.loads(done.stdout)
+    assert sorted(item["name"] for item in listed) == sorted(dp.catalogue())
+    assert done.stderr == ""
+    laplace = next(item for item in listed if item["name"] == "laplace")
+    assert laplace["claim"] == "epsilon=1"
+    assert laplace["parameters"]["epsilon"] == 1
+    assert laplace["needs"] == []
+    assert (laplace["correct"], laplace["asks"], laplace["true_loss"]) == (True, "program", 1.0)
+
+
+def test_the_list_as_json_in_a_file(run):
+    done = run("list", "--json", "list.json")
+    assert "laplace" in done.stdout
+    assert len(json.loads(Path("list.json").read_text(encoding="utf-8"))) == len(dp.catalogue())
+
+
+def test_the_page_of_one_mechanism(run):
+    page = run("list", "laplace").stdout
+    found = dp.catalogue()["laplace"]
+    assert found.description.splitlines()[-1] in page
+    for part in ("laplace: correct", found.source, found.unit, "epsilon=1", "true loss   1.0"):
+        assert part in page
+    both = run("list", "laplace", "--json", "-")
+    assert [item["name"] for item in json.loads(both.stdout)] == ["laplace"]
+    assert both.stderr == page
+
+
+def test_a_users_own_function_has_a_page_too(run):
+    page = run("list", "some folder/shapes.py:needs").stdout
+    assert page.startswith("needs\n\nNeeds a parameter.")
+    assert "parameters  epsilon (to be given)" in page
+    assert "claim       none" in page
+
+
+def test_an_unknown_name_is_answered_with_the_nearest(run):
+    done = run("list", "expnential", "--json", "list.json")
+    assert done.exit_code == 2
+    assert "did you mean 'exponential'" in done.stderr
+    assert not Path("list.json").exists()
+
+
+# --- report ---
+
+
+@pytest.fixture
+def evidence(audit):
+    audit("program", "--claim", "epsilon=1", "--quiet", "--json", "e.json")
+    return dp.Evidence.load("e.json")
+
+
+def test_a_report_without_a_flag_is_the_console_summary(evidence, run):
+    done = run("report", "e.json")
+    assert (done.exit_code, done.stdout) == (0, console_summary(evidence))
+    assert run("report", "e.json", "e.json").stdout.count(evidence.id) == 2
+
+
+def test_a_report_is_the_same_page_from_evidence_and_from_a_page(evidence, run):
+    assert run("report", "e.json", "--html", "one.html").exit_code == 0
+    assert Path("one.html").read_text(encoding="utf-8") == html_page(evidence)
+    assert run("report", "one.html", "--html", "-").stdout == html_page(evidence)
+    Path("page").write_text(html_page(evidence), encoding="utf-8")  # whatever it is called
+    assert run("report", "page", "--json", "-").stdout == evidence.to_json()
+
+
+def test_several_pages_go_to_a_folder(evidence, run):
+    evidence.save("f.json")
+    Path("pages").mkdir()
+    assert run("report", "e.json", "f.json", "--html", "pages").exit_code == 0
+    assert sorted(path.name for path in Path("pages").iterdir()) == ["e.html", "f.html"]
+    assert evidence_from_page(Path("pages/f.html").read_text(encoding="utf-8")) == evidence
+
+
+def test_a_report_of_a_violation_is_no_failure(audit, run):
+    assert audit("exact", "--claim", "epsilon=1", "--quiet", "--json", "e.json").exit_code == 1
+    assert run("report", "e.json").exit_code == 0

@@ -1,0 +1,58 @@
+"""Does an audit accept every correct mechanism, and catch the same mechanism with too little noise?
+
+The second half of each control keeps the claim and takes noise away: 20 % of it for additive noise, and for
+the others as much as makes the true loss 1.5 times the claim.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import dpaudit as dp
+import mechanisms
+
+CORRECT = [name for name in mechanisms.__all__ if getattr(mechanisms, name).correct]
+ADDITIVE = {"additive", "queries", "contributions"}
+RUNS = 400_000
+
+
+@pytest.mark.parametrize("name", CORRECT)
+def test_the_correct_one_is_accepted(name):
+    evidence = dp.audit(name, runs=RUNS, seed=11)
+    assert evidence.verdict is dp.Verdict.NOT_VIOLATED
+    if evidence.target.true_loss is not None:
+        assert evidence.lower.value <= evidence.target.true_loss
+
+
+@pytest.mark.parametrize("name", CORRECT)
+def test_too_little_noise_is_caught(name):
+    mechanism = getattr(mechanisms, name)
+    claim = mechanism.claim_for(mechanism.parameters_with(None))
+    weaker = with_too_little_noise(mechanism, claim)
+    if weaker is None:
+        pytest.skip("it has no parameter that sets its noise")
+    evidence = dp.audit(name, parameters=weaker, claim=claim, runs=RUNS, seed=12)
+    assert evidence.verdict is dp.Verdict.VIOLATED
+
+
+def with_too_little_noise(mechanism, claim):
+    """Return parameters at which the true loss is what a control asks for, or None where nothing sets the noise."""
+    defaults = mechanism.parameters_with(None)
+    knob = next((name for name in ("epsilon", "rho") if name in defaults), None)
+    if knob is None:
+        return None
+    if mechanism.family in ADDITIVE:
+        wanted = (1.25**2 if claim.parameter == "rho" else 1.25) * mechanism.true_loss_for(defaults)
+    else:
+        wanted = 1.5 * claim.value
+    low, high = defaults[knob], defaults[knob] * 2
+    while loss_at(mechanism, knob, high) < wanted:
+        low, high = high, 2 * high
+    for _ in range(20):
+        middle = (low + high) / 2
+        low, high = (low, middle) if loss_at(mechanism, knob, middle) >= wanted else (middle, high)
+    return {knob: high}
+
+
+def loss_at(mechanism, knob, value):
+    return mechanism.true_loss_for(mechanism.parameters_with({knob: value}))

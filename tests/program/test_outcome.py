@@ -1,0 +1,141 @@
+"""What is an output, and when are two of them the same?"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from dpaudit.program.batch import run_batch
+from dpaudit.program.outcome import Raised, entry, ordinary, raised, run_once, same
+from dpaudit.program.scalar import ScalarNoise
+
+Point = collections.namedtuple("Point", ["x"])
+
+
+@dataclasses.dataclass(frozen=True)
+class Record:
+    x: object
+    fixed: int = dataclasses.field(default=3, init=False)
+
+
+@dataclasses.dataclass
+class Doubling:
+    x: object
+
+    def __post_init__(self):
+        self.x = self.x * 2
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (ValueError("x = -3.25e-07 at 0x7f3ade of 1,000"), "raises ValueError: x = # at # of #"),
+        (KeyError("blue"), "raises KeyError: 'blue'"),
+        (SystemExit(3), "raises SystemExit: #"),
+        (ValueError(), "raises ValueError"),
+        (ValueError("a" * 500), "raises ValueError: " + "a" * 120),
+    ],
+)
+def test_exceptions_as_outputs(error, text):
+    assert str(raised(error)) == text
+
+
+def test_an_exception_that_cannot_say_what_it_is():
+    class MuteError(Exception):
+        def __str__(self):
+            raise RuntimeError
+
+    assert raised(MuteError()) == Raised("MuteError", "")
+
+
+def test_what_a_call_may_raise():
+    noise = ScalarNoise(np.random.default_rng(0))
+
+    def leave(error):
+        def program(noise):
+            raise error
+
+        return program
+
+    assert run_once(leave(SystemExit(1)), noise) == Raised("SystemExit", "#")
+    assert run_once(leave(MemoryError("full")), noise) == Raised("MemoryError", "full")
+    with pytest.raises(KeyboardInterrupt):
+        run_once(leave(KeyboardInterrupt()), noise)
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (lambda x: [x, (x, "a")], "[2.0, (2.0, 'a')]"),
+        (lambda x: {"a": {"b": x}}, "{'a': {'b': 2.0}}"),
+        (lambda x: collections.OrderedDict(a=x), repr(collections.OrderedDict(a=2.0))),
+        (Point, "Point(x=2.0)"),
+        (Record, "Record(x=2.0, fixed=3)"),
+        (Doubling, "Doubling(x=4.0)"),
+    ],
+)
+def test_the_entry_of_one_run(make, expected):
+    result = run_batch(lambda noise: make(noise.choice([2.0])), 20, np.random.default_rng(0))
+    assert result.fell_back is None
+    assert repr(entry(result.paths[0].output, 7)) == expected
+
+
+def test_the_entry_of_an_object_array():
+    def program(noise):
+        found = np.zeros((2, 2), dtype=object)
+        found[0, 0] = [noise.choice([2.0])]
+        return found
+
+    result = run_batch(program, 20, np.random.default_rng(0))
+    assert entry(result.paths[0].output, 3).tolist() == [[[2.0], 0], [0, 0]]
+
+
+SAME = [
+    (1.0, 1.0 + 1e-15),
+    (math.nan, math.nan),
+    (-math.inf, -math.inf),
+    (np.float64(1), 1.0),
+    (np.bool_(True), True),
+    ([1, {"a": math.nan}], [1, {"a": math.nan}]),
+    (np.array([1, math.nan]), np.array([1, math.nan])),
+    (Record(1.0), Record(1.0)),
+    (None, None),
+    ({1, 2}, {2, 1}),
+    (Point(1), Point(1)),
+]
+DIFFERENT = [
+    (1, True),
+    (1, 1.0),
+    (1.0, 1.0 + 1e-9),
+    ([1], (1,)),
+    ([1], [1, 2]),
+    ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
+    ("1", 1),
+    (None, False),
+    (np.array([1]), np.array([1.0])),
+    (np.zeros((2, 1)), np.zeros((1, 2))),
+    (math.inf, math.nan),
+    (Record(1), Record(True)),
+    (object(), object()),
+    (Point(1), (1,)),
+    (0, False),
+]
+
+
+@pytest.mark.parametrize(("left", "right"), SAME)
+def test_same(left, right):
+    assert same(left, right) and same(right, left)
+
+
+@pytest.mark.parametrize(("left", "right"), DIFFERENT)
+def test_different(left, right):
+    assert not same(left, right) and not same(right, left)
+
+
+def test_ordinary():
+    assert ordinary([1, ("a", None, {"b": 2.0})])
+    assert not ordinary([object()]) and not ordinary(Raised("a", "")) and not ordinary({"a": {1}})

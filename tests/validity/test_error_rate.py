@@ -1,0 +1,151 @@
+"""How often is the statement of a whole audit wrong? At most as often as it admits; and too little noise is found.
+
+Every mechanism is tight at its claim, so that a lower bound above the claim is an error of dpaudit's. The
+number of errors is judged by an exact binomial test, with fixed seeds.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+import dpaudit as dp
+
+AUDITS = 200
+RUNS = 2_000
+
+
+def laplace(data, size, rng, spread=1.0):
+    return rng.laplace(data, spread, size)
+
+
+def laplace_program(data, noise, spread=1.0):
+    return data + noise.laplace(spread)
+
+
+def geometric(data, size, rng, spread=1.0):
+    p = -math.expm1(-1 / spread)
+    return rng.geometric(p, size) - rng.geometric(p, size) + data
+
+
+def randomised_response(data, size, rng, spread=1.0):
+    return np.where(rng.random(size) < 1 / (1 + math.exp(-1 / spread)), data, 1 - data)
+
+
+def catastrophe(data, size, rng, spread=1.0):
+    # tight at (1, 0.05): the data is published with probability δ, otherwise randomised response
+    published = 2 + np.full(size, data)
+    return np.where(rng.random(size) < 0.05, published, randomised_response(data, size, rng, spread))
+
+
+def gaussian(data, size, rng, spread=1.0):
+    return rng.normal(data, spread, size)
+
+
+def one_big_step(data, size, rng, spread=1.0):
+    # one event carries all of ρ: the audit's own event can reach it (a Gaussian's events stay below)
+    return (rng.random(size) < (0.3 if data else 0.05)).astype(int)
+
+
+def null(data, size, rng, spread=1.0):
+    return rng.normal(size=size)
+
+
+def many_outcomes(data, size, rng, spread=1.0):
+    # 400 outcomes, on each of which randomised response is hidden
+    cell = rng.integers(0, 200, size)
+    return 2 * cell + (randomised_response(data, size, rng, spread) ^ (cell % 2))
+
+
+def vector(data, size, rng, spread=1.0):
+    return rng.laplace(0, spread, (size, 4)) + np.array([0, data, 0, 0])
+
+
+def words(data, size, rng, spread=1.0):
+    told = np.where(randomised_response(data, size, rng, spread) == 1, "yes", "no")
+    return [str(word) if length else [str(word)] for word, length in zip(told, rng.integers(0, 2, size), strict=True)]
+
+
+_STEP = float(dp.ZeroConcentratedDP(1).least(0.3, 0.05))
+PAIR = [(0, 1)]
+CASES = {
+    "Laplace": (laplace, dp.PureDP(1), PAIR),
+    "Laplace, a program": (laplace_program, dp.PureDP(1), PAIR),
+    "geometric": (geometric, dp.PureDP(1), PAIR),
+    "randomised response": (randomised_response, dp.PureDP(1), PAIR),
+    "catastrophe": (catastrophe, dp.ApproxDP(1, 0.05), PAIR),
+    "Gaussian": (gaussian, dp.GaussianDP(1), PAIR),
+    "one event of all ρ": (one_big_step, dp.ZeroConcentratedDP(_STEP), PAIR),
+    "null": (null, dp.PureDP(0), PAIR),
+    "null at δ": (null, dp.ApproxDP(0, 1e-3), PAIR),
+    "many outcomes": (many_outcomes, dp.PureDP(1), PAIR),
+    "vector": (vector, dp.PureDP(1), PAIR),
+    "words": (words, dp.PureDP(1), PAIR),
+    "three pairs": (randomised_response, dp.PureDP(1), [(0, 1), (1, 0), (0, 1)]),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_correct_mechanisms_are_condemned_no_more_often_than_admitted(name):
+    mechanism, claim, pairs = CASES[name]
+    count = AUDITS if name == "randomised response" else AUDITS // 5
+    wrong = 0
+    for seed in range(count):
+        evidence = dp.audit(
+            mechanism, claim=claim, pairs=pairs, runs=RUNS * len(pairs), seed=seed, floating_point="ignore"
+        )
+        assert evidence.verdict is not dp.Verdict.INVALID
+        assert (evidence.verdict is dp.Verdict.VIOLATED) == (evidence.lower.value > claim.value)
+        wrong += evidence.lower.value > claim.value
+    assert binomtest(wrong, count, 0.05, alternative="greater").pvalue > 1e-3, f"{wrong} of {count}"
+
+
+def test_a_level_that_is_often_wrong_is_often_wrong():
+    # the control of the test above: at confidence 0.5 a tight mechanism is condemned often, though not in half
+    wrong = sum(
+        dp.audit(
+            randomised_response,
+            claim="epsilon=1",
+            pairs=PAIR,
+            runs=RUNS,
+            seed=seed,
+            confidence=0.5,
+            floating_point="ignore",
+        ).lower.value
+        > 1
+        for seed in range(100)
+    )
+    assert wrong >= 30 and binomtest(wrong, 100, 0.5, alternative="greater").pvalue > 1e-3
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Laplace",
+        "Laplace, a program",
+        "geometric",
+        "randomised response",
+        "catastrophe",
+        "Gaussian",
+        "vector",
+        "words",
+        "three pairs",
+    ],
+)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_fifth_less_noise_is_caught(name, seed):
+    mechanism, claim, pairs = CASES[name]
+    evidence = dp.audit(
+        mechanism,
+        parameters={"spread": 0.8},
+        claim=claim,
+        pairs=pairs,
+        runs=40_000 * len(pairs),
+        seed=seed,
+        floating_point="ignore",
+    )
+    assert evidence.verdict is dp.Verdict.VIOLATED
+    assert claim.value < evidence.lower.value < 1.3
