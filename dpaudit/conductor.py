@@ -90,6 +90,7 @@ def audit(
     total = whole("runs", runs, least=LEAST_RUNS * len(question.pairs))
     if time_budget is not None and not 0 < time_budget < math.inf:
         raise UsageError(f"time_budget is a positive number of seconds, not {time_budget!r}")
+    described = _target(question)
     spent = {"learning": 0, "measuring": 0}
 
     def tell(stage: str, done: int, of: int) -> None:
@@ -98,9 +99,9 @@ def audit(
             listen(stage, done, of)
 
     try:
-        evidence = _carry_out(question, total, time_budget, tell)
+        evidence = _carry_out(question, described, total, time_budget, tell)
     except InvalidRunsError as error:
-        evidence = _invalid(question, str(error), **spent)
+        evidence = _invalid(question, described, str(error), **spent)
     info = RunInfo(
         started=started.isoformat(timespec="seconds"),
         duration=round(time.perf_counter() - clock, 3),
@@ -110,7 +111,7 @@ def audit(
     return msgspec.structs.replace(evidence, run=info)
 
 
-def _carry_out(question: Question, total: int, time_budget: float | None, listen: Listener) -> Evidence:
+def _carry_out(question: Question, target: Target, total: int, time_budget: float | None, listen: Listener) -> Evidence:
     pairs = len(question.pairs)
     error = (1 - question.confidence) / pairs
     budget = None if time_budget is None else time_budget / pairs
@@ -136,7 +137,7 @@ def _carry_out(question: Question, total: int, time_budget: float | None, listen
         ]
         pictures.append(measured.histogram)
         fell_back = fell_back or learned.fell_back or measured.fell_back
-    return _evidence(question, attempts, pictures, learning, measuring, fell_back)
+    return _evidence(question, target, attempts, pictures, learning, measuring, fell_back)
 
 
 def _tell(listen: Listener, stage: str, before: int, total: int, done: int, _: int) -> None:
@@ -144,7 +145,8 @@ def _tell(listen: Listener, stage: str, before: int, total: int, done: int, _: i
 
 
 def _attempt(question: Question, pair: int, choice: Choice, counts: Counts, error: float) -> Attempt:
-    own = error * choice.share
+    confidence = 1 - error * choice.share
+    own = 1 - confidence  # as it will be read back from the evidence
     value = lower_bound(choice.method, counts, claim=question.notion, weight=choice.weight, error=own)
     bound = Bound(
         value=round_outward(value, "lower"),
@@ -152,7 +154,7 @@ def _attempt(question: Question, pair: int, choice: Choice, counts: Counts, erro
         kind="sampled",
         parameter=question.notion.parameter,
         notion=str(question.notion),
-        confidence=1 - own,
+        confidence=confidence,
         delta=question.notion.delta,
         method=choice.method,
         weight=choice.weight,
@@ -164,21 +166,16 @@ def _attempt(question: Question, pair: int, choice: Choice, counts: Counts, erro
     return Attempt(pair, choice.name, bound, choice.considered)
 
 
-def _target(question: Question, fell_back: str | None) -> Target:
+def _target(question: Question) -> Target:
     mechanism = question.mechanism
-    how = {
-        Shape.PROGRAM: "batch" if fell_back is None else f"run by run: {fell_back}",
-        Shape.SAMPLER: "sampler",
-        Shape.SEEDED: "run by run",
-        Shape.OPAQUE: "run by run",
-    }[mechanism.shape]
+    reading = {Shape.PROGRAM: "batch", Shape.SAMPLER: "sampler"}.get(mechanism.shape, "run by run")
     own_pairs = not question.given_pairs
     return Target(
         name=public_name(mechanism),
         digest=mechanism.digest,
         parameters={name: plain_value(value) for name, value in question.parameters.items()},
         asks=str(mechanism.shape),
-        reading=how,
+        reading=reading,
         summary=mechanism.summary,
         source=mechanism.source,
         true_loss=mechanism.true_loss_for(question.parameters) if own_pairs else None,
@@ -192,6 +189,7 @@ def _versions() -> dict[str, str]:
 
 def _evidence(
     question: Question,
+    target: Target,
     attempts: list[Attempt],
     pictures: list[Histogram],
     learning: int,
@@ -202,10 +200,14 @@ def _evidence(
     lower = _headline(best.bound, question.confidence)
     violation, shown_on = None, "event"
     if question.claim is not None:
-        violation, shown_on = min(_detectable(question.claim, item) for item in attempts)
+        # a violation may show on one pair alone: what is surely found is what the weakest pair would find
+        violation, shown_on = max(
+            min(_detectable(question.claim, item) for item in attempts if item.pair == pair)
+            for pair in range(len(question.pairs))
+        )
     verdict, reason = judge(question.claim, lower, violation)
     return Evidence(
-        target=_target(question, fell_back),
+        target=target if fell_back is None else msgspec.structs.replace(target, reading=f"run by run: {fell_back}"),
         claim=None if question.claim is None else str(question.claim),
         relation=str(question.relation),
         unit=question.mechanism.unit,
@@ -244,7 +246,7 @@ def _detectable(claim: Claim, attempt: Attempt) -> tuple[float, str]:
     return max((event, "event"), (detectable_gaussian(claim, sum(bound.counts.runs), own), "gaussian"))
 
 
-def _invalid(question: Question, reason: str, learning: int, measuring: int) -> Evidence:
+def _invalid(question: Question, target: Target, reason: str, learning: int, measuring: int) -> Evidence:
     notion = question.notion
     nothing = Bound(
         value=0.0,
@@ -257,7 +259,7 @@ def _invalid(question: Question, reason: str, learning: int, measuring: int) -> 
         method="none",
     )
     return Evidence(
-        target=_target(question, None),
+        target=target,
         claim=None if question.claim is None else str(question.claim),
         relation=str(question.relation),
         unit=question.mechanism.unit,

@@ -143,7 +143,8 @@ def _pairs(
         own = mechanism.pairs_for(parameters)
         if not own:
             raise UsageError(
-                f"{mechanism.name} names no pair of neighbouring datasets; give one: pairs=[(data0, data1)]"
+                f"{mechanism.name} names no pair of neighbouring datasets; give one: "
+                "pairs=[(data0, data1)], or --pair FILE on the command line"
             )
         return tuple(own)
     used = []

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.attack import Choice, Partition, choose, count_event
+from dpaudit.attack import Choice, Partition, choose, count_event, halves
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.evidence import Counts, Histogram
 from dpaudit.function import Shape
@@ -35,7 +35,7 @@ class Learned:
 
     choices: tuple[Choice, ...]
     picture: Partition
-    cells: Cells  # of each side, how the last half of the learning runs fills the picture
+    cells: Cells  # of each side, how the learning runs that it was not fitted on fill the picture
     runs: int
     speed: float  # runs per second
     seconds: float  # for learning altogether
@@ -91,10 +91,13 @@ def learn(
     speed = used / max(time.perf_counter() - clock, 1e-9)
     ahead = max(runs - used, LEAST_RUNS) if budget is None else max(3 * used, LEAST_RUNS)
     choices, picture = choose(outputs[0], outputs[1], claim=question.notion, measuring=ahead, error=error)
-    early, late = (_half(outputs, picture, part) for part in (0, 1))
+    # only the runs that the picture was not fitted on say how they fill it
+    unfitted = [halves(side)[1] for side in outputs]
+    early, late = ([picture.counts(halves(side)[part]) for side in unfitted] for part in (0, 1))
     if shape is not Shape.PROGRAM:
         _refuse_drift(early, late)
-    return Learned(choices, picture, late, used, speed, time.perf_counter() - clock, reason)
+    cells = (early[0] + late[0], early[1] + late[1])
+    return Learned(choices, picture, cells, used, speed, time.perf_counter() - clock, reason)
 
 
 def _gather(
@@ -134,12 +137,6 @@ def _refuse_if_nothing_ran(question: Question, pair: int, outputs: tuple[Outputs
     if len(forms) == 1 and len(outputs[0].forms) == 1 and outputs[0].forms[0].startswith("raises "):
         what = first_exception(question.mechanism, question.pairs[pair][0], question.parameters)
         raise UsageError(f"{question.mechanism.name} raises in every run, so nothing can be measured: {what}")
-
-
-def _half(outputs: tuple[Outputs, Outputs], picture: Partition, part: int) -> Cells:
-    """Return how the first or second half of the runs of each side fills the cells."""
-    halves = [side.take(np.array_split(np.arange(len(side)), 2)[part]) for side in outputs]
-    return picture.counts(halves[0]), picture.counts(halves[1])
 
 
 def _refuse_drift(early: Sequence[np.ndarray[Any, Any]], late: Sequence[np.ndarray[Any, Any]]) -> None:

@@ -102,7 +102,7 @@ def choose(
         for penalty, found in best.items():
             found += _score(candidate.partition, sets, claim, measuring, error, penalty)
     stable, rare = (_best(best[penalty]) for penalty in (_STABLE, _RARE))
-    picture = _picture(fitted)
+    picture = _picture(fitted, stable.partition)
     alike = rare.method == stable.method and rare.partition.event(rare.labels) == stable.partition.event(stable.labels)
     if alike or _rarity(rare) > _rarity(stable) / 4:
         return (_choice("stable", stable, best[_STABLE], claim, measuring, 1.0),), picture
@@ -122,13 +122,13 @@ def _rarity(scored: _Scored) -> float:
     return scored.p
 
 
-def _picture(fitted: list[Fitted]) -> Partition:
-    """The partition with a readable number of cells: the histogram of 64 where there is one, or few categories."""
+def _picture(fitted: list[Fitted], stable: Partition) -> Partition:
+    """The partition to draw: few categories, else the histogram of 64, else what the stable event is made of."""
     shown = {f.partition.family: f.partition for f in fitted}
     categories = shown.get("categories")
     if categories is not None and categories.size <= _MOST_SHOWN:
         return categories
-    return shown.get("histogram of 64") or fitted[-1].partition
+    return shown.get("histogram of 64") or stable
 
 
 def _choice(name: str, scored: _Scored, others: list[_Scored], claim: Claim, measuring: int, share: float) -> Choice:

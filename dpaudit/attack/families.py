@@ -78,6 +78,8 @@ def families(outputs0: Outputs, outputs1: Outputs) -> Iterator[Fitted]:
             yield _ranked(f"histogram of {bins}", forms, partial(_bins, score=Coordinate(0), bins=bins))
     if repeats or not any(item.columns for item in forms):
         yield _ranked("categories", forms, _categories)
+    if len(forms) > 1 and any(item.columns for item in forms):
+        yield _ranked("forms", forms, _one)
     if vector:
         yield from _vector_families(forms)
 
@@ -99,6 +101,8 @@ def _vector_families(forms: list[_Form]) -> Iterator[Fitted]:
             yield _ordered(name, forms[0], fit(forms[0]))
         else:
             yield _ranked(name, forms, partial(_fitted_bins, fit=fit))
+    if not single:
+        yield _ranked("most telling numbers", forms, _telling_bins)
     main = max(forms, key=lambda item: (item.columns > 1) * (len(item.side0) + len(item.side1)))
     for index in telling_coordinates(main):
         yield _ordered(f"number {index}", main, Coordinate(index))
@@ -107,6 +111,12 @@ def _vector_families(forms: list[_Form]) -> Iterator[Fitted]:
 
 def _fitted_bins(item: _Form, fit: Callable[[_Form], Score]) -> Rule:
     return _bins(item, fit(item), 64) if item.columns else _one(item)
+
+
+def _telling_bins(item: _Form) -> Rule:
+    """A few bins along the number of a form that differs most between the sides."""
+    telling = telling_coordinates(item)
+    return _bins(item, Coordinate(telling[0] if telling else 0), 8)
 
 
 def _one(item: _Form) -> Rule:
@@ -171,7 +181,7 @@ def _categories(item: _Form) -> Rule:
     """Each distinct row of numbers as a cell of its own; a form whose rows never repeat in bins."""
     rows = _repeating_rows(item)
     if rows is None:
-        return _bins(item, Coordinate(0), 64)
+        return _telling_bins(item)
     edges = tuple(np.arange(len(rows)) - 0.5)
     return Rule(item.form, Rows(tuple(map(tuple, rows.tolist()))), edges, ())
 

@@ -8,12 +8,13 @@ worker that runs it. Workers reduce their outputs to what is asked for, so measu
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, Generic, TypeVar
 
+import cloudpickle
 import numpy as np
 
 from dpaudit.errors import InvalidRunsError, UsageError
@@ -75,6 +76,13 @@ class Game:
     digests: tuple[tuple[str, str], ...]
     seed: int
 
+    def __reduce__(self) -> Any:
+        """Pickle a game with a named mechanism so that the name is loaded first."""
+        rest = (self.parameters, self.pairs, self.digests, self.seed)
+        if isinstance(self.mechanism, str):
+            return _unpickled, (self.mechanism, cloudpickle.dumps(rest))
+        return Game, (self.mechanism, *rest)
+
 
 @dataclass(frozen=True, slots=True)
 class Played(Generic[Result]):
@@ -94,11 +102,16 @@ class Played(Generic[Result]):
     fell_back: str | None
 
 
-@lru_cache(maxsize=8)
 def _load(reference: str) -> Mechanism:
     from dpaudit.loading import load
 
     return load(reference)
+
+
+def _unpickled(reference: str, rest: bytes) -> Game:
+    """Load the target before its pairs, which may hold instances of its classes."""
+    _load(reference)
+    return Game(reference, *cloudpickle.loads(rest))
 
 
 def _generator(seed: int, block: Block, stream: int) -> np.random.Generator:
@@ -158,15 +171,24 @@ def _sampled(
         outputs = sample(size=size)
     except (Exception, SystemExit):
         # An exception belongs to the run that raises it: ask for the runs one by one.
-        return from_list([_first(_call(partial(sample, size=1)), mechanism) for _ in range(size)])
-    if not hasattr(outputs, "__len__") or len(outputs) != size:
-        given = f"{len(outputs)} outputs" if hasattr(outputs, "__len__") else repr(outputs)
+        return from_list([_first(_call(partial(sample, size=1))) for _ in range(size)])
+    count = _count(outputs)
+    if count != size:
+        given = f"{outputs!r:.80}" if count is None else f"{count} outputs"
         raise UsageError(f"{mechanism.name} was asked for size={size} outputs and returned {given}")
     return from_array(outputs) if isinstance(outputs, np.ndarray) else from_list(list(outputs))
 
 
-def _first(outputs: Any, mechanism: Mechanism) -> Any:
-    return outputs[0] if hasattr(outputs, "__len__") and len(outputs) == 1 else outputs
+def _first(outputs: Any) -> Any:
+    return outputs[0] if _count(outputs) == 1 else outputs
+
+
+def _count(outputs: Any) -> int | None:
+    """How many outputs a sampler returned, or None for what is no sequence."""
+    if isinstance(outputs, np.ndarray):
+        return len(outputs) if outputs.ndim else None
+    listed = hasattr(outputs, "__len__") and not isinstance(outputs, str | bytes | Mapping)
+    return len(outputs) if listed else None
 
 
 def _interleaved(

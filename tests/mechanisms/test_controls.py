@@ -10,15 +10,17 @@ import pytest
 
 import dpaudit as dp
 import mechanisms
+from mechanisms.additive import classic_multiplier
 
 CORRECT = [name for name in mechanisms.__all__ if getattr(mechanisms, name).correct]
 ADDITIVE = {"additive", "queries", "contributions"}
 RUNS = 400_000
+MORE_RUNS = {"numeric_svt": 4_000_000}  # its telling outputs are rare: nine negatives and a released value
 
 
 @pytest.mark.parametrize("name", CORRECT)
 def test_the_correct_one_is_accepted(name):
-    evidence = dp.audit(name, runs=RUNS, seed=11)
+    evidence = dp.audit(name, runs=RUNS, confidence=0.9999, seed=11)  # so sure that none may fail by chance
     assert evidence.verdict is dp.Verdict.NOT_VIOLATED
     if evidence.target.true_loss is not None:
         assert evidence.lower.value <= evidence.target.true_loss
@@ -28,10 +30,13 @@ def test_the_correct_one_is_accepted(name):
 def test_too_little_noise_is_caught(name):
     mechanism = getattr(mechanisms, name)
     claim = mechanism.claim_for(mechanism.parameters_with(None))
-    weaker = with_too_little_noise(mechanism, claim)
+    if name == "gaussian_classic":  # refuses to be weakened that far; held against the whole curve instead
+        claim, weaker = dp.GaussianDP(1 / classic_multiplier(0.5, 1e-5)), {"epsilon": 0.5 * 1.25}
+    else:
+        weaker = with_too_little_noise(mechanism, claim)
     if weaker is None:
         pytest.skip("it has no parameter that sets its noise")
-    evidence = dp.audit(name, parameters=weaker, claim=claim, runs=RUNS, seed=12)
+    evidence = dp.audit(name, parameters=weaker, claim=claim, runs=MORE_RUNS.get(name, RUNS), seed=12)
     assert evidence.verdict is dp.Verdict.VIOLATED
 
 
@@ -41,8 +46,9 @@ def with_too_little_noise(mechanism, claim):
     knob = next((name for name in ("epsilon", "rho") if name in defaults), None)
     if knob is None:
         return None
-    if mechanism.family in ADDITIVE:
-        wanted = (1.25**2 if claim.parameter == "rho" else 1.25) * mechanism.true_loss_for(defaults)
+    loss = mechanism.true_loss_for(defaults)
+    if mechanism.family in ADDITIVE and loss > 0.99 * claim.value:
+        wanted = (1.25**2 if claim.parameter == "rho" else 1.25) * loss
     else:
         wanted = 1.5 * claim.value
     low, high = defaults[knob], defaults[knob] * 2
