@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dpaudit.conductor import audit
     from dpaudit.errors import InvalidRunsError, UsageError
-    from dpaudit.evidence import Bound, Event, Evidence, Verdict
+    from dpaudit.event import Event
+    from dpaudit.evidence import Bound, Evidence, Verdict
     from dpaudit.function import Mechanism, mechanism
     from dpaudit.loading import catalogue, load
     from dpaudit.neighbours import Relation
@@ -32,7 +33,7 @@ _HOMES = {
     "InvalidRunsError": "errors",
     "UsageError": "errors",
     "Bound": "evidence",
-    "Event": "evidence",
+    "Event": "event",
     "Evidence": "evidence",
     "Verdict": "evidence",
     "Mechanism": "function",

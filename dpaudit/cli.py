@@ -138,7 +138,8 @@ def list_(name: str | None, json_file: str | None) -> None:
             chosen = [load(name)]
         else:
             chosen = sorted(catalogue().values(), key=lambda item: (not item.correct, item.family, item.name))
-        facts = [_listed(item) for item in chosen]
+        # a true loss may take a quadrature, and the table does not show it
+        facts = [_listed(item, losses=name is not None or json_file is not None) for item in chosen]
         text = _table(facts) if name is None else _page(chosen[0], facts[0])
     if json_file is not None:
         outputs.write(json_file, json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
@@ -146,7 +147,7 @@ def list_(name: str | None, json_file: str | None) -> None:
         outputs.say(text + "\n")
 
 
-def _listed(mechanism: Mechanism) -> dict[str, Any]:
+def _listed(mechanism: Mechanism, *, losses: bool) -> dict[str, Any]:
     from dpaudit.evidence import plain_value
 
     parameters = _defaults(mechanism)
@@ -159,7 +160,7 @@ def _listed(mechanism: Mechanism) -> dict[str, Any]:
         "relation": _known(mechanism.relation_for, parameters),
         "parameters": {key: plain_value(value) for key, value in parameters.items()},
         "needs": [name for name in mechanism.defaults if name not in parameters],
-        "true_loss": plain_value(_known(mechanism.true_loss_for, parameters)),
+        "true_loss": plain_value(_known(mechanism.true_loss_for, parameters)) if losses else None,
         "unit": mechanism.unit,
         "source": mechanism.source,
         "summary": mechanism.summary,
@@ -211,6 +212,7 @@ def _page(mechanism: Mechanism, facts: dict[str, Any]) -> str:
         f"parameters  {', '.join([*parameters, *(f'{name} (to be given)' for name in facts['needs'])]) or 'none'}",
         f"runs as     {mechanism.shape}",
         f"source      {mechanism.source or 'not stated'}",
+        *([f"to find it  {mechanism.needs}"] if mechanism.needs else []),
     ]
     return "\n".join(lines)
 

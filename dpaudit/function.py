@@ -159,6 +159,7 @@ class Mechanism:
         source: authors, year, number of the algorithm or theorem.
         family: the group it is listed under.
         correct: False for a published mistake.
+        needs: what it takes to find the mistake, where an audit at the default runs does not.
         shape: how it is run.
         reference: the text by which another process can load it, or None.
     """
@@ -173,6 +174,7 @@ class Mechanism:
     source: str = ""
     family: str = ""
     correct: bool = True
+    needs: str = ""
     shape: Shape = Shape.OPAQUE
     reference: str | None = None
     defaults: Mapping[str, Any] = field(default_factory=dict)
@@ -288,6 +290,7 @@ class Options(TypedDict, total=False):
     source: str
     family: str
     correct: bool
+    needs: str
     name: str | None
     shape: str | Shape | None
     reference: str | None
@@ -328,6 +331,7 @@ def _declared(
     source: str = "",
     family: str = "",
     correct: bool = True,
+    needs: str = "",
     name: str | None = None,
     shape: str | Shape | None = None,
     reference: str | None = None,
@@ -352,6 +356,7 @@ def _declared(
         source=source,
         family=family,
         correct=correct,
+        needs=needs,
         shape=kind,
         reference=reference,
         defaults=defaults,

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from dpaudit.attack.partition import Partition
-from dpaudit.evidence import Cell, Coordinate, Histogram, Rows, Rule
+from dpaudit.event import Coordinate, Rows, Rule
+from dpaudit.evidence import Cell, Histogram
 from dpaudit.privacy.claims import number_text
 
 _MOST_CELLS = 400

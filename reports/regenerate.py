@@ -32,7 +32,7 @@ def remark(mechanism: dp.Mechanism, evidence: dp.Evidence) -> str:
         return ""
     if evidence.verdict is dp.Verdict.VIOLATED:
         return "a published mistake, found"
-    return f"a published mistake that these runs did not find. {evidence.reason}"
+    return f"a published mistake, not found by these runs; it takes {mechanism.needs}"
 
 
 def regenerate() -> None:

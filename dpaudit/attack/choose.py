@@ -20,7 +20,8 @@ from scipy.special import gammaincinv, ndtr
 from dpaudit.attack.families import Fitted, families
 from dpaudit.attack.partition import Partition
 from dpaudit.bounds import joint_weight, two_sided_weight
-from dpaudit.evidence import Candidate, Event
+from dpaudit.event import Event
+from dpaudit.evidence import Candidate
 from dpaudit.game.outputs import Outputs
 from dpaudit.privacy import Claim
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.attack.partition import Partition, score_of
-from dpaudit.evidence import Coordinate, Linear, Rows, Rule, Score
+from dpaudit.event import Coordinate, Linear, Rows, Rule, Score
 from dpaudit.game.outputs import Outputs
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]

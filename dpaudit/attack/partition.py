@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.evidence import Coordinate, Event, Linear, Rows, Rule, Score
+from dpaudit.event import Coordinate, Event, Linear, Rows, Rule, Score
 from dpaudit.game.outputs import Outputs
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]

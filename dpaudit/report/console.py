@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import textwrap
 
-from dpaudit.evidence import Bound, Event, Evidence, Verdict
+from dpaudit.event import Event
+from dpaudit.evidence import Bound, Evidence, Verdict
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.command import reproduce_command
 from dpaudit.report.numerals import NBSP, count_text, share_text

@@ -17,7 +17,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
-from dpaudit.evidence import Cell, Event, Histogram
+from dpaudit.event import Event
+from dpaudit.evidence import Cell, Histogram
 from dpaudit.report.canvas import CLAIM, GRID, INK, MUTED, PROOF, SIDE0, SIDE1, SIDES, canvas, svg
 from dpaudit.report.losses import Bins
 from dpaudit.report.outcomes import Bar, bars, is_drawn_as_bars, regions

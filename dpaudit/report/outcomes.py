@@ -6,7 +6,8 @@ import math
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from dpaudit.evidence import Cell, Coordinate, Event, Histogram, Rows, Rule
+from dpaudit.event import Coordinate, Event, Rows, Rule
+from dpaudit.evidence import Cell, Histogram
 from dpaudit.privacy.claims import number_text
 
 _PLAIN = {"float", "int", "bool"}

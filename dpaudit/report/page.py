@@ -16,7 +16,8 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from dpaudit.evidence import Attempt, Bound, Counts, Event, Evidence, Histogram, PairRecord, Verdict
+from dpaudit.event import Event
+from dpaudit.evidence import Attempt, Bound, Counts, Evidence, Histogram, PairRecord, Verdict
 from dpaudit.privacy import ApproxDP, Claim, PureDP
 from dpaudit.report.command import bibtex, reproduce_command
 from dpaudit.report.difference import Piece, differences

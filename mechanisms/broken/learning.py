@@ -14,7 +14,6 @@ from functools import lru_cache, reduce
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from dpaudit import ApproxDP, GaussianDP, UsageError, mechanism
 from dpaudit.program.noise import Noise
@@ -145,6 +144,8 @@ def poisson_delta(epsilon: float, sigma: float, batches: int) -> float:
     # the outputs y whose loss is least + excess: e^((2y − 1)/2σ²) = (e^excess − 1)·(1 − q)/q
     with np.errstate(divide="ignore"):
         edges = sigma**2 * (excess + np.log(-np.expm1(-excess)) + math.log((1 - q) / q)) + 0.5
+    from scipy import special
+
     without = special.ndtr(edges / sigma)
     present = (1 - q) * without + q * special.ndtr((edges - 1) / sigma)
     sums = batches * least + step * np.arange(2 * CELLS)
@@ -193,6 +194,8 @@ def shuffled_loss(epsilon: float, delta: float, batches: int) -> float:
     """
     sigma = poisson_sigma(epsilon, delta, batches)
     level = np.linspace(0, 2 + 8 * sigma, 20_001)
+    from scipy import special
+
     quiet = (batches - 1) * special.log_ndtr(level / sigma)
     without, present = (-np.expm1(quiet + special.log_ndtr((level - shift) / sigma)) for shift in (1, 2))
     seen = present > delta

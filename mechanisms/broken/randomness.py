@@ -51,6 +51,7 @@ def seeded(data: float, rng: np.random.Generator, *, epsilon: float = 1, seed: i
     source="Mironov (2012), On significance of the least significant bits for differential privacy",
     family="additive",
     correct=False,
+    needs="a look at the low-order bits, since in real arithmetic it keeps its claim",
 )
 def float_laplace(
     data: float, size: int, rng: np.random.Generator, *, epsilon: float = 1

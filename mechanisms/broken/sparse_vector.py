@@ -242,6 +242,7 @@ def adaptive_values_loss(epsilon: float, threshold: float, cutoff: int, margin: 
     source="Wang, Ding, Kifer & Zhang (2020), BadAdaptiveSVT",
     family="sparse vector",
     correct=False,
+    needs="about 4,000,000 runs, since the outputs that tell are rare",
 )
 def adaptive_svt_releasing_values(
     data: Sequence[float],

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.polynomial import polynomial
-from scipy import integrate, stats
 
 from dpaudit import GaussianDP
 
@@ -97,6 +96,8 @@ def laplace_argmax_law(scores: Sequence[float], scale: float) -> Law:
 
     P(i) = ∫ f(x − s_i)·Π_{j≠i} F(x − s_j) dx by quadrature between the scores, where the integrand is smooth.
     """
+    from scipy import integrate, stats
+
     at = np.asarray(scores, dtype=np.float64) / scale
     corners = [-np.inf, *sorted(set(at.tolist())), np.inf]
 

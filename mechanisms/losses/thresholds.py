@@ -13,7 +13,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 # What may become of a query: the log probability of each outcome at every level, or its log density up to a number
@@ -99,6 +98,8 @@ def threshold_laws(
         ended += [mass for mass, counted in grown.values() if counted >= cutoff]
         running = {outcomes: state for outcomes, state in grown.items() if state[1] < cutoff}
     ended += [mass for mass, _ in running.values()]
+    from scipy.special import logsumexp
+
     return [(float(logsumexp(mass[0])), float(logsumexp(mass[1]))) for mass in ended]
 
 

@@ -14,7 +14,8 @@ from dpaudit.attack import choose, count_event, halves
 from dpaudit.attack.choose import predicted_bound
 from dpaudit.attack.families import families, spread_points
 from dpaudit.bounds.statement import lower_bound
-from dpaudit.evidence import Counts, Event, Rows
+from dpaudit.event import Event, Rows
+from dpaudit.evidence import Counts
 from dpaudit.game.outputs import from_array, from_list
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dpaudit.attack import Partition, count_cells, count_event
 from dpaudit.attack.partition import score_of
-from dpaudit.evidence import Coordinate, Event, Linear, Rows, Rule
+from dpaudit.event import Coordinate, Event, Linear, Rows, Rule
 from dpaudit.game.outputs import from_array, from_list
 
 laws = settings(derandomize=True, max_examples=150, deadline=None)

@@ -8,18 +8,16 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from dpaudit.event import Coordinate, Event, Rule
 from dpaudit.evidence import (
     Attempt,
     Bound,
     Candidate,
     Cell,
-    Coordinate,
     Counts,
-    Event,
     Evidence,
     Histogram,
     PairRecord,
-    Rule,
     RunInfo,
     Target,
     Verdict,

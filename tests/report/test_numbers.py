@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from dpaudit.evidence import Cell, Coordinate, Event, Histogram, Rows, Rule
+from dpaudit.event import Coordinate, Event, Rows, Rule
+from dpaudit.evidence import Cell, Histogram
 from dpaudit.report.difference import differences
 from dpaudit.report.losses import LEAST, beyond, cell_losses, frequency_interval, loss_bins
 from dpaudit.report.numerals import claim_text, confidence_text, error_text, lower_text, share_text, upper_text
