@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from dpaudit import event as events
+from dpaudit import event as parts
 from dpaudit import evidence as ev
 
 text = st.text(max_size=8)
@@ -23,11 +23,13 @@ def tuples(of: st.SearchStrategy[Any], most: int = 3) -> st.SearchStrategy[tuple
 counts = st.builds(ev.Counts, *[st.tuples(count, count)] * 3)
 scores = st.one_of(
     st.none(),
-    st.builds(events.Coordinate, count),
-    st.builds(events.Linear, tuples(number), tuples(number), tuples(number), tuples(tuples(number))),
-    st.builds(events.Rows, tuples(tuples(number))),
+    st.builds(parts.Coordinate, count),
+    st.builds(parts.Linear, tuples(number), tuples(number), tuples(number), tuples(tuples(number))),
+    st.builds(parts.Rows, tuples(tuples(number))),
 )
-events = st.builds(events.Event, text, tuples(st.builds(events.Rule, text, scores, tuples(number), tuples(st.integers(-1, 1)))))
+events = st.builds(
+    parts.Event, text, tuples(st.builds(parts.Rule, text, scores, tuples(number), tuples(st.integers(-1, 1))))
+)
 bounds = st.builds(
     ev.Bound,
     value=number,
