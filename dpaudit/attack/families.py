@@ -8,7 +8,7 @@ loss may be expected to follow (a raw value, a fitted score): then every tail is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -45,10 +45,17 @@ class _Form:
     form: str
     side0: Floats
     side1: Floats
+    _sorted: dict[Score, Floats] = field(default_factory=dict, compare=False)
 
     @property
     def pooled(self) -> Floats:
         return np.concatenate([self.side0, self.side1])
+
+    def along(self, score: Score) -> Floats:
+        """Return the scores of all runs in ascending order; sorted once, since several families ask."""
+        if score not in self._sorted:
+            self._sorted[score] = np.sort(score_of(score, self.pooled))
+        return self._sorted[score]
 
     @property
     def columns(self) -> int:
@@ -128,7 +135,7 @@ def _ranked(family: str, forms: list[_Form], cut: Callable[[_Form], Rule]) -> Fi
 
 
 def _ordered(family: str, item: _Form, score: Score) -> Fitted:
-    edges = spread_points(score_of(score, item.pooled), _TAIL_POINTS)
+    edges = spread_points(item.along(score), _TAIL_POINTS)
     return Fitted(Partition(family, (Rule(item.form, score, edges, ()),)), ordered=True)
 
 
@@ -136,28 +143,32 @@ def _tail(item: _Form) -> Fitted:
     return replace(_ordered("tails", item, Coordinate(0)), blind=True)
 
 
-def spread_points(values: Floats, points: int) -> tuple[float, ...]:
+def spread_points(ordered: Floats, points: int) -> tuple[float, ...]:
     """Return quantiles spread evenly over the middle and geometrically into both ends, as distinct values."""
-    n = len(values)
+    n = len(ordered)
     if n == 0:
         return ()
     ends = np.geomspace(1 / n, 1, points)
     fractions = np.unique(np.concatenate([np.linspace(0, 1, points), ends, 1 - ends]))
     positions = np.unique(np.minimum((fractions * n).astype(np.int64), n - 1))
-    chosen = np.unique(np.partition(values, positions)[positions])
-    return tuple(chosen.tolist())
+    return tuple(np.unique(ordered[positions]).tolist())
+
+
+def _distinct(ordered: Floats) -> tuple[Floats, np.ndarray[Any, np.dtype[np.intp]]]:
+    """Return the distinct values of an ascending array, and how often each stands in it."""
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    return ordered[starts], np.diff(np.append(starts, len(ordered)))
 
 
 def _bins(item: _Form, score: Score, bins: int) -> Rule:
     """Quantile bins of a score, with heavy atoms and the extreme tails as bins of their own."""
     if not item.columns or not len(item.pooled):
         return _one(item)
-    values = score_of(score, item.pooled)
-    distinct, counts = np.unique(values, return_counts=True)
+    ordered = item.along(score)
+    distinct, counts = _distinct(ordered)
     if len(distinct) <= bins:
         return Rule(item.form, score, tuple(distinct.tolist()), ())
-    atoms = distinct[counts > max(20, len(values) / (4 * bins))]
-    ordered = np.sort(values)
+    atoms = distinct[counts > max(20, len(ordered) / (4 * bins))]
     extreme = min(10, len(ordered) // 4)
     quantiles = ordered[(np.arange(1, bins) * len(ordered)) // bins]
     after = np.nextafter(atoms, np.inf)
@@ -170,10 +181,7 @@ def _repeating_rows(item: _Form) -> Floats | None:
     if not item.columns or len(item.pooled) < 2:
         return None
     pooled = item.pooled
-    rows = np.unique(pooled[:2000], axis=0)
-    if len(rows) > 0.9 * min(len(pooled), 2000) and len(np.unique(pooled, axis=0)) > 0.7 * len(pooled):
-        return None
-    rows = np.unique(pooled, axis=0)
+    rows = _distinct(item.along(Coordinate(0)))[0][:, None] if item.columns == 1 else np.unique(pooled, axis=0)
     return rows if len(rows) <= min(_MOST_ROWS, 0.7 * len(pooled)) else None
 
 

@@ -209,7 +209,7 @@ def _fingerprints(outputs: Outputs) -> tuple[bytes, ...]:
     found = []
     for length in _FINGERPRINT_RUNS:
         if len(outputs) >= length:
-            start = outputs.take(np.arange(length))
+            start = outputs.first(length)
             state = hashlib.blake2b(repr(start.forms).encode(), digest_size=16)
             state.update(start.codes.tobytes())
             for numbers in start.numbers:
@@ -249,7 +249,7 @@ class Watch:
 
     def _varies(self, block: Block, side: int, length: int) -> bool:
         sides, _ = outputs_of(self.game, block)
-        return information(sides[side].take(np.arange(length))) >= _CHANCE_BITS
+        return information(sides[side].first(length)) >= _CHANCE_BITS
 
 
 def play(

@@ -55,6 +55,13 @@ class Outputs:
         )
         return Outputs(self.forms, self.codes[mask], rows)
 
+    def first(self, length: int) -> Outputs:
+        """Return the outputs of the first ``length`` runs, without a copy."""
+        codes = self.codes[:length]
+        counts = np.bincount(codes, minlength=len(self.forms)).tolist()
+        rows = tuple(numbers[:count] for numbers, count in zip(self.numbers, counts, strict=True))
+        return Outputs(self.forms, codes, rows)
+
 
 def concatenate(parts: Sequence[Outputs]) -> Outputs:
     """Join the outputs of several blocks, in order."""

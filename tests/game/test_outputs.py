@@ -475,3 +475,12 @@ def test_information_is_the_entropy_of_all_runs():
     assert information(from_list(["a", "b"] * 50)) == pytest.approx(100)
     assert information(from_list([float(x) for x in range(64)])) == pytest.approx(64 * 6)
     assert information(from_list([])) == 0
+
+
+def test_the_first_runs_are_those_that_take_would_choose() -> None:
+    outputs = from_list([1.5, "a", 2, [True, 3.0], "a", 4.5, None, 2])
+    for length in range(len(outputs) + 1):
+        taken, first = outputs.take(np.arange(length)), outputs.first(length)
+        assert first.forms == taken.forms
+        assert np.array_equal(first.codes, taken.codes)
+        assert all(np.array_equal(a, b) for a, b in zip(first.numbers, taken.numbers, strict=True))
