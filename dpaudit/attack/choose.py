@@ -132,10 +132,17 @@ def _picture(fitted: list[Fitted], stable: Partition) -> Partition:
     return shown.get("histogram of 64") or stable
 
 
+def _same_everywhere(value: float) -> float:
+    """Keep 6 digits: the last bits of logarithms differ between processors, and evidence should not."""
+    return float(f"{value:.6g}")
+
+
 def _choice(name: str, scored: _Scored, others: list[_Scored], claim: Claim, measuring: int, share: float) -> Choice:
     ranked = sorted(others, key=lambda item: -item.predicted)
-    considered = tuple(Candidate(item.partition.family, item.method, float(item.predicted)) for item in ranked[:12])
-    weight = None if scored.method == "guess" else _weight(scored, claim, max(measuring, 2))
+    considered = tuple(
+        Candidate(item.partition.family, item.method, _same_everywhere(item.predicted)) for item in ranked[:12]
+    )
+    weight = None if scored.method == "guess" else _same_everywhere(_weight(scored, claim, max(measuring, 2)))
     event = scored.partition.event(scored.labels)
     return Choice(name, event, scored.method, weight, share, considered)
 
