@@ -79,12 +79,12 @@ def learn(
     shape = question.mechanism.shape
     blocks = ramp_of(shape, Purpose.LEARNING, pair, first if budget is None else cap)
     sides, reason = _gather(question, blocks, watch, tell, None if budget is None else 0.25 * budget)
-    outputs = concatenate([side[0] for side in sides]), concatenate([side[1] for side in sides])
+    outputs = _joined(sides)
     if budget is None and _demanding(outputs):
         more = min(max(int(_DEMANDING_SHARE * runs), first), cap) - first
         rest = blocks_of(shape, Purpose.LEARNING, pair, more, len(blocks))
         extra, slow = _gather(question, rest, watch, lambda done, _: tell(first + done, first + more), None)
-        outputs = tuple(concatenate([outputs[side], *(part[side] for part in extra)]) for side in (0, 1))  # type: ignore[assignment]
+        outputs = _joined(sides + extra)
         reason = reason or slow
     _refuse_if_nothing_ran(question, pair, outputs)
     used = len(outputs[0]) + len(outputs[1])
@@ -121,6 +121,10 @@ def _gather(
         if seconds is not None and time.perf_counter() - clock > seconds and done >= LEAST_RUNS // 2:
             break
     return gathered, reason
+
+
+def _joined(blocks: list[tuple[Outputs, Outputs]]) -> tuple[Outputs, Outputs]:
+    return concatenate([side0 for side0, _ in blocks]), concatenate([side1 for _, side1 in blocks])
 
 
 def _demanding(outputs: tuple[Outputs, Outputs]) -> bool:

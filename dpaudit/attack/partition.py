@@ -164,8 +164,3 @@ def count_event(event: Event, outputs: Outputs) -> tuple[int, int]:
         toward0 += int(counts[labels == 1].sum())
         toward1 += int(counts[labels == -1].sum())
     return toward0, toward1
-
-
-def count_cells(partition: Partition, outputs: Outputs) -> Integers:
-    """Return how many runs fall into each cell of a partition."""
-    return partition.counts(outputs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -95,12 +96,12 @@ def _would_show(method: str, counts: Counts, claim: Claim, weight: float, error:
     return _shows(p, q, n, m, claim, weight, error, two_sided=method == "two-sided joint")
 
 
-def _likelier(claim: Claim, value: float, other: object, most: float) -> float:
+def _likelier(claim: Claim, value: float, other: Callable[[float], float], most: float) -> float:
     """Return the least p ≤ ``most`` at which an event (p, other(p)) has the loss ``value``."""
     low, high = 0.0, most
     for _ in range(60):
         middle = (low + high) / 2
-        loss = float(claim.least(middle, max(other(middle), 0.0)))  # type: ignore[operator]
+        loss = float(claim.least(middle, max(other(middle), 0.0)))
         low, high = (low, middle) if loss >= value else (middle, high)
     return high
 

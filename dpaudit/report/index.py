@@ -7,13 +7,11 @@ import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import files
-
-import jinja2
 
 from dpaudit.evidence import Evidence
 from dpaudit.report.numerals import claim_text, count_text, estimate_text, lower_text, upper_text
-from dpaudit.report.words import symbol, visible
+from dpaudit.report.templates import environment, source
+from dpaudit.report.words import symbol
 
 _SCRIPT = "index.js"
 
@@ -40,20 +38,13 @@ def index_page(title: str, lead: str, entries: Sequence[Entry]) -> str:
 
     It loads nothing; the one script that sorts the table is named by its hash in the security policy.
     """
-    folder = files("dpaudit.report")
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: folder.joinpath(name).read_text(encoding="utf-8")),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=lambda value: visible(value) if type(value) is str else value,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    script = folder.joinpath(_SCRIPT).read_text(encoding="utf-8")
+    script = source(_SCRIPT)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     rows = [_row(entry) for entry in entries]
-    return environment.get_template("index.html.j2").render(
-        title=title, lead=lead, rows=rows, script=script, script_hash=f"sha256-{digest}"
+    return (
+        environment()
+        .get_template("index.html.j2")
+        .render(title=title, lead=lead, rows=rows, script=script, script_hash=f"sha256-{digest}")
     )
 
 

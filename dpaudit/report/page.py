@@ -9,11 +9,8 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
-import jinja2
 from markupsafe import Markup
 
 from dpaudit.event import Event
@@ -34,6 +31,7 @@ from dpaudit.report.numerals import (
     upper_text,
 )
 from dpaudit.report.outcomes import bars, is_drawn_as_bars, regions
+from dpaudit.report.templates import environment
 from dpaudit.report.words import (
     ASKS,
     METHODS,
@@ -47,7 +45,6 @@ from dpaudit.report.words import (
     reason_says_more,
     relation_words,
     symbol,
-    visible,
     yardstick,
 )
 
@@ -56,20 +53,7 @@ _LONGEST_SHOWN = 120_000  # characters of the record that the page also shows as
 
 def render(evidence: Evidence) -> str:
     """Return the page of an audit."""
-    return _environment().get_template("template.html.j2").render(**_context(evidence))
-
-
-@cache
-def _environment() -> jinja2.Environment:
-    folder = files("dpaudit.report")
-    return jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: folder.joinpath(name).read_text(encoding="utf-8")),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=lambda value: visible(value) if type(value) is str else value,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    return environment().get_template("template.html.j2").render(**_context(evidence))
 
 
 def _context(evidence: Evidence) -> dict[str, Any]:

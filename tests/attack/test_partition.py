@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpaudit.attack import Partition, count_cells, count_event
+from dpaudit.attack import Partition, count_event
 from dpaudit.attack.partition import score_of
 from dpaudit.event import Coordinate, Event, Linear, Rows, Rule
 from dpaudit.game.outputs import from_array, from_list
@@ -108,7 +108,7 @@ def test_counts_are_those_of_every_run_by_itself(partition, drawn, random):
     starts = np.concatenate([[0], np.cumsum([len(rule.edges) + 1 for rule in partition.rules])])
     for kind, row in listed:
         expected[starts[kind] + naive_cell(partition.rules[kind], row) if kind < 2 else -1] += 1
-    assert count_cells(partition, outputs).tolist() == expected.tolist()
+    assert partition.counts(outputs).tolist() == expected.tolist()
 
     labels = np.array([random.choice([-1, 0, 0, 1]) for _ in range(partition.size)])
     event = partition.event(labels)
