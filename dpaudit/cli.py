@@ -253,8 +253,10 @@ def _page(mechanism: Mechanism, facts: dict[str, Any]) -> str:
     "--floating-point",
     type=click.Choice(["report", "verdict", "ignore"]),
     default="report",
-    help="What the low-order bits count for (not examined in this version).",
+    show_default=True,
+    help="Low-order bits: a finding beside the verdict, part of it, or not examined.",
 )
+@click.option("--learn", metavar="NAME", help="Let a learner compete with the built-in scores: trees.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the evidence ('-': standard output).")
 @click.option("--html", "html_file", metavar="FILE", help="Write the report ('-': standard output).")
 @click.option("--quiet", is_flag=True, help="No progress and no summary.")

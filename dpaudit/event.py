@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import msgspec
@@ -17,6 +18,16 @@ class Coordinate(Record, frozen=True, tag="coordinate"):
     index: int
 
 
+class Extreme(Record, frozen=True, tag="extreme"):
+    """The score is the largest of the run's numbers, or the smallest."""
+
+    largest: bool
+
+
+class Ties(Record, frozen=True, tag="ties"):
+    """The score is how many of the run's numbers repeat another of them."""
+
+
 class Linear(Record, frozen=True, tag="linear"):
     """The score is Σ_t Σ_j weights[t][j] · clip((x_j − center_j)/scale_j, −clips[t], clips[t])."""
 
@@ -26,13 +37,65 @@ class Linear(Record, frozen=True, tag="linear"):
     weights: tuple[tuple[float, ...], ...]
 
 
+class Tree(Record, frozen=True):
+    """A decision tree as parallel tuples, one entry a node, parents before children; node 0 is the root.
+
+    A run at node i goes to ``left[i]`` where its number ``feature[i]`` is at most ``threshold[i]``, else to
+    ``right[i]``. At a leaf ``feature[i]`` is −1, and ``value[i]`` is what the tree says.
+    """
+
+    feature: tuple[int, ...]
+    threshold: tuple[float, ...]
+    left: tuple[int, ...]
+    right: tuple[int, ...]
+    value: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        nodes = len(self.feature)
+        if not nodes or {len(self.threshold), len(self.left), len(self.right), len(self.value)} != {nodes}:
+            raise ValueError("a tree needs the same number of entries, at least one, in all of its tuples")
+        for node, feature in enumerate(self.feature):
+            if feature >= 0 and not (node < self.left[node] < nodes and node < self.right[node] < nodes):
+                raise ValueError(f"the children of node {node} must come after it")
+
+
+class Trees(Record, frozen=True, tag="trees"):
+    """The score is the sum of what each tree says of the run's numbers."""
+
+    trees: tuple[Tree, ...]
+
+
 class Rows(Record, frozen=True, tag="rows"):
     """The score is the index of the run's numbers in this list of rows; −1 for a row that is not listed."""
 
     rows: tuple[tuple[float, ...], ...]
 
 
-Score = Coordinate | Linear | Rows
+class Step(Record, frozen=True, tag="step"):
+    """The score is the exponent of the largest power of two that x − center is a multiple of; 1024 where it is 0.
+
+    The difference is taken in doubles.
+    """
+
+    index: int
+    center: float = 0.0
+
+
+class Reach(Record, frozen=True, tag="reach"):
+    """The score is 1 where x is what ``center`` plus some double gives, as doubles add, and 0 elsewhere."""
+
+    index: int
+    center: float
+
+
+class Box(Record, frozen=True, tag="box"):
+    """The score is 1 where low_j <= x_j <= high_j for every number x_j, else 0; None is no limit."""
+
+    low: tuple[float | None, ...]
+    high: tuple[float | None, ...]
+
+
+Score = Coordinate | Extreme | Ties | Linear | Trees | Rows | Step | Reach | Box
 
 
 class Rule(Record, frozen=True):
@@ -92,13 +155,40 @@ def _describe_rule(rule: Rule, label: int) -> list[str]:
         ]
     if all(own == label for own in rule.labels):
         return [rule.form]
+    if isinstance(rule.score, Box):
+        return [f"{rule.form} {_box(rule.score, inside=cell > 0)}" for cell in (0, 1) if rule.labels[cell] == label]
     what = ""
-    if isinstance(rule.score, Linear):
+    if isinstance(rule.score, Linear | Trees):
         what = "with a fitted score "
+    elif isinstance(rule.score, Extreme):
+        what = f"whose {'largest' if rule.score.largest else 'smallest'} number is "
+    elif isinstance(rule.score, Ties):
+        what = "whose count of repeated numbers is "
+    elif isinstance(rule.score, Step | Reach) and rule.form not in {"float", "int", "bool"}:
+        what = f"whose number {rule.score.index} is "
     elif rule.form not in {"float", "int", "bool"}:
         what = f"with number {rule.score.index} "
     kind = "" if rule.form in {"float", "int", "bool"} else f"{rule.form} "
     return [kind + what + text for text in _intervals(rule, label)]
+
+
+def _box(box: Box, *, inside: bool) -> str:
+    """Say what the numbers of a box are, equal neighbours together."""
+    limits = itertools.groupby(enumerate(zip(box.low, box.high, strict=True)), key=lambda item: item[1])
+    parts = []
+    for (low, high), numbered in limits:
+        if low is None and high is None:
+            continue
+        places = [place for place, _ in numbered]
+        where = f"number {places[0]}" if len(places) == 1 else f"numbers {places[0]} to {places[-1]}"
+        parts.append(f"{where} {_limits(low, high)}")
+    return ("with " if inside else "other than with ") + " and ".join(parts)
+
+
+def _limits(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return f"at most {_short(high)}" if high is not None else f"at least {_short(low or 0.0)}"
+    return f"= {_short(low)}" if low == high else f"from {_short(low)} to {_short(high)}"
 
 
 def _intervals(rule: Rule, label: int) -> list[str]:
@@ -112,9 +202,21 @@ def _intervals(rule: Rule, label: int) -> list[str]:
         elif not own and start is not None:
             low = rule.edges[start - 1] if start > 0 else None
             high = rule.edges[cell - 1] if cell <= len(rule.edges) else None
-            texts.append(_interval(low, high))
+            texts.append(_cell(rule.score, low, high))
             start = None
     return texts
+
+
+def _cell(score: Score | None, low: float | None, high: float | None) -> str:
+    """Say what low <= score < high means."""
+    if isinstance(score, Reach):
+        return f"{'no' if low is None else 'a'} sum of {_short(score.center)} and a double"
+    if isinstance(score, Step):
+        what = f"{_short(score.center)} plus or minus " if score.center else ""
+        parts = [] if low is None else [f"{what}a multiple of 2^{_short(low)}"]
+        parts += [] if high is None else [f"not {what}a multiple of 2^{_short(high)}"]
+        return " but ".join(parts)
+    return _interval(low, high)
 
 
 def _interval(low: float | None, high: float | None) -> str:

@@ -178,10 +178,13 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         verdict: see `Verdict`; ``reason`` says in a sentence why.
         lower: the headline lower bound (value 0.0 where nothing was shown).
         upper: an upper bound by proof or exact computation, or None.
-        floating_point: a lower bound for an attacker who reads the low-order bits, or None.
+        floating_point: a lower bound for an attacker who reads the low-order bits, or None where they were not
+            examined; ``low_bits`` says what they counted for: "report", "verdict" or "ignore". In a report the
+            bound has the confidence of the audit to itself; where it decides the verdict, it shares it.
         detectable: the smallest value of the claim's parameter that would have been shown to exceed the claim
             with probability 0.9, or None without a claim; ``detectable_on`` says where it would have had to
             show: in a measured "event", or on a "gaussian" mechanism of that loss, the yardstick for δ > 0.
+        learn: the learner whose score competed with the built-in ones, or None.
         unit: what one record stands for (the unit of privacy).
         learning, measuring: executions for learning and for measuring, all pairs and sides.
     """
@@ -203,6 +206,8 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     versions: dict[str, str]
     upper: Bound | None = None
     floating_point: Bound | None = None
+    low_bits: str = "ignore"
+    learn: str | None = None
     detectable: float | None = None
     detectable_on: str = "event"
     reproducible: bool = True

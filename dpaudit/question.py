@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.attack import learner
 from dpaudit.errors import UsageError
 from dpaudit.evidence import PairRecord
 from dpaudit.function import Mechanism, Shape
@@ -36,6 +37,8 @@ class Question:
     confidence: float
     workers: int
     given_pairs: bool
+    learn: str | None = None  # a learner whose score is a candidate too
+    floating_point: str = "report"  # what the low-order bits count for: "report", "verdict" or "ignore"
 
     @property
     def notion(self) -> Claim:
@@ -48,6 +51,23 @@ class Question:
         digests = tuple((record.digest0, record.digest1) for record in self.records)
         mechanism = self.mechanism.reference if self._shareable else None
         return Game(mechanism or self.mechanism, self.parameters, self.pairs, digests, self.seed)
+
+    @property
+    def reads_low_bits(self) -> bool:
+        """Whether the low-order bits are examined; a program stands for mathematics and has none."""
+        return self.floating_point != "ignore" and self.mechanism.shape is not Shape.PROGRAM
+
+    def public_numbers(self, pair: int) -> tuple[float, ...]:
+        """Numbers that noise may be added to, of a pair that is public: its answers, or their sums and lengths."""
+        if self.given_pairs:
+            return ()  # an event may be published, and would say them
+        found = []
+        for data in self.pairs[pair]:
+            if _is_number(data):
+                found.append(float(data))
+            elif isinstance(data, list | tuple) and all(_is_number(item) for item in data):
+                found += [float(sum(data)), float(len(data))]
+        return tuple(dict.fromkeys(found))
 
     @property
     def _shareable(self) -> bool:
@@ -66,6 +86,10 @@ class Question:
         return tuple(found)
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and abs(value) < 2**53
+
+
 def refuse_unavailable(*, sequential: bool, curve: bool, floating_point: str) -> None:
     """Raise `UsageError` for what this version does not offer."""
     if floating_point not in {"report", "ignore", "verdict"}:
@@ -73,8 +97,6 @@ def refuse_unavailable(*, sequential: bool, curve: bool, floating_point: str) ->
     for name, asked in (("sequential=True", sequential), ("curve=True", curve)):
         if asked:
             raise UsageError(f"{name} is not available in this version of dpaudit")
-    if floating_point == "verdict":
-        raise UsageError("floating_point='verdict' is not available in this version of dpaudit")
 
 
 def whole(name: str, value: Any, *, least: int) -> int:
@@ -95,6 +117,8 @@ def ask(
     confidence: float,
     seed: int,
     workers: int,
+    floating_point: str = "report",
+    learn: str | None = None,
 ) -> Question:
     """Return the question, or raise `UsageError` with what is wrong with it."""
     mechanism = load(target)
@@ -106,6 +130,8 @@ def ask(
     stated = as_claim(claim)
     if stated is None:
         stated = _own_claim(mechanism, merged, own_relation, chosen)
+    if learn is not None:
+        learner(learn)
     used = _pairs(mechanism, merged, pairs)
     for data0, data1 in used:
         chosen.check(data0, data1)
@@ -120,6 +146,8 @@ def ask(
         confidence=float(confidence),
         workers=whole("workers", workers, least=1),
         given_pairs=pairs is not None,
+        floating_point=floating_point,
+        learn=learn,
     )
 
 

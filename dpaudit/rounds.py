@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from dpaudit.attack import Choice, Partition, choose, count_event, halves
+from dpaudit.attack import Choice, Partition, choose, choose_low_bits, count_event, watched
 from dpaudit.errors import InvalidRunsError, UsageError
+from dpaudit.event import Event
 from dpaudit.evidence import Counts, Histogram
 from dpaudit.function import Shape
 from dpaudit.game.blocks import Block, Purpose, Watch, blocks_of, play, ramp_of
@@ -21,12 +22,24 @@ from dpaudit.game.trial import first_exception
 from dpaudit.picture import histogram_cells
 from dpaudit.question import LEAST_RUNS, Question
 
-_LEARNING_SHARE, _DEMANDING_SHARE = 0.25, 0.4
+_LEARNING_SHARE, _LATER_SHARE, _DEMANDING_SHARE = 0.25, 0.2, 0.4
+_FEW_RUNS = 50_000  # up to which learning takes the larger share
+_MANY_VALUES = 256
+_LEARNING_NUMBERS = 20_000_000  # outputs of many numbers are learned from fewer runs
 _LEARNING_CAP, _LEARNING_CAP_DELTA = 500_000, 2_000_000  # of both sides together
-_PICTURE_RUNS = 400_000  # measuring runs, of both sides, that the histogram counts
+_PICTURE_RUNS = 400_000  # measuring runs, of both sides, that the histogram and the low-order bits count
 
 Tell = Callable[[int, int], None]
 Cells = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
+Counted = tuple[tuple[int, int], tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Steady:
+    """Cells in which runs must fall alike at all times, and how learning runs that did not make them fell."""
+
+    cells: Partition
+    counts: Cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +48,26 @@ class Learned:
 
     choices: tuple[Choice, ...]
     picture: Partition
-    cells: Cells  # of each side, how the learning runs that it was not fitted on fill the picture
+    steady: Steady | None  # what measuring runs must agree with; None for programs, which keep no state
     runs: int
     speed: float  # runs per second
     seconds: float  # for learning altogether
     fell_back: str | None  # why a program was read run by run
+    width: int  # numbers that a run puts out
+    low_bits: Choice | None = None  # the event in the low-order bits; None where they are not examined
 
 
 @dataclass(frozen=True, slots=True)
-class _Counted:
-    """What one measuring block is reduced to: counts for each choice, and cells for the picture."""
+class _Tally:
+    """What is counted of every measuring block: some events, and the cells of some partitions."""
 
-    events: tuple[tuple[tuple[int, int], tuple[int, int]], ...]
-    cells: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]] | None
+    events: tuple[Event, ...]
+    partitions: tuple[Partition, ...]
+
+    def __call__(self, side0: Outputs, side1: Outputs) -> tuple[list[Counted], list[Cells]]:
+        """Count one block: how many runs of each side speak for side 0 and for side 1, and how many fill each cell."""
+        events = [(count_event(event, side0), count_event(event, side1)) for event in self.events]
+        return events, [(cells.counts(side0), cells.counts(side1)) for cells in self.partitions]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +77,7 @@ class Measured:
     counts: tuple[Counts, ...]
     histogram: Histogram
     fell_back: str | None
+    low_bits: Counts | None = None
 
 
 def _pair_of_outputs(side0: Outputs, side1: Outputs) -> tuple[Outputs, Outputs]:
@@ -74,30 +95,62 @@ def learn(
 ) -> Learned:
     """Run the learning runs of a pair and freeze what will be measured."""
     clock = time.perf_counter()
-    cap = _LEARNING_CAP if question.notion.delta == 0 else _LEARNING_CAP_DELTA
-    first = min(max(int(_LEARNING_SHARE * runs), LEAST_RUNS // 2), cap)
     shape = question.mechanism.shape
-    blocks = ramp_of(shape, Purpose.LEARNING, pair, first if budget is None else cap)
-    sides, reason = _gather(question, blocks, watch, tell, None if budget is None else 0.25 * budget)
-    outputs = _joined(sides)
+    cap = _LEARNING_CAP if question.notion.delta == 0 else _LEARNING_CAP_DELTA
+    share = _LEARNING_SHARE if runs <= _FEW_RUNS else _LATER_SHARE
+    wanted = cap if budget is not None else min(max(int(share * runs), LEAST_RUNS // 2), cap)
+    first = ramp_of(shape, Purpose.LEARNING, pair, wanted)[:1]
+    sides, reason = _gather(question, first, watch, tell, None)
+    width = _numbers_a_run(_joined(sides))
+    cap = min(cap, max(_LEARNING_NUMBERS // width, first[0].size))
+    wanted = min(wanted, cap)
+    blocks = ramp_of(shape, Purpose.LEARNING, pair, wanted, width)[1:]
+    before = first[0].size
+
+    def told(done: int, total: int) -> None:
+        tell(before + done, before + total)
+
+    more, slow = _gather(question, blocks, watch, told, None if budget is None else 0.25 * budget)
+    outputs, reason = _joined(sides + more), reason or slow
     if budget is None and _demanding(outputs):
-        more = min(max(int(_DEMANDING_SHARE * runs), first), cap) - first
-        rest = blocks_of(shape, Purpose.LEARNING, pair, more, len(blocks))
-        extra, slow = _gather(question, rest, watch, lambda done, _: tell(first + done, first + more), None)
-        outputs = _joined(sides + extra)
-        reason = reason or slow
+        before = len(outputs[0]) + len(outputs[1])
+        extra = min(max(int(_DEMANDING_SHARE * runs), wanted), cap) - before
+        rest = blocks_of(shape, Purpose.LEARNING, pair, extra, len(first) + len(blocks), width)
+        sides, slow = _gather(question, rest, watch, told, None)
+        outputs, reason = _joined([outputs, *sides]), reason or slow
     _refuse_if_nothing_ran(question, pair, outputs)
     used = len(outputs[0]) + len(outputs[1])
     speed = used / max(time.perf_counter() - clock, 1e-9)
     ahead = max(runs - used, LEAST_RUNS) if budget is None else max(3 * used, LEAST_RUNS)
-    choices, picture = choose(outputs[0], outputs[1], claim=question.notion, measuring=ahead, error=error)
-    # only the runs that the picture was not fitted on say how they fill it
-    unfitted = [halves(side)[1] for side in outputs]
-    early, late = ([picture.counts(halves(side)[part]) for side in unfitted] for part in (0, 1))
-    if shape is not Shape.PROGRAM:
-        _refuse_drift(early, late)
-    cells = (early[0] + late[0], early[1] + late[1])
-    return Learned(choices, picture, cells, used, speed, time.perf_counter() - clock, reason)
+    choices, picture = choose(
+        outputs[0], outputs[1], claim=question.notion, measuring=ahead, error=error, learn=question.learn
+    )
+    steady = None if shape is Shape.PROGRAM else _steadiness(outputs)
+    low_bits = None
+    if question.reads_low_bits:
+        low_bits = choose_low_bits(
+            *outputs, claim=question.notion, measuring=ahead, known=question.public_numbers(pair)
+        )
+    return Learned(choices, picture, steady, used, speed, time.perf_counter() - clock, reason, width, low_bits)
+
+
+def _numbers_a_run(outputs: tuple[Outputs, Outputs]) -> int:
+    """How many numbers a run puts out, on average and at least 1."""
+    numbers = sum(rows.size for side in outputs for rows in side.numbers)
+    return max(1, round(numbers / max(len(outputs[0]) + len(outputs[1]), 1)))
+
+
+def _steadiness(outputs: tuple[Outputs, Outputs]) -> Steady:
+    """Make cells of the first half of the learning runs; refuse a second half that drifts in them."""
+    halves = [len(side) // 2 for side in outputs]
+    cells = watched(concatenate([side.first(half) for side, half in zip(outputs, halves, strict=True)]))
+    parts = [(half, half + (len(side) - half) // 2, len(side)) for side, half in zip(outputs, halves, strict=True)]
+    early, late = (
+        [cells.counts(side.take(np.arange(part[i], part[i + 1]))) for side, part in zip(outputs, parts, strict=True)]
+        for i in (0, 1)
+    )
+    _refuse_drift(early, late)
+    return Steady(cells, (early[0] + late[0], early[1] + late[1]))
 
 
 def _gather(
@@ -129,11 +182,11 @@ def _joined(blocks: list[tuple[Outputs, Outputs]]) -> tuple[Outputs, Outputs]:
 
 def _demanding(outputs: tuple[Outputs, Outputs]) -> bool:
     """Whether the outputs ask for more learning: vectors, or many categories."""
-    if len(outputs[0].forms) > 256:
+    if len(outputs[0].forms) > _MANY_VALUES:
         return True
     wide = any(numbers.shape[1] > 1 for numbers in outputs[0].numbers)
     main = max(outputs[0].numbers, key=len, default=np.empty((0, 0)))
-    return wide or (main.shape[1] == 1 and 256 < len(np.unique(main)) < 0.7 * len(main))
+    return wide or (main.shape[1] == 1 and _MANY_VALUES < len(np.unique(main)) < 0.95 * len(main))
 
 
 def _refuse_if_nothing_ran(question: Question, pair: int, outputs: tuple[Outputs, Outputs]) -> None:
@@ -155,12 +208,6 @@ _DRIFT = (
 )
 
 
-def _count(choices: tuple[Choice, ...], picture: Partition | None, side0: Outputs, side1: Outputs) -> _Counted:
-    events = tuple((count_event(choice.event, side0), count_event(choice.event, side1)) for choice in choices)
-    cells = None if picture is None else (picture.counts(side0), picture.counts(side1))
-    return _Counted(events, cells)
-
-
 def measure(
     question: Question,
     pair: int,
@@ -169,35 +216,67 @@ def measure(
     watch: Watch,
     tell: Tell,
 ) -> Measured:
-    """Run fresh runs against the frozen choices, keeping counts only."""
-    blocks = blocks_of(question.mechanism.shape, Purpose.MEASURING, pair, runs)
+    """Run fresh runs against the frozen choices, keeping counts only.
+
+    The first runs also fill the picture, the cells that tell of drift, and the event in the low-order bits.
+    """
+    blocks = blocks_of(question.mechanism.shape, Purpose.MEASURING, pair, runs, width=learned.width)
     drawn = -(-_PICTURE_RUNS // blocks[0].size)
-    drawn_runs = sum(block.size for block in blocks[:drawn])
-    totals = np.zeros((len(learned.choices), 2, 2), dtype=np.int64)
-    cells = np.zeros((2, 2, learned.picture.size), dtype=np.int64)  # early and late, side, cell
+    events = tuple(choice.event for choice in learned.choices)
+    low_bits = () if learned.low_bits is None else (learned.low_bits.event,)
+    steady = () if learned.steady is None else (learned.steady.cells,)
+    counted = np.zeros((len(events), 2, 2), dtype=np.int64)  # event, side, toward which
+    found = np.zeros((len(low_bits), 2, 2), dtype=np.int64)
+    filled = np.zeros((2, learned.picture.size), dtype=np.int64)
+    fell: tuple[list[Cells], list[Cells]] = ([], [])  # early and late, how blocks fell into the steady cells
     sizes, pictured = np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64)
     reason, done = None, 0
-    for part, picture in ((blocks[:drawn], learned.picture), (blocks[drawn:], None)):
-        reduce = partial(_count, learned.choices, picture)
-        for played in play(question.game, part, reduce, workers=question.workers, watch=watch):
-            counted = np.array(played.result.events)
-            totals += counted
-            sizes += played.sizes
-            if played.result.cells is not None:
-                cells[0 if 2 * done < drawn_runs else 1] += np.array(played.result.cells)
-                pictured += played.sizes
-            reason = reason or played.fell_back
-            done += played.block.size
-            tell(done, runs)
-    if question.mechanism.shape is not Shape.PROGRAM:
-        _refuse_drift(cells[0], cells[1])
-        _refuse_drift(learned.cells, cells.sum(axis=0))
-    counts = tuple(
-        Counts(
-            runs=(int(sizes[0]), int(sizes[1])),
-            toward0=(int(counted[0, 0]), int(counted[1, 0])),
-            toward1=(int(counted[0, 1]), int(counted[1, 1])),
+    for index, played in enumerate(
+        itertools.chain(
+            play(
+                question.game,
+                blocks[:drawn],
+                _Tally(events + low_bits, (learned.picture, *steady)),
+                workers=question.workers,
+                watch=watch,
+            ),
+            play(question.game, blocks[drawn:], _Tally(events, ()), workers=question.workers, watch=watch),
         )
-        for counted in totals
+    ):
+        hits, cells = played.result
+        counted += np.array(hits[: len(events)])
+        sizes += played.sizes
+        if index < drawn:
+            found += np.array(hits[len(events) :], dtype=np.int64).reshape(found.shape)
+            filled += np.array(cells[0])
+            fell[0 if 2 * index < min(drawn, len(blocks)) else 1].extend(cells[1:])
+            pictured += played.sizes
+        reason = reason or played.fell_back
+        done += played.block.size
+        tell(done, runs)
+    if learned.steady is not None:
+        _refuse_unsteady(learned.steady, *fell)
+    return Measured(
+        counts=tuple(_counts(sizes, own) for own in counted),
+        histogram=histogram_cells(learned.picture, pair, filled, pictured),
+        fell_back=reason,
+        low_bits=_counts(pictured, found[0]) if low_bits else None,
     )
-    return Measured(counts, histogram_cells(learned.picture, pair, cells.sum(axis=0), pictured), reason)
+
+
+def _refuse_unsteady(steady: Steady, early: list[Cells], late: list[Cells]) -> None:
+    """Raise where late measuring runs fall differently from early ones, or all of them from learning runs."""
+    nothing = np.zeros((1, 2, steady.cells.size), dtype=np.int64)
+    first, second = (
+        np.concatenate([nothing, np.array(part).reshape(-1, 2, steady.cells.size)]) for part in (early, late)
+    )
+    _refuse_drift(first.sum(axis=0), second.sum(axis=0))
+    _refuse_drift(steady.counts, first.sum(axis=0) + second.sum(axis=0))
+
+
+def _counts(sizes: np.ndarray[Any, Any], counted: np.ndarray[Any, Any]) -> Counts:
+    return Counts(
+        runs=(int(sizes[0]), int(sizes[1])),
+        toward0=(int(counted[0, 0]), int(counted[1, 0])),
+        toward1=(int(counted[0, 1]), int(counted[1, 1])),
+    )

@@ -20,15 +20,18 @@ def shown(value: float) -> str:
     return number_text(float(Context(prec=4, rounding=ROUND_FLOOR).plus(Decimal(repr(value)))))
 
 
-def judge(claim: Claim | None, lower: Bound, detectable: float | None) -> tuple[Verdict, str]:
+def judge(
+    claim: Claim | None, lower: Bound, detectable: float | None, low_bits: Bound | None = None
+) -> tuple[Verdict, str]:
     """Return the verdict and a sentence that says why.
 
     Args:
         claim: what was claimed, or None.
         lower: the headline's lower bound.
         detectable: the smallest violation that would have been found with probability 0.9.
+        low_bits: a lower bound for whoever reads the low-order bits, where it decides too.
     """
-    if math.isnan(lower.value):
+    if math.isnan(lower.value) or (low_bits is not None and math.isnan(low_bits.value)):
         raise ArithmeticError("a bound is not a number; it can decide nothing")
     sure = f"at {lower.confidence:.6g} confidence"
     if claim is None:
@@ -39,6 +42,12 @@ def judge(claim: Claim | None, lower: Bound, detectable: float | None) -> tuple[
         return (
             Verdict.VIOLATED,
             f"{symbol} is more than the claimed {number_text(claim.value)}: at least {shown(lower.value)}, {sure}.",
+        )
+    if low_bits is not None and low_bits.value > claim.value:
+        return (
+            Verdict.VIOLATED,
+            f"{symbol} is more than the claimed {number_text(claim.value)} for someone who reads the low-order bits "
+            f"of the output: at least {shown(low_bits.value)}, at {low_bits.confidence:.6g} confidence.",
         )
     if detectable is None or not detectable <= claim.gross():
         return Verdict.INCONCLUSIVE, _too_few(claim, claimed, detectable)

@@ -1,6 +1,9 @@
 """Which outputs tell the two datasets apart? Learning runs in, frozen events out; no measuring run is seen here."""
 
-from dpaudit.attack.choose import Choice, choose, halves
+from dpaudit.attack.choose import Choice, choose
+from dpaudit.attack.families import watched
+from dpaudit.attack.learned import learner, needed_by
+from dpaudit.attack.low_bits import choose_low_bits
 from dpaudit.attack.partition import Partition, count_event
 
-__all__ = ["Choice", "Partition", "choose", "count_event", "halves"]
+__all__ = ["Choice", "Partition", "choose", "choose_low_bits", "count_event", "learner", "needed_by", "watched"]

@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.event import Coordinate, Event, Linear, Rows, Rule, Score
+from dpaudit.attack.doubles import are_sums, steps
+from dpaudit.attack.trees import trees_score
+from dpaudit.event import Box, Coordinate, Event, Extreme, Linear, Reach, Rows, Rule, Score, Step, Ties, Trees
 from dpaudit.game.outputs import Outputs
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
-_FEW_EDGES = 8  # so few are counted one by one, which is faster than a search for each output
+_FEW_EDGES = 8  # so few are counted one by one, which is faster than sorting the outputs
 
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # an odd constant that spreads bits (Knuth's multiplicative hashing)
@@ -27,12 +29,12 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)  # an odd constant that spreads bits (Knuth
 def _row_table(score: Rows) -> tuple[Integers, Floats, Integers]:
     """Return the keys of the listed rows in order, the rows in that order, and their indices."""
     rows = np.asarray(score.rows, dtype=np.float64).reshape(len(score.rows), -1)
-    keys = _row_keys(rows)
+    keys = row_keys(rows)
     order = np.argsort(keys, kind="stable")
     return keys[order], rows[order], order
 
 
-def _row_keys(numbers: Floats) -> Integers:
+def row_keys(numbers: Floats) -> Integers:
     """One integer for each row: equal rows have equal keys, others practically never do."""
     keys = np.zeros(len(numbers), dtype=np.uint64)
     for column in range(numbers.shape[1]):
@@ -46,7 +48,7 @@ def _row_index(score: Rows, numbers: Floats) -> Floats:
     if not score.rows:
         return np.full(len(numbers), -1.0)
     keys, rows, order = _row_table(score)
-    where = np.minimum(np.searchsorted(keys, _row_keys(numbers)), len(keys) - 1)
+    where = np.minimum(np.searchsorted(keys, row_keys(numbers)), len(keys) - 1)
     return np.where((rows[where] == numbers).all(axis=1), order[where], -1).astype(np.float64)
 
 
@@ -56,7 +58,30 @@ def score_of(score: Score, numbers: Floats) -> Floats:
         return numbers[:, score.index]
     if isinstance(score, Rows):
         return _row_index(score, numbers)
+    if isinstance(score, Extreme):
+        return np.asarray(numbers.max(axis=1) if score.largest else numbers.min(axis=1))
+    if isinstance(score, Ties):
+        ordered = np.sort(numbers, axis=1)
+        return np.asarray(np.count_nonzero(ordered[:, 1:] == ordered[:, :-1], axis=1), dtype=np.float64)
+    if isinstance(score, Step):
+        return steps(numbers[:, score.index], score.center)
+    if isinstance(score, Reach):
+        return are_sums(numbers[:, score.index], score.center)
+    if isinstance(score, Trees):
+        return trees_score(score, numbers)
+    if isinstance(score, Box):
+        return _is_inside(score, numbers)
     return linear_score(score, numbers)
+
+
+def _is_inside(box: Box, numbers: Floats) -> Floats:
+    inside = np.ones(len(numbers), dtype=bool)
+    for column, (low, high) in enumerate(zip(box.low, box.high, strict=True)):
+        if low is not None:
+            inside &= numbers[:, column] >= low
+        if high is not None:
+            inside &= numbers[:, column] <= high
+    return inside.astype(np.float64)
 
 
 def linear_score(score: Linear, numbers: Floats) -> Floats:
@@ -70,22 +95,22 @@ def linear_score(score: Linear, numbers: Floats) -> Floats:
     return total
 
 
-def _cells_of(rule: Rule, numbers: Floats) -> Integers:
-    if rule.score is None or not rule.edges:
-        return np.zeros(len(numbers), dtype=np.int64)
-    return np.searchsorted(np.asarray(rule.edges), score_of(rule.score, numbers), side="right")
-
-
 def _count_rule(rule: Rule, numbers: Floats) -> Integers:
     """Return how many runs fall into each cell of a rule."""
     cells = len(rule.edges) + 1
     if rule.score is None or cells == 1:
         return np.array([len(numbers)])
-    if len(rule.edges) > _FEW_EDGES:
-        return np.bincount(_cells_of(rule, numbers), minlength=cells)
     values = score_of(rule.score, numbers)
+    if len(rule.edges) > _FEW_EDGES:
+        return counts_between(np.sort(values), rule.edges)
     below = [np.count_nonzero(values < edge) for edge in rule.edges]
     return np.diff(np.array([0, *below, len(values)]))
+
+
+def counts_between(ordered: Floats, edges: tuple[float, ...]) -> Integers:
+    """Return how many ascending values lie below the first edge, between each two, and from the last one on."""
+    below = np.searchsorted(ordered, np.asarray(edges), side="left")
+    return np.diff(np.concatenate([[0], below, [len(ordered)]])).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)

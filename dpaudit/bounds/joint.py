@@ -18,25 +18,26 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from dpaudit.bounds.binomial import probability_at_least, probability_at_most
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 _CORNERS = 161
-_CUT = 50  # γ = error/50
+CUT = 50  # γ = error/50
 
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Corners (p_j, q_j), shape (corners,) each: for some j, p ≥ p_j and q ≤ q_j."""
+    """Corners (p_j, q_j), shape (…, corners) each: for some j, p ≥ p_j and q ≤ q_j."""
 
     p: Floats
     q: Floats
 
-    def least(self, loss: Callable[[Floats, Floats], Floats]) -> float:
+    def least(self, loss: Callable[[Floats, Floats], Floats]) -> Floats:
         """Return the least of a loss that increases in p and decreases in q: a certain lower bound of it."""
-        return float(np.min(loss(self.p, self.q)))
+        return np.asarray(np.min(loss(self.p, self.q), axis=-1))
 
 
 def joint_weight(p: float, q: float, n: float, m: float, slope_p: float = 1.0, slope_q: float = 1.0) -> float:
@@ -70,7 +71,7 @@ def _staircase(weight: float, error: float) -> tuple[Floats, Floats]:
     """Return the error levels of p's lower and q's upper bound at each corner of the region."""
     if not 0 < weight < 1:
         raise ValueError(f"the weight must lie strictly between 0 and 1, not {weight!r}")
-    gamma = error / _CUT
+    gamma = error / CUT
     w1, w2 = weight, math.sqrt(1 - weight * weight)
     critical, cut = -float(ndtri(error - 2 * gamma)), -float(ndtri(gamma))
     z2 = np.linspace(max((critical - w1 * cut) / w2, -37.0), cut, _CORNERS)
@@ -79,8 +80,15 @@ def _staircase(weight: float, error: float) -> tuple[Floats, Floats]:
     return ndtr(-np.concatenate([[cut], z1[:-1]])), ndtr(-z2)
 
 
-def joint_region(hits: int, runs: int, others: int, other_runs: int, *, weight: float, error: float) -> Region:
-    """Return the region for a one-sided event.
+def _columns(*counts: ArrayLike) -> list[Floats]:
+    """The counts, broadcast, with a last axis for the corners."""
+    return [np.asarray(count, dtype=np.float64)[..., None] for count in np.broadcast_arrays(*counts)]
+
+
+def joint_region(
+    hits: ArrayLike, runs: ArrayLike, others: ArrayLike, other_runs: ArrayLike, *, weight: float, error: float
+) -> Region:
+    """Return the region for a one-sided event; counts broadcast.
 
     Args:
         hits, runs: count and runs of the side on which the event is likelier (p).
@@ -89,16 +97,18 @@ def joint_region(hits: int, runs: int, others: int, other_runs: int, *, weight: 
         error: 1 − confidence.
     """
     low, high = _staircase(weight, error)
-    return Region(probability_at_least(hits, runs, low), probability_at_most(others, other_runs, high))
+    k, n, rest, m = _columns(hits, runs, others, other_runs)
+    return Region(probability_at_least(k, n, low), probability_at_most(rest, m, high))
 
 
-def two_sided_region(right: int, wrong: int, runs: int, *, weight: float, error: float) -> Region:
-    """Return the region of (P(right), P(wrong)) per run, sides by a fair coin.
+def two_sided_region(right: ArrayLike, wrong: ArrayLike, runs: ArrayLike, *, weight: float, error: float) -> Region:
+    """Return the region of (P(right), P(wrong)) per run, sides by a fair coin; counts broadcast.
 
     right ~ Bin(N, a) and wrong | right ~ Bin(N − right, b/(1 − a)) give independent p-values; at a corner
     a ≥ p and b/(1 − a) ≤ β, so b ≤ β·(1 − p) at its least favourable point.
     """
     low, high = _staircase(weight, error)
-    p = probability_at_least(right, runs, low)
-    beta = probability_at_most(wrong, runs - right, high)
+    a, b, n = _columns(right, wrong, runs)
+    p = probability_at_least(a, n, low)
+    beta = probability_at_most(b, n - a, high)
     return Region(p, beta * (1 - p))

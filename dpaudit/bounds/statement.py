@@ -11,17 +11,25 @@ from scipy.special import ndtr
 
 from dpaudit.bounds.guess import detectable_guess, guess_bound
 from dpaudit.bounds.joint import Region, joint_region, joint_weight, two_sided_region
+from dpaudit.bounds.small import MOST_RUNS, enumerated_region, two_sided_enumerated_region
 from dpaudit.evidence import Counts
 from dpaudit.privacy import Claim, GaussianDP
 
 _Z90 = 1.2815515655446004  # Φ⁻¹(0.9)
+_ENUMERATED = {"joint": "enumerated joint", "two-sided joint": "two-sided enumerated joint"}
+
+
+def method_for(method: str, runs: float) -> str:
+    """Return the tightest form of a method when about ``runs`` runs a side will measure; to be fixed before they do."""
+    return _ENUMERATED.get(method, method) if runs <= MOST_RUNS else method
 
 
 def lower_bound(method: str, counts: Counts, *, claim: Claim, weight: float | None, error: float) -> float:
     """Return the lower bound of the claim's parameter at confidence 1 − ``error``; 0.0 where nothing is shown.
 
     Args:
-        method: "guess" (pure claims only), "two-sided joint" or "joint"; fixed, like ``weight``, before measuring.
+        method: "guess" (pure claims only), "joint" or "two-sided joint", or one of the last two enumerated
+            (`method_for`); fixed, like ``weight``, before measuring.
         counts: what was measured.
         claim: the notion to bound, with its δ or order; its own value is not used.
         weight: w₁ of a joint bound.
@@ -33,7 +41,7 @@ def lower_bound(method: str, counts: Counts, *, claim: Claim, weight: float | No
         return float(guess_bound(*_guesses(counts), error))
     if weight is None:
         raise ValueError(f"a {method} bound needs its weight")
-    least = _region(method, counts, weight, error).least(claim.least)
+    least = float(_region(method, _numbers(method, counts), claim, weight, error).least(claim.least))
     if math.isnan(least):
         raise ArithmeticError(f"the {method} bound of {counts} is not a number")
     return least
@@ -44,12 +52,26 @@ def _guesses(counts: Counts) -> tuple[int, int]:
     return counts.toward0[0] + counts.toward1[1], counts.toward0[1] + counts.toward1[0]
 
 
-def _region(method: str, counts: Counts, weight: float, error: float) -> Region:
-    if method == "two-sided joint":
+def _numbers(method: str, counts: Counts) -> tuple[int, int, int, int]:
+    """Hits, runs, others and other runs as the method counts them; a two-sided one has the same runs for both."""
+    if method.startswith("two-sided"):
+        runs = sum(counts.runs)
         right, wrong = _guesses(counts)
-        return two_sided_region(right, wrong, sum(counts.runs), weight=weight, error=error)
-    hits, runs, others, other_runs = _one_sided(counts)
-    return joint_region(hits, runs, others, other_runs, weight=weight, error=error)
+        return right, runs, wrong, runs
+    return _one_sided(counts)
+
+
+def _region(method: str, numbers: tuple[int, int, int, int], claim: Claim, weight: float, error: float) -> Region:
+    hits, runs, others, other_runs = numbers
+    if method == "joint":
+        return joint_region(hits, runs, others, other_runs, weight=weight, error=error)
+    if method == "two-sided joint":
+        return two_sided_region(hits, others, runs, weight=weight, error=error)
+    if method == "enumerated joint":
+        return enumerated_region(hits, runs, others, other_runs, claim=claim, weight=weight, error=error)
+    if method == "two-sided enumerated joint":
+        return two_sided_enumerated_region(hits, others, runs, claim=claim, weight=weight, error=error)
+    raise ValueError(f"no method of bounding is called {method!r}")
 
 
 def _one_sided(counts: Counts) -> tuple[int, int, int, int]:
@@ -64,7 +86,8 @@ def detectable(method: str, counts: Counts, *, claim: Claim, weight: float | Non
 
     With probability 0.9, had the event itself had that loss: for a guess the exact binomial answer; for a
     joint bound the counts are moved to their unlucky tenth along the direction of the bound's own weights
-    (a first-order reliability point). A two-sided event keeps its number of guesses, a one-sided one its
+    (a first-order reliability point), and an enumerated bound is held to be no better than the plain one, which
+    is slightly too modest. A two-sided event keeps its number of guesses, a one-sided one its
     probability on the other side.
     """
     if method == "guess":
@@ -83,17 +106,15 @@ def detectable(method: str, counts: Counts, *, claim: Claim, weight: float | Non
 
 def _would_show(method: str, counts: Counts, claim: Claim, weight: float, error: float, value: float) -> bool:
     """Whether an event of loss ``value`` would, in its unlucky tenth, still give a bound above the claim."""
-    if method == "two-sided joint":
-        right, wrong = _guesses(counts)
-        runs = sum(counts.runs)
-        mass = (right + wrong) / runs
+    hits, n, others, m = _numbers(method, counts)
+    if method.startswith("two-sided"):
+        mass = (hits + others) / n
         p = _likelier(claim, value, lambda p: mass - p, mass)
-        q, n, m = mass - p, runs, runs
+        q = mass - p
     else:
-        _, n, others, m = _one_sided(counts)
         q = (others + 0.5) / (m + 1)
         p = _likelier(claim, value, lambda _: q, 1.0)
-    return _shows(p, q, n, m, claim, weight, error, two_sided=method == "two-sided joint")
+    return _shows(method, p, q, n, m, claim, weight, error)
 
 
 def _likelier(claim: Claim, value: float, other: Callable[[float], float], most: float) -> float:
@@ -106,20 +127,17 @@ def _likelier(claim: Claim, value: float, other: Callable[[float], float], most:
     return high
 
 
-def _shows(
-    p: float, q: float, n: float, m: float, claim: Claim, weight: float, error: float, *, two_sided: bool
-) -> bool:
+def _shows(method: str, p: float, q: float, n: int, m: int, claim: Claim, weight: float, error: float) -> bool:
     back = math.sqrt(1 - weight * weight)
     hits = math.floor(n * p - _Z90 * weight * math.sqrt(max(n * p * (1 - p), 0.0)))
     others = math.ceil(m * q + _Z90 * back * math.sqrt(max(m * q * (1 - q), 0.0)))
     if hits <= 0:
         return False
-    if two_sided:
-        others = min(others, int(n) - hits)
-        region = two_sided_region(hits, max(others, 0), int(n), weight=weight, error=error)
-    else:
-        region = joint_region(hits, int(n), min(others, int(m)), int(m), weight=weight, error=error)
-    return region.least(claim.least) > claim.value
+    most = n - hits if method.startswith("two-sided") else m
+    numbers = hits, n, max(min(others, most), 0), m
+    return bool(
+        _region(method.replace("enumerated ", ""), numbers, claim, weight, error).least(claim.least) > claim.value
+    )
 
 
 def detectable_gaussian(claim: Claim, runs: int, error: float) -> float:
@@ -148,7 +166,7 @@ def _gaussian_shown(claim: Claim, runs: int, error: float, value: float) -> bool
         if half * p < 5 or p <= claim.delta:
             continue
         weight = joint_weight(p, q, half, half, slope_p=p / (p - claim.delta))
-        if _shows(p, q, half, half, claim, weight, error, two_sided=False):
+        if _shows("joint", p, q, half, half, claim, weight, error):
             return True
     return False
 

@@ -28,6 +28,7 @@ Result = TypeVar("Result")
 
 _BLOCK = {Shape.PROGRAM: 2**16, Shape.SAMPLER: 2**16, Shape.SEEDED: 2**11, Shape.OPAQUE: 2**11}
 _FIRST_BLOCK = 256
+_MOST_NUMBERS = 2**22  # of the outputs of a block
 _FINGERPRINT_RUNS = (128, 4096)
 _CHANCE_BITS = 64  # sequences that tell less apart may agree by chance
 
@@ -49,20 +50,28 @@ class Block:
     size: int
 
 
-def blocks_of(shape: Shape, purpose: Purpose, pair: int, runs: int, first: int = 0) -> list[Block]:
-    """Return the blocks for ``runs`` runs of a pair, numbered from ``first``."""
+def block_size(shape: Shape, width: int) -> int:
+    """Return how many runs a block holds: fewer where a run puts out many numbers, so that memory stays bounded."""
     size = _BLOCK[shape]
+    while size > _FIRST_BLOCK and size * width > _MOST_NUMBERS:
+        size //= 2
+    return size
+
+
+def blocks_of(shape: Shape, purpose: Purpose, pair: int, runs: int, first: int = 0, width: int = 1) -> list[Block]:
+    """Return the blocks for ``runs`` runs of a pair, numbered from ``first``, for outputs of ``width`` numbers."""
+    size = block_size(shape, width)
     count = -(-runs // size)
     return [Block(purpose, pair, first + i, min(size, runs - i * size)) for i in range(count)]
 
 
-def ramp_of(shape: Shape, purpose: Purpose, pair: int, runs: int) -> list[Block]:
+def ramp_of(shape: Shape, purpose: Purpose, pair: int, runs: int, width: int = 1) -> list[Block]:
     """Return blocks that start small and double, so that the speed is known after the first few."""
     sizes, size = [], _FIRST_BLOCK
     while runs > 0:
         sizes.append(min(size, runs))
         runs -= sizes[-1]
-        size = min(2 * size, _BLOCK[shape])
+        size = min(2 * size, block_size(shape, width))
     return [Block(purpose, pair, index, size) for index, size in enumerate(sizes)]
 
 
@@ -91,14 +100,14 @@ class Played(Generic[Result]):
     Attributes:
         result: what the reduction made of the outputs of side 0 and side 1.
         sizes: runs of each side.
-        fingerprints: digests of the first outputs of each side, for several lengths.
+        fingerprints: a digest of the first outputs of each side, where they vary enough to know them again.
         fell_back: why a program was read run by run, or None.
     """
 
     block: Block
     result: Result
     sizes: tuple[int, int]
-    fingerprints: tuple[tuple[bytes, ...], tuple[bytes, ...]]
+    fingerprints: tuple[bytes | None, bytes | None]
     fell_back: str | None
 
 
@@ -122,13 +131,13 @@ def _generator(seed: int, block: Block, stream: int) -> np.random.Generator:
 def outputs_of(game: Game, block: Block) -> tuple[tuple[Outputs, Outputs], str | None]:
     """Run a block: the outputs of side 0 and of side 1, and why a program was read run by run."""
     mechanism = _load(game.mechanism) if isinstance(game.mechanism, str) else game.mechanism
-    coins = _generator(game.seed, block, 2).random(block.size) < 0.5
+    coins = _generator(game.seed, block, 2)
     data = game.pairs[block.pair]
     if mechanism.shape is Shape.OPAQUE:
-        return _interleaved(mechanism, data, game, block, coins), None
+        return _interleaved(mechanism, data, game, block, coins.random(block.size) < 0.5), None
+    heads = int(coins.binomial(block.size, 0.5))  # the order of the sides does not matter to independent runs
     sides, reasons = [], []
-    for side in (0, 1):
-        size = int(np.count_nonzero(coins == bool(side)))
+    for side, size in enumerate((block.size - heads, heads)):
         outputs, reason = _run(mechanism, data[side], game.parameters, size, _generator(game.seed, block, side))
         _protect(game, block.pair, side)
         sides.append(outputs)
@@ -204,24 +213,23 @@ def _interleaved(
     return from_list(sides[0]), from_list(sides[1])
 
 
-def _fingerprints(outputs: Outputs) -> tuple[bytes, ...]:
-    """Digests of the first outputs of a side, for every length in `_FINGERPRINT_RUNS` that it has."""
-    found = []
+def _fingerprint(outputs: Outputs) -> bytes | None:
+    """A digest of the first outputs of a side: of as few as no two blocks share by chance; None if all may."""
     for length in _FINGERPRINT_RUNS:
-        if len(outputs) >= length:
-            start = outputs.first(length)
-            state = hashlib.blake2b(repr(start.forms).encode(), digest_size=16)
+        start = outputs.first(length)
+        if len(outputs) >= length and information(start) >= _CHANCE_BITS:
+            state = hashlib.blake2b(repr((length, start.forms)).encode(), digest_size=16)
             state.update(start.codes.tobytes())
             for numbers in start.numbers:
                 state.update(np.ascontiguousarray(numbers).tobytes())
-            found.append(state.digest())
-    return tuple(found)
+            return state.digest()
+    return None
 
 
 def play_block(game: Game, block: Block, reduce: Callable[[Outputs, Outputs], Result]) -> Played[Result]:
     """Run one block and reduce its outputs; what a worker does."""
     (side0, side1), reason = outputs_of(game, block)
-    fingerprints = (_fingerprints(side0), _fingerprints(side1))
+    fingerprints = (_fingerprint(side0), _fingerprint(side1))
     return Played(block, reduce(side0, side1), (len(side0), len(side1)), fingerprints, reason)
 
 
@@ -229,27 +237,20 @@ def play_block(game: Game, block: Block, reduce: Callable[[Outputs, Outputs], Re
 class Watch:
     """Notices blocks that repeat one another: a generator that was copied into workers, or seeded anew."""
 
-    game: Game
-    _seen: dict[tuple[int, int, int, bytes], bool] = field(default_factory=dict)
+    _seen: set[tuple[int, int, bytes]] = field(default_factory=set)
 
     def see(self, played: Played[Any]) -> None:
         """Raise `InvalidRunsError` where a block repeats the varying outputs of an earlier one."""
-        for side in (0, 1):
-            for length, fingerprint in zip(_FINGERPRINT_RUNS, played.fingerprints[side], strict=False):
-                key = (played.block.pair, side, length, fingerprint)
-                if key not in self._seen:
-                    self._seen[key] = True
-                elif self._seen[key]:
-                    if self._varies(played.block, side, length):
-                        raise InvalidRunsError(
-                            "blocks with different seeds return the same varying sequence of outputs: the "
-                            "mechanism does not draw its randomness from the generator that it is given"
-                        )
-                    self._seen[key] = False  # so poor in information that blocks may well agree
-
-    def _varies(self, block: Block, side: int, length: int) -> bool:
-        sides, _ = outputs_of(self.game, block)
-        return information(sides[side].first(length)) >= _CHANCE_BITS
+        for side, fingerprint in enumerate(played.fingerprints):
+            if fingerprint is None:
+                continue
+            key = (played.block.pair, side, fingerprint)
+            if key in self._seen:
+                raise InvalidRunsError(
+                    "blocks with different seeds return the same varying sequence of outputs: the "
+                    "mechanism does not draw its randomness from the generator that it is given"
+                )
+            self._seen.add(key)
 
 
 def play(

@@ -41,6 +41,10 @@ def reproduce_command(evidence: Evidence) -> str | None:
         options += ["--claim", evidence.claim]
     options += ["--runs", str(evidence.runs), "--confidence", number_text(evidence.confidence)]
     options += ["--seed", str(evidence.seed), "--relation", evidence.relation]
+    if target.asks != "program" and evidence.low_bits != "report":
+        options += ["--floating-point", evidence.low_bits]
+    if evidence.learn is not None:
+        options += ["--learn", evidence.learn]
     if any(pair.origin != "mechanism" for pair in evidence.pairs):
         options += ["--pair", "FILE"]
     # a name that looks like an option must not become one

@@ -66,7 +66,7 @@ def _rows(evidence: Evidence, columns: int) -> list[tuple[str, str, int]]:
         rows.append(("upper bound", _bound(evidence.upper, evidence), 1))
     rows += _event(evidence.lower)
     if evidence.floating_point is not None:
-        rows.append(("low bits", f"{_bound(evidence.floating_point, evidence)}, reading the low-order bits", 1))
+        rows.append(("low bits", _low_bits(evidence.floating_point, evidence), 1))
     found = detectable_text(evidence)
     if found is not None and evidence.verdict is not Verdict.INVALID:
         how = "" if math.isinf(evidence.detectable or 0.0) else f", with probability 0.9 {yardstick(evidence)}"
@@ -94,6 +94,12 @@ def _bound(bound: Bound, evidence: Evidence) -> str:
     if bound.side == "lower" and bound.value <= 0:
         return f"none above 0 was shown for {symbol(evidence)} ({_how(bound)})"
     return f"{bound_text(bound, evidence.claimed)} ({_how(bound)})"
+
+
+def _low_bits(bound: Bound, evidence: Evidence) -> str:
+    if bound.method == "none":
+        return "the outputs have none to read"
+    return f"{_bound(bound, evidence)}, reading the low-order bits"
 
 
 def _how(bound: Bound) -> str:

@@ -36,12 +36,12 @@ from dpaudit.report.words import (
     ASKS,
     METHODS,
     bound_text,
-    certainty,
     claim_meaning,
     claim_words,
     headline,
     kind_words,
     limits,
+    low_bits_sentence,
     reason_says_more,
     relation_words,
     symbol,
@@ -66,7 +66,8 @@ def _context(evidence: Evidence) -> dict[str, Any]:
         "head": headline(evidence),
         "reason": evidence.reason if reason_says_more(evidence) else "",
         "symbol": symbol(evidence),
-        "low_bits": _low_bits(evidence),
+        "low_bits": low_bits_sentence(evidence),
+        "low_event": _low_event(evidence),
         "line": _line(evidence, claim),
         "scope": _scope(evidence, claim),
         "limits": limits(evidence),
@@ -86,18 +87,6 @@ def _context(evidence: Evidence) -> dict[str, Any]:
         "count": count_text,
         "confidence": confidence_text,
     }
-
-
-def _low_bits(evidence: Evidence) -> str | None:
-    bound = evidence.floating_point
-    if bound is None:
-        return None
-    if bound.value <= 0:
-        return f"Nothing was found in the low-order bits of the output ({certainty(bound)})."
-    return (
-        f"Someone who reads the low-order bits of the output learns more: {bound_text(bound, evidence.claimed)} "
-        f"{certainty(bound)}. This concerns the floating-point implementation, not the mathematics."
-    )
 
 
 # --- the ε line ------------------------------------------------------------------------------------------
@@ -274,12 +263,23 @@ class _EventPart:
 
 def _event(evidence: Evidence) -> _EventPart:
     bound, histogram = evidence.lower, evidence.histogram
-    event, counts = bound.event, bound.counts
     figure, drawn = None, ""
     if histogram is not None and histogram.cells:
         outputs = histogram
-        figure = _both(lambda narrow: event_figure(outputs, event, narrow=narrow))
+        figure = _both(lambda narrow: event_figure(outputs, bound.event, narrow=narrow))
         drawn = f"{count_text(histogram.runs[0])} runs of side 0 and {count_text(histogram.runs[1])} of side 1"
+    drawing = "" if histogram is None else _drawing_note(histogram, bound.event)
+    return _measured(bound, figure=figure, drawing=drawing, drawn_runs=drawn)
+
+
+def _low_event(evidence: Evidence) -> _EventPart | None:
+    """The event in the low-order bits; None where none was measured."""
+    bound = evidence.floating_point
+    return None if bound is None or bound.event is None else _measured(bound)
+
+
+def _measured(bound: Bound, *, figure: Markup | None = None, drawing: str = "", drawn_runs: str = "") -> _EventPart:
+    event, counts = bound.event, bound.counts
     sentences = [] if event is None else [(side, event.describe(side)) for side in (0, 1) if event.toward(side)]
     return _EventPart(
         sentences=sentences,
@@ -287,9 +287,9 @@ def _event(evidence: Evidence) -> _EventPart:
         totals=("", "") if counts is None else (count_text(counts.runs[0]), count_text(counts.runs[1])),
         guesses="" if counts is None or bound.method != "guess" else _guesses(counts),
         figure=figure,
-        drawing="" if histogram is None else _drawing_note(histogram, event),
+        drawing=drawing,
         pair=bound.pair,
-        drawn_runs=drawn,
+        drawn_runs=drawn_runs,
     )
 
 

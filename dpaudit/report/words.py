@@ -165,6 +165,33 @@ def _shown(evidence: Evidence) -> str:
     return f"The audit shows {bound_text(lower, evidence.claimed)} {certainty(lower)}."
 
 
+def low_bits_sentence(evidence: Evidence) -> str | None:
+    """Say what was found in the low-order bits of the outputs; None where they were not examined."""
+    bound = evidence.floating_point
+    if bound is None:
+        return None
+    if bound.method == "none":
+        return "The outputs have no low-order bits to read: they lie on a coarse grid, or are no numbers."
+    if bound.value <= 0:
+        return f"Nothing was found in the low-order bits of the output ({certainty(bound)})."
+    text = f"{bound_text(bound, evidence.claimed)} {certainty(bound)}"
+    if bound.value <= evidence.lower.value:
+        return f"The low-order bits of the output showed no more than the output itself: {text}."
+    return (
+        f"Someone who reads the low-order bits of the output learns more: {text}. This concerns the floating-point "
+        f"implementation, not the mathematics{_policy(evidence)}."
+    )
+
+
+def _policy(evidence: Evidence) -> str:
+    if evidence.claim is None:
+        return ""
+    return {
+        "verdict": "; this audit was asked to let it decide the verdict too",
+        "report": "; the verdict is about the mathematics",
+    }.get(evidence.low_bits, "")
+
+
 def _violated(evidence: Evidence, claim: str) -> tuple[str, str]:
     bound = decisive(evidence)
     text = bound_text(bound, evidence.claimed)
@@ -295,6 +322,20 @@ METHODS = {
         "et al. 1949), cut as in Berger & Boos (1994). The bound is the smallest value that some point of the "
         "region allows."
     ),
+    "enumerated joint": (
+        "The counts of one event on both sides give a joint region for its two probabilities. Runs are few, so "
+        "all counts that were possible are enumerated: they were put in order before measuring, by how much "
+        "they tell, and a pair of probabilities stands in the region unless counts at least as telling as these "
+        "are too unlikely under it (Buehler 1957), cut as in Berger & Boos (1994). The bound is the smallest "
+        "value that some point of the region allows."
+    ),
+    "two-sided enumerated joint": (
+        "A fair coin picks the side of every run; right and wrong guesses give a joint region for their two "
+        "probabilities. Runs are few, so all counts that were possible are enumerated: they were put in order "
+        "before measuring, by how much they tell, and a pair of probabilities stands in the region unless counts "
+        "at least as telling as these are too unlikely under it (Buehler 1957), cut as in Berger & Boos (1994). "
+        "The bound is the smallest value that some point of the region allows."
+    ),
 }
 
 
@@ -302,8 +343,8 @@ def limits(evidence: Evidence) -> list[tuple[str, str]]:
     """Return what the audit cannot show, each as a short name and a sentence."""
     listed = []
     if evidence.learning > 0 and evidence.pairs:
-        validation = evidence.learning / len(evidence.pairs) / 4
-        one_in = max(1, int(validation / 8))
+        a_side = evidence.learning / len(evidence.pairs) / 2
+        one_in = max(1, int(a_side / 10))
         one_in -= one_in % 10 ** max(0, len(str(one_in)) - 2)  # two digits, toward the more common leak
         listed.append(
             (
@@ -351,7 +392,10 @@ def limits(evidence: Evidence) -> list[tuple[str, str]]:
 def _low_bits(evidence: Evidence) -> tuple[str, str]:
     name = "Low-order bits"
     if evidence.floating_point is not None:
-        return name, "They were examined separately; the finding is stated under the verdict."
+        return name, (
+            "They were examined separately, by a few events: whether a number is a multiple of a power of two, or "
+            "what a likely answer plus a double can give. Others may tell more."
+        )
     if evidence.target.asks == "program":
         return name, (
             "The program was judged as mathematics in real arithmetic. An implementation with floating-point "

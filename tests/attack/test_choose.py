@@ -10,9 +10,11 @@ import msgspec
 import numpy as np
 import pytest
 
-from dpaudit.attack import choose, count_event, halves
-from dpaudit.attack.choose import predicted_bound
-from dpaudit.attack.families import families, spread_points
+from dpaudit.attack import choose, count_event
+from dpaudit.attack.families import families, spread_points, watched
+from dpaudit.attack.ladder import by_position, by_ratio, smoothed
+from dpaudit.attack.predict import predicted_bound
+from dpaudit.attack.scores import center_and_scale, cross_fitted, logistic_fit, sum_fit
 from dpaudit.bounds.statement import lower_bound
 from dpaudit.event import Event, Rows
 from dpaudit.evidence import Counts
@@ -102,8 +104,8 @@ def test_families_cut_every_output_into_one_cell(side0, side1):
 @each
 @pytest.mark.parametrize("claim", CLAIMS, ids=str)
 def test_choosing_never_fails_and_is_determined(side0, side1, claim):
-    chosen, picture = choose(side0, side1, claim=claim, measuring=3000, error=0.05)
-    again, picture_again = choose(side0, side1, claim=claim, measuring=3000, error=0.05)
+    chosen, picture = choose(side0, side1, claim=claim, measuring=9000, error=0.05)
+    again, picture_again = choose(side0, side1, claim=claim, measuring=9000, error=0.05)
     assert chosen == again and picture == picture_again
     assert sum(choice.share for choice in chosen) == pytest.approx(1)
     assert len({choice.name for choice in chosen}) == len(chosen) <= 2
@@ -127,15 +129,11 @@ def test_there_must_be_runs():
         choose(nothing, nothing, claim=PureDP(1), measuring=100, error=0.05)
 
 
-def test_the_half_that_validates_is_not_the_half_that_fits():
-    fit, validate = halves(from_array(np.arange(7.0)))
-    assert fit.numbers[0].ravel().tolist() == [0, 1, 2]
-    assert validate.numbers[0].ravel().tolist() == [3, 4, 5, 6]
-
-
 def test_points_spread_into_both_ends():
     points = spread_points(np.arange(10_000.0), 50)
-    assert points[:3] == (0, 1, 2) and points[-1] == 9999 and len(points) > 100
+    # every outermost run has a cell of its own, up to the next float
+    assert points[:4] == (0, np.nextafter(0, 1), 1, np.nextafter(1, 2))
+    assert points[-2:] == (9999, np.nextafter(9999, 1e5)) and 1200 < len(points) < 1400
     assert spread_points(np.empty(0), 50) == ()
 
 
@@ -178,39 +176,154 @@ def test_what_tells_the_sides_apart_is_found(name, outputs, part):
     assert max(bounds) > part
 
 
-def test_where_nothing_differs_nothing_is_predicted_by_the_stable_choice():
-    shown = 0
+def test_where_nothing_differs_hardly_anything_is_predicted():
+    predicted = []
     for seed in range(20):
         rng = np.random.default_rng(seed)
         chosen, _ = choose(
             *(from_array(rng.normal(size=1500)) for _ in range(2)), claim=PureDP(1), measuring=9000, error=0.05
         )
-        shown += chosen[0].considered[0].predicted > 0
-    assert shown <= 1
+        predicted.append(chosen[0].considered[0].predicted)
+    assert np.median(predicted) < 0.02 and max(predicted) < 0.25
 
 
 def test_predicted_bounds_are_modest_and_grow_with_the_runs():
-    p, q = np.array([0.3, 0.02, 0.9]), np.array([0.1, 0.002, 0.5])
-    for claim, guess in itertools.product(CLAIMS[:2] + CLAIMS[3:], (False, True)):
-        if guess and claim.pure:
-            p, q = np.array([0.3, 0.02, 0.6]), np.array([0.1, 0.002, 0.3])
+    def predict(p, q, n, claim, two_sided):
+        return predicted_bound(p, q, n, n, ahead=4 * n, claim=claim, error=0.05, penalty=4.0, two_sided=two_sided)
+
+    p, q = np.array([0.3, 0.02, 0.6]), np.array([0.1, 0.002, 0.35])
+    for claim, two_sided in itertools.product(CLAIMS[:2] + CLAIMS[3:], (False, True)):
         true = claim.least(p, q)
-        found = [
-            predicted_bound(p, q, n, n, 4 * n, claim.least, claim.delta, 0.05, 4.0, guess) for n in (1e3, 1e5, 1e7)
-        ]
+        found = [predict(p, q, n, claim, two_sided) for n in (1e3, 1e5, 1e7)]
         assert np.all(found[0] < found[1]) and np.all(found[1] < found[2]) and np.all(found[2] < true)
         assert found[2] == pytest.approx(true, rel=0.1)
     # too few counts, or p ≤ δ: never chosen
-    assert (
-        predicted_bound(np.array([1e-3]), np.array([0.0]), 1e3, 1e3, 1e4, PureDP(1).least, 0.0, 0.05, 4.0, False)[0]
-        == -np.inf
-    )
-    assert (
-        predicted_bound(np.array([0.1]), np.array([0.0]), 1e3, 1e3, 1e4, ApproxDP(1, 0.2).least, 0.2, 0.05, 4.0, False)[
-            0
-        ]
-        == -np.inf
-    )
+    assert predict(np.array([1e-3]), np.array([0.0]), 1e3, PureDP(1), False)[0] == -np.inf
+    assert predict(np.array([0.1]), np.array([0.0]), 1e3, ApproxDP(1, 0.2), False)[0] == -np.inf
+
+
+# --- ladders: what thresholds would catch in runs that did not make them -----------------------------------
+
+
+def test_a_ladder_of_positions_counts_what_lies_above_each_rung():
+    cells = np.arange(4)
+    counts = np.array([5, 1, 0, 2, 9]), np.array([1, 2, 0, 7, 3])  # the last cell holds other forms
+    rising = by_position(cells, counts, np.array([0.0, 1.0, 0.0]), rising=True)
+    assert rising.front0.tolist() == [0, 2, 2, 3, 8] and rising.front1.tolist() == [0, 7, 7, 9, 10]
+    assert (rising.total0, rising.total1) == (17, 13)
+    assert rising.slack.tolist() == [0, 1, 0, 1, 0]
+    assert rising.labels(1, None).tolist() == [0, 0, 0, 1, 0]
+    assert rising.labels(3, None).tolist() == [0, 1, 1, 1, 0]
+    assert rising.labels(1, 3).tolist() == [-1, 0, 0, 1, 0]
+    assert rising.labels(1, 1).tolist() == [-1, -1, 0, 1, 0]  # an empty cell between two that disagree
+    assert rising.band_labels(1, 3).tolist() == [0, -1, 0, 1, 0]
+    falling = by_position(cells, counts, np.array([0.0, 1.0, 0.0]), rising=False)
+    assert falling.front0.tolist() == [0, 5, 6, 6, 8] and falling.slack.tolist() == [0, 1, 0, 1, 0]
+    assert falling.labels(1, None).tolist() == [1, 0, 0, 0, 0]
+
+
+def log_ratio(half, base):
+    return [round(math.log((x + 0.5) / (y + 0.5)) - base, 9) for x, y in zip(*half, strict=True)]
+
+
+def base_of(first, second):
+    return math.log((first[0].sum() + second[0].sum() + 0.5) / (first[1].sum() + second[1].sum() + 0.5))
+
+
+def naive_leave_one_out(a, b, base):
+    """Every run of side 0 at the log ratio of its cell without it, and the same for side 1."""
+    seen0 = [log_ratio(([x - 1], [y]), base)[0] for x, y in zip(a, b, strict=True) for _ in range(x)]
+    seen1 = [log_ratio(([x], [y - 1]), base)[0] for x, y in zip(a, b, strict=True) for _ in range(y)]
+    return np.array(seen0), np.array(seen1)
+
+
+def test_sparse_cells_are_ranked_without_the_run_that_is_counted():
+    rng = np.random.default_rng(1)
+    halves = [tuple(rng.poisson(1.5, 40) for _ in range(2)) for _ in range(2)]
+    a, b = (halves[0][side] + halves[1][side] for side in (0, 1))
+    padded = [tuple(np.append(side, 0) for side in half) for half in halves]
+    ladder = by_ratio(np.arange(40), *padded)
+    seen0, seen1 = naive_leave_one_out(a, b, base_of(*halves))
+    for rung, front0, front1 in zip(ladder.rungs, ladder.front0, ladder.front1, strict=True):
+        assert front0 == np.count_nonzero(seen0 >= rung)
+        assert front1 == np.count_nonzero(seen1 >= rung)
+
+
+def test_full_cells_are_ranked_by_the_other_half():
+    rng = np.random.default_rng(2)
+    first, second = ([np.append(rng.poisson(50, 20), 0) for _ in range(2)] for _ in range(2))
+    ladder = by_ratio(np.arange(20), tuple(first), tuple(second))
+    base = base_of(first, second)
+    for at in range(0, len(ladder.rungs), 7):
+        expected = sum(
+            counted[0][cell]
+            for made, counted in ((first, second), (second, first))
+            for cell, value in enumerate(log_ratio([side[:20] for side in made], base))
+            if value >= ladder.rungs[at]
+        )
+        assert ladder.front0[at] == expected
+    assert ladder.known < 1
+
+
+@pytest.mark.parametrize("runs_a_cell", [1, 100])
+def test_where_the_sides_agree_a_learned_order_shows_nothing_on_average(runs_a_cell):
+    """Counting each run by an order that it took part in would show p > q every time."""
+    rng = np.random.default_rng(3)
+    differences = []
+    for _ in range(200):
+        halves = [tuple(np.append(rng.poisson(runs_a_cell / 4, 200), 0) for _ in range(2)) for _ in range(2)]
+        ladder = by_ratio(np.arange(200), *halves)
+        at = int(np.searchsorted(-ladder.rungs, -0.2))
+        p, q, _, _ = ladder.rates(np.array([at]))
+        differences.append(float((p - q)[0]))
+    error = np.std(differences) / math.sqrt(len(differences))
+    assert abs(np.mean(differences)) < 4 * error + 1e-3
+
+
+def test_smoothing_keeps_the_runs_of_a_cell_and_follows_a_smooth_loss():
+    rng = np.random.default_rng(4)
+    edges = np.linspace(-4, 5, 91)
+    sides = [
+        np.histogram(rng.normal(side, 1, 20_000), np.concatenate([[-np.inf], edges, [np.inf]]))[0]
+        for side in (0, 1)
+    ]
+    places = np.concatenate([edges[:1], (edges[1:] + edges[:-1]) / 2, edges[-1:]])
+    counts = tuple(np.append(side, 7) for side in sides)
+    smooth = smoothed(places, counts)
+    np.testing.assert_allclose(smooth[0] + smooth[1], counts[0] + counts[1])
+    assert smooth[0][-1] == smooth[1][-1] == 7
+    inner = (places > -1.5) & (places < 2.5)
+    loss = np.log(smooth[0][:-1][inner] / smooth[1][:-1][inner])
+    np.testing.assert_allclose(loss, 0.5 - places[inner], atol=0.25)
+
+
+def test_cross_fitted_scores_show_nothing_where_nothing_differs():
+    rng = np.random.default_rng(5)
+    rows = tuple(rng.normal(size=(60, 40)) for _ in range(2))
+    fit = logistic_fit(*center_and_scale(rows))
+    own = [np.einsum("ij,j->i", side, np.asarray(fit(*rows).weights).sum(axis=0)) for side in rows]
+    honest = cross_fitted(fit, rows, 5)
+    assert own[0].mean() - own[1].mean() > 5  # more numbers than runs: the fit looks perfect on its own runs
+    pooled = np.std(np.concatenate(honest))
+    assert abs(honest[0].mean() - honest[1].mean()) < 4 * pooled * math.sqrt(2 / 60)
+
+
+def test_numbers_that_move_alike_borrow_strength():
+    rng = np.random.default_rng(6)
+    rows = tuple(rng.laplace(0.1 * side, 1, (1500, 20)) for side in (0, 1))
+    weights = np.asarray(sum_fit(*center_and_scale(rows), clip=0.3)(*rows).weights[0])
+    means = [np.clip(side / 1.41, -0.3, 0.3).mean(axis=0) for side in rows]
+    alone = means[0] - means[1]
+    assert np.std(weights) / abs(np.mean(weights)) < 0.5 * np.std(alone) / abs(np.mean(alone))
+    one = (rows[0], np.where(np.arange(20) == 3, rows[0] - 1, rng.laplace(0, 1, (1500, 20))))
+    weights = np.abs(np.asarray(sum_fit(*center_and_scale(one), clip=0.3)(*one).weights[0]))
+    assert weights[3] > 8 * np.delete(weights, 3).max()
+
+
+@each
+def test_watched_cells_do_not_know_the_sides(side0, side1):
+    cells = watched(side0)
+    assert all(cells.counts(side).sum() == len(side) for side in (side0, side1))
 
 
 @pytest.mark.parametrize("claim", [PureDP(1), GaussianDP(1), ZeroConcentratedDP(0.5)], ids=str)
@@ -220,3 +333,11 @@ def test_learning_takes_a_fraction_of_a_second(claim):
     started = time.process_time()
     choose(*sides, claim=claim, measuring=300_000, error=0.05)
     assert time.process_time() - started < 3  # about 0.1 s (0.4 s for zCDP) on a quiet machine
+
+
+@pytest.mark.parametrize(("measuring", "method"), [(3_000, "two-sided enumerated joint"), (30_000, "two-sided joint")])
+def test_few_runs_are_enumerated(measuring, method):
+    rng = np.random.default_rng(0)
+    sides = [from_array(rng.laplace(side, 1, 4000)) for side in (0, 1)]
+    chosen, _ = choose(*sides, claim=ApproxDP(1, 0.01), measuring=measuring, error=0.05)
+    assert chosen[0].method in {method, method.removeprefix("two-sided ")}

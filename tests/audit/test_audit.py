@@ -263,7 +263,7 @@ def test_a_time_budget_becomes_a_number_of_runs():
 
 
 def test_the_claim_of_a_mechanism_grows_with_the_group():
-    evidence = dp.audit("count", relation="add-remove(group=3)", pairs=[([1, 1, 1], [])], runs=20_000)
+    evidence = dp.audit("count", relation="add-remove(group=3)", pairs=[([1, 1, 1], [])], runs=20_000, confidence=0.999)
     assert evidence.claim == "epsilon=3"
     assert evidence.verdict is not dp.Verdict.VIOLATED
 

@@ -51,6 +51,34 @@ def test_the_region_is_its_naive_twin(counts, weight, error):
         assert high is None or q == pytest.approx(high, rel=1e-9)
 
 
+@pytest.mark.parametrize("claim", CLAIMS, ids=str)
+def test_arrays_of_counts_are_counts_one_by_one(claim):
+    hits, others = np.array([[30, 90], [80, 150]]), np.array([2, 10])
+    runs = np.array([[100, 200], [100, 300]])
+    joint = joint_region(hits, runs, others, 90, weight=0.6, error=0.05).least(claim.least)
+    sided = two_sided_region(hits, others, 400, weight=0.6, error=0.05).least(claim.least)
+    assert joint.shape == sided.shape == (2, 2) and np.all(np.diff(np.sort(joint.ravel())) > 0)
+    for i, j in np.ndindex(2, 2):
+        k, other, n = int(hits[i, j]), int(others[j]), int(runs[i, j])
+        for found, counts, method in (
+            (joint, Counts((n, 90), (k, other), (0, 0)), "joint"),
+            (sided, Counts((200, 200), (k, 0), (other, 0)), "two-sided joint"),
+        ):
+            assert found[i, j] == lower_bound(method, counts, claim=claim, weight=0.6, error=0.05)
+
+
+@pytest.mark.parametrize("counts", [(30, 10, 120), (600, 20, 900), (5, 0, 9), (10**6, 4, 10**8)])
+@pytest.mark.parametrize("weight", [0.3, 0.7071, 0.95])
+@pytest.mark.parametrize("error", [1e-6, 0.05])
+def test_the_two_sided_region_is_its_naive_twin(counts, weight, error):
+    right, wrong, runs = counts
+    region = two_sided_region(right, wrong, runs, weight=weight, error=error)
+    naive = naive_region(right, runs, wrong, runs - right, weight, error)
+    for (low, high), p, q in zip(naive, region.p, region.q, strict=True):
+        assert low is None or p == pytest.approx(low, rel=1e-9)
+        assert low is None or high is None or q == pytest.approx(high * (1 - low), rel=1e-9)
+
+
 def test_the_guess_bound_is_its_naive_twin():
     for right in range(0, 60, 7):
         for wrong in range(0, 60, 7):

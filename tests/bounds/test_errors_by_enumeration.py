@@ -7,9 +7,7 @@ import pytest
 from scipy.special import expit
 from scipy.stats import binom
 
-from dpaudit.bounds import guess_bound
-from dpaudit.bounds.statement import lower_bound
-from dpaudit.evidence import Counts
+from dpaudit.bounds import guess_bound, joint_region, two_sided_region
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 
 SLACK = 1 + 1e-9
@@ -51,15 +49,8 @@ def test_guess(guesses, error):
 def test_joint(claim, error, weight, n, m):
     if claim.parameter == "rho" and (n, m) == (24, 24):
         n, m = 14, 14
-    bounds = np.array(
-        [
-            [
-                lower_bound("joint", Counts((n, m), (k, others), (0, 0)), claim=claim, weight=weight, error=error)
-                for others in range(m + 1)
-            ]
-            for k in range(n + 1)
-        ]
-    )
+    k, others = np.indices((n + 1, m + 1))
+    bounds = joint_region(k, n, others, m, weight=weight, error=error).least(claim.least)
     p, q = truths()
     true = claim.least(p, q)
     mass_p, mass_q = binom.pmf(np.arange(n + 1), n, p[:, None]), binom.pmf(np.arange(m + 1), m, q[:, None])
@@ -74,23 +65,10 @@ def test_joint(claim, error, weight, n, m):
 @pytest.mark.parametrize("weight", [1e-3, 0.7071, 0.95, 1 - 1e-6])
 def test_two_sided_joint(claim, error, weight):
     runs = 12 if claim.parameter == "rho" else 24
-    outcomes = [(right, wrong) for right in range(runs + 1) for wrong in range(runs + 1 - right)]
-    bounds = np.array(
-        [
-            lower_bound(
-                "two-sided joint",
-                # how the guesses fall on the sides does not matter
-                Counts((runs // 2, runs - runs // 2), (right, 0), (wrong, 0)),
-                claim=claim,
-                weight=weight,
-                error=error,
-            )
-            for right, wrong in outcomes
-        ]
-    )
+    right, wrong = np.array([(a, b) for a in range(runs + 1) for b in range(runs + 1 - a)]).T
+    bounds = two_sided_region(right, wrong, runs, weight=weight, error=error).least(claim.least)
     p, q = truths()
     p, q = p[p + q <= 1], q[p + q <= 1]
-    right, wrong = np.array(outcomes).T
     # right ~ Bin(N, p), wrong | right ~ Bin(N − right, q/(1 − p))
     with np.errstate(divide="ignore", invalid="ignore"):
         among = np.where(p < 1, np.minimum(q / (1 - p), 1), 0.0)

@@ -26,6 +26,8 @@ scores = st.one_of(
     st.builds(parts.Coordinate, count),
     st.builds(parts.Linear, tuples(number), tuples(number), tuples(number), tuples(tuples(number))),
     st.builds(parts.Rows, tuples(tuples(number))),
+    st.builds(parts.Step, count, number),
+    st.builds(parts.Reach, count, number),
 )
 events = st.builds(
     parts.Event, text, tuples(st.builds(parts.Rule, text, scores, tuples(number), tuples(st.integers(-1, 1))))
@@ -78,6 +80,7 @@ evidence = st.builds(
     versions=st.dictionaries(text, text),
     upper=st.none() | bounds,
     floating_point=st.none() | bounds,
+    low_bits=text,
     detectable=st.none() | number,
     reproducible=st.booleans(),
     assumptions=tuples(text),

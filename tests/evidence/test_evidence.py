@@ -105,6 +105,7 @@ COVERED: dict[str, Any] = {
     "versions": {"dpaudit": "0.2.0"},
     "upper": simple().lower,
     "floating_point": simple().lower,
+    "low_bits": "verdict",
     "detectable": 1.5,
     "reproducible": False,
     "assumptions": ("none",),

@@ -124,9 +124,9 @@ def test_the_watch_notices_repetition_and_lets_constants_pass():
         return np.random.default_rng(1).normal(size=size)
 
     blocks = [Block(Purpose.MEASURING, 0, index, 600) for index in range(4)]
-    assert len(list(play(game(constant), blocks, both, watch=Watch(game(constant))))) == 4
+    assert len(list(play(game(constant), blocks, both, watch=Watch()))) == 4
     with pytest.raises(dp.InvalidRunsError, match="same varying sequence"):
-        list(play(game(repeating), blocks, both, watch=Watch(game(repeating))))
+        list(play(game(repeating), blocks, both, watch=Watch()))
 
 
 def test_drift_is_told_from_chance():

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from dpaudit.event import Coordinate, Event, Rule
+from dpaudit.event import Coordinate, Event, Reach, Rule
 from dpaudit.evidence import (
     Attempt,
     Bound,
@@ -195,6 +195,23 @@ def renyi() -> Evidence:
     return msgspec.structs.replace(plain, claim="order=2, epsilon=0.5", lower=lower, detectable=None)
 
 
+def low_bits() -> Evidence:
+    """Private in real arithmetic, and found out by its last bits, which were asked to decide."""
+    plain = laplace()
+    event = Event("low-order bits", (Rule("float", Reach(0, 1.0), (0.5,), (1, 0)),))
+    counts = Counts((150_000, 150_000), (64_500, 0), (0, 0))
+    found = _bound(value=9.976, method="guess", counts=counts, event=event, pair=0, arithmetic="float", confidence=0.99)
+    return msgspec.structs.replace(
+        plain,
+        target=Target("noisy_counts", "ab" * 32, {"epsilon": 1.0}, "sampler", "sampler", "What it does."),
+        verdict=Verdict.VIOLATED,
+        reason="ε is more than the claimed 1 for someone who reads the low-order bits of the output.",
+        attempts=(*plain.attempts, Attempt(0, "low-order bits", found, ())),
+        floating_point=msgspec.structs.replace(found, confidence=0.95),
+        low_bits="verdict",
+    )
+
+
 def hostile() -> Evidence:
     """Every text says what a page or a terminal would obey."""
     event = Event(HOSTILE, (Rule(HOSTILE, None, (), (1,)),))
@@ -226,5 +243,6 @@ KINDS = {
     "proved": proved,
     "boundless": boundless,
     "renyi": renyi,
+    "low bits": low_bits,
     "hostile": hostile,
 }

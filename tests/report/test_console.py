@@ -55,6 +55,16 @@ def test_an_invalid_audit_shows_no_bound() -> None:
     assert "return the same sequence" in text
 
 
+def test_low_order_bits_have_a_line_of_their_own() -> None:
+    text = console_summary(made.low_bits())
+    assert text.startswith("VIOLATED: The runs contradict the claim ε = 1 for someone who reads the low-order bits")
+    assert "  low bits     ε ≥ 9.976 (sampled, at 95 % confidence), reading the low-order bits\n" in text
+    assert "  lower bound  ε ≥ 0.9857 (sampled" in text
+    assert "--floating-point verdict" in text
+    assert "low bits" not in console_summary(made.laplace())
+    assert "--floating-point" not in console_summary(made.laplace())
+
+
 def test_text_cannot_forge_lines_or_commands() -> None:
     evidence = made.hostile()
     lines = console_summary(evidence).splitlines()

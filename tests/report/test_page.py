@@ -14,6 +14,7 @@ import msgspec
 import pytest
 
 from dpaudit.errors import UsageError
+from dpaudit.evidence import Verdict
 from dpaudit.report import evidence_from_page, html_page
 
 PAGES: dict[str, str] = {}
@@ -239,11 +240,55 @@ def test_other_notions_keep_their_symbol_and_have_no_lines() -> None:
     assert "at order 2" in said("renyi")
 
 
+def low_bits_page(**changes: Any) -> str:
+    found = msgspec.structs.replace(made.low_bits().floating_point, **changes)
+    kept = msgspec.structs.replace(
+        made.low_bits(), floating_point=found, low_bits="report", verdict=Verdict.NOT_VIOLATED
+    )
+    return Reader(html_page(kept)).text.replace("\u00a0", " ")
+
+
 def test_low_order_bits_are_shown_plainly() -> None:
-    plain = made.laplace()
-    found = msgspec.structs.replace(plain.lower, value=7.5, arithmetic="float")
-    text = Reader(html_page(msgspec.structs.replace(plain, floating_point=found))).text.replace("\u00a0", " ")
-    assert "reads the low-order bits of the output learns more: ε ≥ 7.5" in text
+    text = low_bits_page(value=7.5)
+    assert "reads the low-order bits of the output learns more: ε ≥ 7.5 at 95 % confidence" in text
+    assert "the verdict is about the mathematics" in text
+    assert "No violation of the claim ε = 1 was found." in text
+    assert "The low-order bits Numbers in a computer lie on a grid" in text
+    assert "An output that is no sum of 1 and a double speaks for side 0." in text
+    assert "64,500" in text
+    assert "they are a statement of their own" in text
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"value": 0.0}, "Nothing was found in the low-order bits of the output (at 95 % confidence)."),
+        ({"value": 0.5}, "The low-order bits of the output showed no more than the output itself: ε ≥ 0.5"),
+        (
+            {"value": 0.0, "method": "none", "event": None, "counts": None},
+            "The outputs have no low-order bits to read",
+        ),
+    ],
+)
+def test_low_order_bits_that_say_nothing_more_are_not_made_a_finding(changes: dict[str, Any], sentence: str) -> None:
+    text = low_bits_page(**changes)
+    assert sentence in text
+    assert "learns more" not in text
+
+
+def test_low_order_bits_that_decide_are_named_in_the_verdict() -> None:
+    text = said("low bits")
+    assert "the claim ε = 1 for someone who reads the low-order bits of the output: they show ε ≥ 9.976" in text
+    assert "asked to let it decide the verdict too" in text
+    assert "they are a statement of their own" not in text
+    assert "--floating-point verdict" in text
+
+
+def test_low_order_bits_that_were_not_examined_have_no_section() -> None:
+    html = page("laplace")
+    assert 'id="low-bits"' not in html
+    assert 'href="#low-bits"' not in html
+    assert "that was not examined" in said("laplace")
 
 
 def test_a_record_that_is_too_long_is_embedded_and_not_shown() -> None:

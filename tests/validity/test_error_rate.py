@@ -1,7 +1,8 @@
 """How often is the statement of a whole audit wrong? At most as often as it admits; and too little noise is found.
 
 Every mechanism is tight at its claim, so that a lower bound above the claim is an error of dpaudit's. The
-number of errors is judged by an exact binomial test, with fixed seeds.
+number of errors is judged by an exact binomial test, with fixed seeds. Most audits are at confidence 0.8, where
+a level that is twice too high shows in few of them; benchmarks/validity.py counts thousands at 0.95.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from scipy.stats import binomtest
 
 import dpaudit as dp
 
-AUDITS = 200
-RUNS = 2_000
+CONFIDENCE = 0.8
+AUDITS = {"randomised response": 150, "null": 30, "Laplace": 20, "six pairs": 20}
+FEW_AUDITS = 12
+RUNS = 1_500
 
 
 def laplace(data, size, rng, spread=1.0):
@@ -84,42 +87,51 @@ CASES = {
     "many outcomes": (many_outcomes, dp.PureDP(1), PAIR),
     "vector": (vector, dp.PureDP(1), PAIR),
     "words": (words, dp.PureDP(1), PAIR),
-    "three pairs": (randomised_response, dp.PureDP(1), [(0, 1), (1, 0), (0, 1)]),
+    "six pairs": (randomised_response, dp.PureDP(1), [(0, 1), (1, 0)] * 3),
 }
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_correct_mechanisms_are_condemned_no_more_often_than_admitted(name):
+def errors(name, count, confidence):
+    """How many of ``count`` audits of a mechanism that is tight at its claim condemn it."""
     mechanism, claim, pairs = CASES[name]
-    share = {"randomised response": 1, "one event of all ρ": 10}.get(name, 5)
-    count = AUDITS // share
     wrong = 0
     for seed in range(count):
         evidence = dp.audit(
-            mechanism, claim=claim, pairs=pairs, runs=RUNS * len(pairs), seed=seed, floating_point="ignore"
+            mechanism,
+            claim=claim,
+            pairs=pairs,
+            runs=max(RUNS, 500 * len(pairs)),
+            seed=seed,
+            confidence=confidence,
+            floating_point="ignore",
         )
         assert evidence.verdict is not dp.Verdict.INVALID
         assert (evidence.verdict is dp.Verdict.VIOLATED) == (evidence.lower.value > claim.value)
         wrong += evidence.lower.value > claim.value
-    assert binomtest(wrong, count, 0.05, alternative="greater").pvalue > 1e-3, f"{wrong} of {count}"
+    return wrong
+
+
+def admitted(wrong, count, confidence):
+    """Whether so many errors are no surprise where each audit may err with probability 1 − confidence."""
+    return binomtest(wrong, count, 1 - confidence, alternative="greater").pvalue > 1e-3
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_correct_mechanisms_are_condemned_no_more_often_than_admitted(name):
+    count = AUDITS.get(name, FEW_AUDITS)
+    wrong = errors(name, count, CONFIDENCE)
+    assert admitted(wrong, count, CONFIDENCE), f"{wrong} of {count}"
+
+
+def test_the_level_that_is_usual_is_kept():
+    wrong = errors("randomised response", 60, 0.95)
+    assert admitted(wrong, 60, 0.95), f"{wrong} of 60"
 
 
 def test_a_level_that_is_often_wrong_is_often_wrong():
-    # the control of the test above: at confidence 0.5 a tight mechanism is condemned often, though not in half
-    wrong = sum(
-        dp.audit(
-            randomised_response,
-            claim="epsilon=1",
-            pairs=PAIR,
-            runs=RUNS,
-            seed=seed,
-            confidence=0.5,
-            floating_point="ignore",
-        ).lower.value
-        > 1
-        for seed in range(100)
-    )
-    assert wrong >= 30 and binomtest(wrong, 100, 0.5, alternative="greater").pvalue > 1e-3
+    # the control of the tests above: at confidence 0.5 a tight mechanism is condemned often, though not in half
+    wrong = errors("randomised response", 60, 0.5)
+    assert wrong >= 18 and admitted(wrong, 60, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +145,7 @@ def test_a_level_that_is_often_wrong_is_often_wrong():
         "Gaussian",
         "vector",
         "words",
-        "three pairs",
+        "six pairs",
     ],
 )
 @pytest.mark.parametrize("seed", [0, 1])

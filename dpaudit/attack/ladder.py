@@ -1,0 +1,216 @@
+"""In which order do cells speak for a side, and how many runs would each threshold of that order catch?
+
+A ladder stands a partition's cells by a value: the higher, the more a cell speaks for side 0. Its rungs are
+thresholds; what lies at or above one speaks for side 0, what lies below for side 1. A run may not vouch for an
+order that it helped to make. So where the learning runs themselves say which cell speaks for whom, each run is
+counted at the value that its cell would have *without it* (leave-one-out): every learning run both makes the
+order and tests it, and neither is the luckier for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+Counts = Integers | Floats  # a smoothed count need not be whole
+
+_SMOOTH = 0.5
+_SPARSE = 10  # runs a cell, both sides together
+FEW_CELLS = 12  # the order of so few follows hardly more noise than a choice among them allows for
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """Cells by value, and the learning runs that fresh thresholds would have caught.
+
+    Attributes:
+        cells: the cells that may carry a label.
+        values: (cells,) how much each of them speaks for side 0.
+        rungs: thresholds, falling; the first is +∞: nothing speaks for side 0.
+        front0, front1: (rungs,) runs of side 0 and of side 1 at or above each rung.
+        total0, total1: runs of each side, in whatever cell; ``all0``, ``all1`` those in the ladder's cells.
+        size: the number of cells of the partition.
+        gaps: (cells,) which cells of an order hold no run at all, or None.
+        slack: (rungs,) runs of the other side that each threshold has probably just missed.
+        known: the share of the runs that the frequencies are as good as; less than 1 where the order is learned,
+            since runs that cross a threshold together make counts noisier than independent ones.
+    """
+
+    cells: Integers
+    values: Floats
+    rungs: Floats
+    front0: Floats
+    front1: Floats
+    total0: float
+    total1: float
+    size: int
+    slack: Floats
+    known: float
+    gaps: np.ndarray[Any, np.dtype[np.bool_]] | None
+
+    @property
+    def all0(self) -> float:
+        """Runs of side 0 in the ladder's cells."""
+        return float(self.front0[-1])
+
+    @property
+    def all1(self) -> float:
+        """Runs of side 1 in the ladder's cells."""
+        return float(self.front1[-1])
+
+    def rates(self, at: Integers) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return how often, under side 0 and side 1, a run lies at or above some rungs, and how often below them."""
+        n0, n1 = max(self.total0, 1), max(self.total1, 1)
+        front0, front1 = self.front0[at], self.front1[at]
+        return front0 / n0, front1 / n1, (self.all0 - front0) / n0, (self.all1 - front1) / n1
+
+    def labels(self, above: int | None, below: int | None) -> Integers:
+        """Return labels of all cells: 1 at or above the rung ``above``, −1 below the rung ``below``."""
+        labels = np.zeros(len(self.cells), dtype=np.int64)
+        if above is not None:
+            labels[self.values >= self.rungs[above]] = 1
+        if below is not None:
+            labels[self.values < self.rungs[below]] = -1
+        return self._placed(labels)
+
+    def band_labels(self, first: int, second: int) -> Integers:
+        """Return 1 for cells at or above the rung ``first``, −1 from there down to the rung ``second``."""
+        labels = np.where(self.values >= self.rungs[second], -1, 0)
+        labels[self.values >= self.rungs[first]] = 1
+        return self._placed(labels)
+
+    def _placed(self, labels: Integers) -> Integers:
+        """Labels of all cells of the partition; a gap between cells that disagree speaks for neither side."""
+        if self.gaps is not None and len(filled := np.flatnonzero(~self.gaps)):
+            after = np.searchsorted(filled, np.flatnonzero(self.gaps))
+            before, after = filled[np.maximum(after - 1, 0)], filled[np.minimum(after, len(filled) - 1)]
+            labels[self.gaps] = np.where(labels[before] == labels[after], labels[before], 0)
+        whole = np.zeros(self.size, dtype=np.int64)
+        whole[self.cells] = labels
+        return whole
+
+    def spread(self, points: int) -> Integers:
+        """Return rungs spread over the mass of both sides and into both ends, about ``points`` of them."""
+        length = len(self.rungs)
+        if length <= points:
+            return np.arange(length)
+        mass = self.front0 + self.front1
+        ends = np.geomspace(1 / max(mass[-1], 1.0), 1, points // 2)
+        fractions = np.unique(np.concatenate([np.linspace(0, 1, points // 2), ends, 1 - ends]))
+        return np.unique(np.searchsorted(mass, fractions * mass[-1]).clip(0, length - 1))
+
+
+def by_position(cells: Integers, counts: tuple[Counts, Counts], apart: Floats, *, rising: bool) -> Ladder:
+    """Return the ladder of cells that stand in an order already.
+
+    Args:
+        cells: the cells, in their order.
+        counts: runs of side 0 and of side 1 in every cell.
+        apart: (cells − 1,) whether a wide gap, in which no run lies, parts a cell from the next.
+        rising: whether later cells are to speak for side 0, or earlier ones.
+
+    The best threshold often stands just before a run that would have spoken against it. One such run is counted
+    as if it had been caught, except in a wide gap.
+    """
+    values = (cells if rising else -cells).astype(np.float64)
+    seen = ((values, counts[0][cells], 0), (values, counts[1][cells], 1))
+    missed = 1.0 - apart  # rungs fall: the first is above all cells, the last below them
+    slack = np.concatenate([[0.0], missed[::-1] if rising else missed, [0.0]])
+    gaps = counts[0][cells] + counts[1][cells] == 0
+    return _ladder(cells, values, seen, counts, slack, gaps, known=1.0)
+
+
+def by_ratio(cells: Integers, first: tuple[Integers, Integers], second: tuple[Integers, Integers]) -> Ladder:
+    """Return the ladder of cells by the log ratio of their counts, each run counted by an order made without it.
+
+    Args:
+        cells: the cells that may carry a label.
+        first, second: counts of side 0 and of side 1 in two halves of the learning runs.
+
+    Where cells are so many that they hold few runs each, a run is left out alone; otherwise each half is
+    counted by the order that the other half makes: leaving one run out of many says where the whole cell
+    would go, all its runs with it, and that is a coin toss at every threshold.
+    """
+    counts = first[0] + second[0], first[1] + second[1]
+    a, b = (side[cells] for side in counts)
+    base = float(np.log(counts[0].sum() + _SMOOTH) - np.log(counts[1].sum() + _SMOOTH))
+    values = _ratio(a, b, base)
+    seen: tuple[tuple[Floats, Counts, int], ...]
+    if len(cells) <= FEW_CELLS:
+        seen = ((values, a, 0), (values, b, 1))
+    elif a.sum() + b.sum() < _SPARSE * len(cells):
+        seen = ((_ratio(a - 1, b, base), a, 0), (_ratio(a, b - 1, base), b, 1))
+    else:
+        seen = tuple(
+            (order, counted[side][cells], side)
+            for made, counted in ((first, second), (second, first))
+            for order in [_ratio(made[0][cells], made[1][cells], base)]
+            for side in (0, 1)
+        )
+    return _ladder(cells, values, seen, counts, None, None, known=1.0 if len(cells) <= FEW_CELLS else 0.5)
+
+
+def smoothed(places: Floats, counts: tuple[Integers, Integers]) -> tuple[Floats, Floats]:
+    """Return the counts of cells in order as a smooth loss would have them; their sum over the sides is kept.
+
+    Logistic regression of the side on a few functions of a cell's place, with a ridge: linear, and bent where
+    the loss of Laplace noise bends. What neighbouring cells say of one another makes tails less of a lottery.
+
+    Args:
+        places: (cells,) where each cell stands, ascending.
+        counts: runs of side 0 and of side 1 in each, and in the cell of other forms, which stays as it is.
+    """
+    a, b = (side[:-1].astype(np.float64) for side in counts)
+    runs, base = a + b, (a.sum() + 0.5) / (a.sum() + b.sum() + 1)
+    total = max(runs.sum(), 1.0)
+    middle = float(np.interp(0.5, np.cumsum(runs) / total, places))
+    with np.errstate(all="ignore"):
+        x = places / 2 - middle / 2  # halved, so that the largest floats do not overflow
+        x = x / max(float(np.sqrt(np.sum(runs * np.minimum(x * x, 1e200)) / total)), 1e-300)
+    x = np.clip(np.nan_to_num(x), -6, 6)
+    basis = np.stack([np.ones_like(x), x, *(np.clip(x, -k, k) for k in (0.1, 0.4, 1.2)), np.abs(x)], axis=1)
+    weights = np.zeros(basis.shape[1])
+    ridge = np.diag([0.0, *[1.0] * (basis.shape[1] - 1)])
+    offset = float(np.log(base) - np.log1p(-base))
+    share = np.full_like(x, base)
+    for _ in range(8):  # Newton's method
+        gradient = basis.T @ (a - runs * share) - ridge @ weights
+        hessian = (basis * (runs * share * (1 - share))[:, None]).T @ basis + ridge + 1e-9 * np.eye(len(weights))
+        weights = weights + np.linalg.solve(hessian, gradient)
+        share = 1 / (1 + np.exp(-np.clip(offset + basis @ weights, -30, 30)))
+    return np.append(runs * share, counts[0][-1]), np.append(runs * (1 - share), counts[1][-1])
+
+
+def _ratio(hits: Integers, others: Integers, base: float) -> Floats:
+    """The log ratio of smoothed counts. Equal counts give the same number, whatever side the run left out is of."""
+    one, other = np.maximum(hits, 0) + _SMOOTH, np.maximum(others, 0) + _SMOOTH
+    return np.asarray(np.round(np.log(one / other) - base, 9))
+
+
+def _ladder(
+    cells: Integers,
+    values: Floats,
+    seen: tuple[tuple[Floats, Counts, int], ...],
+    counts: tuple[Counts, Counts],
+    slack: Floats | None,
+    gaps: np.ndarray[Any, np.dtype[np.bool_]] | None,
+    *,
+    known: float,
+) -> Ladder:
+    """Count runs from the top of the ladder down; ``seen`` holds values, how many runs stand there, and their side."""
+    levels = np.concatenate([values, *(at for at, _, _ in seen)])
+    order = np.argsort(-levels, kind="stable")
+    levels = levels[order]
+    last = np.flatnonzero(np.append(levels[1:] != levels[:-1], True)) if len(levels) else np.empty(0, dtype=np.intp)
+    fronts = []
+    for side in (0, 1):
+        runs = np.concatenate([np.zeros(len(values)), *(n if s == side else 0 * n for _, n, s in seen)])
+        fronts.append(np.concatenate([[0.0], np.cumsum(runs[order])[last]]))
+    rungs = np.concatenate([[np.inf], levels[last]])
+    totals = float(counts[0].sum()), float(counts[1].sum())
+    slack = np.zeros(len(rungs)) if slack is None else slack
+    return Ladder(cells, values, rungs, fronts[0], fronts[1], *totals, len(counts[0]), slack, known, gaps)

@@ -1,0 +1,131 @@
+"""Is a certificate true? An independent check of proofs, in exact fractions.
+
+The checker imports nothing of dpaudit beside itself and nothing beside the standard library, so that
+believing a proof means believing this package and the theorem in ``docs/certificate.md``, which also
+specifies the format.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.checker.bounded import check_tree
+from dpaudit.checker.fold import check_fold
+from dpaudit.checker.reading import (
+    CertificateError,
+    ForgedError,
+    Steps,
+    fields,
+    rational,
+    read_json,
+    shown,
+    text,
+    whole,
+)
+from dpaudit.checker.shifts import MOST_GROUP, MOST_LENGTH, MOVEMENTS, Movement
+
+__all__ = ["CertificateError", "Checked", "ForgedError", "check_certificate", "check_text"]
+
+FORMAT = "dpaudit-certificate"
+VERSION = 1
+_HEAD = {"format", "version", "kind", "mechanism", "scope", "bound"}
+_BODY = {"tree": {"nodes", "classes"}, "fold": {"init", "states", "cases"}}
+_SCOPE = {"data", "length", "values", "movement", "group", "parameters"}
+_MOST_PARAMETERS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What an accepted certificate proves.
+
+    Attributes:
+        bound: ε in nats: no event is more than e^bound times as likely on one side as on the other.
+        kind: "tree" (one length) or "fold" (any length).
+        mechanism: its name and the digest of its source, as given.
+        scope: what the bound holds for, as plain data.
+        sentences: what was checked, and what was not, for people.
+    """
+
+    bound: Fraction
+    kind: str
+    mechanism: dict[str, str]
+    scope: dict[str, Any]
+    sentences: tuple[str, ...]
+
+
+def check_text(content: str | bytes) -> Checked:
+    """Check a certificate in JSON; see `check_certificate`."""
+    return check_certificate(read_json(content))
+
+
+def check_certificate(certificate: object) -> Checked:
+    """Check a certificate, a JSON object as Python's reader returns it, and return what it proves.
+
+    Raises:
+        ForgedError: it can be read and does not prove its bound.
+        CertificateError: it is not of this format, or too large.
+    """
+    if type(certificate) is not dict:
+        raise CertificateError(f"a certificate is a JSON object, not {shown(certificate)}")
+    if certificate.get("format") != FORMAT:
+        raise CertificateError(f"the format must be {FORMAT!r}")
+    if type(certificate.get("version")) is not int or certificate["version"] != VERSION:
+        raise CertificateError(f"this checker reads version {VERSION}, not {shown(certificate.get('version'))}")
+    kind = certificate.get("kind")
+    if type(kind) is not str or kind not in _BODY:
+        raise CertificateError(f"the kind must be 'tree' or 'fold', not {shown(kind)}")
+    given = fields(certificate, _HEAD | _BODY[kind], "the certificate")
+    mechanism = fields(given["mechanism"], {"name", "source"}, "mechanism")
+    mechanism = {name: text(mechanism[name], f"mechanism: {name}") for name in ("name", "source")}
+    scope = _scope(given["scope"], kind)
+    bound = rational(given["bound"], "bound")
+    movement = Movement(scope["movement"], scope["group"], scope["values"] == "integer")
+    steps = Steps()
+    if kind == "tree":
+        found, sentences = check_tree(given, scope["length"], movement, steps)
+    else:
+        found, sentences = check_fold(given, movement, steps)
+    if found != bound:
+        raise ForgedError(f"the shifts show the bound {found}, not {bound}")
+    return Checked(bound, kind, mechanism, scope, (*_told(bound, mechanism, scope), *sentences, _UNTOLD))
+
+
+_UNTOLD = "That the tree is the program is not checked here: only a run of the program can show it."
+
+
+def _scope(value: object, kind: str) -> dict[str, Any]:
+    scope = fields(value, _SCOPE, "scope")
+    if scope["data"] != "queries" or type(scope["data"]) is not str:
+        raise CertificateError("scope: the data must be 'queries'")
+    if kind == "tree":
+        whole(scope["length"], "scope: the length", 1, MOST_LENGTH)
+    elif scope["length"] != "any":
+        raise CertificateError("scope: the length of a fold is 'any'")
+    for name, known in (("values", ("real", "integer")), ("movement", MOVEMENTS)):
+        if type(scope[name]) is not str or scope[name] not in known:
+            raise CertificateError(f"scope: {name} is one of {', '.join(known)}, not {shown(scope[name])}")
+    whole(scope["group"], "scope: the group", 1, MOST_GROUP)
+    parameters = scope["parameters"]
+    if type(parameters) is not dict or len(parameters) > _MOST_PARAMETERS:
+        raise CertificateError(f"scope: parameters are a JSON object of at most {_MOST_PARAMETERS:,} texts")
+    for name, given in parameters.items():
+        text(name, "scope: the name of a parameter")
+        text(given, "scope: a parameter")
+    return {**scope, "parameters": dict(parameters)}
+
+
+def _told(bound: Fraction, mechanism: dict[str, str], scope: dict[str, Any]) -> list[str]:
+    length = "any number of" if scope["length"] == "any" else scope["length"]
+    parameters = ", ".join(f"{name}={value}" for name, value in scope["parameters"].items()) or "none"
+    moved = {
+        "all": "each query moves by at most {k}",
+        "one": "one query moves by at most 1, {k} times",
+        "monotone": "all queries move in one direction by at most 1, {k} times",
+        "norm=1": "the queries move by at most {k} in sum",
+    }[scope["movement"]]
+    return [
+        f"ε ≤ {bound} for {mechanism['name']} (source {mechanism['source']}; parameters: {parameters}).",
+        f"It holds for {length} queries, {scope['values']} numbers, where {moved.format(k=scope['group'])}.",
+    ]

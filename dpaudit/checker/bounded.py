@@ -1,0 +1,115 @@
+"""Does a tree's certificate prove its bound? Merged classes are what they say, and every class has its shifts."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.checker.reading import CertificateError, ForgedError, Steps, expression, fields, items, whole
+from dpaudit.checker.shifts import Movement, Region, dearest
+from dpaudit.checker.tree import MOST_NODES, Condition, Draw, Leaf, Tree, condition, contradict, supports
+
+MOST_CONDITIONS = 10_000  # of a hull
+
+
+def check_tree(given: dict[str, Any], length: int, movement: Movement, steps: Steps) -> tuple[Fraction, list[str]]:
+    """Return the bound that the shifts show, and what was checked; raises where something fails."""
+    nodes = items(given["nodes"], "nodes", MOST_NODES, 1)
+    merged = items(given["classes"], "classes", MOST_NODES)
+    tree = Tree("", {"q": length}, steps, (set(), frozenset({"shifts", "class"}))).read(nodes)
+    members: dict[int, list[Leaf]] = {}
+    alone: list[Leaf] = []
+    live: list[Leaf] = []
+    for leaf in tree.leaves.values():
+        if not movement.integer and leaf.discrete:
+            raise ForgedError(f"{leaf.name}: integer noise proves nothing of data that are real")
+        if leaf.null:
+            if leaf.given:
+                raise CertificateError(f"{leaf.name}: it is null (its equality has probability 0), so it has no shifts")
+            continue
+        live.append(leaf)
+        if leaf.given.keys() == {"shifts"}:
+            alone.append(leaf)
+        elif leaf.given.keys() == {"class"}:
+            number = whole(leaf.given["class"], f"{leaf.name}: the class", 0, len(merged) - 1)
+            members.setdefault(number, []).append(leaf)
+        else:
+            raise ForgedError(f"{leaf.name}: it has shifts of its own or a class, one of the two")
+    bound = Fraction(0)
+    for leaf in alone:
+        region = Region.of(leaf.name, leaf.conditions, leaf.output.released, leaf.draws)
+        bound = max(bound, dearest(region, leaf.given["shifts"], length, movement, steps))
+    if merged:
+        _same_supports(tree)
+    for number, entry in enumerate(merged):
+        region, shifts = _merged(f"class {number}", entry, members.get(number, []), live, length, steps)
+        bound = max(bound, dearest(region, shifts, length, movement, steps))
+    return bound, [
+        f"The tree has {len(nodes):,} nodes, {len(tree.leaves):,} leaves ({len(tree.leaves) - len(live):,} of "
+        f"probability 0) and {tree.dead:,} dead ends; it is complete.",
+        f"Its leaves form {len(alone) + len(merged):,} classes ({len(merged):,} of them merged), and the shifts of "
+        "each keep it and what it releases.",
+    ]
+
+
+def _same_supports(tree: Tree) -> None:
+    """Raise unless draws of one number have one support: a merged class is run on the tree's other paths."""
+    for number, found in enumerate(tree.supports):
+        if len(found) > 1:
+            raise ForgedError(f"classes are merged, but h{number} does not have the same support on all paths")
+
+
+def _merged(
+    where: str, entry: object, leaves: list[Leaf], live: list[Leaf], length: int, steps: Steps
+) -> tuple[Region, Any]:
+    """Check that a merged class is its hull; return the region and the shifts to be checked."""
+    entry = fields(entry, {"hull", "inside", "apart", "shifts"}, where)
+    if not leaves:
+        raise CertificateError(f"{where}: no leaf belongs to it")
+    first = leaves[0]
+    for leaf in leaves:
+        if leaf.output.form != first.output.form:
+            raise ForgedError(f"{where}: {first.name} and {leaf.name} have different outputs")
+        if leaf.draws != first.draws:
+            raise ForgedError(f"{where}: {first.name} and {leaf.name} have different draws")
+    hull = _hull(entry["hull"], length, first.draws, f"{where}: the hull", steps)
+    reasons = _by_leaf(entry["inside"], "reasons", {leaf.number: leaf for leaf in leaves}, f"{where}: inside", steps)
+    for leaf, vectors in reasons:
+        text = f"{where}: inside, {leaf.name}"
+        for outside, vector in zip(hull, items(vectors, text, len(hull), len(hull)), strict=True):
+            steps.spend(len(leaf.conditions) + len(leaf.draws))
+            contradict([*leaf.conditions, outside.negation(), *supports(leaf.draws)], vector, text, steps)
+    own = {leaf.number for leaf in leaves}
+    others = {leaf.number: leaf for leaf in live if leaf.number not in own}
+    for leaf, vector in _by_leaf(entry["apart"], "reason", others, f"{where}: apart", steps):
+        steps.spend(len(hull) + len(leaf.conditions) + len(leaf.draws))
+        draws = (*first.draws, *leaf.draws[len(first.draws) :])
+        contradict([*hull, *leaf.conditions, *supports(draws)], vector, f"{where}: apart, {leaf.name}", steps)
+    return Region.of(where, hull, first.output.released, first.draws), entry["shifts"]
+
+
+def _hull(value: object, length: int, draws: tuple[Draw, ...], where: str, steps: Steps) -> list[Condition]:
+    hull = []
+    for given in items(value, where, MOST_CONDITIONS):
+        terms, kind = items(given, where, 2, 2)
+        if type(kind) is not str or kind not in (">", ">="):
+            raise CertificateError(f"{where}: the kind of a condition is '>' or '>='")
+        found = expression(terms, {"q": length, "h": len(draws)}, where, steps)
+        hull.append(condition(found, kind, draws, where))
+    return hull
+
+
+def _by_leaf(value: object, name: str, leaves: dict[int, Leaf], where: str, steps: Steps) -> list[tuple[Leaf, Any]]:
+    """Return the entries for exactly these leaves, each once."""
+    found: dict[int, Any] = {}
+    for entry in items(value, where, MOST_NODES):
+        steps.spend(1)
+        fields(entry, {"leaf", name}, where)
+        number = whole(entry["leaf"], f"{where}: a leaf", 0, MOST_NODES)
+        if number in found or number not in leaves:
+            raise ForgedError(f"{where}: leaf {number} does not belong there, or is listed twice")
+        found[number] = entry[name]
+    missing = leaves.keys() - found.keys()
+    if missing:
+        raise ForgedError(f"{where}: leaf {min(missing)} is not listed")
+    return [(leaves[number], reason) for number, reason in found.items()]

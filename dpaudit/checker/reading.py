@@ -1,0 +1,250 @@
+"""What does the file say? JSON values, taken strictly: nothing is converted, guessed or ignored.
+
+A certificate may come from anybody, so every value is looked at before it is used: types exactly, names by
+a pattern, numbers by their digits, and every loop counts its steps.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import gcd, lcm
+from typing import Any
+
+MOST_TEXT = 16 * 2**20
+MOST_STEPS = 20_000_000
+MOST_DIGITS = 60
+MOST_LEVELS = 20  # of an output
+MOST_MEMBERS = 10_000  # of an output
+MOST_LETTERS = 10_000  # of a text inside
+DIGITS_OF_EXPRESSION = 200  # of the common denominator of an expression
+DIGITS_OF_VECTOR = 1_000  # of the common denominator of multipliers, or of a difference and its shift
+
+_RATIONAL = re.compile(r"(-?(?:0|[1-9][0-9]{0,59}))(?:/([1-9][0-9]{0,59}))?", re.ASCII)
+_VARIABLE = re.compile(r"([qhs])(0|[1-9][0-9]{0,5})", re.ASCII)
+
+
+class CertificateError(ValueError):
+    """What was given is no certificate of this format; the message says where it departs from it."""
+
+
+class ForgedError(CertificateError):
+    """A certificate that can be read and does not prove what it says; the message says which part fails."""
+
+
+class Steps:
+    """Counts the work, so that no file can keep the checker busy for long."""
+
+    def __init__(self, most: int = MOST_STEPS) -> None:
+        self.left = most
+
+    def spend(self, number: int) -> None:
+        """Count so many steps; raises `CertificateError` when there are too many."""
+        self.left -= number
+        if self.left < 0:
+            raise CertificateError(f"the certificate takes more than {MOST_STEPS:,} steps to check")
+
+
+def shown(value: object) -> str:
+    """Return a value for a message, cut short."""
+    if type(value) in (list, dict):
+        return f"a {'list' if type(value) is list else 'JSON object'}"
+    if type(value) is int and value.bit_length() > 100:
+        return "a huge number"
+    return repr(value[:40]) if type(value) is str else f"{value!r:.40}"
+
+
+def read_json(text: str | bytes) -> object:
+    """Return the object that a text of JSON stands for.
+
+    Raises `CertificateError` for what is too long or too deep, for keys given twice, floats and long numbers.
+    """
+    if len(text) > MOST_TEXT:
+        raise CertificateError(f"the text is longer than {MOST_TEXT:,} characters")
+    try:
+        return json.loads(
+            text, object_pairs_hook=_once, parse_float=_no_float, parse_constant=_no_float, parse_int=_short_int
+        )
+    except RecursionError:
+        raise CertificateError("the text is nested too deeply") from None
+    except CertificateError:
+        raise
+    except ValueError as error:
+        raise CertificateError(f"the text is no JSON: {error}") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise CertificateError("a JSON object gives one of its keys twice")
+    return members
+
+
+def _no_float(text: str) -> Any:
+    raise CertificateError(f"{text[:40]} is a float: rationals are texts like '7/4'")
+
+
+def _short_int(text: str) -> int:
+    if len(text) > 12:
+        raise CertificateError("a whole number has more than 12 digits")
+    return int(text)
+
+
+def fields(value: object, names: set[str], where: str, optional: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """Return a JSON object that has exactly these fields."""
+    if type(value) is not dict:
+        raise CertificateError(f"{where}: must be a JSON object, not {shown(value)}")
+    for name in value:
+        if name not in names and name not in optional:
+            raise CertificateError(f"{where}: unknown field {shown(name)}")
+    missing = names - value.keys()
+    if missing:
+        raise CertificateError(f"{where}: the field {min(missing)!r} is missing")
+    return value
+
+
+def items(value: object, where: str, most: int, least: int = 0) -> list[Any]:
+    """Return a list of so many members."""
+    if type(value) is not list:
+        raise CertificateError(f"{where}: must be a list, not {shown(value)}")
+    if not least <= len(value) <= most:
+        raise CertificateError(f"{where}: {len(value):,} members, between {least:,} and {most:,} are possible")
+    return value
+
+
+def text(value: object, where: str) -> str:
+    """Return a text of ordinary length."""
+    if type(value) is not str or len(value) > MOST_LETTERS:
+        raise CertificateError(f"{where}: must be a text of at most {MOST_LETTERS:,} letters, not {shown(value)}")
+    return value
+
+
+def whole(value: object, where: str, least: int, most: int) -> int:
+    """Return a whole number of the range."""
+    if type(value) is not int or not least <= value <= most:
+        raise CertificateError(f"{where}: must be a whole number from {least:,} to {most:,}, not {shown(value)}")
+    return value
+
+
+def rational(value: object, where: str) -> Fraction:
+    """Return a rational from its text in lowest terms."""
+    number = _rational(value) if type(value) is str and len(value) <= 2 * MOST_DIGITS + 2 else None
+    if number is None:
+        raise CertificateError(
+            f"{where}: must be a rational in lowest terms, as a text like '7/4', of at most {MOST_DIGITS} digits "
+            f"each side, not {shown(value)} ({type(value).__name__})"
+        )
+    return number
+
+
+@lru_cache(maxsize=4096)
+def _rational(value: str) -> Fraction | None:
+    match = _RATIONAL.fullmatch(value)
+    if match is None or value.startswith("-0"):
+        return None
+    if match[2] is None:
+        return Fraction(int(match[1]))
+    numerator, denominator = int(match[1]), int(match[2])
+    return Fraction(numerator, denominator) if denominator > 1 and gcd(numerator, denominator) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A linear expression; terms have no zero coefficients."""
+
+    terms: Mapping[str, Fraction]
+    constant: Fraction
+
+    def minus(self, other: Expression) -> Expression:
+        """Return the difference of two expressions."""
+        terms = dict(self.terms)
+        for name, coefficient in other.terms.items():
+            terms[name] = terms.get(name, Fraction(0)) - coefficient
+        return Expression({name: c for name, c in terms.items() if c}, self.constant - other.constant)
+
+
+@lru_cache(maxsize=4096)
+def _variable(name: str) -> tuple[str, int] | None:
+    if name == "x":
+        return "x", 0
+    match = _VARIABLE.fullmatch(name)
+    return (match[1], int(match[2])) if match else None
+
+
+def expression(value: object, known: Mapping[str, int], where: str, steps: Steps) -> Expression:
+    """Return a linear expression; ``known`` says how many variables there are of each letter."""
+    if type(value) is not dict:
+        raise CertificateError(f"{where}: a linear expression is a JSON object, not {shown(value)}")
+    steps.spend(len(value) + 1)
+    terms, constant = {}, Fraction(0)
+    for name, given in value.items():
+        coefficient = rational(given, where)
+        if not coefficient:
+            raise CertificateError(f"{where}: zero coefficients are left out ({shown(name)} has one)")
+        if name == "1":
+            constant = coefficient
+            continue
+        variable = _variable(name) if type(name) is str and len(name) <= 7 else None
+        if variable is None or variable[1] >= known.get(variable[0], 0):
+            raise CertificateError(f"{where}: there is no variable {shown(name)} here")
+        terms[name] = coefficient
+    return Expression(terms, constant)
+
+
+def to_integers(numbers: list[Fraction], digits: int, where: str) -> tuple[list[int], int]:
+    """Return the numbers times their common denominator, and that denominator."""
+    common = 1
+    for number in numbers:
+        common = lcm(common, number.denominator)
+        if common > 10**digits:
+            raise CertificateError(f"{where}: the common denominator has more than {digits:,} digits")
+    return [number.numerator * (common // number.denominator) for number in numbers], common
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a leaf returns: its form, which holds everything, and the expressions that it releases."""
+
+    form: tuple[Any, ...]
+    released: tuple[Expression, ...]
+
+
+def output(value: object, known: Mapping[str, int], where: str, steps: Steps) -> Output:
+    """Return an output, with the released expressions taken from it."""
+    released: list[Expression] = []
+    members = 0
+
+    def form(value: object, level: int) -> tuple[Any, ...]:
+        nonlocal members
+        members += 1
+        if level > MOST_LEVELS or members > MOST_MEMBERS:
+            raise CertificateError(f"{where}: more than {MOST_LEVELS} levels or {MOST_MEMBERS:,} members")
+        tag, *parts = items(value, where, MOST_MEMBERS, 1)
+        steps.spend(len(parts) + 1)
+        if tag in ("list", "tuple"):
+            return (tag, *(form(part, level + 1) for part in parts))
+        if tag == "dict":
+            pairs = [items(part, where, 2, 2) for part in parts]
+            return (tag, *((form(key, level + 1), form(item, level + 1)) for key, item in pairs))
+        if tag == "none" and not parts:
+            return (tag,)
+        if len(parts) == 1:
+            (part,) = parts
+            if tag == "bool" and type(part) is bool:
+                return (tag, part)
+            if tag in ("str", "exception"):
+                return (tag, text(part, where))
+            if tag == "float" and type(part) is str and part in ("nan", "inf", "-inf"):
+                return (tag, part)
+            if tag in ("int", "float"):
+                number = expression(part, known, where, steps)
+                if number.terms:
+                    released.append(number)
+                return (tag, frozenset(number.terms.items()), number.constant)
+        raise CertificateError(f"{where}: {shown(tag)} with {len(parts)} parts is no output")
+
+    return Output(form(value, 1), tuple(released))

@@ -1,0 +1,279 @@
+"""What is the mechanism? A tree of draws and branches, read from its nodes, and the conditions of its leaves.
+
+The tree is complete by its form: a branch has all of its ways, and what no run enters is a dead node with a
+Farkas vector. Conditions are kept in whole numbers (their expressions times a common denominator), so that
+adding them up needs no fractions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.checker.reading import (
+    DIGITS_OF_EXPRESSION,
+    DIGITS_OF_VECTOR,
+    CertificateError,
+    Expression,
+    ForgedError,
+    Output,
+    Steps,
+    expression,
+    fields,
+    items,
+    output,
+    rational,
+    shown,
+    to_integers,
+    whole,
+)
+
+MOST_NODES = 100_000
+MOST_DRAWS = 1_000  # on a path
+SUPPORTS = {
+    "laplace": "line",
+    "gumbel": "line",
+    "exponential": "half-line",
+    "uniform": "interval",
+    "discrete_laplace": "integers",
+}
+_WAYS = (("<", ">="), ("<=", ">"), ("<", "=", ">"))
+_KINDS = {"<": ">", "<=": ">=", ">": ">", ">=": ">=", "=": "="}
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """One draw: its method and scale."""
+
+    method: str
+    scale: Fraction
+
+    @property
+    def continuous(self) -> bool:
+        """Whether a single value has probability 0."""
+        return self.method != "discrete_laplace"
+
+    @property
+    def support(self) -> tuple[str, Fraction | None]:
+        """The values that it takes."""
+        return SUPPORTS[self.method], self.scale if self.method == "uniform" else None
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """An expression, in whole numbers, that is > 0, ≥ 0 or = 0.
+
+    Attributes:
+        terms: coefficients, none of them 0.
+        constant: the constant.
+        kind: ">", ">=" or "=".
+        smooth: whether it mentions a continuous draw; then the places where the expression is 0 have probability 0.
+    """
+
+    terms: Mapping[str, int]
+    constant: int
+    kind: str
+    smooth: bool
+
+    def negation(self) -> Condition:
+        """Return the negation of an inequality."""
+        terms = {name: -coefficient for name, coefficient in self.terms.items()}
+        return Condition(terms, -self.constant, ">=" if self.kind == ">" else ">", self.smooth)
+
+
+def condition(given: Expression, kind: str, draws: Sequence[Draw], where: str, sign: int = 1) -> Condition:
+    """Return the condition that an expression, or its negative, is > 0, ≥ 0 or = 0."""
+    (constant, *coefficients), _ = to_integers([given.constant, *given.terms.values()], DIGITS_OF_EXPRESSION, where)
+    terms = {name: sign * c for name, c in zip(given.terms, coefficients, strict=True)}
+    smooth = any(name[0] == "h" and draws[int(name[1:])].continuous for name in terms)
+    return Condition(terms, sign * constant, kind, smooth)
+
+
+def supports(draws: Iterable[Draw]) -> list[Condition]:
+    """Return what is known of draws because of their method."""
+    known = []
+    for number, draw in enumerate(draws):
+        name = f"h{number}"
+        if draw.method in ("exponential", "uniform"):
+            known.append(Condition({name: 1}, 0, ">=", smooth=True))
+        if draw.method == "uniform":
+            high, common = draw.scale.numerator, draw.scale.denominator
+            known.append(Condition({name: -common}, high, ">", smooth=True))
+    return known
+
+
+def contradict(conditions: Sequence[Condition], vector: object, where: str, steps: Steps) -> None:
+    """Raise unless the Farkas vector shows that the conditions cannot all hold, but with probability 0."""
+    pairs = items(vector, where, len(conditions), 1)
+    before, numbers, multipliers = -1, [], []
+    for pair in pairs:
+        number, multiplier = items(pair, where, 2, 2)
+        number = whole(number, where, 0, len(conditions) - 1)
+        if number <= before:
+            raise CertificateError(f"{where}: the numbers of the conditions must rise")
+        before = number
+        numbers.append(number)
+        multipliers.append(rational(multiplier, where))
+        if not multipliers[-1] or (multipliers[-1] < 0 and conditions[number].kind != "="):
+            raise ForgedError(f"{where}: the multiplier {multiplier} of condition {number} is not positive")
+    total: dict[str, int] = {}
+    constant, strict = 0, False
+    for number, multiplier in zip(numbers, to_integers(multipliers, DIGITS_OF_VECTOR, where)[0], strict=True):
+        used = conditions[number]
+        steps.spend((len(used.terms) + 4) * (1 + multiplier.bit_length() // 512))
+        for name, coefficient in used.terms.items():
+            total[name] = total.get(name, 0) + multiplier * coefficient
+        constant += multiplier * used.constant
+        strict = strict or used.kind == ">" or (used.kind == ">=" and used.smooth)
+    if any(total.values()) or constant > 0 or (constant == 0 and not strict):
+        raise ForgedError(f"{where}: the Farkas vector shows no contradiction")
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One end of a run: what led there, what was drawn, what comes out.
+
+    Attributes:
+        name: how messages call it.
+        number: of its node.
+        conditions: from the root down.
+        draws: from the root down.
+        output: what comes out.
+        given: the node's fields beside its output.
+    """
+
+    name: str
+    number: int
+    conditions: tuple[Condition, ...]
+    draws: tuple[Draw, ...]
+    output: Output
+    given: Mapping[str, Any]
+
+    @property
+    def null(self) -> bool:
+        """Whether an equality holds here that has probability 0."""
+        return any(condition.kind == "=" and condition.smooth for condition in self.conditions)
+
+    @property
+    def discrete(self) -> bool:
+        """Whether one of its draws is discrete."""
+        return any(not draw.continuous for draw in self.draws)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A node's place: what lies above it."""
+
+    conditions: tuple[Condition, ...] = ()
+    draws: tuple[Draw, ...] = ()
+
+
+@dataclass(slots=True)
+class Tree:
+    """A tree, read and found complete.
+
+    Attributes:
+        name: how messages call it.
+        variables: how many data and state variables there are of each letter.
+        steps: the counter of the work.
+        extra: the fields that a leaf may have beside its output, and those that it must have.
+        leaves: its leaves by the number of their node.
+        supports: for each number of a draw, the supports that it has on the paths.
+        dead: how many dead nodes it has.
+    """
+
+    name: str
+    variables: Mapping[str, int]
+    steps: Steps
+    extra: tuple[set[str], frozenset[str]]
+    leaves: dict[int, Leaf] = field(default_factory=dict)
+    supports: list[set[tuple[str, Fraction | None]]] = field(default_factory=list)
+    dead: int = 0
+
+    def read(self, nodes: list[Any]) -> Tree:
+        """Read the nodes; raises `CertificateError` where they form no complete tree."""
+        places = {0: _Place()}
+        for number, node in enumerate(nodes):
+            where = f"{self.name}node {number}"
+            place = places.pop(number, None)
+            if place is None:
+                raise CertificateError(f"{where}: no earlier node leads to it")
+            if type(node) is not dict:
+                raise CertificateError(f"{where}: must be a JSON object, not {shown(node)}")
+            self.steps.spend(1 + len(place.conditions) + len(place.draws))
+            for child, below in self._children(number, node, place, where):
+                if not number < whole(child, f"{where}: a child", 0, MOST_NODES) < len(nodes) or child in places:
+                    raise CertificateError(f"{where}: node {child} is no later node that is free to be its child")
+                places[child] = below
+        return self  # every child is a later node, so none is left over
+
+    def _known(self, place: _Place) -> dict[str, int]:
+        return {**self.variables, "h": len(place.draws)}
+
+    def _children(self, number: int, node: dict[str, Any], place: _Place, where: str) -> list[tuple[Any, _Place]]:
+        """Read one node; return its children with their places."""
+        if "draw" in node:
+            return [self._draw(node, place, where)]
+        if "compare" in node:
+            return self._compare(node, place, where)
+        if "argmax" in node:
+            return self._argmax(node, place, where)
+        if "dead" in node:
+            fields(node, {"dead"}, where)
+            contradict([*place.conditions, *supports(place.draws)], node["dead"], f"{where} (dead)", self.steps)
+            self.dead += 1
+            return []
+        must, may = self.extra
+        fields(node, {"leaf"} | must, where, may)
+        result = output(node["leaf"], self._known(place), f"{where}: the output", self.steps)
+        given = {name: value for name, value in node.items() if name != "leaf"}
+        self.leaves[number] = Leaf(f"{self.name}leaf {number}", number, place.conditions, place.draws, result, given)
+        return []
+
+    def _draw(self, node: dict[str, Any], place: _Place, where: str) -> tuple[Any, _Place]:
+        fields(node, {"draw", "scale", "then"}, where)
+        method = node["draw"]
+        if type(method) is not str or method not in SUPPORTS:
+            raise CertificateError(f"{where}: no draw {shown(method)}; known: {', '.join(SUPPORTS)}")
+        scale = rational(node["scale"], f"{where}: the scale")
+        if scale <= 0:
+            raise ForgedError(f"{where}: the scale must be positive, not {scale}")
+        draw = Draw(method, scale)
+        if len(place.draws) == MOST_DRAWS:
+            raise CertificateError(f"{where}: more than {MOST_DRAWS:,} draws on a path")
+        if len(place.draws) == len(self.supports):
+            self.supports.append(set())
+        self.supports[len(place.draws)].add(draw.support)
+        return node["then"], _Place(place.conditions, (*place.draws, draw))
+
+    def _compare(self, node: dict[str, Any], place: _Place, where: str) -> list[tuple[Any, _Place]]:
+        ways = next((ways for ways in _WAYS if set(ways) == node.keys() - {"compare"}), None)
+        if ways is None:
+            raise CertificateError(f"{where}: the ways are '<' and '>=', '<=' and '>', or '<', '=' and '>'")
+        given = expression(node["compare"], self._known(place), where, self.steps)
+        if not given.terms:
+            raise CertificateError(f"{where}: a comparison has at least one variable")
+        children = []
+        for way in ways:
+            new = condition(given, _KINDS[way], place.draws, where, -1 if way[0] == "<" else 1)
+            children.append((node[way], _Place((*place.conditions, new), place.draws)))
+        return children
+
+    def _argmax(self, node: dict[str, Any], place: _Place, where: str) -> list[tuple[Any, _Place]]:
+        fields(node, {"argmax", "then"}, where)
+        known = self._known(place)
+        values = [expression(value, known, where, self.steps) for value in items(node["argmax"], where, 1_000, 2)]
+        then = items(node["then"], where, len(values), len(values))
+        # n·(n − 1) conditions are made of n expressions: counted dearly, for the memory that they take
+        self.steps.spend(len(values) * sum(len(value.terms) + 50 for value in values))
+        children = []
+        for k, (best, child) in enumerate(zip(values, then, strict=True)):
+            new = tuple(
+                condition(best.minus(value), ">" if j < k else ">=", place.draws, where)
+                for j, value in enumerate(values)
+                if j != k
+            )
+            children.append((child, _Place(place.conditions + new, place.draws)))
+        return children
