@@ -28,14 +28,15 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 _TRUST = {  # standard deviations of doubt that a prediction is lowered by, for the stable and the rare finalist
-    "ordered": (2.5, 2.5),
-    "smooth": (1.25, None),  # a smooth loss hides a rare leak
+    "ordered": (3.5, 3.0),
+    "smooth": (1.75, None),  # a smooth loss hides a rare leak
     "few": (2.25, 2.25),
     "ranked": (3.5, 2.5),
 }
 _HOPE = -1.0  # a smooth prediction may not exceed what counts say by more than one standard deviation
 _RARE_SHARE = 0.2
 _MOST_SHOWN = 400
+_FEW_VALUES = 60  # the loss over so few values may jump from one to the next
 _FINE, _COARSE, _NEAR = 400, 64, 12  # thresholds tried alone, in pairs, and around the best
 
 
@@ -142,11 +143,12 @@ def _ladders(item: Fitted) -> Iterator[tuple[str, Ladder, Ladder | None]]:
         kind = "few" if len(cells) <= FEW_CELLS else "ranked"
         yield kind, by_ratio(cells, item.first, item.second), None
         return
-    smooth = smoothed(item.places, item.counts)
+    smooth = smoothed(item.places, item.counts) if len(cells) > _FEW_VALUES else None
     for rising in (True, False):
         counted = by_position(cells, item.counts, item.apart, rising=rising)
         yield "ordered", counted, None
-        yield "smooth", by_position(cells, smooth, item.apart, rising=rising), counted
+        if smooth is not None:
+            yield "smooth", by_position(cells, smooth, item.apart, rising=rising), counted
 
 
 def _best(found: list[_Scored]) -> _Scored:
