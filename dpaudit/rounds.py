@@ -22,9 +22,9 @@ from dpaudit.game.trial import first_exception
 from dpaudit.picture import histogram_cells
 from dpaudit.question import LEAST_RUNS, Question
 
-_LEARNING_SHARE, _LATER_SHARE, _DEMANDING_SHARE = 0.25, 0.2, 0.4
+_LEARNING_SHARE, _LATER_SHARE, _DEMANDING_SHARE, _FEW_VALUES_SHARE = 0.25, 0.2, 0.4, 0.35
 _FEW_RUNS = 50_000  # up to which learning takes the larger share
-_MANY_VALUES = 256
+_FEW_VALUES, _MANY_VALUES = 12, 256
 _LEARNING_NUMBERS = 20_000_000  # outputs of many numbers are learned from fewer runs
 _LEARNING_CAP, _LEARNING_CAP_DELTA = 500_000, 2_000_000  # of both sides together
 _PICTURE_RUNS = 400_000  # measuring runs, of both sides, that the histogram and the low-order bits count
@@ -112,10 +112,10 @@ def learn(
 
     more, slow = _gather(question, blocks, watch, told, None if budget is None else 0.25 * budget)
     outputs, reason = _joined(sides + more), reason or slow
-    if budget is None and _demanding(outputs):
+    if budget is None:
         before = len(outputs[0]) + len(outputs[1])
-        extra = min(max(int(_DEMANDING_SHARE * runs), wanted), cap) - before
-        rest = blocks_of(shape, Purpose.LEARNING, pair, extra, len(first) + len(blocks), width)
+        extra = min(int(_share(outputs, runs) * runs), cap) - before
+        rest = blocks_of(shape, Purpose.LEARNING, pair, max(extra, 0), len(first) + len(blocks), width)
         sides, slow = _gather(question, rest, watch, told, None)
         outputs, reason = _joined([outputs, *sides]), reason or slow
     _refuse_if_nothing_ran(question, pair, outputs)
@@ -180,13 +180,15 @@ def _joined(blocks: list[tuple[Outputs, Outputs]]) -> tuple[Outputs, Outputs]:
     return concatenate([side0 for side0, _ in blocks]), concatenate([side1 for _, side1 in blocks])
 
 
-def _demanding(outputs: tuple[Outputs, Outputs]) -> bool:
-    """Whether the outputs ask for more learning: vectors, or many categories."""
-    if len(outputs[0].forms) > _MANY_VALUES:
-        return True
-    wide = any(numbers.shape[1] > 1 for numbers in outputs[0].numbers)
+def _share(outputs: tuple[Outputs, Outputs], runs: int) -> float:
+    """What share of the runs learning is worth: more for vectors, many categories, and a few whose order matters."""
+    if len(outputs[0].forms) > _MANY_VALUES or any(numbers.shape[1] > 1 for numbers in outputs[0].numbers):
+        return _DEMANDING_SHARE
     main = max(outputs[0].numbers, key=len, default=np.empty((0, 0)))
-    return wide or (main.shape[1] == 1 and _MANY_VALUES < len(np.unique(main)) < 0.95 * len(main))
+    values = len(outputs[0].forms) if main.shape[1] == 0 else len(np.unique(main))
+    if _MANY_VALUES < values < 0.95 * len(main):
+        return _DEMANDING_SHARE
+    return _FEW_VALUES_SHARE if 2 < values <= _FEW_VALUES and runs <= _FEW_RUNS else 0.0
 
 
 def _refuse_if_nothing_ran(question: Question, pair: int, outputs: tuple[Outputs, Outputs]) -> None:

@@ -30,11 +30,11 @@ Integers = np.ndarray[Any, np.dtype[np.int64]]
 _TRUST = {  # standard deviations of doubt that a prediction is lowered by, for the stable and the rare finalist
     "ordered": (3.5, 3.0),
     "smooth": (1.75, None),  # a smooth loss hides a rare leak
-    "few": (2.25, 2.25),
+    "few": (3.5, 1.0),
     "ranked": (3.5, 2.5),
 }
 _HOPE = -1.0  # a smooth prediction may not exceed what counts say by more than one standard deviation
-_RARE_SHARE = 0.2
+_RARE_SHARE, _FEW_SHARE = 0.2, 0.4
 _MOST_SHOWN = 400
 _FEW_VALUES = 60  # the loss over so few values may jump from one to the next
 _FINE, _COARSE, _NEAR = 400, 64, 12  # thresholds tried alone, in pairs, and around the best
@@ -128,11 +128,13 @@ def choose(
     stable, rare = _best(stables), _best(rares)
     picture = _picture(fitted, stable.partition)
     alike = rare.method == stable.method and rare.partition.event(rare.labels) == stable.partition.event(stable.labels)
-    if alike or rare.p > stable.p / 4:
+    few = rare.partition.size <= FEW_CELLS + 2
+    share = _FEW_SHARE if few else _RARE_SHARE
+    if alike or rare.p > stable.p * (0.7 if few else 0.25):
         return (_choice("stable", stable, stables, stakes, 1.0),), picture
     return (
-        _choice("stable", stable, stables, stakes, 1 - _RARE_SHARE),
-        _choice("rare", rare, rares, stakes, _RARE_SHARE),
+        _choice("stable", stable, stables, stakes, 1 - share),
+        _choice("rare", rare, rares, stakes, share),
     ), picture
 
 
