@@ -5,5 +5,16 @@ from dpaudit.attack.families import watched
 from dpaudit.attack.learned import learner, needed_by
 from dpaudit.attack.low_bits import choose_low_bits
 from dpaudit.attack.partition import Partition, count_event
+from dpaudit.attack.predict import event_weight
 
-__all__ = ["Choice", "Partition", "choose", "choose_low_bits", "count_event", "learner", "needed_by", "watched"]
+__all__ = [
+    "Choice",
+    "Partition",
+    "choose",
+    "choose_low_bits",
+    "count_event",
+    "event_weight",
+    "learner",
+    "needed_by",
+    "watched",
+]

@@ -33,7 +33,7 @@ _TRUST = {  # standard deviations of doubt that a prediction is lowered by, for 
     "few": (3.5, 1.0),
     "ranked": (3.5, 2.5),
 }
-_HOPE = -1.0  # a smooth prediction may not exceed what counts say by more than one standard deviation
+_HOPE = 2.0  # a smooth prediction may not exceed what counts say, lowered by so many standard deviations
 _RARE_SHARE, _FEW_SHARE = 0.2, 0.4
 _MOST_SHOWN = 400
 _FEW_VALUES = 60  # the loss over so few values may jump from one to the next
