@@ -25,9 +25,11 @@ if TYPE_CHECKING:
         ZeroConcentratedDP,
         parse_claim,
     )
+    from dpaudit.prover import prove
 
 _HOMES = {
     "audit": "conductor",
+    "prove": "prover",
     "catalogue": "loading",
     "load": "loading",
     "InvalidRunsError": "errors",
@@ -68,6 +70,7 @@ __all__ = [
     "load",
     "mechanism",
     "parse_claim",
+    "prove",
 ]
 
 

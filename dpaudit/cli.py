@@ -6,15 +6,25 @@ Exit codes: 0 proved, not violated or no claim; 1 only with a written VIOLATED; 
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
+
+from dpaudit.terminal import (
+    Assignment,
+    Count,
+    Outputs,
+    leave_standard_output,
+    merged_parameters,
+    prints_to_standard_error,
+    progress,
+    read_evidence,
+)
 
 if TYPE_CHECKING:
     from dpaudit.evidence import Evidence
@@ -50,7 +60,7 @@ class _Program(click.Group):
             error.show()
             return _NO_VERDICT
         except SystemExit as stop:  # of click, where whoever reads our output has left
-            _leave_standard_output()
+            leave_standard_output()
             return _NO_VERDICT if stop.code else 0
         except BaseException as error:  # whatever it is: it must not end in exit code 1
             return _report_failure(error)
@@ -61,7 +71,7 @@ def _report_failure(error: BaseException) -> int:
     from dpaudit.errors import UsageError
 
     if isinstance(error, BrokenPipeError):
-        _leave_standard_output()
+        leave_standard_output()
     elif isinstance(error, UsageError):
         click.echo(f"dpaudit: {error}", err=True)
     else:
@@ -70,48 +80,6 @@ def _report_failure(error: BaseException) -> int:
         traceback.print_exception(error)
         click.echo("dpaudit: this is a fault of dpaudit, not a verdict; please report it", err=True)
     return _NO_VERDICT
-
-
-def _leave_standard_output() -> None:
-    """Keep Python from failing at exit over what it cannot write to standard output any more."""
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-class Count(click.ParamType[int]):
-    """A whole number, also as 1e6 or 1_000_000."""
-
-    name = "N"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Read the number."""
-        from decimal import Decimal, InvalidOperation
-
-        try:
-            number = Decimal(str(value))
-            if not number.is_finite() or number.adjusted() > 99 or number != int(number):
-                raise InvalidOperation
-        except InvalidOperation:
-            self.fail(f"{value!r} is no whole number; write 400000, 4e5 or 400_000", param, ctx)
-        return int(number)
-
-
-class Assignment(click.ParamType[tuple[str, Any]]):
-    """NAME=VALUE, where VALUE is JSON (a number, true, a list, …) or else a text."""
-
-    name = "NAME=VALUE"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
-        """Split the text and read its value."""
-        import json
-
-        name, equals, text = str(value).partition("=")
-        if not equals or not name.strip():
-            self.fail(f"{value!r} is no NAME=VALUE, such as epsilon=0.5", param, ctx)
-        try:
-            return name.strip(), json.loads(text)
-        except ValueError:
-            return name.strip(), text
 
 
 @click.group(cls=_Program, context_settings={"help_option_names": ["-h", "--help"]})
@@ -132,8 +100,8 @@ def list_(name: str | None, json_file: str | None) -> None:
 
     from dpaudit.loading import catalogue, load
 
-    outputs = _Outputs(json_file)
-    with _prints_to_standard_error():
+    outputs = Outputs(json_file)
+    with prints_to_standard_error():
         if name is not None:
             chosen = [load(name)]
         else:
@@ -262,17 +230,22 @@ def _page(mechanism: Mechanism, facts: dict[str, Any]) -> str:
 @click.option("--quiet", is_flag=True, help="No progress and no summary.")
 def audit(target: str, json_file: str | None, html_file: str | None, quiet: bool, **options: Any) -> int:
     """Audit TARGET: a catalogue name, package.module:name or path/to/file.py:name."""
-    outputs = _Outputs(json_file, html_file)
-    with _prints_to_standard_error():
+    outputs = Outputs(json_file, html_file)
+    with prints_to_standard_error():
         from dpaudit.conductor import audit as conduct
         from dpaudit.loading import load
 
         pair_files = [Path(name).absolute() for name in options.pop("pair_files")]
-        parameters = _parameters(options.pop("parameters"))
+        parameters = merged_parameters(options.pop("parameters"))
         mechanism = load(target)
         pairs = _pairs(mechanism, parameters, options["relation"], pair_files) if pair_files else None
-        with _progress(quiet) as listen:
+        with progress(quiet) as listen:
             evidence = conduct(mechanism, parameters=parameters, pairs=pairs, listen=listen, **options)
+    return _tell(evidence, outputs, json_file, html_file, quiet)
+
+
+def _tell(evidence: Evidence, outputs: Outputs, json_file: str | None, html_file: str | None, quiet: bool) -> int:
+    """Write the evidence and its page, say what was found, and return the exit code."""
     if json_file is not None:
         outputs.write(json_file, evidence.to_json())
     if html_file is not None:
@@ -289,14 +262,67 @@ def audit(target: str, json_file: str | None, html_file: str | None, quiet: bool
     return evidence.verdict.exit_code
 
 
-def _parameters(given: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+@cli.command()
+@click.argument("target")
+@click.option(
+    "-p",
+    "--parameter",
+    "parameters",
+    type=Assignment(),
+    multiple=True,
+    help="A parameter; VALUE is JSON, or else text. Numbers are exact.",
+)
+@click.option("--claim", help="The claim to hold it against, such as 'epsilon=1'.")
+@click.option("--relation", help="queries, queries(one), queries(monotone), queries(norm=1), replace, ….")
+@click.option("--length", type=Count(), help="How many answers the data hold; without it any number, for a Fold.")
+@click.option("--domain", help="'real' or 'integer' answers, or a JSON list of all datasets that there are.")
+@click.option("--runs", type=Count(), default=100_000, show_default=True, help="To confirm what is found; 0: none.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of what the runs show.")
+@click.option("--seed", type=Count(), default=0, show_default=True, help="Root of every random draw.")
+@click.option("--workers", type=Count(), default=1, show_default=True, help="Processes.")
+@click.option("--json", "json_file", metavar="FILE", help="Write the evidence ('-': standard output).")
+@click.option("--html", "html_file", metavar="FILE", help="Write the report ('-': standard output).")
+@click.option("--quiet", is_flag=True, help="No progress and no summary.")
+def prove(
+    target: str, domain: str | None, json_file: str | None, html_file: str | None, quiet: bool, **options: Any
+) -> int:
+    """Prove an upper bound for the program TARGET, or refute its claim by an exact counterexample."""
+    outputs = Outputs(json_file, html_file)
+    with prints_to_standard_error():
+        from dpaudit.loading import load
+        from dpaudit.prover import prove as conduct
+
+        parameters = merged_parameters(options.pop("parameters"))
+        mechanism = load(target)
+        with progress(quiet) as listen:
+            evidence = conduct(mechanism, parameters=parameters, domain=_domain(domain), listen=listen, **options)
+    return _tell(evidence, outputs, json_file, html_file, quiet)
+
+
+def _domain(text: str | None) -> str | list[Any] | None:
     from dpaudit.errors import UsageError
 
-    names = [name for name, _ in given]
-    for name in names:
-        if names.count(name) > 1:
-            raise UsageError(f"the parameter {name!r} is given twice; give it once")
-    return dict(given)
+    if text is None or not text.lstrip().startswith("["):
+        return text
+    import json
+
+    try:
+        return list(json.loads(text))
+    except ValueError as error:
+        raise UsageError(f"--domain is 'real', 'integer' or a JSON list of datasets; this is none: {error}") from None
+
+
+@cli.command()
+@click.argument("evidence_file", metavar="EVIDENCE")
+@click.option("--quiet", is_flag=True, help="Only the exit code.")
+def check(evidence_file: str, quiet: bool) -> int:
+    """Check evidence: its id, every bound from its counts, every certificate. Exit code 0 holds, 1 differs."""
+    from dpaudit.check import check_file
+
+    findings = check_file(evidence_file)
+    for finding in () if quiet else findings:
+        click.echo(f"{'holds' if finding.holds else 'DIFFERS':<8} {finding.what:<15} {finding.sentence}")
+    return 0 if all(finding.holds for finding in findings) else 1
 
 
 def _pairs(
@@ -321,9 +347,9 @@ def report(evidence_files: tuple[str, ...], html_to: str | None, json_file: str 
 
     if json_file is not None and len(evidence_files) > 1:
         raise UsageError("--json writes one evidence file; give one EVIDENCE")
-    evidence = [_read_evidence(name) for name in evidence_files]
+    evidence = [read_evidence(name) for name in evidence_files]
     pages = [] if html_to is None else _page_names(evidence_files, html_to)
-    outputs = _Outputs(json_file, *pages)
+    outputs = Outputs(json_file, *pages)
     drawn = [html_page(item) for item in evidence] if pages else []
     for page, text in zip(pages, drawn, strict=True):
         outputs.write(page, text)
@@ -346,114 +372,3 @@ def _page_names(evidence_files: Sequence[str], html_to: str) -> list[str]:
     if len(set(pages)) < len(pages):
         raise UsageError("two evidence files have the same name and would write the same page; rename one")
     return pages
-
-
-def _read_evidence(name: str) -> Evidence:
-    """Read an evidence file, or the evidence that a page carries."""
-    from dpaudit.errors import UsageError
-    from dpaudit.evidence import Evidence, read_text
-    from dpaudit.report import evidence_from_page
-
-    text = read_text(name)
-    if not text.lstrip().startswith("<"):
-        return Evidence.from_json(text, name=name)
-    try:
-        return evidence_from_page(text)
-    except UsageError as error:
-        raise UsageError(f"cannot read {name!r}: {error}") from None
-
-
-class _Outputs:
-    """Where the results go: files, or standard output for ``-``. Refused before any work if it cannot be written."""
-
-    def __init__(self, *paths: str | None) -> None:
-        from dpaudit.errors import UsageError
-
-        named = [path for path in paths if path is not None]
-        self._standard = "-" in named
-        # a mechanism may change the working directory
-        self._places = {path: Path(path).absolute() for path in named if path != "-"}
-        if named.count("-") > 1:
-            raise UsageError("only one format can go to standard output ('-'); name a file for the other")
-        if len(set(self._places.values())) < len(named) - self._standard:
-            raise UsageError(f"two formats cannot go to one file, {next(iter(self._places))!r}; name two files")
-        for path, place in self._places.items():
-            why = _unwritable(place)
-            if why:
-                raise UsageError(f"cannot write {path!r}: {why}")
-
-    def write(self, path: str, text: str) -> None:
-        """Write a result, whole or not at all."""
-        from dpaudit.evidence import write_whole
-
-        if path != "-":
-            write_whole(self._places[path], text)
-        elif hasattr(sys.stdout, "buffer"):
-            _echo(text.encode("utf-8"))  # whatever the terminal's own encoding
-        else:
-            _echo(text)
-
-    def say(self, text: str) -> None:
-        """Tell people: on standard error where standard output holds a result."""
-        _echo(text, err=self._standard)
-
-
-def _echo(text: str | bytes, *, err: bool = False) -> None:
-    from dpaudit.errors import UsageError
-
-    try:
-        click.echo(text, nl=False, err=err)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        _leave_standard_output()
-        raise UsageError(f"cannot write standard {'error' if err else 'output'}: {error.strerror}") from None
-
-
-def _unwritable(place: Path) -> str | None:
-    """Say why a file cannot be written, or None where it can."""
-    try:
-        if place.is_dir():
-            return "it is a folder; name a file in it"
-        if place.exists() and not os.access(place, os.W_OK):
-            return "permission denied"
-        if place.exists() and not place.is_file():
-            return None  # a device or a pipe
-        folder = place.resolve().parent
-        if not folder.is_dir():
-            return f"there is no folder {str(folder)!r}"
-        return None if os.access(folder, os.W_OK) else f"no file can be made in {str(folder)!r}"
-    except (OSError, ValueError) as error:
-        return str(getattr(error, "strerror", None) or error)
-
-
-@contextlib.contextmanager
-def _prints_to_standard_error() -> Iterator[None]:
-    """Whatever a mechanism prints, in this process, in workers or from C, stays out of the results."""
-    with contextlib.redirect_stdout(sys.stderr), contextlib.ExitStack() as stack:
-        with contextlib.suppress(OSError):
-            kept = os.dup(1)
-            stack.callback(os.close, kept)
-            stack.callback(os.dup2, kept, 1)
-            os.dup2(2, 1)
-        yield
-
-
-@contextlib.contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
-    """A progress bar on a terminal; nothing elsewhere."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description:>9}"),
-        BarColumn(),
-        TextColumn("{task.completed:,} runs"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("starting", total=None)
-        yield lambda stage, done, total: bar.update(task, description=stage, completed=done, total=total)

@@ -74,6 +74,7 @@ class Bound(Record, frozen=True):
         pair: the index of the pair in the evidence.
         arithmetic: "real" or "float".
         assumes: what is taken on trust.
+        exact: the value itself as text where it is a rational number or infinite, such as "5/8"; None elsewhere.
     """
 
     value: float
@@ -90,6 +91,7 @@ class Bound(Record, frozen=True):
     pair: int | None = None
     arithmetic: str = "real"
     assumes: tuple[str, ...] = ()
+    exact: str | None = None
 
 
 class Candidate(Record, frozen=True):
@@ -162,6 +164,42 @@ class Target(Record, frozen=True):
     true_loss: float | None = None
 
 
+class Proof(Record, frozen=True):
+    """What was read of a program, and what of it is proved.
+
+    Attributes:
+        method: "alignment" for data of one length, "induction" for every length, "enumeration" of a whole domain.
+        scope: what an upper bound holds for, as a sentence.
+        length: how many answers, or None for any number of them or where that says nothing.
+        paths: how many ways through the program were read.
+        certificate: the proof for whoever wants to check it (``docs/certificate.md``); None without a finite bound.
+    """
+
+    method: str
+    scope: str
+    length: int | None
+    paths: int
+    certificate: dict[str, Any] | None = None
+
+
+class Counterexample(Record, frozen=True):
+    """Two neighbouring datasets and an event whose probabilities are known for certain.
+
+    Attributes:
+        data0, data1: the data of both sides, as text.
+        event: what speaks for side 0.
+        probability0, probability1: the event's probability on each side, as (low, high) in decimals.
+        record: everything that these were computed from.
+    """
+
+    data0: str
+    data1: str
+    event: Event
+    probability0: tuple[str, str]
+    probability1: tuple[str, str]
+    record: dict[str, Any]
+
+
 class RunInfo(Record, frozen=True):
     """When, how long, where and with how many workers: not part of the id."""
 
@@ -178,6 +216,9 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         verdict: see `Verdict`; ``reason`` says in a sentence why.
         lower: the headline lower bound (value 0.0 where nothing was shown).
         upper: an upper bound by proof or exact computation, or None.
+        proof: what was read and proved of a program, or None where nothing was tried.
+        exact: a lower bound that is certain, from a counterexample whose probabilities are known, or None; its
+            numbers are in ``counterexample``. The headline is the larger of it and what was sampled.
         floating_point: a lower bound for an attacker who reads the low-order bits, or None where they were not
             examined; ``low_bits`` says what they counted for: "report", "verdict" or "ignore". In a report the
             bound has the confidence of the audit to itself; where it decides the verdict, it shares it.
@@ -205,6 +246,9 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     histogram: Histogram | None
     versions: dict[str, str]
     upper: Bound | None = None
+    proof: Proof | None = None
+    exact: Bound | None = None
+    counterexample: Counterexample | None = None
     floating_point: Bound | None = None
     low_bits: str = "ignore"
     learn: str | None = None

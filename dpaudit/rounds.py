@@ -266,6 +266,16 @@ def measure(
     )
 
 
+def measure_event(question: Question, pair: int, event: Event, runs: int, purpose: Purpose, watch: Watch) -> Counts:
+    """Count one event that was known before, on fresh runs of a purpose of their own."""
+    sizes, counted = np.zeros(2, dtype=np.int64), np.zeros((2, 2), dtype=np.int64)
+    blocks = blocks_of(question.mechanism.shape, purpose, pair, runs)
+    for played in play(question.game, blocks, _Tally((event,), ()), workers=question.workers, watch=watch):
+        counted += np.array(played.result[0][0])
+        sizes += played.sizes
+    return _counts(sizes, counted)
+
+
 def _refuse_unsteady(steady: Steady, early: list[Cells], late: list[Cells]) -> None:
     """Raise where late measuring runs fall differently from early ones, or all of them from learning runs."""
     nothing = np.zeros((1, 2, steady.cells.size), dtype=np.int64)

@@ -26,7 +26,7 @@ from dpaudit.program.outcome import raised
 
 Result = TypeVar("Result")
 
-_BLOCK = {Shape.PROGRAM: 2**16, Shape.SAMPLER: 2**16, Shape.SEEDED: 2**11, Shape.OPAQUE: 2**11}
+_BLOCK = {Shape.PROGRAM: 2**16, Shape.SAMPLER: 2**17, Shape.SEEDED: 2**11, Shape.OPAQUE: 2**11}
 _FIRST_BLOCK = 256
 _MOST_NUMBERS = 2**22  # of the outputs of a block
 _FINGERPRINT_RUNS = (128, 4096)
@@ -38,6 +38,8 @@ class Purpose(IntEnum):
 
     LEARNING = 0
     MEASURING = 1
+    WITNESS = 2
+    CONFIRMING = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -324,8 +324,10 @@ def from_array(outputs: np.ndarray[Any, Any]) -> Outputs:
     with np.errstate(over="ignore"):  # a long double may be too large for a float
         rows = outputs.reshape(size, math.prod(shape)).astype(np.float64, copy=False)
     form = kind if outputs.ndim == 1 else _array_form(shape, kind)
-    finite = np.all(np.isfinite(rows), axis=1)
-    if np.all(finite):
+    with np.errstate(over="ignore", invalid="ignore"):
+        all_finite = bool(np.isfinite(rows.sum()))  # NaN and infinities stay in a sum; finite rows may overflow it
+    finite = np.ones(size, dtype=bool) if all_finite else np.all(np.isfinite(rows), axis=1)
+    if all_finite or np.all(finite):
         return Outputs((form,), np.zeros(size, dtype=np.int32), (rows,))
     collector = _Collector()
     collector.add_many(np.flatnonzero(finite), form, rows[finite])
@@ -362,6 +364,8 @@ def information(outputs: Outputs) -> float:
 
 
 def _entropy_bits(values: Floats) -> float:
+    if len(set(values.tolist())) == len(values):  # as of most continuous noise; much faster than counting
+        return len(values) * math.log2(len(values))
     return _count_bits(np.unique(values, return_counts=True)[1])
 
 

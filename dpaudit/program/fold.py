@@ -1,0 +1,139 @@
+"""What is a program that reads one record after another? A fold: a state, and a step for every record.
+
+A fold is called like any program, and so is sampled like any other. Because what it keeps between two records is
+its state and nothing else, it can be read in two more ways: equal states are merged where all ways through it are
+enumerated (`dpaudit.program.exact`), and what one step does in each state holds for data of every length
+(`dpaudit.program.machine`).
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from dpaudit.errors import UsageError
+from dpaudit.program.noise import Noise
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """What a step returns to end the loop in this state."""
+
+    state: Any = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.state, Emit):
+            raise UsageError("the last step of a fold that emits returns Emit(output, Stop(state)), not Stop(Emit(…))")
+
+
+@dataclass(frozen=True, slots=True)
+class Emit:
+    """What a step returns to release something: the output, and then the next state, or `Stop` (or another `Emit`)."""
+
+    output: Any
+    then: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """How far a run has come.
+
+    Attributes:
+        state: what the next step is given.
+        emitted: what was released so far.
+        is_over: whether the loop has ended, although there may be more data.
+    """
+
+    state: Any
+    emitted: tuple[Any, ...] = ()
+    is_over: bool = False
+
+
+def _as_it_is(state: Any) -> Any:
+    return state
+
+
+@dataclass(frozen=True)
+class Fold:
+    """A program that is a loop over records: ``fold(data, noise, **parameters)``.
+
+    Attributes:
+        step: ``step(state, record, noise, **parameters)`` → the next state, or ``Stop(state)``. A fold that releases
+            something on the way returns ``Emit(output, …)`` around it.
+        init: the first state, or ``init(noise, **parameters)`` → state, as a step's.
+        finish: ``finish(state)`` → output; None if the output is the list of what was emitted.
+    """
+
+    step: Callable[..., Any]
+    init: Any = 0
+    finish: Callable[[Any], Any] | None = _as_it_is
+
+    def __post_init__(self) -> None:
+        signature = _signature(self)
+        if signature is not None:
+            object.__setattr__(self, "__signature__", signature)
+        object.__setattr__(self, "__doc__", _description(self.step))  # of this program, not of folds
+
+    @property
+    def __functions__(self) -> tuple[Any, ...]:
+        """What the program consists of, for its digest."""
+        return self.step, self.init, self.finish
+
+    def __call__(self, data: Iterable[Any], noise: Noise, **parameters: Any) -> Any:
+        """Run the loop."""
+        reached = self.start(noise, **parameters)
+        for record in data:
+            if reached.is_over:
+                break
+            reached = self.after(reached, record, noise, **parameters)
+        return self.output(reached)
+
+    def start(self, noise: Noise, /, **parameters: Any) -> Reached:
+        """Return where a run begins."""
+        return self._reached(self.init(noise, **parameters) if callable(self.init) else self.init, ())
+
+    def after(self, reached: Reached, record: Any, noise: Noise, /, **parameters: Any) -> Reached:
+        """Return where a run is one record later."""
+        return self._reached(self.step(reached.state, record, noise, **parameters), reached.emitted)
+
+    def output(self, reached: Reached) -> Any:
+        """Return what a run that ends here releases."""
+        return list(reached.emitted) if self.finish is None else self.finish(reached.state)
+
+    def _reached(self, result: Any, emitted: tuple[Any, ...]) -> Reached:
+        while isinstance(result, Emit):
+            if self.finish is not None:
+                raise UsageError("a fold that emits has no other output: give it finish=None")
+            emitted, result = (*emitted, result.output), result.then
+        return Reached(result.state, emitted, True) if isinstance(result, Stop) else Reached(result, emitted)
+
+
+def _description(step: Callable[..., Any]) -> str:
+    while isinstance(step, functools.partial):
+        step = step.func
+    return inspect.getdoc(step) or ""
+
+
+def _signature(fold: Fold) -> inspect.Signature | None:
+    """Return how a fold is called, with the parameters of its functions by name; None where they cannot be read."""
+    data, noise, anything = list(inspect.signature(Fold.__call__).parameters.values())[1:]
+    found: dict[str, inspect.Parameter] = {}
+    open_ended = True
+    for function, before in ((fold.step, 3), (fold.init, 1)):
+        if not callable(function):
+            continue
+        try:
+            listed = list(inspect.signature(function).parameters.values())[before:]
+        except (TypeError, ValueError):
+            return None
+        open_ended &= any(each.kind is inspect.Parameter.VAR_KEYWORD for each in listed)
+        for each in listed:
+            if each.kind in (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL):
+                continue
+            known = found.setdefault(each.name, each.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            if known.default is not each.default and known.default != each.default:
+                raise UsageError(f"the parameter {each.name} of a fold has other defaults in its step and in its init")
+    return inspect.Signature([data, noise, *found.values(), *([anything] if open_ended else [])])

@@ -1,0 +1,151 @@
+"""What does a program do, on every path? The symbolic reading.
+
+The same function that is sampled is run on unknown numbers. A comparison asks for a decision; a run takes the
+first way that is left, and the function is run again for the others, replaying the decisions, until every way
+has been read. A way is left out only with a Farkas vector that shows that no run takes it.
+
+What is read are the numbers that the program stands for: draws and data are real numbers (or integers),
+parameters and literals the decimals that are written.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+import random
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpaudit.program.linear import Linear
+from dpaudit.program.outcome import raised
+from dpaudit.program.simplex import whole_where_possible
+from dpaudit.program.symbol import RefusedError, Symbol, line_of
+from dpaudit.program.tree import Leaf, Node, Output, Tree
+from dpaudit.program.unknown import RUNNING, AbandonedError, SymbolicError, SymbolicNoise, Unknown
+
+__all__ = ["SymbolicError", "Unknown", "queries", "read"]
+
+MOST_LEAVES = 20_000
+_DEPTH = 20  # of an output
+
+
+def queries(length: int, *, integer: bool = False) -> list[Unknown]:
+    """Return the data of a program that reads ``length`` answers: q0, q1, …"""
+    return [Unknown(f"q{number}", integer) for number in range(length)]
+
+
+def read(function: Callable[..., Any], data: Any, parameters: Mapping[str, Any]) -> Tree:
+    """Read all paths of a program.
+
+    Args:
+        function: the program, called as ``function(data, noise, **parameters)``.
+        data: what it is given, with an `Unknown` for every number that is not known (in lists, tuples and dicts).
+        parameters: numbers are exact: an int, a Fraction, or a float that is a short decimal.
+
+    Raises:
+        SymbolicError: (a `UsageError`) where the program does what the reading does not know, naming the line; where
+            it has too many paths, or does not depend on its data, parameters and noise alone.
+    """
+    state = _global_state()
+    nodes: list[Node] = []
+    pending: list[list[Any]] = [[]]
+    leaves: list[Leaf] = []
+    repeated = False
+    while pending:
+        decisions = pending.pop()
+        noise = SymbolicNoise(nodes, decisions)
+        leaf = _run(function, data, parameters, noise)
+        if leaf is not None:
+            leaves.append(leaf)
+        pending += noise.left_over
+        if len(leaves) > MOST_LEAVES:
+            raise SymbolicError(f"the program has more than {MOST_LEAVES:,} paths; give a smaller length")
+        if not repeated and leaf is not None:
+            again = SymbolicNoise(nodes, noise.decisions)
+            if _run(function, data, parameters, again) != leaf:
+                raise SymbolicError("the program returns another output on the same draws; it must not keep a state")
+            repeated = True
+    if _global_state() != state:
+        raise SymbolicError("the program draws from Python's or NumPy's global generator; draw from noise instead")
+    return Tree(tuple(nodes), tuple(leaves))
+
+
+def _global_state() -> tuple[Any, bytes]:
+    return random.getstate(), pickle.dumps(np.random.get_state(legacy=False))  # noqa: NPY002
+
+
+def _run(function: Callable[..., Any], data: Any, parameters: Mapping[str, Any], noise: SymbolicNoise) -> Leaf | None:
+    """Read one path; None where it turns out to be none."""
+    given, exact = noise.given(data), {name: noise.given(value) for name, value in parameters.items()}
+    before = _identities(given)
+    try:
+        output = _read_output(function, given, exact, noise)
+    except AbandonedError:
+        return noise.end(("none",), is_null=True)
+    except RefusedError as refused:
+        raise SymbolicError(str(refused)) from None
+    if _identities(given) != before:
+        raise SymbolicError("the program changes its data; it must work on a copy")
+    return noise.end(output)
+
+
+def _read_output(function: Callable[..., Any], data: Any, parameters: dict[str, Any], noise: SymbolicNoise) -> Output:
+    token = RUNNING.set(noise)
+    try:
+        try:
+            result = function(data, noise, **parameters)
+        except (TypeError, AttributeError, NotImplementedError, RecursionError) as error:
+            # most likely the program wants a real float where it was given an unknown number
+            frames = error.__traceback__
+            while frames is not None and frames.tb_next is not None:
+                frames = frames.tb_next
+            where = "" if frames is None else f"{line_of(frames.tb_frame)}: "
+            raise RefusedError(f"{where}raises {type(error).__name__}: {error}") from None
+        except (Exception, SystemExit) as error:
+            return ("exception", str(raised(error)).removeprefix("raises "))
+        return _output(result, noise)
+    finally:
+        RUNNING.reset(token)
+        noise.close()
+
+
+def _identities(value: Any) -> Any:
+    """What stays the same exactly if nobody changed the value, or anything in it."""
+    if type(value) in (list, tuple):
+        return id(value), *map(_identities, value)
+    if type(value) is dict:
+        return id(value), *((key, _identities(member)) for key, member in value.items())
+    return id(value)
+
+
+def _output(result: Any, noise: SymbolicNoise, depth: int = 0) -> Output:
+    if depth > _DEPTH:
+        noise.refuse(f"an output with more than {_DEPTH} levels")
+    kind = type(result)
+    if kind is Symbol:
+        if not result.expression.is_constant:
+            noise.ensure_own(result._noise)
+        return ("int" if result.is_whole else "float"), result.expression
+    if kind is bool or kind is np.bool_:
+        return "bool", bool(result)
+    if kind is int or isinstance(result, np.integer):
+        return "int", Linear({}, int(result))
+    if kind is float or isinstance(result, np.floating):
+        number = float(result)
+        # a constant is compared with other constants only, so that its decimal may be long
+        return "float", Linear({}, whole_where_possible(Fraction(repr(number)))) if math.isfinite(number) else str(
+            number
+        )
+    if kind is str:
+        return "str", result
+    if result is None:
+        return ("none",)
+    if kind in (list, tuple):
+        return kind.__name__, *(_output(member, noise, depth + 1) for member in result)
+    if kind is dict:
+        members = [(_output(k, noise, depth + 1), _output(v, noise, depth + 1)) for k, v in result.items()]
+        return "dict", *members
+    return noise.refuse(f"an output of type {kind.__name__}; numbers, text, None, lists, tuples and dicts are known")

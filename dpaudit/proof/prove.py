@@ -1,0 +1,155 @@
+"""Is this program private, for all data of one length? From a mechanism to a bound with its certificate.
+
+The program is read symbolically, its classes are aligned, and concrete runs are compared with what was read. The
+bound holds for its scope, and for nothing else: one length, one relation, these parameters, exact arithmetic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+from dpaudit.errors import UsageError
+from dpaudit.function import Mechanism, Shape, mechanism
+from dpaudit.neighbours.relation import Relation, parse_relation
+from dpaudit.program.agreement import Agreement, agree
+from dpaudit.program.symbol import short_decimal
+from dpaudit.program.symbolic import queries, read
+from dpaudit.program.tree import Tree
+from dpaudit.proof.alignment import AlignedClass, Alignment, align
+from dpaudit.proof.certificate import tree_certificate
+
+VALUES = ("real", "integer")
+MOST_LENGTH = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a bound holds for.
+
+    Attributes:
+        length: how many queries are asked, or "any" for any number of them.
+        values: "real" or "integer" answers.
+        relation: of kind "queries".
+        parameters: their exact values, as texts.
+    """
+
+    length: int | Literal["any"]
+    values: str
+    relation: Relation
+    parameters: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What alignment says of a mechanism.
+
+    Attributes:
+        name: of the mechanism.
+        source: the digest of its source, or the empty text.
+        scope: what the bound holds for.
+        tree: all paths of the program.
+        alignment: all classes with their shifts.
+        agreement: what concrete runs of the program showed.
+    """
+
+    name: str
+    source: str
+    scope: Scope
+    tree: Tree
+    alignment: Alignment
+    agreement: Agreement
+
+    @property
+    def bound(self) -> Fraction | None:
+        """ε in nats, or None where alignment gives no finite bound (which is no refutation)."""
+        return self.alignment.bound
+
+    @property
+    def worst(self) -> AlignedClass:
+        """The class that costs most, with its worst difference: where a search for a counterexample starts."""
+        return self.alignment.worst
+
+    @cached_property
+    def certificate(self) -> dict[str, Any] | None:
+        """The proof as plain data for JSON, which `dpaudit.checker` checks; None without a finite bound."""
+        if self.bound is None:
+            return None
+        assert self.scope.length != "any", "a tree has one length"
+        return tree_certificate(
+            self.tree,
+            self.alignment,
+            name=self.name,
+            source=self.source,
+            length=self.scope.length,
+            values=self.scope.values,
+            relation=self.scope.relation,
+            parameters=self.scope.parameters,
+        )
+
+
+def prove_program(
+    target: Mechanism | Callable[..., Any],
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    length: int,
+    relation: str | Relation | None = None,
+    domain: str | None = None,
+    runs: int = 100,
+) -> Proof:
+    """Bound the loss of a program for all answers of one length.
+
+    Args:
+        target: a mechanism, or a function ``f(data, noise, **parameters)`` whose data are a list of answers.
+        parameters: over its defaults. Numbers are exact: a float counts as the decimal that is written.
+        length: how many answers.
+        relation: on queries; the mechanism's own where None.
+        domain: "real" answers (the default) or "integer" ones, as draws of whole numbers need.
+        runs: how many concrete runs are compared with what was read.
+
+    Raises:
+        UsageError: for what is no program or not on queries; with the line and the reason, where the program does
+            what the symbolic reading does not know (`dpaudit.program.symbolic.SymbolicError`).
+    """
+    found = target if isinstance(target, Mechanism) else mechanism(target)
+    if found.shape is not Shape.PROGRAM:
+        raise UsageError(
+            f"{found.name} is a {found.shape}: only a program, f(data, noise, **parameters), can be proved"
+        )
+    if isinstance(length, bool) or not isinstance(length, int) or not 1 <= length <= MOST_LENGTH:
+        raise UsageError(f"length is a whole number from 1 to {MOST_LENGTH:,}, not {length!r}")
+    values = "real" if domain is None else domain
+    if values not in VALUES:
+        raise UsageError(f"domain is 'real' or 'integer', not {domain!r}")
+    given = found.parameters_with(parameters)
+    which = parse_relation(relation or found.relation_for(given) or "declared")
+    if which.kind != "queries" or which.movement == "norm=2":
+        raise UsageError(
+            f"there are no proofs by alignment under the relation {str(which)!r}; say which answers move by "
+            "relation='queries', 'queries(one)', 'queries(monotone)' or 'queries(norm=1)'"
+        )
+    integer = values == "integer"
+    tree = read(found.function, queries(length, integer=integer), given)
+    live = [leaf for leaf in tree.leaves if not leaf.is_null]
+    if all(leaf.output[0] == "exception" for leaf in live):
+        raise UsageError(f"{found.name} raises in every run: {live[0].output[1]}")
+    if not integer and any(draw.is_discrete for leaf in live for draw in leaf.draws):
+        raise UsageError(
+            f"{found.name} draws whole numbers, which hide nothing between real answers that differ by ½; "
+            "give domain='integer' if the answers are whole numbers"
+        )
+    agreement = agree(tree, found.function, given, length, integer=integer, runs=runs)
+    if agreement.disagreement is not None:
+        raise UsageError(f"{found.name} is read wrongly: {agreement.disagreement}; so nothing is proved of it")
+    scope = Scope(length, values, which, {name: as_text(value) for name, value in given.items()})
+    digest = f"sha256:{found.digest}" if found.digest else ""
+    return Proof(found.name, digest, scope, tree, align(tree, which, length), agreement)
+
+
+def as_text(value: Any) -> str:
+    """Write a parameter as it was read: a float is the decimal that is written, as a fraction."""
+    exact = short_decimal(value) if isinstance(value, float) else None
+    return str(value if exact is None else exact)

@@ -1,0 +1,179 @@
+"""How do commands read what is typed, and where do their results go?"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from dpaudit.evidence import Evidence
+
+
+class Count(click.ParamType[int]):
+    """A whole number, also as 1e6 or 1_000_000."""
+
+    name = "N"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read the number."""
+        from decimal import Decimal, InvalidOperation
+
+        try:
+            number = Decimal(str(value))
+            if not number.is_finite() or number.adjusted() > 99 or number != int(number):
+                raise InvalidOperation
+        except InvalidOperation:
+            self.fail(f"{value!r} is no whole number; write 400000, 4e5 or 400_000", param, ctx)
+        return int(number)
+
+
+class Assignment(click.ParamType[tuple[str, Any]]):
+    """NAME=VALUE, where VALUE is JSON (a number, true, a list, …) or else a text."""
+
+    name = "NAME=VALUE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
+        """Split the text and read its value."""
+        import json
+
+        name, equals, text = str(value).partition("=")
+        if not equals or not name.strip():
+            self.fail(f"{value!r} is no NAME=VALUE, such as epsilon=0.5", param, ctx)
+        try:
+            return name.strip(), json.loads(text)
+        except ValueError:
+            return name.strip(), text
+
+
+def merged_parameters(given: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the parameters by name; each may be given once."""
+    from dpaudit.errors import UsageError
+
+    names = [name for name, _ in given]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"the parameter {name!r} is given twice; give it once")
+    return dict(given)
+
+
+def read_evidence(name: str) -> Evidence:
+    """Read an evidence file, or the evidence that a page carries."""
+    from dpaudit.errors import UsageError
+    from dpaudit.evidence import Evidence, read_text
+    from dpaudit.report import evidence_from_page
+
+    text = read_text(name)
+    if not text.lstrip().startswith("<"):
+        return Evidence.from_json(text, name=name)
+    try:
+        return evidence_from_page(text)
+    except UsageError as error:
+        raise UsageError(f"cannot read {name!r}: {error}") from None
+
+
+class Outputs:
+    """Where the results go: files, or standard output for ``-``. Refused before any work if it cannot be written."""
+
+    def __init__(self, *paths: str | None) -> None:
+        from dpaudit.errors import UsageError
+
+        named = [path for path in paths if path is not None]
+        self._standard = "-" in named
+        # a mechanism may change the working directory
+        self._places = {path: Path(path).absolute() for path in named if path != "-"}
+        if named.count("-") > 1:
+            raise UsageError("only one format can go to standard output ('-'); name a file for the other")
+        if len(set(self._places.values())) < len(named) - self._standard:
+            raise UsageError(f"two formats cannot go to one file, {next(iter(self._places))!r}; name two files")
+        for path, place in self._places.items():
+            why = _unwritable(place)
+            if why:
+                raise UsageError(f"cannot write {path!r}: {why}")
+
+    def write(self, path: str, text: str) -> None:
+        """Write a result, whole or not at all."""
+        from dpaudit.evidence import write_whole
+
+        if path != "-":
+            write_whole(self._places[path], text)
+        elif hasattr(sys.stdout, "buffer"):
+            _echo(text.encode("utf-8"))  # whatever the terminal's own encoding
+        else:
+            _echo(text)
+
+    def say(self, text: str) -> None:
+        """Tell people: on standard error where standard output holds a result."""
+        _echo(text, err=self._standard)
+
+
+def _echo(text: str | bytes, *, err: bool = False) -> None:
+    from dpaudit.errors import UsageError
+
+    try:
+        click.echo(text, nl=False, err=err)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        leave_standard_output()
+        raise UsageError(f"cannot write standard {'error' if err else 'output'}: {error.strerror}") from None
+
+
+def _unwritable(place: Path) -> str | None:
+    """Say why a file cannot be written, or None where it can."""
+    try:
+        if place.is_dir():
+            return "it is a folder; name a file in it"
+        if place.exists() and not os.access(place, os.W_OK):
+            return "permission denied"
+        if place.exists() and not place.is_file():
+            return None  # a device or a pipe
+        folder = place.resolve().parent
+        if not folder.is_dir():
+            return f"there is no folder {str(folder)!r}"
+        return None if os.access(folder, os.W_OK) else f"no file can be made in {str(folder)!r}"
+    except (OSError, ValueError) as error:
+        return str(getattr(error, "strerror", None) or error)
+
+
+@contextlib.contextmanager
+def prints_to_standard_error() -> Iterator[None]:
+    """Whatever a mechanism prints, in this process, in workers or from C, stays out of the results."""
+    with contextlib.redirect_stdout(sys.stderr), contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):
+            kept = os.dup(1)
+            stack.callback(os.close, kept)
+            stack.callback(os.dup2, kept, 1)
+            os.dup2(2, 1)
+        yield
+
+
+@contextlib.contextmanager
+def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
+    """A progress bar on a terminal; nothing elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description:>9}"),
+        BarColumn(),
+        TextColumn("{task.completed:,} runs"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting", total=None)
+        yield lambda stage, done, total: bar.update(task, description=stage, completed=done, total=total)
+
+
+def leave_standard_output() -> None:
+    """Keep Python from failing at exit over what it cannot write to standard output any more."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
