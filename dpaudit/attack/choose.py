@@ -27,13 +27,11 @@ from dpaudit.privacy import Claim
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 
-_TRUST = {  # standard deviations of doubt that a prediction is lowered by, for the stable and the rare finalist
-    "ordered": (3.5, 3.0),
-    "smooth": (1.75, None),  # a smooth loss hides a rare leak
-    "few": (3.5, 1.0),
-    "ranked": (3.5, 2.5),
-}
-_HOPE = 2.0  # a smooth prediction may not exceed what counts say, lowered by so many standard deviations
+# By how many standard deviations of doubt predictions are lowered, for the stable and for the rare finalist.
+_TRUST = {"ordered": (3.5, 3.0), "few": (3.5, 1.0), "ranked": (3.5, 2.5)}
+# A smooth loss hides a rare leak. It may not predict more than the counts do, lowered by the second number. At δ > 0
+# the loss is in the tails, and a threshold that is too modest costs more than a lucky one.
+_SMOOTH, _SMOOTH_DELTA = (1.75, 2.0), (0.75, 0.5)
 _RARE_SHARE, _FEW_SHARE = 0.2, 0.4
 _MOST_SHOWN = 400
 _FEW_VALUES = 60  # the loss over so few values may jump from one to the next
@@ -84,6 +82,11 @@ class _Stakes:
         """The method for events that speak for both sides."""
         return "guess" if self.claim.pure else "two-sided joint"
 
+    @property
+    def smooth(self) -> tuple[float, float]:
+        """How far smooth predictions are lowered, and how far the counts that they must agree with."""
+        return _SMOOTH_DELTA if self.claim.delta > 0 else _SMOOTH
+
     def predict(self, p: Floats, q: Floats, n: float, m: float, penalty: float, *, two_sided: bool) -> Floats:
         """Predict the bounds of events (see `predicted_bound`)."""
         return predicted_bound(
@@ -121,10 +124,11 @@ def choose(
     stables: list[_Scored] = []
     rares: list[_Scored] = []
     for item in fitted:
-        for kind, ladder, counted in _ladders(item):
+        for kind, ladder in _ladders(item):
             for found, penalty in zip((stables, rares), _TRUST[kind], strict=True):
-                if penalty is not None:
-                    found += _score(item.partition, ladder, counted, stakes, penalty)
+                found += _score(item.partition, ladder, None, stakes, penalty)
+        for ladder, counted in _smooth_ladders(item):
+            stables += _score(item.partition, ladder, counted, stakes, stakes.smooth[0])
     stable, rare = _best(stables), _best(rares)
     picture = _picture(fitted, stable.partition)
     alike = rare.method == stable.method and rare.partition.event(rare.labels) == stable.partition.event(stable.labels)
@@ -138,19 +142,27 @@ def choose(
     ), picture
 
 
-def _ladders(item: Fitted) -> Iterator[tuple[str, Ladder, Ladder | None]]:
-    """Yield the orders of the cells that are worth trying, how far to trust each, and what was really counted."""
+def _ladders(item: Fitted) -> Iterator[tuple[str, Ladder]]:
+    """Yield the orders of the cells that are worth trying, and of which kind they are."""
     cells = item.partition.telling
     if not item.ordered:
-        kind = "few" if len(cells) <= FEW_CELLS else "ranked"
-        yield kind, by_ratio(cells, item.first, item.second), None
+        yield "few" if len(cells) <= FEW_CELLS else "ranked", by_ratio(cells, item.first, item.second)
         return
-    smooth = smoothed(item.places, item.counts) if len(cells) > _FEW_VALUES else None
     for rising in (True, False):
-        counted = by_position(cells, item.counts, item.apart, rising=rising)
-        yield "ordered", counted, None
-        if smooth is not None:
-            yield "smooth", by_position(cells, smooth, item.apart, rising=rising), counted
+        yield "ordered", by_position(cells, item.counts, item.apart, rising=rising)
+
+
+def _smooth_ladders(item: Fitted) -> Iterator[tuple[Ladder, Ladder]]:
+    """Yield the orders of many cells that stand in order, as a smooth loss would fill them and as they were filled."""
+    cells = item.partition.telling
+    if not item.ordered or len(cells) <= _FEW_VALUES:
+        return
+    smooth = smoothed(item.places, item.counts)
+    for rising in (True, False):
+        yield (
+            by_position(cells, smooth, item.apart, rising=rising),
+            by_position(cells, item.counts, item.apart, rising=rising),
+        )
 
 
 def _best(found: list[_Scored]) -> _Scored:
@@ -195,7 +207,9 @@ def _score(
         p, q, n, m = _one_sided(ladder, one, side)
         values = stakes.predict(p, q, n, m, penalty, two_sided=False)
         if counted is not None:
-            values = np.minimum(values, stakes.predict(*_one_sided(counted, one, side), _HOPE, two_sided=False))
+            values = np.minimum(
+                values, stakes.predict(*_one_sided(counted, one, side), stakes.smooth[1], two_sided=False)
+            )
         # an event with p + q > 1 says less than its complement, which is also tried
         values = np.where(p + q <= 1, values, -np.inf)
         best = int(np.argmax(values))
@@ -222,7 +236,9 @@ def _best_pair(
         found = stakes.predict(p, q, n, n, penalty, two_sided=True)
         if counted is None:
             return found
-        return np.minimum(found, stakes.predict(*_pair_rates(counted, first, second, band), n, _HOPE, two_sided=True))
+        return np.minimum(
+            found, stakes.predict(*_pair_rates(counted, first, second, band), n, stakes.smooth[1], two_sided=True)
+        )
 
     coarse, fine = ladder.spread(_COARSE), ladder.spread(_FINE)
     pairs = [coarse[index] for index in np.triu_indices(len(coarse), 0 if band is None else 1)]

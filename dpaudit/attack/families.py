@@ -43,7 +43,7 @@ _COLUMNS_TRIED = 3
 _WATCHED = 32
 _FOLDS, _FEW_FOLDS, _MANY_NUMBERS = 5, 2, 500_000
 _SUM_CLIPS = (0.05, 0.3, 1.0)
-_WIDEST_DISCRIMINANT = 300
+_WIDEST_SOLVED = 300  # numbers, up to which systems of equations are solved for weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,10 +234,10 @@ _Make = Callable[[Floats, Floats], Fit]  # of center and scale
 
 
 def _fits(columns: int, learn: str | None) -> Iterator[tuple[str, _Make]]:
-    yield "logistic score", logistic_fit
     for clip in _SUM_CLIPS:
         yield f"sum clipped at {clip:g}", partial(sum_fit, clip=clip)
-    if columns <= _WIDEST_DISCRIMINANT:
+    if columns <= _WIDEST_SOLVED:
+        yield "logistic score", logistic_fit
         yield "linear discriminant", discriminant_fit
     yield from learned_fits(learn, columns)
 
