@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.attack import choose, count_event, families
-from dpaudit.attack.learned import learned_fits
+from dpaudit.attack import choose, count_event
 from dpaudit.bounds.statement import lower_bound
 from dpaudit.evidence import Counts
 from dpaudit.game.outputs import from_array
@@ -60,13 +59,12 @@ def shift(rng: np.random.Generator, runs: int, side: int) -> Array:
     return rng.laplace(size=(runs, 5)) + 0.2 * side
 
 
-def bound(law: Any, seed: int, learn: str | None, fits: Any) -> tuple[float, str, float]:
+def bound(law: Any, seed: int, learn: str | None) -> tuple[float, str, float]:
     """The best bound of what is chosen, its family, and CPU seconds to choose."""
     rng = np.random.default_rng(seed)
     learning, measuring = ([from_array(law(rng, runs, side)) for side in (0, 1)] for runs in (LEARNING, MEASURING))
-    families._fits = lambda columns: [*fits(columns), *learned_fits(learn, columns)]
     clock = time.process_time()
-    choices, _ = choose(*learning, claim=CLAIM, measuring=2 * MEASURING, error=ERROR)
+    choices, _ = choose(*learning, claim=CLAIM, measuring=2 * MEASURING, error=ERROR, learn=learn)
     seconds = time.process_time() - clock
     found = []
     for choice in choices:
@@ -82,7 +80,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=3)
     arguments = parser.parse_args()
-    fits = families._fits
     lines = [
         "| law | built-in | its score | with trees | its score | CPU seconds to choose |",
         "|---|---|---|---|---|---|",
@@ -90,7 +87,7 @@ def main() -> None:
     for law in (product, turned, opposite, spread, shift):
         cells = []
         for learn in (None, "trees"):
-            found = [bound(law, seed, learn, fits) for seed in range(arguments.repeat)]
+            found = [bound(law, seed, learn) for seed in range(arguments.repeat)]
             cells.append((*sorted(found)[len(found) // 2][:2], statistics.median(item[2] for item in found)))
         (plain, name, before), (learned, other, after) = cells
         lines.append(

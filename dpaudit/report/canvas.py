@@ -9,12 +9,13 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html import escape
 from typing import Any
 
 import matplotlib
+from markupsafe import Markup
 from matplotlib.figure import Figure
 
 # Stand-ins that the SVG is searched for; the page's style sheet says what each looks like.
@@ -96,6 +97,14 @@ def svg(figure: Figure, name: str, label: str, *, narrow: bool = False) -> str:
     view = re.search(r'viewBox="[^"]*"', text)
     start = f'<svg {view[0] if view else ""} class="drawing {kind}" role="img" aria-label="{escape(label)}">'
     return re.sub(r"^<svg[^>]*>", lambda _: start, text, count=1).strip()
+
+
+def both(draw: Callable[[bool], str]) -> Markup:
+    """Return a drawing for wide pages and one for phones; the style sheet shows one of them.
+
+    Matplotlib escapes text in a drawing, and `svg` its label, so a page may take both as they are.
+    """
+    return Markup(draw(False) + draw(True))
 
 
 def _own(tag: str, name: str) -> str:

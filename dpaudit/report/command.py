@@ -28,28 +28,40 @@ def _value(value: Any) -> str:
 def reproduce_command(evidence: Evidence) -> str | None:
     """Return the command line that runs the same audit again, quoted for a shell; None where nothing was run.
 
-    Pairs that were given by hand are not in the evidence: ``FILE`` stands for the file that holds them.
+    Pairs that were given by hand are not in the evidence: ``FILE`` stands for the file that holds them. Nor is the
+    domain that was enumerated, so that there is no command for that.
     """
-    target = evidence.target
-    if target.asks not in _RUNNABLE:
+    target, proof = evidence.target, evidence.proof
+    if target.asks not in _RUNNABLE or (proof is not None and proof.method == "enumeration"):
         return None
-    words = ["dpaudit", "audit"]
+    words = ["dpaudit", "audit" if proof is None else "prove"]
     options: list[str] = []
     for name, value in target.parameters.items():
         options += ["-p", f"{name}={_value(value)}"]
     if evidence.claim is not None:
         options += ["--claim", evidence.claim]
+    if proof is not None:
+        options += [] if proof.length is None else ["--length", str(proof.length)]
+        options += ["--domain", "integer"] if _whole_answers(evidence) else []
     options += ["--runs", str(evidence.runs), "--confidence", number_text(evidence.confidence)]
     options += ["--seed", str(evidence.seed), "--relation", evidence.relation]
     if target.asks != "program" and evidence.low_bits != "report":
         options += ["--floating-point", evidence.low_bits]
     if evidence.learn is not None:
         options += ["--learn", evidence.learn]
-    if any(pair.origin != "mechanism" for pair in evidence.pairs):
+    if proof is None and any(pair.origin != "mechanism" for pair in evidence.pairs):
         options += ["--pair", "FILE"]
     # a name that looks like an option must not become one
     words += [*options, "--", target.name] if target.name.startswith("-") else [target.name, *options]
     return visible(shlex.join(words), one_line=True)
+
+
+def _whole_answers(evidence: Evidence) -> bool:
+    """Whether a proof is about whole numbers, which its certificate or its counterexample tells."""
+    records = [] if evidence.proof is None else [evidence.proof.certificate]
+    records += [] if evidence.counterexample is None else [evidence.counterexample.record]
+    scopes = [record.get("scope") for record in records if record is not None]
+    return any(isinstance(scope, dict) and scope.get("values") == "integer" for scope in scopes)
 
 
 _TEX = {

@@ -6,18 +6,26 @@ import math
 import textwrap
 
 from dpaudit.event import Event
-from dpaudit.evidence import Bound, Evidence, Verdict
+from dpaudit.evidence import Bound, Evidence, Proof, Verdict
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.command import reproduce_command
+from dpaudit.report.headline import NO_PROOF, headline, reason_says_more
+from dpaudit.report.kinds import (
+    contradicting,
+    counterexample_attempt,
+    exact_lower,
+    is_proof,
+    proved_for,
+    sampled_lower,
+    without_bound,
+)
 from dpaudit.report.numerals import NBSP, count_text, share_text
 from dpaudit.report.words import (
-    NO_PROOF,
     bound_text,
     certainty,
     claim_words,
     detectable_text,
-    headline,
-    reason_says_more,
+    full_text,
     shortened,
     symbol,
     visible,
@@ -60,11 +68,7 @@ def _rows(evidence: Evidence, columns: int) -> list[tuple[str, str, int]]:
         rows.append(("reason", evidence.reason, 2))
     rows.append(("target", _target(evidence), 2))
     rows.append(("claim", _claim(evidence), 1 if columns >= _WIDTH else 2))
-    if evidence.verdict is not Verdict.INVALID:
-        rows.append(("lower bound", _bound(evidence.lower, evidence), 1))
-    if evidence.upper is not None:
-        rows.append(("upper bound", _bound(evidence.upper, evidence), 1))
-    rows += _event(evidence.lower)
+    rows += _kinds(evidence, columns) if is_proof(evidence) else _bounds(evidence)
     if evidence.floating_point is not None:
         rows.append(("low bits", _low_bits(evidence.floating_point, evidence), 1))
     found = detectable_text(evidence)
@@ -73,6 +77,48 @@ def _rows(evidence: Evidence, columns: int) -> list[tuple[str, str, int]]:
         rows.append(("detectable", found + how, 1))
     rows.append(("runs", _runs(evidence), 1))
     return rows
+
+
+def _bounds(evidence: Evidence) -> list[tuple[str, str, int]]:
+    """The bounds of an audit by runs."""
+    rows: list[tuple[str, str, int]] = []
+    if evidence.verdict is not Verdict.INVALID:
+        rows.append(("lower bound", _bound(evidence.lower, evidence), 1))
+    if evidence.upper is not None:
+        rows.append(("upper bound", _bound(evidence.upper, evidence), 1))
+    return rows + _event(evidence.lower)
+
+
+def _kinds(evidence: Evidence, columns: int) -> list[tuple[str, str, int]]:
+    """What is proved, what is exact, and what was sampled, each on its own; and the event of the counterexample."""
+    rows: list[tuple[str, str, int]] = []
+    most = 1 if columns >= _WIDTH else 2
+    proof, upper, claim = evidence.proof, evidence.upper, evidence.claimed
+    exact, sampled = exact_lower(evidence), sampled_lower(evidence)
+    if upper is not None:
+        doubt = "" if contradicting(evidence) is None else ", contradicted by the runs"
+        rows.append(("proved", f"{full_text(upper, claim)}, {proved_for(proof)}{doubt}{_read(proof)}", most))
+    elif proof is not None:
+        rows.append(("proved", f"no finite bound{_read(proof)}; {without_bound(evidence)}", most))
+    if exact is not None:
+        rows.append(("exact", f"{full_text(exact, claim)}, certain, on one pair", 1))
+    if evidence.verdict is Verdict.INVALID:
+        return rows
+    if sampled is None:
+        rows.append(("sampled", "nothing was run", 1))
+    else:
+        shown = bound_text(sampled, claim) if sampled.value > 0 else f"none above 0 was shown for {symbol(evidence)}"
+        rows.append(("sampled", f"{shown} ({certainty(sampled)})", 1))
+    found, attempt = evidence.counterexample, counterexample_attempt(evidence)
+    if attempt is not None:
+        return rows + _event(attempt.bound)
+    return rows if found is None else [*rows, ("event", _says(found.event, 0), 1)]
+
+
+def _read(proof: Proof | None) -> str:
+    if proof is None:
+        return ""
+    return f" ({proof.method}, {count_text(proof.paths)} path{'' if proof.paths == 1 else 's'})"
 
 
 def _target(evidence: Evidence) -> str:
@@ -131,6 +177,8 @@ def _says(event: Event, side: int) -> str:
 
 
 def _runs(evidence: Evidence) -> str:
+    if is_proof(evidence) and not evidence.runs:
+        return "none"
     pairs = len(evidence.pairs)
     text = (
         f"{count_text(evidence.runs)} ({count_text(evidence.learning)} learning, "

@@ -29,7 +29,11 @@ _DASHES = (0, (4, 2))
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A number on the ε line; ``kind`` is "lower", "claim", "upper", "detectable" or "true"."""
+    """A number on the ε line.
+
+    ``kind`` is "lower" (sampled), "exact", "claim", "upper", "proved", "detectable" or "true". "proved" is an upper
+    bound that keeps the claim: it alone has the colour of a proof.
+    """
 
     kind: str
     name: str
@@ -73,18 +77,28 @@ def _power_ticks(axes: Axes, low: float, high: float) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
 
 
-_MARKERS = {"lower": ">", "claim": "D", "upper": "<", "detectable": "^", "true": "o"}
-_INKS = {"lower": INK, "claim": CLAIM, "upper": PROOF, "detectable": MUTED, "true": MUTED}
+_MARKERS = {"lower": ">", "exact": "P", "claim": "D", "upper": "<", "proved": "<", "detectable": "^", "true": "o"}
+_INKS = {"claim": CLAIM, "proved": PROOF, "detectable": MUTED, "true": MUTED}  # others in ink
 
 
 def _draw_mark(axes: Axes, row: int, mark: Mark, top: float) -> None:
     at = min(max(mark.value, 0.0), top)
-    ink = _INKS[mark.kind]
-    if mark.kind == "lower" and at > 0:
-        axes.barh(row, at, height=0.34, facecolor=ink, alpha=0.22, edgecolor="none")
+    ink = _INKS.get(mark.kind, INK)
+    if mark.kind in {"lower", "exact"} and at > 0:
+        filled = mark.kind == "lower"  # what is exact has an outline instead
+        axes.barh(
+            row,
+            at,
+            height=0.34 if filled else 0.56,
+            facecolor=(ink, 0.22) if filled else "none",
+            edgecolor="none" if filled else ink,
+            linewidth=1.1,
+        )
         axes.plot([at, at], [row - 0.28, row + 0.28], color=ink, linewidth=2)
-    if mark.kind == "upper" and at < top:
-        axes.barh(row, top - at, left=at, height=0.34, facecolor="none", edgecolor=ink, hatch="////", linewidth=0)
+    if mark.kind in {"upper", "proved"} and at < top:
+        axes.barh(
+            row, top - at, left=at, height=0.34, facecolor="none", edgecolor=(ink, 0.55), hatch="////", linewidth=0
+        )
         axes.plot([at, at], [row - 0.28, row + 0.28], color=ink, linewidth=2)
     hollow = mark.kind in {"detectable", "true"}
     axes.plot(
@@ -96,7 +110,9 @@ def _draw_mark(axes: Axes, row: int, mark: Mark, top: float) -> None:
         markersize=6,
         clip_on=False,
     )
-    far = axes.transData.transform((at, 0))[0] > axes.transAxes.transform((0.72, 0))[0]
+    # a text stands in the open: beyond a lower bound, before an upper one, and never past the edge
+    room = 0.4 if mark.kind in {"upper", "proved"} else 0.72
+    far = axes.transData.transform((at, 0))[0] > axes.transAxes.transform((room, 0))[0]
     axes.annotate(
         mark.text,
         (at, row),

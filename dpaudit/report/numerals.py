@@ -7,12 +7,13 @@ was compared with: ``ε ≥ 1.098`` beside a claim of 1.0986 would say the oppos
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
 
 from dpaudit.privacy.claims import number_text
 
 NBSP = "\N{NO-BREAK SPACE}"
 _DIGITS = 4
+_ENCLOSED = 6  # digits of a probability that is known between two limits
 _FULL = 10  # bounds in evidence carry this many digits
 
 
@@ -64,6 +65,20 @@ def claim_text(value: float) -> str:
         return exact
     cut = _rounded(value, ROUND_FLOOR, 6)
     return exact if cut == value else _written(cut) + "…"
+
+
+def enclosure_text(low: str, high: str) -> str:
+    """Write a probability between two decimals in percent: one number where they agree, else both, rounded outward."""
+    ends = []
+    for text, rounding in ((low, ROUND_FLOOR), (high, ROUND_CEILING)):
+        try:
+            ends.append(Context(prec=_ENCLOSED, rounding=rounding).multiply(Decimal(100), Decimal(text)))
+        except InvalidOperation:
+            return f"{low} to {high}"  # not written by us, and so shown as it stands
+    written = [_written(float(end)) if float(end) or not end else str(end.normalize()).lower() for end in ends]
+    if ends[1] == 0:
+        return f"0{NBSP}%, impossible"
+    return f"{written[0]}{NBSP}%" if ends[0] == ends[1] else f"{written[0]} to {written[1]}{NBSP}%"
 
 
 def estimate_text(value: float, digits: int = 3) -> str:

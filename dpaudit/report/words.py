@@ -1,30 +1,29 @@
-"""Which sentence does a verdict deserve?
+"""How is a part of evidence said in words? Bounds, claims, relations, methods, and what an audit cannot show.
 
-Every sentence that judges stands here, by verdict and situation, so that it can be read in one place. A
-verdict of "not violated" is never worded as privacy, and nothing is worded as a legal conclusion.
+The sentences that judge stand in `dpaudit.report.headline`.
 """
 
 from __future__ import annotations
 
 import math
 import unicodedata
-from dataclasses import dataclass
 
 from dpaudit.errors import UsageError
-from dpaudit.evidence import Bound, Evidence, Verdict
+from dpaudit.evidence import Bound, Evidence
 from dpaudit.privacy import ApproxDP, Claim, PureDP, RenyiDP, parse_claim
+from dpaudit.report.kinds import (
+    exact_value,
+)
 from dpaudit.report.numerals import (
     NBSP,
     claim_text,
     confidence_text,
     count_text,
-    error_text,
     estimate_text,
     lower_text,
     upper_text,
 )
 
-NO_PROOF = "This is not a proof of privacy."
 _SYMBOLS = {"epsilon": "ε", "mu": "μ", "rho": "ρ"}
 
 
@@ -46,16 +45,6 @@ def shortened(text: str, length: int) -> str:
     """Return one line of at most ``length`` characters; an ellipsis stands for what was cut."""
     text = visible(" ".join(text.split()), one_line=True)
     return text if len(text) <= length else text[: max(length - 1, 0)].rstrip() + "…"
-
-
-@dataclass(frozen=True, slots=True)
-class Headline:
-    """The verdict in words: the word, its sentence, and what must not be concluded from it."""
-
-    word: str
-    tone: str
-    sentence: str
-    caution: str
 
 
 def notion_of(bound: Bound) -> Claim | None:
@@ -80,15 +69,27 @@ def at(bound: Bound) -> str:
     return f" at order {claim_text(notion.order)}" if isinstance(notion, RenyiDP) else ""
 
 
+def value_text(bound: Bound, claim: Claim | None) -> str:
+    """Write the value of a bound, rounded so that it stays true, and never across the claim."""
+    limit = None if claim is None else claim.value
+    return upper_text(bound.value, claim=limit) if bound.side == "upper" else lower_text(bound.value, claim=limit)
+
+
 def bound_text(bound: Bound, claim: Claim | None) -> str:
     """Write a bound as an inequality, rounded so that it stays true."""
+    return f"{_inequality(bound, value_text(bound, claim))}{at(bound)}"
+
+
+def full_text(bound: Bound, claim: Claim | None) -> str:
+    """Write a bound as an inequality, with its exact value beside the decimals where it has a short one."""
+    text = value_text(bound, claim)
+    return f"{_inequality(bound, text)}{exact_value(bound, text)}{at(bound)}"
+
+
+def _inequality(bound: Bound, text: str) -> str:
     letter = _SYMBOLS.get(bound.parameter, bound.parameter)
-    limit = None if claim is None else claim.value
-    if bound.side == "upper":
-        return f"{letter}{NBSP}≤{NBSP}{upper_text(bound.value, claim=limit)}{at(bound)}"
-    if math.isinf(bound.value):
-        return f"{letter}{NBSP}={NBSP}∞{at(bound)}"
-    return f"{letter}{NBSP}≥{NBSP}{lower_text(bound.value, claim=limit)}{at(bound)}"
+    sign = "≤" if bound.side == "upper" else "=" if math.isinf(bound.value) else "≥"
+    return f"{letter}{NBSP}{sign}{NBSP}{text}"
 
 
 def certainty(bound: Bound) -> str:
@@ -149,22 +150,6 @@ def claim_meaning(claim: Claim) -> str:
     )
 
 
-def decisive(evidence: Evidence) -> Bound:
-    """Return the lower bound that exceeds the claim: the headline's, or else the one of the low-order bits."""
-    claim, low_bits = evidence.claimed, evidence.floating_point
-    if claim is None or low_bits is None or evidence.verdict is not Verdict.VIOLATED:
-        return evidence.lower
-    return evidence.lower if evidence.lower.value > claim.value else low_bits
-
-
-def _shown(evidence: Evidence) -> str:
-    lower = evidence.lower
-    if lower.value <= 0:
-        letter = symbol(evidence)
-        return f"No lower bound of {letter} above 0 was shown."
-    return f"The audit shows {bound_text(lower, evidence.claimed)} {certainty(lower)}."
-
-
 def low_bits_sentence(evidence: Evidence) -> str | None:
     """Say what was found in the low-order bits of the outputs; None where they were not examined."""
     bound = evidence.floating_point
@@ -190,56 +175,6 @@ def _policy(evidence: Evidence) -> str:
         "verdict": "; this audit was asked to let it decide the verdict too",
         "report": "; the verdict is about the mathematics",
     }.get(evidence.low_bits, "")
-
-
-def _violated(evidence: Evidence, claim: str) -> tuple[str, str]:
-    bound = decisive(evidence)
-    text = bound_text(bound, evidence.claimed)
-    reader = " for someone who reads the low-order bits of the output" if bound.arithmetic == "float" else ""
-    if bound.kind == "sampled":
-        return (
-            f"The runs contradict the claim {claim}{reader}: they show {text} {certainty(bound)}.",
-            "If the claim were true, an audit like this one would end so with a probability of at most "
-            f"{error_text(bound.confidence)}.",
-        )
-    return (
-        f"The claim {claim} does not hold{reader}: {text} {certainty(bound)}.",
-        "This is certain for the audited pair and the mechanism as written; it rests on no sampling.",
-    )
-
-
-def headline(evidence: Evidence) -> Headline:
-    """Return the words for an audit: one table of verdict and situation."""
-    verdict, claimed = evidence.verdict, evidence.claimed
-    claim = "" if claimed is None else claim_words(claimed)
-    word, tone = str(verdict).upper(), str(verdict).replace(" ", "-")
-    if verdict is Verdict.VIOLATED:
-        sentence, caution = _violated(evidence, claim)
-    elif verdict is Verdict.PROVED and evidence.upper is not None:
-        sentence = (
-            f"{bound_text(evidence.upper, claimed)} {certainty(evidence.upper)}, within the scope of the proof; "
-            f"the claim is {claim}."
-        )
-        caution = "A proof covers the mechanism as modelled, not the system in which it is used."
-    elif verdict is Verdict.NOT_VIOLATED:
-        sentence = f"No violation of the claim {claim} was found. {_shown(evidence)}"
-        caution = f"{NO_PROOF} {detectable_sentence(evidence)}".strip()
-    elif verdict is Verdict.INVALID:
-        sentence = "Nothing was concluded from these runs."
-        caution = "No number of this audit says anything about the mechanism's privacy."
-    elif verdict is Verdict.NO_CLAIM:
-        sentence = f"No claim was given, so there is nothing to judge. {_shown(evidence)}"
-        caution = "A lower bound says how much is lost at least. It does not say how much is lost at most."
-    else:
-        target = f"the claim {claim}" if claim else "the mechanism"
-        sentence = f"The audit could not decide on {target}. {_shown(evidence)}"
-        caution = "Neither a violation nor the absence of one may be concluded."
-    return Headline(word, tone, sentence, caution)
-
-
-def reason_says_more(evidence: Evidence) -> bool:
-    """Whether the recorded reason tells what the claim and the lower bound do not."""
-    return evidence.verdict in {Verdict.INVALID, Verdict.INCONCLUSIVE} or evidence.upper is not None
 
 
 def detectable_text(evidence: Evidence) -> str | None:
@@ -353,16 +288,20 @@ def limits(evidence: Evidence) -> list[tuple[str, str]]:
                 f"about once in {count_text(one_in)} runs is likely to be missed, however grave it is.",
             )
         )
+    if evidence.measuring > 0 or evidence.proof is None:
+        listed.append(
+            (
+                "Other events",
+                "Only the events listed under every attempt were measured. Another set of outputs may tell more.",
+            )
+        )
+    own = "" if evidence.upper is None else " Beyond the data of its scope, the proof says nothing either."
     return [
         *listed,
         (
-            "Other events",
-            "Only the events listed under every attempt were measured. Another set of outputs may tell more.",
-        ),
-        (
             "Other pairs",
             "A promise of privacy is about all neighbouring datasets. Runs say something about the pairs that "
-            "were run, and nothing about others.",
+            f"were run, and nothing about others.{own}",
         ),
         (
             "Other parameters and versions",

@@ -48,6 +48,17 @@ bounds = st.builds(
     pair=st.none() | many,
     arithmetic=text,
     assumes=tuples(text),
+    exact=st.none() | text,
+)
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | number | text,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(text, inner, max_size=3),
+    max_leaves=6,
+)
+records = st.dictionaries(text, anything, max_size=3)
+proofs = st.builds(ev.Proof, text, text, st.none() | count, count, st.none() | records)
+counterexamples = st.builds(
+    ev.Counterexample, text, text, events, st.tuples(text, text), st.tuples(text, text), records
 )
 attempts = st.builds(ev.Attempt, many, text, bounds, tuples(st.builds(ev.Candidate, text, text, number)))
 histograms = st.builds(
@@ -79,6 +90,9 @@ evidence = st.builds(
     histogram=st.none() | histograms,
     versions=st.dictionaries(text, text),
     upper=st.none() | bounds,
+    proof=st.none() | proofs,
+    exact=st.none() | bounds,
+    counterexample=st.none() | counterexamples,
     floating_point=st.none() | bounds,
     low_bits=text,
     detectable=st.none() | number,

@@ -14,10 +14,12 @@ from dpaudit.evidence import (
     Bound,
     Candidate,
     Cell,
+    Counterexample,
     Counts,
     Evidence,
     Histogram,
     PairRecord,
+    Proof,
     RunInfo,
     Target,
     Verdict,
@@ -175,10 +177,177 @@ def approximate() -> Evidence:
     )
 
 
+def _proof(**changes: Any) -> Proof:
+    basis = Proof(
+        method="alignment",
+        scope="all data of 5 real answers, under queries, with epsilon = 1",
+        length=5,
+        paths=34,
+        certificate={
+            "format": "dpaudit-certificate",
+            "version": 1,
+            "kind": "tree",
+            "bound": "5/8",
+            "nodes": ["0"] * 900,
+        },
+    )
+    return msgspec.structs.replace(basis, **changes)
+
+
+def _upper(value: float, exact: str | None, **changes: Any) -> Bound:
+    basis = _bound(value=value, side="upper", kind="proof", confidence=1.0, method="alignment", exact=exact)
+    return msgspec.structs.replace(basis, **changes)
+
+
+_BELOW = Event("counterexample", (Rule("float", Coordinate(0), (0.0,), (1, 0)),))
+
+
+def _laplace_counterexample(other: tuple[str, str]) -> Counterexample:
+    """A Laplace law around 0 and around 1, and the outputs below 0; ``other`` encloses the chance around 1."""
+    record = {"format": "dpaudit-witness", "version": 1, "scope": {"values": "real"}, "nodes": ["0"] * 50}
+    return Counterexample("[0.0, 3.0]", "[1.0, 3.0]", _BELOW, ("0.5", "0.5"), other, record)
+
+
+def _certain(value: float, **changes: Any) -> Bound:
+    basis = _bound(value=value, kind="exact", confidence=1.0, method="witness", event=_BELOW, pair=0)
+    return msgspec.structs.replace(basis, **changes)
+
+
+def _attempts(hits: tuple[int, int], *values: float, event: Event = _BELOW) -> tuple[Attempt, ...]:
+    """The usual attempts at 0.9 and 0.5, and that of the counterexample with these hits of 25,000 runs a side."""
+    usual = laplace().lower
+    counts = Counts((25_000, 25_000), hits, (0, 0))
+    named = [
+        Attempt(0, "stable", msgspec.structs.replace(usual, value=0.5, confidence=0.9875), ()),
+        Attempt(0, "rare", msgspec.structs.replace(usual, value=0.25, confidence=0.9875), ()),
+    ]
+    for value, confidence in zip(values, (0.975, 0.999999), strict=False):
+        bound = _bound(value=value, method="joint", weight=0.5, counts=counts, event=event, pair=0)
+        named.append(Attempt(0, "counterexample", msgspec.structs.replace(bound, confidence=confidence), ()))
+    return tuple(named)
+
+
+def _proving(**changes: Any) -> Evidence:
+    """A program that was read, with a pair found together with its event."""
+    pairs = (PairRecord("00" * 32, "11" * 32, "given"),)
+    basis = _evidence(learning=25_000, measuring=75_000, pairs=pairs, proof=_proof(), detectable=None)
+    return msgspec.structs.replace(basis, **changes)
+
+
 def proved() -> Evidence:
-    """An upper bound by proof, exactly at the claim."""
-    upper = _bound(value=1.0, side="upper", kind="proof", confidence=1.0, method="alignment")
-    return msgspec.structs.replace(laplace(), verdict=Verdict.PROVED, upper=upper, reason="Proved for n = 5.")
+    """An upper bound by proof below the claim, and a lower one that nearly meets it."""
+    return _proving(
+        verdict=Verdict.PROVED,
+        reason="ε is at most 5/8, by proof.",
+        lower=_certain(0.6249999999),
+        upper=_upper(0.625, "5/8"),
+        exact=_certain(0.6249999999),
+        counterexample=_laplace_counterexample(("0.267630714259495061", "0.267630714259495062")),
+        attempts=_attempts((12_480, 6_702), 0.5912),
+    )
+
+
+def proved_for_any_length() -> Evidence:
+    """A fold, and no runs at all: nothing but the proof."""
+    return _proving(
+        verdict=Verdict.PROVED,
+        reason="ε is at most 1, by proof.",
+        proof=_proof(
+            method="induction", length=None, scope="all data of any number of real answers, under queries", paths=7
+        ),
+        upper=_upper(1.0, "1", method="induction"),
+        learning=0,
+        measuring=0,
+        pairs=(),
+    )
+
+
+def enumerated() -> Evidence:
+    """Randomised response with fair coins, all of it: the loss is exactly ln 3."""
+    scope = "the 4 datasets of the domain that was given, under replace"
+    lower = _certain(1.098612288, exact="ln(3)", event=None, method="enumeration")
+    return _proving(
+        verdict=Verdict.PROVED,
+        claim="epsilon=1.0986122886681098",
+        reason="ε is at most ln(3), by enumeration.",
+        proof=_proof(method="enumeration", length=None, scope=scope, paths=16, certificate=None),
+        lower=lower,
+        exact=lower,
+        upper=_upper(1.098612289, "ln(3)", kind="exact", method="enumeration"),
+        learning=0,
+        measuring=0,
+    )
+
+
+def refuted() -> Evidence:
+    """Half the noise that the claim needs: the loss is 2, from both ends."""
+    lower = _certain(1.999999999, exact="199999999999999999999/100000000000000000000")
+    return _proving(
+        verdict=Verdict.VIOLATED,
+        reason="ε is more than the claimed 1: at least 1.999, certainly.",
+        lower=lower,
+        exact=lower,
+        upper=_upper(2.0, "2"),
+        counterexample=_laplace_counterexample(("0.0676676416183063459", "0.0676676416183063460")),
+        attempts=_attempts((12_533, 1_701), 1.9204),
+    )
+
+
+def refuted_infinitely() -> Evidence:
+    """A program that releases the answer itself: no bound, and an event that is impossible on one side."""
+    event = Event("counterexample", (Rule("float", Coordinate(0), (0.0, 5e-324), (0, 1, 0)),))
+    counterexample = Counterexample("[0.0, 3.0]", "[1.0, 3.0]", event, ("1", "1"), ("0", "0"), {"nodes": []})
+    lower = _certain(math.inf, exact="infinite", event=event)
+    return _proving(
+        verdict=Verdict.VIOLATED,
+        reason="ε is more than the claimed 1: infinite, certainly.",
+        proof=_proof(certificate=None, length=1, scope="all data of 1 real answer, under queries", paths=1),
+        lower=lower,
+        exact=lower,
+        counterexample=counterexample,
+        attempts=_attempts((25_000, 0), 8.4321, event=event),
+    )
+
+
+def without_finite_bound() -> Evidence:
+    """Alignment found nothing, and neither did anybody else."""
+    usual = _attempts((0, 0))
+    return _proving(
+        verdict=Verdict.INCONCLUSIVE,
+        reason="No finite bound was proved, and nothing was found that exceeds the claim.",
+        proof=_proof(certificate=None),
+        lower=msgspec.structs.replace(usual[0].bound, confidence=0.95),
+        attempts=usual,
+        detectable=1.0534,
+    )
+
+
+def above_the_claim() -> Evidence:
+    """A proof that does not reach the claim, and a certain lower bound that does not exceed it."""
+    return _proving(
+        verdict=Verdict.INCONCLUSIVE,
+        reason="ε is at most 7/4, by proof, which is more than the claimed 1; nothing was found that refutes it.",
+        lower=_certain(0.6249999999),
+        upper=_upper(1.75, "7/4"),
+        exact=_certain(0.6249999999),
+        counterexample=_laplace_counterexample(("0.267630714259495061", "0.267630714259495062")),
+        attempts=_attempts((12_480, 6_702)),
+        detectable=1.0534,
+    )
+
+
+def contradicted() -> Evidence:
+    """Runs that show more than what was proved, twice."""
+    attempts = _attempts((12_480, 2_702), 1.4637, 1.3521)
+    return _proving(
+        verdict=Verdict.VIOLATED,
+        reason="contradicts the proof: implementation, arithmetic or prover is wrong.",
+        lower=msgspec.structs.replace(attempts[2].bound, confidence=0.95),
+        upper=_upper(0.625, "5/8"),
+        exact=_certain(0.6249999999),
+        counterexample=_laplace_counterexample(("0.267630714259495061", "0.267630714259495062")),
+        attempts=attempts,
+    )
 
 
 def boundless() -> Evidence:
@@ -233,6 +402,24 @@ def hostile() -> Evidence:
     )
 
 
+def hostile_proof() -> Evidence:
+    """The same of everything that a proof brings."""
+    plain = hostile()
+    event = plain.lower.event
+    assert event is not None
+    texts = (HOSTILE, HOSTILE)
+    attempt = msgspec.structs.replace(plain.attempts[0], name="counterexample")
+    return msgspec.structs.replace(
+        plain,
+        lower=_certain(2.0, exact=HOSTILE[:20], event=event),
+        upper=_upper(3.0, HOSTILE[:20], method=HOSTILE),
+        proof=Proof(HOSTILE, HOSTILE, 10**30, 10**30, {HOSTILE: [HOSTILE]}),
+        exact=_certain(2.0, exact=HOSTILE[:20], event=event),
+        counterexample=Counterexample(HOSTILE, HOSTILE + "2", event, texts, texts, {HOSTILE: HOSTILE}),
+        attempts=(attempt,),
+    )
+
+
 KINDS = {
     "laplace": laplace,
     "categories": categories,
@@ -241,8 +428,16 @@ KINDS = {
     "no claim": no_claim,
     "approximate": approximate,
     "proved": proved,
+    "proved for any length": proved_for_any_length,
+    "enumerated": enumerated,
+    "refuted": refuted,
+    "refuted infinitely": refuted_infinitely,
+    "without finite bound": without_finite_bound,
+    "above the claim": above_the_claim,
+    "contradicted": contradicted,
     "boundless": boundless,
     "renyi": renyi,
     "low bits": low_bits,
     "hostile": hostile,
+    "hostile proof": hostile_proof,
 }

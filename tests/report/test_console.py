@@ -65,6 +65,23 @@ def test_low_order_bits_have_a_line_of_their_own() -> None:
     assert "--floating-point" not in console_summary(made.laplace())
 
 
+def test_proved_exact_and_sampled_have_rows_of_their_own() -> None:
+    text = console_summary(made.proved())
+    assert text.startswith("PROVED: The claim is ε = 1, and ε ≤ 0.625 = 5/8 is proved for 5 answers.")
+    assert "  proved       ε ≤ 0.625 = 5/8, for 5 answers (alignment, 34 paths)\n" in text
+    assert "  exact        ε ≥ 0.6249, certain, on one pair\n" in text
+    assert "  sampled      ε ≥ 0.5912 (at 95 % confidence)\n" in text
+    assert "dpaudit prove 'a mechanism' -p epsilon=1.0 --claim epsilon=1 --length 5 --runs 100000" in text
+    assert "lower bound" not in text
+    text = console_summary(made.proved_for_any_length())
+    assert "  sampled      nothing was run\n  runs         none\n" in text
+    assert "--length" not in text
+    assert "reproduce" not in console_summary(made.enumerated())  # the domain is not in the evidence
+    assert "this by itself refutes nothing" in console_summary(made.without_finite_bound())
+    assert "the exact lower bound is infinite" in console_summary(made.refuted_infinitely())
+    assert "contradicted by the runs" in console_summary(made.contradicted())
+
+
 def test_text_cannot_forge_lines_or_commands() -> None:
     evidence = made.hostile()
     lines = console_summary(evidence).splitlines()

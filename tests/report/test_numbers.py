@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
+from fractions import Fraction
 
 import made_evidence as made
 import numpy as np
@@ -12,11 +14,20 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from dpaudit.event import Coordinate, Event, Rows, Rule
-from dpaudit.evidence import Cell, Histogram
+from dpaudit.evidence import Bound, Cell, Histogram
 from dpaudit.report.difference import differences
 from dpaudit.report.losses import LEAST, beyond, cell_losses, frequency_interval, loss_bins
-from dpaudit.report.numerals import claim_text, confidence_text, error_text, lower_text, share_text, upper_text
+from dpaudit.report.numerals import (
+    claim_text,
+    confidence_text,
+    enclosure_text,
+    error_text,
+    lower_text,
+    share_text,
+    upper_text,
+)
 from dpaudit.report.outcomes import Region, bars, regions, speaks_for
+from dpaudit.report.words import full_text
 
 values = st.floats(1e-12, 1e12, allow_nan=False)
 
@@ -169,3 +180,44 @@ def test_differences_mark_what_differs_and_leave_out_long_equal_parts() -> None:
     assert [piece.text for piece in pieces1 if piece.kind == "differs"] == ["999"]
     assert any(piece.kind == "left out" for piece in pieces0)
     assert sum(len(piece.text) for piece in pieces0) < 300
+
+
+@given(st.decimals(0, 1, places=30), st.decimals(0, 1, places=30))
+def test_a_probability_between_two_limits_stays_between_what_is_written(one: Decimal, other: Decimal) -> None:
+    low, high = sorted((one, other))
+    text = enclosure_text(str(low), str(high))
+    if high == 0:
+        assert text == "0\u00a0%, impossible"
+        return
+    ends = [Decimal(end) for end in text.removesuffix("\u00a0%").split(" to ")]
+    assert Fraction(ends[0]) <= 100 * Fraction(low)
+    assert 100 * Fraction(high) <= Fraction(ends[-1])
+    assert Fraction(ends[-1]) - 100 * Fraction(high) <= 100 * Fraction(high) / 10**5
+
+
+def test_probabilities_that_are_no_numbers_or_too_small_for_a_float() -> None:
+    assert enclosure_text("<b>", "1") == "<b> to 1"
+    assert enclosure_text("0", "1e-400") == "0 to 1e-398\u00a0%"
+    assert enclosure_text("0.5", "0.5") == "50\u00a0%"
+    # rounded once: at 28 digits in between, the lower end would be rounded up to 10
+    assert enclosure_text("0.0999999999999999999999999999999", "0.1") == "9.99999 to 10\u00a0%"
+
+
+def _upper(value: float, text: str | None) -> Bound:
+    return Bound(value, "upper", "proof", "epsilon", "epsilon=1", 1.0, 0.0, "alignment", exact=text)
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "written"),
+    [
+        (0.625, "5/8", "0.625\u00a0=\u00a05/8"),
+        (0.3333333334, "1/3", "0.3334 (exact: 1/3)"),
+        (1.0, "1", "1"),
+        (1.098612289, "ln(3)", "1.099 (exact: ln(3))"),
+        (1.0, None, "1"),
+        (2.0, "2" * 30, "2"),  # too long to be read
+        (2.0, "1/0", "2 (exact: 1/0)"),
+    ],
+)
+def test_the_exact_value_stands_beside_the_decimals(value: float, text: str | None, written: str) -> None:
+    assert full_text(_upper(value, text), None) == f"ε\u00a0≤\u00a0{written}"

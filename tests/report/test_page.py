@@ -15,7 +15,7 @@ import pytest
 
 from dpaudit.errors import UsageError
 from dpaudit.evidence import Verdict
-from dpaudit.report import evidence_from_page, html_page
+from dpaudit.report import console_summary, evidence_from_page, html_page
 
 PAGES: dict[str, str] = {}
 
@@ -191,7 +191,7 @@ def test_lower_bounds_are_rounded_down_and_upper_ones_up() -> None:
     assert "ε ≥ 0.9857 at 95 % confidence" in text  # 0.98576…
     assert "0.9858" not in text
     assert "had ε been 1.015 or more" in text.lower()  # 1.01476…
-    assert "ε ≤ 1 by proof" in said("proved")
+    assert "ε ≤ 1 is proved for any number of answers" in said("proved for any length")
 
 
 def test_violated_names_the_chance_of_error() -> None:
@@ -238,6 +238,155 @@ def test_other_notions_keep_their_symbol_and_have_no_lines() -> None:
         assert "± claimed" not in said(kind)
     assert "± claimed" in said("laplace")
     assert "at order 2" in said("renyi")
+
+
+def part(kind: str, name: str) -> str:
+    """The text of one section of a page."""
+    html = re.search(rf'<section id="{name}"[^>]*>.*?</section>', page(kind), re.DOTALL)
+    return "" if html is None else Reader(html[0]).text.replace("\u00a0", " ")
+
+
+def rows(kind: str, name: str) -> dict[str, str]:
+    """The rows of the tables of a section, by their first cell."""
+    found = re.search(rf'<section id="{name}"[^>]*>.*?</section>', page(kind), re.DOTALL)
+    assert found is not None
+    texts = [Reader(row).text.replace("\u00a0", " ") for row in re.findall(r"<tr.*?</tr>", found[0], re.DOTALL)]
+    return {text.split(" ")[0]: text for text in texts}
+
+
+PROOFS = tuple(kind for kind, build in made.KINDS.items() if build().proof is not None)
+
+
+def test_what_is_proved_exact_and_sampled_is_named_apart() -> None:
+    shown = rows("proved", "line")
+    assert shown["sampled"] == "sampled lower bound ε ≥ 0.5912 counted in runs 95 % ε is at least this"
+    assert shown["exact"].startswith("exact lower bound ε ≥ 0.6249 computed exactly certain")
+    assert shown["proved"].startswith("proved upper bound ε ≤ 0.625 = 5/8 proved by alignment certain")
+    assert rows("enumerated", "line")["proved"].startswith("proved upper bound ε ≤ 1.099 (exact: ln(3))")
+    drawn = 'aria-label="The ε line: sampled ≥ 0.5912; exact ≥ 0.6249; claim 1; proved ≤ 0.625 = 5/8"'
+    assert page("proved").count(drawn) == 2  # wide and narrow
+    assert "exact infinite" in page("refuted infinitely")
+
+
+def test_a_proof_says_for_what_it_holds_and_how_to_check_it() -> None:
+    text = part("proved", "verdict")
+    assert "The claim is ε = 1, and ε ≤ 0.625 = 5/8 is proved for 5 answers." in text
+    assert "by proof" not in text  # the recorded reason would say the same again
+    assert "The proof holds for all data of 5 real answers, under queries, with epsilon = 1." in text
+    text = part("proved", "proof")
+    for words in (
+        "Answers exactly 5, of any value",
+        "34, all of them",
+        "dpaudit check FILE",
+        "Certificate 4 kB of JSON",
+        "Real arithmetic and perfect sampling.",
+        "exactly 5 answers; nothing is said of fewer or more",
+    ):
+        assert words in text
+    text = part("proved for any length", "proof")
+    assert "Answers any number of them" in text
+    assert "nothing is said of fewer or more" not in text
+    assert "1 answer;" in part("refuted infinitely", "proof")
+
+
+def test_a_bound_that_is_rounded_above_the_claim_is_explained() -> None:
+    assert "exactly, it does not exceed the claim" in part("enumerated", "verdict")
+    assert "exactly, it does not exceed the claim" not in part("proved", "verdict")
+    assert "does not reach the claim" not in part("enumerated", "proof")
+
+
+def test_without_a_finite_bound_nothing_is_refuted() -> None:
+    text = part("without finite bound", "proof")
+    assert "No finite upper bound of ε was found; this by itself refutes nothing." in text
+    assert "Tried for all data" in text
+    assert "dpaudit check" not in text
+    assert "none found" in rows("without finite bound", "line")["proved"]
+    assert "the exact lower bound is infinite" in part("refuted infinitely", "proof")
+    assert "refutes nothing" not in part("refuted infinitely", "proof")
+
+
+def test_a_counterexample_keeps_the_exact_and_the_sampled_apart() -> None:
+    text = part("refuted", "verdict")
+    assert "The claim ε = 1 certainly does not hold: ε ≥ 1.999 by exact computation." in text
+    assert "Runs of the same event show ε ≥ 1.92 at 97.5 % confidence." in text
+    text = part("refuted", "exact")
+    assert text.startswith("Exact counterexample Two neighbouring datasets")
+    assert "The event is an output that is below 0 ; it speaks for side 0." in text
+    shown = rows("refuted", "exact")
+    assert shown["exact"] == "exact computed 50 % 6.76676 to 6.76677 % ε ≥ 1.999 certain"
+    assert shown["sampled"].endswith("6.80 %, interval 6.49 % to 7.13 % ε ≥ 1.92 97.5 %")
+    assert "1,701 of 25,000" in shown["sampled"]
+    assert "fixed after the learning runs" not in part("refuted", "event")
+    assert page("refuted").count("<mark>1.0</mark>") == 2  # there, and where the pair that was run is shown
+    assert "The pair was found together with the event" in part("refuted", "pair")
+
+
+def test_an_infinite_loss_is_impossible_on_one_side() -> None:
+    assert "ε = ∞ by exact computation" in part("refuted infinitely", "verdict")
+    assert rows("refuted infinitely", "exact")["exact"] == "exact computed 100 % 0 %, impossible ε = ∞ certain"
+    assert "impossible on side 1 and possible on side 0" in part("refuted infinitely", "exact")
+
+
+def test_a_certain_bound_below_the_claim_is_no_counterexample() -> None:
+    for kind in ("proved", "above the claim", "enumerated"):
+        assert part(kind, "exact").startswith("Exact lower bound")
+        assert "Exact counterexample" not in said(kind)
+    assert "No runs of this event were made." in part("above the claim", "exact")
+    assert not part("proved for any length", "exact")
+
+
+def test_a_proof_that_does_not_reach_the_claim_decides_nothing() -> None:
+    text = part("above the claim", "verdict")
+    assert "The audit could not decide on the claim ε = 1." in text
+    assert "ε is at most 7/4, by proof, which is more than the claimed 1" in text
+    assert "It does not reach the claim, which refutes nothing" in part("above the claim", "proof")
+    assert "ε ≤ 1.75 = 7/4" in rows("above the claim", "line")["proved"]
+
+
+@pytest.mark.parametrize("kind", PROOFS)
+def test_the_colour_of_a_proof_belongs_to_the_verdict_proved(kind: str) -> None:
+    drawing = re.search(r'<section id="line">.*?</section>', page(kind), re.DOTALL)
+    assert drawing is not None
+    assert ("var(--proved)" in drawing[0]) == (made.KINDS[kind]().verdict is Verdict.PROVED)
+    assert ('class="verdict proved"' in page(kind)) == (made.KINDS[kind]().verdict is Verdict.PROVED)
+
+
+def test_runs_that_contradict_a_proof_are_headed_so() -> None:
+    text = part("contradicted", "verdict")
+    assert "The runs contradict the proof and the claim ε = 1: they show ε ≥ 1.352 at 99.9999 % confidence" in text
+    assert "Contradicts the proof: implementation, arithmetic or prover is wrong." in text
+    assert "This is certain" not in part("contradicted", "proof")
+    assert "contradicted" in rows("contradicted", "line")["proved"]
+    assert "ε ≥ 0.6249" in rows("contradicted", "line")["exact"]  # though the headline was sampled
+    evidence = msgspec.structs.replace(made.contradicted(), claim="epsilon=3")
+    text = Reader(html_page(evidence)).text.replace("\u00a0", " ")
+    assert "The runs contradict the proof: they show" in text  # and not the claim, which is larger
+    assert "and the claim" not in text.partition("Where ε lies")[0]
+
+
+def test_runs_that_cannot_be_trusted_leave_the_proof_alone() -> None:
+    reason = "The runs cannot be trusted: they drift."
+    evidence = msgspec.structs.replace(made.refuted(), verdict=Verdict.INVALID, reason=reason)
+    shown = Reader(html_page(evidence)).text.partition("What it does not cover")[0]
+    for text in (shown, console_summary(evidence)):
+        text = " ".join(text.replace("\u00a0", " ").split())
+        assert "What is proved or exact does not rest on them." in text
+        assert "ε ≤ 2" in text
+        assert "ε ≥ 1.999" in text
+        assert "1.92" not in text
+
+
+def test_a_page_of_a_proof_alone_speaks_of_no_runs() -> None:
+    text = said("proved for any length")
+    for sentence in (
+        "Runs none",
+        "No event was measured: nothing was run",
+        "no pair was run",
+        "Nothing was run, so there",
+    ):
+        assert sentence in text
+    assert "learning runs" not in text.partition("Glossary")[0]
+    assert "Ε is" not in text  # a Greek letter that was made a capital
 
 
 def low_bits_page(**changes: Any) -> str:
