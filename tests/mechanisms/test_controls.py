@@ -15,7 +15,10 @@ from mechanisms.additive import classic_multiplier
 CORRECT = [name for name in mechanisms.__all__ if getattr(mechanisms, name).correct]
 ADDITIVE = {"additive", "queries", "contributions"}
 RUNS = 400_000
-MORE_RUNS = {"numeric_svt": 4_000_000}  # its telling outputs are rare: nine negatives and a released value
+MORE_RUNS = {
+    "adaptive_svt": 1_000_000,
+    "numeric_svt": 4_000_000,
+}  # its telling outputs are rare: nine negatives and a released value
 
 
 @pytest.mark.parametrize("name", CORRECT)
