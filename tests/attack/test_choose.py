@@ -284,8 +284,7 @@ def test_smoothing_keeps_the_runs_of_a_cell_and_follows_a_smooth_loss():
     rng = np.random.default_rng(4)
     edges = np.linspace(-4, 5, 91)
     sides = [
-        np.histogram(rng.normal(side, 1, 20_000), np.concatenate([[-np.inf], edges, [np.inf]]))[0]
-        for side in (0, 1)
+        np.histogram(rng.normal(side, 1, 20_000), np.concatenate([[-np.inf], edges, [np.inf]]))[0] for side in (0, 1)
     ]
     places = np.concatenate([edges[:1], (edges[1:] + edges[:-1]) / 2, edges[-1:]])
     counts = tuple(np.append(side, 7) for side in sides)
