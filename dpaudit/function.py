@@ -18,7 +18,8 @@ import contextlib
 import functools
 import hashlib
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypedDict, Unpack, overload
@@ -131,17 +132,47 @@ def _stated(shape: str | Shape, names: Mapping[str, Any], anything: bool, title:
 
 
 def _sources(function: Any) -> Iterator[str]:
-    """The source of a function and of every function that it wraps, as far as there is any to read."""
+    """The source of a function and of every function that it wraps, as far as there is any to read.
+
+    An object that is nothing but functions put together, such as a fold, names them as ``__functions__``.
+    """
     while function is not None:
         if isinstance(function, functools.partial):
             function = function.func
             continue
-        if not isinstance(function, Mechanism):
+        parts = getattr(function, "__functions__", None)
+        if parts is not None:
+            yield from _sources_of_parts(parts, set())
+        elif not isinstance(function, Mechanism):
             own = getattr(function, "__code__", None)  # the source of a wrapper is its own, not that within
             has_source = inspect.isroutine(function) or inspect.isclass(function)
             with contextlib.suppress(OSError, TypeError, SyntaxError):
                 yield inspect.getsource(own or (function if has_source else type(function)))
         function = getattr(function, "__wrapped__", None)
+
+
+def _sources_of_parts(parts: Iterable[Any], seen: set[int]) -> Iterator[str]:
+    """The sources of parts and of what they close over; what is no function stands there as a value.
+
+    Parts are often made by one function for several objects, which then differ in nothing but what is closed over.
+    """
+    for part in parts:
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        if isinstance(part, functools.partial):
+            yield from _sources_of_parts([part.func, part.args, part.keywords], seen)
+        elif callable(part):
+            yield from _sources(part)
+            yield from _sources_of_parts(_closed_over(part), seen)
+        else:
+            yield re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(part))  # an address differs from run to run
+
+
+def _closed_over(function: Any) -> Iterator[Any]:
+    for cell in getattr(function, "__closure__", None) or ():
+        with contextlib.suppress(ValueError):  # an empty cell
+            yield cell.cell_contents
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +237,7 @@ class Mechanism:
 
     @property
     def digest(self) -> str | None:
-        """SHA-256 of the function's source (with that of what it wraps), or None where there is none to read."""
+        """SHA-256 of the function's source (with that of what it wraps or consists of); None where there is none."""
         sources = list(_sources(self.function))
         return hashlib.sha256("\0".join(sources).encode()).hexdigest() if sources else None
 

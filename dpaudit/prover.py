@@ -9,8 +9,11 @@ pair, and one at a confidence.
 from __future__ import annotations
 
 import math
+import platform
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from fractions import Fraction
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,25 +22,24 @@ import msgspec
 
 from dpaudit.attack import event_weight
 from dpaudit.bounds.statement import lower_bound
-from dpaudit.conductor import Listener, audit
-from dpaudit.errors import UsageError
+from dpaudit.conductor import Listener, _nothing, _target, _versions, audit
+from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.event import Event
-from dpaudit.evidence import Attempt, Bound, Counterexample, Evidence, Proof, Verdict, round_outward
+from dpaudit.evidence import Attempt, Bound, Counterexample, Evidence, Proof, RunInfo, Verdict, round_outward
 from dpaudit.function import Mechanism, Shape
 from dpaudit.game.blocks import Purpose, Watch
 from dpaudit.loading import fold_of, load
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.privacy import ApproxDP, Claim, PureDP
-from dpaudit.privacy.claims import number_text
+from dpaudit.program.agreement import agree
 from dpaudit.program.fold import Fold
-from dpaudit.program.symbol import short_decimal
 from dpaudit.proof.exact import ExactLoss, enumerated_privacy
 from dpaudit.proof.fold import FoldProof, prove_fold
 from dpaudit.proof.prove import Proof as TreeProof
-from dpaudit.proof.prove import prove_program
+from dpaudit.proof.prove import as_decimal, prove_program, rounded
 from dpaudit.question import Question, ask, whole
 from dpaudit.rounds import measure_event
-from dpaudit.verdicts import judge
+from dpaudit.verdicts import judge, shown
 
 if TYPE_CHECKING:
     from dpaudit.proof.witness import Witness
@@ -84,6 +86,7 @@ def prove(
     Raises:
         UsageError: if the program cannot be read (the sentence names its line), or the request cannot be carried out.
     """
+    started, clock = datetime.now(UTC), time.perf_counter()
     mechanism = load(target)
     total = whole("runs", runs, least=0)
     if 0 < total < _LEAST_RUNS:
@@ -96,52 +99,56 @@ def prove(
     if domain is None or isinstance(domain, str):
         found = _aligned(mechanism, given, relation, length, domain, total, seed)
     else:
+        if length is not None:
+            raise UsageError("a domain that lists all datasets has their lengths too; leave out the length")
         found = _enumerated(mechanism, given, relation, domain)
-    question = ask(
-        mechanism, given, claim, [found.pair] if found.pair else None, found.relation, confidence, seed, workers
-    )
+    question = ask(mechanism, given, claim, [found.pair], found.relation, confidence, seed, workers)
     if question.claim is not None and not isinstance(question.claim, PureDP | ApproxDP):
         raise UsageError(f"a proof bounds ε, which says nothing of {question.claim}; give an epsilon=… claim")
-    return _judged(question, found, total, listen)
+    evidence = _judged(question, found, total, listen)
+    info = RunInfo(
+        started=started.isoformat(timespec="seconds"),
+        duration=round(time.perf_counter() - clock, 3),
+        host=platform.node(),
+        workers=workers,
+    )
+    return msgspec.structs.replace(evidence, run=info)
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
     """What was found without running anything: a proof, its bound, and a counterexample.
 
-    ``upper`` is None without a finite bound; a proof may come with a ``witness``, an enumeration with its ``loss``.
+    ``upper`` is None without a finite bound; ``pair`` is where runs look for more, within the scope of the proof. A
+    proof may come with a ``witness``, an enumeration with its ``loss``.
     """
 
     proof: Proof
     kind: str  # of the upper bound: "proof" or "exact"
     relation: Relation
-    upper: Fraction | float | None
+    upper: Fraction | None  # of a loss: a float above it
     upper_text: str | None
-    pair: tuple[Any, Any] | None
+    pair: tuple[Any, Any]
     counterexample: Counterexample | None
     witness: Witness | None
     loss: ExactLoss | None
 
-    def least(self, delta: float) -> tuple[float, str] | None:
-        """A certain lower bound of ε at δ, rounded down, and its exact text; None where nothing is known."""
+    def least(self, delta: float) -> tuple[Fraction | None, str]:
+        """A certain lower bound of ε at δ, None where it is infinite and 0 where nothing is known, and its text."""
         if self.witness is not None:
-            found = self.witness.least(_exactly(delta))
-            return _down(found), "infinite" if found is None else str(found)
+            found = self.witness.least(as_decimal(delta, toward=1.0))
+            return found, "infinite" if found is None else str(found)
         if self.loss is None or delta > 0:
-            return None
-        low, _ = self.loss.epsilon
-        return low, "infinite" if math.isinf(low) else f"ln({self.loss.exp_epsilon})"
+            return Fraction(0), "0"
+        if self.loss.exp_epsilon is None:
+            return None, "infinite"
+        return Fraction(self.loss.epsilon[0]), f"ln({self.loss.exp_epsilon})"
 
     def within(self, claim: Claim) -> bool:
         """Whether the upper bound is at most the claim, decided exactly."""
         if self.loss is not None:
-            return self.loss.within(number_text(claim.value))
-        return self.upper is not None and Fraction(self.upper) <= _exactly(claim.value)
-
-
-def _exactly(value: float) -> Fraction:
-    """The decimal that a claim was written as; a little less than a number that was rounded."""
-    return short_decimal(value) or Fraction(math.nextafter(value, 0.0))
+            return self.loss.within(claim.value)
+        return self.upper is not None and self.upper <= as_decimal(claim.value, toward=0.0)
 
 
 def _aligned(
@@ -153,6 +160,7 @@ def _aligned(
     runs: int,
     seed: int,
 ) -> _Found:
+    asked = mechanism
     if length is None:
         mechanism = fold_of(mechanism) or mechanism
     if length is None and not isinstance(mechanism.function, Fold):
@@ -164,10 +172,12 @@ def _aligned(
     tree = prove_program(
         mechanism,
         given,
-        length=length or _WITNESS_LENGTH,
+        length=_WITNESS_LENGTH if length is None else length,
         relation=fold.scope.relation if fold is not None else relation,
         domain=domain,
     )
+    if mechanism is not asked:
+        _refuse_another(tree, asked, given)
     proved: TreeProof | FoldProof = tree if fold is None else fold
     witness = _witness(tree, mechanism, given, runs, seed)
     counterexample = None
@@ -179,7 +189,7 @@ def _aligned(
     return _Found(
         proof=Proof(
             method="alignment" if fold is None else "induction",
-            scope=_scope(proved, length),
+            scope=str(proved.scope),
             length=length,
             paths=sum(not leaf.is_null for leaf in tree.tree.leaves),
             certificate=proved.certificate,
@@ -188,11 +198,26 @@ def _aligned(
         relation=proved.scope.relation,
         upper=proved.bound,
         upper_text=None if proved.bound is None else str(proved.bound),
-        pair=None if witness is None else (list(witness.pair[0]), list(witness.pair[1])),
+        pair=_moved(tree) if witness is None else (list(witness.pair[0]), list(witness.pair[1])),
         counterexample=counterexample,
         witness=witness,
         loss=None,
     )
+
+
+def _refuse_another(tree: TreeProof, mechanism: Mechanism, given: Mapping[str, Any]) -> None:
+    """Compare runs of a catalogue entry with its fold, of which the proof is."""
+    integer = tree.scope.values == "integer"
+    found = agree(tree.tree, mechanism.function, given, _WITNESS_LENGTH, integer=integer).disagreement
+    if found is not None:
+        raise UsageError(f"{mechanism.name} is not the fold of that name: {found}; so nothing is proved of it")
+
+
+def _moved(tree: TreeProof) -> tuple[list[int | float], list[int | float]]:
+    """The pair that costs most by the proof, where no counterexample says which is worst."""
+    answer = int if tree.scope.values == "integer" else float
+    after = tree.worst.worst
+    return [answer(0) for _ in after], list(map(answer, after))
 
 
 def _witness(tree: TreeProof, mechanism: Mechanism, given: Mapping[str, Any], runs: int, seed: int) -> Witness | None:
@@ -205,26 +230,12 @@ def _witness(tree: TreeProof, mechanism: Mechanism, given: Mapping[str, Any], ru
     if largest is None or not runs:
         return largest
     shown = find_witness(tree, mechanism.function, given, budget_runs=runs, seed=seed)
-    return shown if shown is not None and _down(shown.epsilon) >= _NEARLY * _down(largest.epsilon) else largest
+    return shown if shown is not None and _as_float(shown.epsilon) >= _NEARLY * _as_float(largest.epsilon) else largest
 
 
-def _down(epsilon: Fraction | None) -> float:
-    """The largest float that is not above; ∞ for None."""
-    if epsilon is None:
-        return math.inf
-    found = float(epsilon)
-    return found if Fraction(found) <= epsilon else math.nextafter(found, -math.inf)
-
-
-def _scope(proved: TreeProof | FoldProof, length: int | None) -> str:
-    scope = proved.scope
-    many = "any number of" if length is None else str(length)
-    values = "whole-number" if scope.values == "integer" else "real"
-    noun = "answer" if length == 1 else "answers"
-    parameters = ", ".join(f"{name} = {value}" for name, value in scope.parameters.items())
-    return f"all data of {many} {values} {noun}, under {scope.relation}" + (
-        f", with {parameters}" if parameters else ""
-    )
+def _as_float(epsilon: Fraction | None) -> float:
+    """A float to compare with; ∞ for None."""
+    return math.inf if epsilon is None else float(epsilon)
 
 
 def _enumerated(
@@ -233,6 +244,7 @@ def _enumerated(
     which = relation if relation is not None else mechanism.relation_for(given)
     if which is None:
         raise UsageError("say which datasets of the domain are neighbours, such as relation='replace'")
+    which = _relation(which)
     loss = enumerated_privacy(mechanism.function, list(domain), which, given)
     _, high = loss.epsilon
     first, second = loss.pair
@@ -246,8 +258,8 @@ def _enumerated(
             certificate=loss.record(),
         ),
         kind="exact",
-        relation=_relation(which),
-        upper=None if infinite else high,
+        relation=which,
+        upper=None if infinite else Fraction(high),
         upper_text=None if infinite else f"ln({loss.exp_epsilon})",
         pair=(domain[first], domain[second]),
         counterexample=None,
@@ -269,21 +281,19 @@ def _judged(question: Question, found: _Found, runs: int, listen: Listener | Non
     if found.upper is not None:
         upper = _certain("upper", found.kind, found.upper, found.upper_text, found.proof.method, PureDP(0.0))
     exact = None
-    least = found.least(question.notion.delta)
-    if least is not None and least[0] > 0:
-        exact = _certain("lower", "exact", *least, found.proof.method, question.notion)
+    least, text = found.least(question.notion.delta)
+    if least is None or least > 0:
+        exact = _certain("lower", "exact", least, text, found.proof.method, question.notion)
     if upper is not None and exact is not None and exact.value > upper.value:
         raise RuntimeError(
             f"{question.mechanism.name} is proved to lose at most {upper.value} and at least {exact.value}"
         )
-    evidence = _sampled(question, found, runs, listen)
-    sampled = evidence.lower
-    lower = exact if exact is not None and exact.value >= sampled.value else sampled
-    contradicts = False
-    if upper is not None and sampled.value > upper.value:
-        contradicts = _again(question, sampled, runs, upper.value)
-        if not contradicts:
-            lower = exact or msgspec.structs.replace(sampled, value=0.0)
+    try:
+        evidence = _sampled(question, found, runs, listen) if runs else _unsampled(question)
+        lower, contradicts = _best(question, evidence.lower, exact, upper, runs)
+    except InvalidRunsError as error:
+        evidence = _unsampled(question, Verdict.INVALID, f"The runs cannot be trusted: {error}.")
+        lower, contradicts = exact or evidence.lower, False
     verdict, reason = judge(
         claim,
         lower,
@@ -293,6 +303,12 @@ def _judged(question: Question, found: _Found, runs: int, listen: Listener | Non
         scope=found.proof.scope,
         contradicts=contradicts,
     )
+    if contradicts and upper is not None and verdict is Verdict.PROVED:  # of a proof that does not hold
+        verdict = Verdict.VIOLATED
+        reason = (
+            f"contradicts the proof: implementation, arithmetic or prover is wrong; ε is at least {shown(lower.value)}"
+            f", at {lower.confidence:.6g} confidence, and {upper.exact} was proved to be the most."
+        )
     if evidence.verdict is Verdict.INVALID:
         verdict, reason = evidence.verdict, evidence.reason
     return msgspec.structs.replace(
@@ -308,11 +324,23 @@ def _judged(question: Question, found: _Found, runs: int, listen: Listener | Non
     )
 
 
+def _best(
+    question: Question, sampled: Bound, exact: Bound | None, upper: Bound | None, runs: int
+) -> tuple[Bound, bool]:
+    """Return the headline's lower bound, and whether it contradicts the proof twice."""
+    if exact is not None and exact.value >= sampled.value:
+        return exact, False
+    if upper is None or sampled.value <= upper.value or _again(question, sampled, runs, upper.value):
+        return sampled, upper is not None and sampled.value > upper.value
+    # a proof and a second look against one chance: what was sampled stays with the attempts
+    return exact or msgspec.structs.replace(sampled, value=0.0), False
+
+
 def _certain(
-    side: Literal["lower", "upper"], kind: str, value: Fraction | float, text: str | None, method: str, notion: Claim
+    side: Literal["lower", "upper"], kind: str, value: Fraction | None, text: str | None, method: str, notion: Claim
 ) -> Bound:
     return Bound(
-        value=math.inf if value == math.inf else round_outward(float(value), side),
+        value=math.inf if value is None else rounded(value, side),
         side=side,
         kind=kind,
         parameter="epsilon",
@@ -325,8 +353,30 @@ def _certain(
     )
 
 
+def _unsampled(question: Question, verdict: Verdict = Verdict.NO_CLAIM, reason: str = "") -> Evidence:
+    """The evidence of no runs at all, or of none that can be trusted."""
+    return Evidence(
+        target=_target(question),
+        claim=None,
+        relation=str(question.relation),
+        unit=question.mechanism.unit,
+        pairs=question.records,
+        seed=question.seed,
+        confidence=question.confidence,
+        learning=0,
+        measuring=0,
+        verdict=verdict,
+        reason=reason,
+        lower=_nothing(question, "real"),
+        attempts=(),
+        histogram=None,
+        versions=_versions(),
+        assumptions=question.assumptions,
+    )
+
+
 def _sampled(question: Question, found: _Found, runs: int, listen: Listener | None) -> Evidence:
-    """Audit the counterexample's pair, or the mechanism's own, and measure the counterexample's event apart."""
+    """Audit the pair, and measure the counterexample's event apart."""
     witness = found.witness
     own = 0 if witness is None else int(runs * _EVENT_SHARE)
     error = 1 - question.confidence
@@ -337,13 +387,14 @@ def _sampled(question: Question, found: _Found, runs: int, listen: Listener | No
         claim=question.claim,
         pairs=list(question.pairs),
         relation=question.relation,
-        runs=max(runs - own, _LEAST_RUNS // 4),
+        runs=runs - own,
         confidence=1 - error * (1 - share),
         seed=question.seed,
         workers=question.workers,
         listen=listen,
     )
-    if not own or witness is None:
+    evidence = msgspec.structs.replace(evidence, confidence=question.confidence)
+    if witness is None or evidence.verdict is Verdict.INVALID:
         return evidence
     chances = [float(each.high) for each in witness.probabilities]
     bound = _measured(question, witness.event, chances, own, error * share)
@@ -353,7 +404,6 @@ def _sampled(question: Question, found: _Found, runs: int, listen: Listener | No
         evidence,
         attempts=attempts,
         lower=msgspec.structs.replace(best, confidence=question.confidence),
-        confidence=question.confidence,
         measuring=evidence.measuring + own,
     )
 
@@ -384,7 +434,7 @@ def _measured(question: Question, event: Event, chances: Sequence[float], runs: 
 
 def _again(question: Question, sampled: Bound, runs: int, upper: float) -> bool:
     """Measure a bound that contradicts a proof afresh, at a much smaller error: whether it still does."""
-    assert sampled.event is not None and sampled.counts is not None
-    counts = measure_event(question, 0, sampled.event, max(runs, _LEAST_RUNS), Purpose.CONFIRMING, Watch())
-    found = lower_bound(sampled.method, counts, claim=question.notion, weight=sampled.weight, error=_AGAIN)
-    return found > upper
+    assert sampled.event is not None and sampled.pair is not None
+    counts = measure_event(question, sampled.pair, sampled.event, runs, Purpose.CONFIRMING, Watch())
+    method = sampled.method.replace("enumerated ", "")  # which is for few runs, and these are more
+    return lower_bound(method, counts, claim=question.notion, weight=sampled.weight, error=_AGAIN) > upper

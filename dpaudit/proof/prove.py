@@ -6,8 +6,10 @@ bound holds for its scope, and for nothing else: one length, one relation, these
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
@@ -24,6 +26,7 @@ from dpaudit.proof.certificate import tree_certificate
 
 VALUES = ("real", "integer")
 MOST_LENGTH = 1_000
+_DIGITS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,15 @@ class Scope:
     values: str
     relation: Relation
     parameters: Mapping[str, str]
+
+    def __str__(self) -> str:
+        many = "any number of" if self.length == "any" else str(self.length)
+        values = "whole-number" if self.values == "integer" else "real"
+        noun = "answer" if self.length == 1 else "answers"
+        parameters = ", ".join(f"{name} = {value}" for name, value in self.parameters.items())
+        return f"all data of {many} {values} {noun}, under {self.relation}" + (
+            f", with {parameters}" if parameters else ""
+        )
 
 
 @dataclass(frozen=True)
@@ -153,3 +165,15 @@ def as_text(value: Any) -> str:
     """Write a parameter as it was read: a float is the decimal that is written, as a fraction."""
     exact = short_decimal(value) if isinstance(value, float) else None
     return str(value if exact is None else exact)
+
+
+def as_decimal(value: float, *, toward: float) -> Fraction:
+    """Return the decimal that a number was written as; the next float ``toward`` a side where it was rounded."""
+    written = short_decimal(value)
+    return Fraction(math.nextafter(value, toward)) if written is None else written
+
+
+def rounded(value: Fraction, side: Literal["lower", "upper"]) -> float:
+    """Round a bound outward to 10 digits; as `round_outward`, and never through a float that is already rounded."""
+    rounding = {"lower": ROUND_FLOOR, "upper": ROUND_CEILING}[side]
+    return float(Context(prec=_DIGITS, rounding=rounding).divide(value.numerator, value.denominator))

@@ -243,3 +243,31 @@ def test_a_fold_that_is_not_its_machine_does_not_agree():
     fold = Fold(step, finish=None)
     found = agree(Unrolled(read_fold(fold, {}), 3), fold, {}, 3, runs=5)
     assert found.disagreement is not None and "plain" in found.disagreement
+
+
+def test_a_digest_covers_what_a_fold_consists_of():
+    assert len({each.digest for each in FOLDS.values()}) == len(FOLDS)  # many of them have the same step, closed over
+
+    def step(state, answer, noise):
+        return state + answer
+
+    def other(state, answer, noise):
+        return state - answer
+
+    folds = [
+        Fold(step),
+        Fold(other),
+        Fold(step, init=1),
+        Fold(step, finish=None),
+        Fold(step, init=lambda noise: 0),
+        Fold(step, finish=lambda state: -state),
+    ]
+    digests = [mechanism(each).digest for each in folds]
+    assert len(set(digests)) == len(folds)
+    assert mechanism(Fold(step)).digest == digests[0]
+
+
+def test_a_fold_is_described_by_its_step():
+    assert mechanism(Fold(any_above)).summary == "What comes out is the state at the end."
+    assert mechanism(Fold(lambda state, answer, noise: state)).description == ""
+    assert Fold.__doc__.startswith("A program that is a loop")

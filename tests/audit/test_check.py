@@ -1,0 +1,262 @@
+"""Does a check accept what was found, and notice whatever was changed in it afterwards?"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import dpaudit as dp
+from dpaudit.check import check, check_file
+from dpaudit.evidence import content_id
+
+
+def laplace(data, noise, *, epsilon=1):
+    return data[0] + noise.laplace(1 / epsilon)
+
+
+def sampler(data, size, rng):
+    return data[0] + rng.laplace(size=size)
+
+
+def response(bit, noise, *, keep=0.75):
+    return bit if noise.bernoulli(keep) else 1 - bit
+
+
+PAIR = [([1.0], [0.0])]
+FOUND = {
+    "proved": lambda: dp.prove(laplace, length=1, relation="queries", claim="epsilon=1", runs=20_000),
+    "delta": lambda: dp.prove(laplace, length=1, relation="queries", claim="epsilon=0.5, delta=0.1", runs=20_000),
+    "violated": lambda: dp.prove("svt_unscaled_noise", length=3, runs=20_000),
+    "infinite": lambda: dp.prove("svt_noiseless_answers", length=2, runs=20_000),
+    "any length": lambda: dp.prove("prefix_sum", runs=20_000),
+    "without runs": lambda: dp.prove("above_threshold", length=2, runs=0),
+    "enumerated": lambda: dp.prove(response, domain=[0, 1], relation="replace", claim="epsilon=1.1", runs=20_000),
+    "sampled": lambda: dp.audit(laplace, pairs=PAIR, relation="queries", claim="epsilon=1", runs=20_000),
+    "few runs": lambda: dp.audit(laplace, pairs=PAIR, relation="queries", claim="epsilon=0.2", runs=2_000),
+    "two pairs": lambda: dp.audit(laplace, pairs=PAIR * 2, relation="queries", claim="epsilon=1", runs=20_000),
+    "gaussian": lambda: dp.audit("gaussian", runs=20_000),
+    "no claim": lambda: dp.audit(laplace, pairs=PAIR, relation="queries", runs=20_000),
+    "low bits": lambda: dp.audit(sampler, pairs=PAIR, claim="epsilon=1", runs=20_000),
+    "low bits decide": lambda: dp.audit(sampler, pairs=PAIR, claim="epsilon=1", runs=20_000, floating_point="verdict"),
+}
+_known: dict[str, dp.Evidence] = {}
+
+
+def found(name):
+    """Evidence of this name, found once."""
+    if name not in _known:
+        _known[name] = FOUND[name]()
+    return _known[name]
+
+
+def noticed(record):
+    """Whether a record that was changed, and given its new id, is refused or found wrong."""
+    text = json.dumps({"id": content_id(record), "evidence": record, "run": None})
+    try:
+        return not all(finding.holds for finding in check(dp.Evidence.from_json(text)))
+    except dp.UsageError:
+        return True
+
+
+def put(record, path, value):
+    for key in path[:-1]:
+        record = record[key]
+    record[path[-1]] = value
+
+
+def changed(record, path, value):
+    forged = copy.deepcopy(record)
+    put(forged, path, value)
+    return forged
+
+
+def at(record, path):
+    for key in path:
+        record = record[key]
+    return record
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_everything_holds_in_what_was_found(name):
+    findings = list(check(found(name)))
+    assert all(finding.holds for finding in findings), [finding for finding in findings if not finding.holds]
+    assert {"id", "runs", "confidence", "headline", "verdict"} <= {finding.what for finding in findings}
+    assert not noticed(found(name).record())
+
+
+WHATS = {
+    "proved": ["bound", "bound", "bound", "counterexample", "certificate"],
+    "infinite": ["bound", "bound", "counterexample"],
+    "any length": ["bound", "bound", "counterexample", "certificate"],
+    "without runs": ["counterexample", "certificate"],
+    "enumerated": ["bound", "enumeration"],
+    "low bits": ["bound", "bound", "low-order bits"],
+}
+
+
+@pytest.mark.parametrize("name", WHATS)
+def test_everything_is_looked_at(name):
+    always = {"id", "runs", "confidence", "headline", "verdict"}
+    assert sorted(each.what for each in check(found(name)) if each.what not in always) == sorted(WHATS[name])
+
+
+# --- one digit --------------------------------------------------------------------------------------------
+
+FIELDS = ["claim", "verdict", "confidence", "lower", "upper", "exact", "floating_point", "attempts"]
+BOUND = {"value", "confidence", "delta", "notion", "counts", "exact", "method", "parameter"}
+UNUSED = {"event", "considered", "pair", "assumes", "name", "side", "kind", "arithmetic", "weight"}
+PROOF = [("length",), ("scope",), ("certificate", "bound"), ("certificate", "scope"), ("certificate", "nodes")]
+
+
+def numbers(value, path):
+    """The places of all that holds digits."""
+    if isinstance(value, dict | list):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, item in items:
+            if key not in UNUSED:
+                yield from numbers(item, (*path, key))
+    elif not isinstance(value, bool) and isinstance(value, int | float | str) and any(map(str.isdigit, str(value))):
+        yield path
+
+
+def places(name, record):
+    """Where a digit says something that can be computed again; a shift of a cheap class may be another as well."""
+    kept = [path for name in FIELDS for path in numbers(record.get(name), (name,))]
+    proof = record["proof"]
+    for tail in PROOF if proof is not None and proof["certificate"] is not None else []:
+        if proof["method"] == "alignment" or tail[-1] not in ("nodes",):
+            value = proof
+            for key in tail:
+                value = value.get(key) if value is not None else None
+            kept += [path for path in numbers(value, ("proof", *tail)) if name == "proved" or "shifts" not in path]
+    if record["counterexample"] is not None:
+        for side in ("probability0", "probability1"):
+            kept += numbers(record["counterexample"][side], ("counterexample", side))
+    return kept
+
+
+def with_digit(value, data):
+    """The value with another digit at one place."""
+    text = repr(value) if isinstance(value, float) else str(value)
+    digits = [place for place, letter in enumerate(text) if letter.isdigit()]
+    place = data.draw(st.sampled_from(digits))
+    digit = data.draw(st.sampled_from([each for each in "0123456789" if each != text[place]]))
+    new = text[:place] + digit + text[place + 1 :]
+    try:
+        return new if isinstance(value, str) else type(value)(new)
+    except ValueError:
+        return None
+
+
+@settings(max_examples=150, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_another_digit_is_noticed(data):
+    name = data.draw(st.sampled_from(["proved", "violated", "enumerated", "without runs", "sampled", "any length"]))
+    record = found(name).record()
+    path = data.draw(st.sampled_from(places(name, record)))
+    value = at(record, path)
+    forged = with_digit(value, data)
+    if forged is None or forged == value:
+        return
+    if path == ("confidence",) and (forged < value or not record["attempts"]):
+        return  # modest and true, or of nothing
+    if path[0] == "attempts" and path[-1] == "value" and math.isclose(forged, value, rel_tol=1e-9):
+        return  # the last of ten digits, in which machines may differ
+    assert noticed(changed(record, path, forged)), (name, path, value, forged)
+
+
+# --- whole lies -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("proved", {("verdict",): "violated"}),
+        ("proved", {("verdict",): "inconclusive"}),
+        ("violated", {("verdict",): "not violated"}),
+        ("violated", {("verdict",): "proved"}),
+        ("sampled", {("verdict",): "proved"}),
+        ("two pairs", {("detectable",): 5.0}),
+        ("proved", {("upper", "value"): 0.5, ("upper", "exact"): "1/2", ("claim",): "epsilon=0.5"}),
+        ("proved", {("proof",): None}),
+        ("proved", {("proof", "certificate"): None}),
+        ("proved", {("counterexample",): None}),
+        ("proved", {("target", "parameters", "epsilon"): 0.1}),
+        ("proved", {("target", "digest"): "0" * 64}),
+        ("violated", {("proof", "certificate", "nodes", 6, "compare", "h3"): "2"}),
+        ("proved", {("relation",): "queries(one)"}),
+        ("proved", {("proof", "scope"): "everything"}),
+        ("any length", {("proof", "length"): 7}),
+        ("proved", {("attempts", 0, "bound", "counts"): None}),
+        ("proved", {("attempts", 0, "bound", "method"): "hope"}),
+        ("proved", {("attempts", -1, "bound", "weight"): None}),
+        ("proved", {("attempts", 0, "bound", "counts", "toward0"): [10**6, 0]}),
+        ("proved", {("attempts", 0, "bound", "counts", "runs"): [0, 0]}),
+        ("proved", {("measuring",): 1}),
+        ("proved", {("attempts",): []}),
+        ("proved", {("confidence",): 0.99}),
+        ("proved", {("exact",): None}),
+        ("proved", {("exact", "exact"): "1e999999999"}),
+        ("proved", {("counterexample", "probability0"): ["1e999999999", "1"]}),
+        ("proved", {("counterexample", "probability0"): ["nan", "nan"]}),
+        ("infinite", {("exact", "value"): 9.0, ("exact", "exact"): "9"}),
+        ("violated", {("exact", "value"): "inf", ("exact", "exact"): "infinite"}),
+        ("enumerated", {("upper", "exact"): "ln(2)", ("upper", "value"): 0.6931471806}),
+        ("enumerated", {("exact", "exact"): "ln(4)", ("exact", "value"): 1.386294361}),
+        ("enumerated", {("proof", "certificate"): None}),
+        ("enumerated", {("proof", "certificate", "exp_epsilon"): "2"}),
+        ("low bits", {("floating_point", "value"): 0.1}),
+        ("low bits decide", {("low_bits",): "report"}),
+    ],
+    ids=str,
+)
+def test_a_lie_is_noticed(name, changes):
+    record = copy.deepcopy(found(name).record())
+    for path, value in changes.items():
+        put(record, path, value)
+    assert noticed(record)
+
+
+def test_the_sentences_name_the_number():
+    record = found("proved").record()
+    forged = changed(record, ("attempts", 0, "bound", "value"), 2.0)
+    text = json.dumps({"id": content_id(forged), "evidence": forged, "run": None})
+    (wrong,) = [each for each in check(dp.Evidence.from_json(text)) if each.what == "bound" and not each.holds]
+    assert wrong.sentence.endswith("and it states 2")
+
+
+# --- files ------------------------------------------------------------------------------------------------
+
+
+def test_files_of_every_kind(tmp_path):
+    evidence = found("proved")
+    evidence.save(tmp_path / "evidence.json")
+    evidence.to_html(tmp_path / "page.html")
+    (tmp_path / "certificate.json").write_text(json.dumps(evidence.proof.certificate))
+    for name, count in [("evidence.json", 10), ("page.html", 10), ("certificate.json", 1)]:
+        findings = check_file(tmp_path / name)
+        assert len(findings) == count
+        assert all(finding.holds for finding in findings)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "<html></html>", "[" * 100_000, '{"format": "other"}'])
+def test_what_is_no_evidence_gets_a_sentence(tmp_path, text):
+    path = tmp_path / "file"
+    path.write_text(text)
+    with pytest.raises(dp.UsageError):
+        check_file(path)
+
+
+def test_invalid_evidence_is_taken_as_it_is():
+    def repeats(data, size, rng):
+        return data[0] + __import__("numpy").random.default_rng(0).laplace(size=size)
+
+    evidence = dp.audit(repeats, pairs=PAIR, claim="epsilon=1", runs=20_000)
+    assert evidence.verdict is dp.Verdict.INVALID
+    assert all(finding.holds for finding in check(evidence))
+    assert math.isclose(evidence.lower.value, 0)

@@ -1,0 +1,159 @@
+"""Do `prove` and `check` say what they found, with the exit code that is documented?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import dpaudit as dp
+from dpaudit.evidence import content_id
+
+QUICK = ("--runs", "4000")
+
+
+@pytest.fixture
+def own(folder, run):
+    """Prove a function of the user's own file."""
+    (folder / "own.py").write_text(
+        "def laplace(data, noise, *, epsilon=1):\n"
+        "    return data[0] + noise.laplace(1 / epsilon)\n"
+        "def gaussian(data, noise):\n"
+        "    return data[0] + noise.gaussian(1)\n"
+        "def response(bit, noise):\n"
+        "    return bit if noise.bernoulli(0.75) else 1 - bit\n",
+        encoding="utf-8",
+    )
+
+    def call(name, *options):
+        answers = () if name == "response" else ("--length", "1", "--relation", "queries")
+        return run("prove", f"own.py:{name}", *answers, *QUICK, *options)
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "word"),
+    [
+        (("--claim", "epsilon=1"), 0, "PROVED"),
+        (("--claim", "epsilon=0.5"), 1, "VIOLATED"),
+        (("--claim", "epsilon=0.5, delta=0.3"), 3, "INCONCLUSIVE"),
+        ((), 0, "NO CLAIM"),
+    ],
+)
+def test_exit_codes_and_words(own, options, code, word):
+    result = own("laplace", *options)
+    assert (result.exit_code, word in result.stdout.upper()) == (code, True), result.output
+
+
+def test_the_catalogue_without_a_length(run):
+    result = run("prove", "prefix_sum", "--runs", "0")
+    assert result.exit_code == 0
+    assert "any number of" in " ".join(result.stdout.split())
+
+
+def test_parameters_are_exact(own, folder):
+    assert own("laplace", "-p", "epsilon=0.3", "--claim", "epsilon=0.3", "--json", "found.json").exit_code == 0
+    assert dp.Evidence.load(folder / "found.json").upper.exact == "3/10"
+
+
+def test_a_domain(own):
+    domain = ("--domain", "[0, 1]", "--relation", "replace")
+    assert own("response", *domain, "--claim", "epsilon=ln(3)").exit_code == 0
+    assert own("response", *domain, "--claim", "epsilon=1").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "sentence"),
+    [
+        ("response", ("--domain", "[0, 1", "--relation", "replace"), "--domain is 'real', 'integer' or a JSON list"),
+        ("laplace", ("--domain", "complex"), "domain is 'real' or 'integer'"),
+        ("laplace", ("--runs", "3"), "runs is 0, for none, or at least 400"),
+        ("laplace", ("--length", "0"), "length is a whole number"),
+        ("laplace", ("--claim", "rho=1"), "give an epsilon=… claim"),
+        ("gaussian", (), "noise.gaussian"),
+        ("missing", (), "missing"),
+    ],
+)
+def test_bad_requests_are_exit_code_2_and_a_sentence(own, name, options, sentence):
+    result = own(name, *options)
+    assert result.exit_code == 2
+    assert sentence in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_samplers_are_refused(run):
+    result = run("prove", "some folder/shapes.py:sampler", "--length", "1")
+    assert result.exit_code == 2
+    assert "only a program" in result.stderr
+
+
+def test_standard_output_holds_the_evidence_alone(own):
+    result = own("laplace", "--claim", "epsilon=1", "--json", "-")
+    evidence = dp.Evidence.from_json(result.stdout)
+    assert evidence.verdict is dp.Verdict.PROVED
+    page = own("laplace", "--claim", "epsilon=1", "--html", "-").stdout
+    assert page.lstrip().startswith("<!") and page.rstrip().endswith("</html>")
+
+
+def test_quiet_says_nothing(own):
+    result = own("laplace", "--claim", "epsilon=0.5", "--quiet")
+    assert (result.exit_code, result.output) == (1, "")
+
+
+# --- check ------------------------------------------------------------------------------------------------
+
+
+def test_what_was_proved_holds_as_evidence_page_and_certificate(own, run, folder):
+    made = own("laplace", "--claim", "epsilon=1", "--json", "found.json", "--html", "found.html")
+    assert made.exit_code == 0
+    evidence = dp.Evidence.load(folder / "found.json")
+    (folder / "certificate.json").write_text(json.dumps(evidence.proof.certificate), encoding="utf-8")
+    for name in ("found.json", "found.html", "certificate.json"):
+        result = run("check", name)
+        assert result.exit_code == 0, result.output
+        assert "DIFFERS" not in result.output
+        assert "certificate" in result.stdout
+        assert run("check", name, "--quiet").output == ""
+
+
+def test_an_audit_holds_too(audit, run):
+    assert audit("program", "--claim", "epsilon=1", "--json", "found.json").exit_code == 0
+    result = run("check", "found.json")
+    assert result.exit_code == 0, result.output
+
+
+def test_what_differs_is_exit_code_1(own, run, folder):
+    own("laplace", "--claim", "epsilon=1", "--json", "found.json")
+    document = json.loads(Path("found.json").read_text(encoding="utf-8"))
+    document["evidence"]["upper"]["value"] = 0.5
+    (folder / "altered.json").write_text(json.dumps(document), encoding="utf-8")
+    result = run("check", "altered.json")
+    assert result.exit_code == 2
+    assert "altered" in result.stderr
+    document["id"] = content_id(document["evidence"])
+    (folder / "forged.json").write_text(json.dumps(document), encoding="utf-8")
+    result = run("check", "forged.json")
+    assert result.exit_code == 1
+    assert "DIFFERS" in result.stdout
+    quiet = run("check", "forged.json", "--quiet")
+    assert (quiet.exit_code, quiet.output) == (1, "")
+
+
+def test_a_certificate_that_was_changed(own, run, folder):
+    own("laplace", "--claim", "epsilon=1", "--json", "found.json")
+    certificate = dp.Evidence.load(folder / "found.json").proof.certificate
+    certificate["bound"] = "1/2"
+    (folder / "certificate.json").write_text(json.dumps(certificate), encoding="utf-8")
+    assert run("check", "certificate.json").exit_code == 1
+
+
+@pytest.mark.parametrize("text", [None, "", "no evidence", "{}", "<html></html>"])
+def test_what_cannot_be_read_is_exit_code_2(run, folder, text):
+    if text is not None:
+        (folder / "file").write_text(text, encoding="utf-8")
+    result = run("check", "file")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("dpaudit: ")
+    assert "Traceback" not in result.output
