@@ -93,7 +93,8 @@ def prove(
         raise UsageError(f"runs is 0, for none, or at least {_LEAST_RUNS}, not {total}")
     if mechanism.shape is not Shape.PROGRAM:
         raise UsageError(
-            f"{mechanism.name} is a {mechanism.shape}: only a program, f(data, noise, **parameters), can be proved"
+            f"{mechanism.name} is of the kind '{mechanism.shape}': only a program, "
+            "f(data, noise, **parameters), can be proved"
         )
     given = mechanism.parameters_with(parameters)
     if domain is None or isinstance(domain, str):

@@ -129,7 +129,7 @@ def prove_program(
     found = target if isinstance(target, Mechanism) else mechanism(target)
     if found.shape is not Shape.PROGRAM:
         raise UsageError(
-            f"{found.name} is a {found.shape}: only a program, f(data, noise, **parameters), can be proved"
+            f"{found.name} is of the kind '{found.shape}': only a program, f(data, noise, **parameters), can be proved"
         )
     if isinstance(length, bool) or not isinstance(length, int) or not 1 <= length <= MOST_LENGTH:
         raise UsageError(f"length is a whole number from 1 to {MOST_LENGTH:,}, not {length!r}")

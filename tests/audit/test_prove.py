@@ -305,8 +305,8 @@ def test_runs_that_cannot_be_trusted_are_invalid(monkeypatch):
 @pytest.mark.parametrize(
     ("target", "options", "sentence"),
     [
-        (sampler, {}, "sampler is a sampler: only a program"),
-        (opaque, {}, "opaque is a opaque: only a program"),
+        (sampler, {}, "sampler is of the kind .sampler.: only a program"),
+        (opaque, {}, "opaque is of the kind .opaque.: only a program"),
         (gaussian, {}, r"test_prove\.py:\d+ \(return total \+ noise\.gaussian\(sigma\)\)"),
         (laplace, {"length": None}, "say how many answers laplace is given"),
         (laplace, {"length": 0}, "length is a whole number from 1"),
