@@ -97,7 +97,7 @@ def audit(
     total = whole("runs", runs, least=LEAST_RUNS * len(question.pairs))
     if time_budget is not None and not 0 < time_budget < math.inf:
         raise UsageError(f"time_budget is a positive number of seconds, not {time_budget!r}")
-    described = _target(question)
+    described = target_of(question)
     spent = {"learning": 0, "measuring": 0}
 
     def tell(stage: str, done: int, of: int) -> None:
@@ -109,13 +109,17 @@ def audit(
         evidence = _carry_out(question, described, total, time_budget, tell)
     except InvalidRunsError as error:
         evidence = _invalid(question, described, str(error), **spent)
-    info = RunInfo(
+    return msgspec.structs.replace(evidence, run=run_info(started, clock, workers))
+
+
+def run_info(started: datetime, clock: float, workers: int) -> RunInfo:
+    """Return when work started, how long it took since ``clock`` (of `time.perf_counter`), and where."""
+    return RunInfo(
         started=started.isoformat(timespec="seconds"),
         duration=round(time.perf_counter() - clock, 3),
         host=platform.node(),
         workers=workers,
     )
-    return msgspec.structs.replace(evidence, run=info)
 
 
 def _carry_out(question: Question, target: Target, total: int, time_budget: float | None, listen: Listener) -> Evidence:
@@ -181,7 +185,8 @@ def _attempt(
     return Attempt(pair, choice.name, bound, choice.considered)
 
 
-def _target(question: Question) -> Target:
+def target_of(question: Question) -> Target:
+    """Return the record of what is audited."""
     mechanism = question.mechanism
     reading = {Shape.PROGRAM: "batch", Shape.SAMPLER: "sampler"}.get(mechanism.shape, "run by run")
     own_pairs = not question.given_pairs
@@ -197,7 +202,8 @@ def _target(question: Question) -> Target:
     )
 
 
-def _versions(learn: str | None = None) -> dict[str, str]:
+def versions_of(learn: str | None = None) -> dict[str, str]:
+    """Return the versions of everything that evidence depends on."""
     packages = {name: version(name) for name in ("dpaudit", "numpy", "scipy", *needed_by(learn))}
     return {**packages, "python": platform.python_version(), "platform": platform.machine()}
 
@@ -239,7 +245,7 @@ def _evidence(
         lower=lower,
         attempts=tuple(attempts),
         histogram=pictures[best.pair],
-        versions=_versions(question.learn),
+        versions=versions_of(question.learn),
         floating_point=low_bits,
         low_bits=question.floating_point if question.reads_low_bits else "ignore",
         learn=question.learn,
@@ -255,7 +261,7 @@ def _low_bits(question: Question, attempts: list[Attempt]) -> Bound | None:
     if not question.reads_low_bits:
         return None
     found = [attempt.bound for attempt in attempts if attempt.bound.arithmetic == "float"]
-    best = max(found, key=lambda bound: bound.value, default=_nothing(question, "float"))
+    best = max(found, key=lambda bound: bound.value, default=no_bound(question, "float"))
     return _headline(best, question.confidence)
 
 
@@ -289,17 +295,17 @@ def _invalid(question: Question, target: Target, reason: str, learning: int, mea
         measuring=measuring,
         verdict=Verdict.INVALID,
         reason=f"The runs cannot be trusted: {reason}.",
-        lower=_nothing(question, "real"),
+        lower=no_bound(question, "real"),
         attempts=(),
         histogram=None,
-        versions=_versions(),
+        versions=versions_of(),
         low_bits=question.floating_point if question.reads_low_bits else "ignore",
         reproducible=question.mechanism.shape is not Shape.OPAQUE,
         assumptions=question.assumptions,
     )
 
 
-def _nothing(question: Question, arithmetic: str) -> Bound:
+def no_bound(question: Question, arithmetic: str) -> Bound:
     """The bound where nothing was measured."""
     notion = question.notion
     return Bound(

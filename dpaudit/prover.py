@@ -9,7 +9,6 @@ pair, and one at a confidence.
 from __future__ import annotations
 
 import math
-import platform
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,10 +21,10 @@ import msgspec
 
 from dpaudit.attack import event_weight
 from dpaudit.bounds.statement import lower_bound
-from dpaudit.conductor import Listener, _nothing, _target, _versions, audit
+from dpaudit.conductor import Listener, audit, no_bound, run_info, target_of, versions_of
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.event import Event
-from dpaudit.evidence import Attempt, Bound, Counterexample, Evidence, Proof, RunInfo, Verdict, round_outward
+from dpaudit.evidence import Attempt, Bound, Counterexample, Evidence, Proof, Verdict, round_outward
 from dpaudit.function import Mechanism, Shape
 from dpaudit.game.blocks import Purpose, Watch
 from dpaudit.loading import fold_of, load
@@ -107,13 +106,7 @@ def prove(
     if question.claim is not None and not isinstance(question.claim, PureDP | ApproxDP):
         raise UsageError(f"a proof bounds ε, which says nothing of {question.claim}; give an epsilon=… claim")
     evidence = _judged(question, found, total, listen)
-    info = RunInfo(
-        started=started.isoformat(timespec="seconds"),
-        duration=round(time.perf_counter() - clock, 3),
-        host=platform.node(),
-        workers=workers,
-    )
-    return msgspec.structs.replace(evidence, run=info)
+    return msgspec.structs.replace(evidence, run=run_info(started, clock, workers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,7 +350,7 @@ def _certain(
 def _unsampled(question: Question, verdict: Verdict = Verdict.NO_CLAIM, reason: str = "") -> Evidence:
     """The evidence of no runs at all, or of none that can be trusted."""
     return Evidence(
-        target=_target(question),
+        target=target_of(question),
         claim=None,
         relation=str(question.relation),
         unit=question.mechanism.unit,
@@ -368,10 +361,10 @@ def _unsampled(question: Question, verdict: Verdict = Verdict.NO_CLAIM, reason: 
         measuring=0,
         verdict=verdict,
         reason=reason,
-        lower=_nothing(question, "real"),
+        lower=no_bound(question, "real"),
         attempts=(),
         histogram=None,
-        versions=_versions(),
+        versions=versions_of(),
         assumptions=question.assumptions,
     )
 
