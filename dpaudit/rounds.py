@@ -26,7 +26,7 @@ _LEARNING_SHARE, _LATER_SHARE, _DEMANDING_SHARE, _FEW_VALUES_SHARE = 0.25, 0.2, 
 _FEW_RUNS = 50_000  # up to which learning takes the larger share
 _FEW_VALUES, _MANY_VALUES = 12, 256
 _LEARNING_NUMBERS = 20_000_000  # outputs of many numbers are learned from fewer runs
-_LEARNING_CAP, _LEARNING_CAP_DELTA = 500_000, 2_000_000  # of both sides together
+_LEARNING_CAP, _LATER_CAP = 500_000, 2_000_000  # of both sides together; the later one where more runs tell more
 _PICTURE_RUNS = 400_000  # measuring runs, of both sides, that the histogram and the low-order bits count
 
 Tell = Callable[[int, int], None]
@@ -96,12 +96,14 @@ def learn(
     """Run the learning runs of a pair and freeze what will be measured."""
     clock = time.perf_counter()
     shape = question.mechanism.shape
-    cap = _LEARNING_CAP if question.notion.delta == 0 else _LEARNING_CAP_DELTA
     share = _LEARNING_SHARE if runs <= _FEW_RUNS else _LATER_SHARE
-    wanted = cap if budget is not None else min(max(int(share * runs), LEAST_RUNS // 2), cap)
+    wanted = _LATER_CAP if budget is not None else min(max(int(share * runs), LEAST_RUNS // 2), _LATER_CAP)
     first = ramp_of(shape, Purpose.LEARNING, pair, wanted)[:1]
     sides, reason = _gather(question, first, watch, tell, None)
-    width = _numbers_a_run(_joined(sides))
+    outputs = _joined(sides)
+    width = _numbers_a_run(outputs)
+    simple = question.notion.delta == 0 and width == 1 and len(outputs[0].forms) == 1
+    cap = _LEARNING_CAP if simple else _LATER_CAP
     cap = min(cap, max(_LEARNING_NUMBERS // width, first[0].size))
     wanted = min(wanted, cap)
     blocks = ramp_of(shape, Purpose.LEARNING, pair, wanted, width)[1:]

@@ -26,6 +26,7 @@ from dpaudit.privacy import Claim
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
+Runs = float | Floats
 
 # By how many standard deviations of doubt predictions are lowered, for the stable and for the rare finalist.
 _TRUST = {"ordered": (3.5, 3.0), "few": (3.5, 1.0), "ranked": (3.5, 2.5)}
@@ -87,7 +88,7 @@ class _Stakes:
         """How far smooth predictions are lowered, and how far the counts that they must agree with."""
         return _SMOOTH_DELTA if self.claim.delta > 0 else _SMOOTH
 
-    def predict(self, p: Floats, q: Floats, n: float, m: float, penalty: float, *, two_sided: bool) -> Floats:
+    def predict(self, p: Floats, q: Floats, n: Runs, m: Runs, penalty: float, *, two_sided: bool) -> Floats:
         """Predict the bounds of events (see `predicted_bound`)."""
         return predicted_bound(
             p,
@@ -125,10 +126,11 @@ def choose(
     rares: list[_Scored] = []
     for item in fitted:
         for kind, ladder in _ladders(item):
+            contest = _contest(item.partition, ladder, None, stakes)
             for found, penalty in zip((stables, rares), _TRUST[kind], strict=True):
-                found += _score(item.partition, ladder, None, stakes, penalty)
+                found += _score(contest, penalty)
         for ladder, counted in _smooth_ladders(item):
-            stables += _score(item.partition, ladder, counted, stakes, stakes.smooth[0])
+            stables += _score(_contest(item.partition, ladder, counted, stakes), stakes.smooth[0])
     stable, rare = _best(stables), _best(rares)
     picture = _picture(fitted, stable.partition)
     alike = rare.method == stable.method and rare.partition.event(rare.labels) == stable.partition.event(stable.labels)
@@ -198,38 +200,57 @@ def _choice(name: str, scored: _Scored, others: list[_Scored], stakes: _Stakes, 
     return Choice(name, scored.partition.event(scored.labels), method, weight, share, considered)
 
 
-def _score(
-    partition: Partition, ladder: Ladder, counted: Ladder | None, stakes: _Stakes, penalty: float
-) -> Iterator[_Scored]:
+@dataclass(frozen=True, slots=True)
+class _Contest:
+    """One order of the cells, ready to be searched at any degree of doubt.
+
+    Attributes:
+        counted: the same order as it was filled, where ``ladder`` is a smoothed one.
+        fine: the rungs tried alone.
+        starts: for each way to make an event of two rungs (see `_best_pair`), the pairs to start from, (starts, 2).
+    """
+
+    partition: Partition
+    ladder: Ladder
+    counted: Ladder | None
+    stakes: _Stakes
+    fine: Integers
+    starts: dict[int | None, Integers]
+
+
+def _contest(partition: Partition, ladder: Ladder, counted: Ladder | None, stakes: _Stakes) -> _Contest:
+    bands = (None, 1, -1) if counted is None and ladder.known == 1 else (None,)
+    coarse = ladder.spread(_COARSE)
+    starts = {band: _promising(ladder, coarse, band, stakes) for band in bands}
+    return _Contest(partition, ladder, counted, stakes, ladder.spread(_FINE), starts)
+
+
+def _score(contest: _Contest, penalty: float) -> Iterator[_Scored]:
     """Yield the best candidate of each method, with its predicted bound: no more than the counts say of it."""
-    one = ladder.spread(_FINE)
-    for side in (0, 1):
-        p, q, n, m = _one_sided(ladder, one, side)
-        values = stakes.predict(p, q, n, m, penalty, two_sided=False)
-        if counted is not None:
-            values = np.minimum(
-                values, stakes.predict(*_one_sided(counted, one, side), stakes.smooth[1], two_sided=False)
-            )
-        # an event with p + q > 1 says less than its complement, which is also tried
-        values = np.where(p + q <= 1, values, -np.inf)
-        best = int(np.argmax(values))
+    ladder, stakes, one = contest.ladder, contest.stakes, contest.fine
+    p, q, n, m = _one_sided(ladder, one)
+    values = stakes.predict(p, q, n, m, penalty, two_sided=False)
+    if contest.counted is not None:
+        counted = _one_sided(contest.counted, one)
+        values = np.minimum(values, stakes.predict(*counted, stakes.smooth[1], two_sided=False))
+    # an event with p + q > 1 says less than its complement, which is also tried
+    values = np.where(p + q <= 1, values, -np.inf)
+    for side, best in enumerate(np.argmax(values, axis=1)):
         labels = ladder.labels(*((int(one[best]), None) if side == 0 else (None, int(one[best]))))
-        yield _scored(values[best], partition, labels, "joint", p[best], q[best], n, m)
-    yield _best_pair(partition, ladder, counted, stakes, penalty, band=None)
-    if counted is None and ladder.known == 1:
-        for side in (1, -1):
-            yield _best_pair(partition, ladder, None, stakes, penalty, band=side)
+        at = side, best
+        yield _scored(values[at], contest.partition, labels, "joint", p[at], q[at], n[side, 0], m[side, 0])
+    for band in contest.starts:
+        yield _best_pair(contest, penalty, band)
 
 
-def _best_pair(
-    partition: Partition, ladder: Ladder, counted: Ladder | None, stakes: _Stakes, penalty: float, band: int | None
-) -> _Scored:
+def _best_pair(contest: _Contest, penalty: float, band: int | None) -> _Scored:
     """Return the best event that speaks for both sides.
 
     Its rungs are sought on a coarse grid of pairs, then each among all rungs while the other stays. Without a
     ``band`` the front speaks for side 0 and the back for side 1; with one, the front (down to the first rung)
     speaks for side 0 (``band`` = 1) or 1 (−1), and what follows, down to the second, for the other.
     """
+    ladder, counted, stakes = contest.ladder, contest.counted, contest.stakes
 
     def value(first: Integers, second: Integers) -> Floats:
         p, q, n = _pair_rates(ladder, first, second, band)
@@ -240,42 +261,42 @@ def _best_pair(
             found, stakes.predict(*_pair_rates(counted, first, second, band), n, stakes.smooth[1], two_sided=True)
         )
 
-    coarse, fine = ladder.spread(_COARSE), ladder.spread(_FINE)
-    pairs = [coarse[index] for index in np.triu_indices(len(coarse), 0 if band is None else 1)]
-    if not len(pairs[0]):
-        pairs = [coarse[:1], coarse[:1]]
-    found = [_refined(value, start, fine, len(ladder.rungs)) for start in _promising(ladder, pairs, band, stakes)]
-    predicted, first, second = max(found)
+    predicted, first, second = _refined(value, contest.starts[band], contest.fine, len(ladder.rungs))
     p, q, n = _pair_rates(ladder, np.array([first]), np.array([second]), band)
     labels = ladder.labels(first, second) if band is None else band * ladder.band_labels(first, second)
-    return _scored(predicted, partition, labels, stakes.two_sided, p[0], q[0], n, n)
+    return _scored(predicted, contest.partition, labels, stakes.two_sided, p[0], q[0], n, n)
 
 
 def _refined(
-    value: Callable[[Integers, Integers], Floats], start: tuple[int, int], fine: Integers, rungs: int
+    value: Callable[[Integers, Integers], Floats], starts: Integers, fine: Integers, rungs: int
 ) -> tuple[float, int, int]:
-    """Move each rung of a pair to the best of many while the other stays, first far and then near."""
-    first, second = start
-    for near in (None, _NEAR):
-        tried = fine if near is None else np.arange(max(first - near, 0), min(first + near + 1, rungs))
-        tried = tried[tried <= second]
-        if len(tried):
-            first = int(tried[np.argmax(value(tried, np.full_like(tried, second)))])
-        tried = fine if near is None else np.arange(max(second - near, 0), min(second + near + 1, rungs))
-        tried = tried[tried >= first]
-        if len(tried):
-            second = int(tried[np.argmax(value(np.full_like(tried, first), tried))])
-    return float(value(np.array([first]), np.array([second]))[0]), first, second
+    """Move each rung of every pair to the best of many while the other stays, first far and then near."""
+    pairs, values = starts.copy(), np.empty(len(starts))
+    each = np.arange(len(pairs))
+    for near in (None, np.arange(-_NEAR, _NEAR + 1)):
+        for moved in (0, 1):
+            here = pairs[:, moved, None]
+            around = np.tile(fine, (len(pairs), 1)) if near is None else (here + near).clip(0, rungs - 1)
+            tried = np.concatenate([here, around], axis=1)
+            stays = np.broadcast_to(pairs[:, 1 - moved, None], tried.shape)
+            first, second = (tried, stays) if moved == 0 else (stays, tried)
+            found = np.where(first <= second, value(first, second), -np.inf)
+            best = np.argmax(found, axis=1)
+            pairs[:, moved], values = tried[each, best], found[each, best]
+    top = int(np.argmax(values))
+    return float(values[top]), int(pairs[top, 0]), int(pairs[top, 1])
 
 
-def _promising(ladder: Ladder, pairs: list[Integers], band: int | None, stakes: _Stakes) -> list[tuple[int, int]]:
+def _promising(ladder: Ladder, coarse: Integers, band: int | None, stakes: _Stakes) -> Integers:
     """Return the pairs of rungs whose loss stands out most, at several degrees of doubt: a quick look at very many."""
-    p, q, n = _pair_rates(ladder, pairs[0], pairs[1], band)
+    index = np.triu_indices(len(coarse), 0 if band is None or len(coarse) == 1 else 1)
+    pairs = np.stack([coarse[index[0]], coarse[index[1]]], axis=1)
+    p, q, n = _pair_rates(ladder, pairs[:, 0], pairs[:, 1], band)
     low, high = (p * n + 0.5) / (n + 1), (q * n + 0.5) / (n + 1)
     loss = np.log(np.maximum(low - stakes.claim.delta, 1e-300) / high)
     noise = np.sqrt((1 / low + 1 / high) / (n + 1))
     best = {int(np.argmax(loss - doubt * noise)) for doubt in (1.0, 2.0, 4.0)}
-    return [(int(pairs[0][at]), int(pairs[1][at])) for at in sorted(best)]
+    return np.asarray(pairs[sorted(best)])
 
 
 def _pair_rates(ladder: Ladder, first: Integers, second: Integers, band: int | None) -> tuple[Floats, Floats, float]:
@@ -290,12 +311,15 @@ def _pair_rates(ladder: Ladder, first: Integers, second: Integers, band: int | N
     return (right, wrong + slack, both) if band == 1 else (wrong, right + slack, both)
 
 
-def _one_sided(ladder: Ladder, at: Integers, side: int) -> tuple[Floats, Floats, float, float]:
-    """Frequencies of the events that speak for a side, under it and under the other, and the runs behind them."""
+def _one_sided(ladder: Ladder, at: Integers) -> tuple[Floats, Floats, Floats, Floats]:
+    """Frequencies of the events that speak for side 0 and for side 1, shape (2, rungs), and the runs behind them.
+
+    Under the side they speak for, and under the other; the runs have shape (2, 1).
+    """
     front0, front1, back0, back1 = ladder.rates(at)
-    n0, n1 = (max(ladder.known * total, 1.0) for total in (ladder.total0, ladder.total1))
-    slack = ladder.slack[at]
-    return (front0, front1 + slack / n1, n0, n1) if side == 0 else (back1, back0 + slack / n0, n1, n0)
+    runs = np.maximum(ladder.known * np.array([[ladder.total0], [ladder.total1]]), 1.0)
+    p, q = np.stack([front0, back1]), np.stack([front1, back0])
+    return p, q + ladder.slack[at] / runs[::-1], runs, runs[::-1]
 
 
 def _scored(

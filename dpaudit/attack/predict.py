@@ -19,8 +19,8 @@ _MANY = 30  # runs, from which an approximation is good to four digits
 def predicted_bound(
     p: Floats,
     q: Floats,
-    n: float,
-    m: float,
+    n: float | Floats,
+    m: float | Floats,
     *,
     ahead: float,
     claim: Claim,
@@ -33,7 +33,7 @@ def predicted_bound(
     Args:
         p, q: frequencies of the event on the side it speaks for and on the other; of right and wrong guesses
             where it is two-sided.
-        n, m: the learning runs behind them.
+        n, m: the learning runs behind them, numbers or arrays that go with p and q.
         ahead: the measuring runs to come, of each.
         claim: the notion to bound (its δ or order).
         error: the error level of the bound to come; penalty: standard deviations of the learning runs' noise.

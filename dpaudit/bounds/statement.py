@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
@@ -14,6 +15,8 @@ from dpaudit.bounds.joint import Region, joint_region, joint_weight, two_sided_r
 from dpaudit.bounds.small import MOST_RUNS, enumerated_region, two_sided_enumerated_region
 from dpaudit.evidence import Counts
 from dpaudit.privacy import Claim, GaussianDP
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 _Z90 = 1.2815515655446004  # Φ⁻¹(0.9)
 _ENUMERATED = {"joint": "enumerated joint", "two-sided joint": "two-sided enumerated joint"}
@@ -93,19 +96,33 @@ def detectable(method: str, counts: Counts, *, claim: Claim, weight: float | Non
     if method == "guess":
         return detectable_guess(sum(_guesses(counts)), claim.value, error)
     assert weight is not None
-    low, high = claim.value, max(claim.value, 1.0)
-    while not _would_show(method, counts, claim, weight, error, high):
-        low, high = high, 2 * high
-        if high > 1e4:
+    return _least_shown(partial(_margin, method, counts, claim, weight, error), claim.value, 1e4, 1e-4)
+
+
+def _least_shown(margin: Callable[[float], float], claimed: float, most: float, accuracy: float) -> float:
+    """Return the loss, to an accuracy and from above, where a rising margin turns positive; infinity beyond ``most``.
+
+    The root of the chord is tried from both sides, and then the middle, so that few margins are computed.
+    """
+    low, high = claimed, max(2 * claimed, 1.0)
+    at_low, at_high = margin(low), margin(high)
+    while at_high <= 0:
+        low, high, at_low = high, 2 * high, at_high
+        if high > most:
             return math.inf
-    while high - low > 1e-4 * high:
-        middle = (low + high) / 2
-        low, high = (low, middle) if _would_show(method, counts, claim, weight, error, middle) else (middle, high)
+        at_high = margin(high)
+    while high - low > accuracy * high:
+        root = low + (high - low) * at_low / (at_low - at_high)
+        for tried in (root - accuracy * high / 3, root + accuracy * high / 3, None):
+            loss = (low + high) / 2 if tried is None else tried
+            if low < loss < high:
+                value = margin(loss)
+                low, high, at_low, at_high = (low, loss, at_low, value) if value > 0 else (loss, high, value, at_high)
     return high
 
 
-def _would_show(method: str, counts: Counts, claim: Claim, weight: float, error: float, value: float) -> bool:
-    """Whether an event of loss ``value`` would, in its unlucky tenth, still give a bound above the claim."""
+def _margin(method: str, counts: Counts, claim: Claim, weight: float, error: float, value: float) -> float:
+    """By how much an event of loss ``value`` would, in its unlucky tenth, give a bound above the claim."""
     hits, n, others, m = _numbers(method, counts)
     if method.startswith("two-sided"):
         mass = (hits + others) / n
@@ -113,31 +130,32 @@ def _would_show(method: str, counts: Counts, claim: Claim, weight: float, error:
         q = mass - p
     else:
         q = (others + 0.5) / (m + 1)
-        p = _likelier(claim, value, lambda _: q, 1.0)
-    return _shows(method, p, q, n, m, claim, weight, error)
+        p = _likelier(claim, value, lambda p: np.full_like(p, q), 1.0)
+    return _shown(method, p, q, n, m, claim, weight, error) - claim.value
 
 
-def _likelier(claim: Claim, value: float, other: Callable[[float], float], most: float) -> float:
+def _likelier(claim: Claim, value: float, other: Callable[[Floats], Floats], most: float) -> float:
     """Return the least p ≤ ``most`` at which an event (p, other(p)) has the loss ``value``."""
     low, high = 0.0, most
-    for _ in range(60):
-        middle = (low + high) / 2
-        loss = float(claim.least(middle, max(other(middle), 0.0)))
-        low, high = (low, middle) if loss >= value else (middle, high)
-    return high
+    for _ in range(6):
+        tried = np.linspace(low, high, 257)[1:-1]
+        enough = claim.least(tried, np.maximum(other(tried), 0.0)) >= value
+        first = int(np.argmax(enough)) if enough.any() else len(tried)
+        low, high = (tried[first - 1] if first else low), (tried[first] if first < len(tried) else high)
+    return float(high)
 
 
-def _shows(method: str, p: float, q: float, n: int, m: int, claim: Claim, weight: float, error: float) -> bool:
+def _shown(method: str, p: float, q: float, n: int, m: int, claim: Claim, weight: float, error: float) -> float:
+    """Return the bound of an event (p, q) in its unlucky tenth."""
     back = math.sqrt(1 - weight * weight)
     hits = math.floor(n * p - _Z90 * weight * math.sqrt(max(n * p * (1 - p), 0.0)))
     others = math.ceil(m * q + _Z90 * back * math.sqrt(max(m * q * (1 - q), 0.0)))
     if hits <= 0:
-        return False
+        return 0.0
     most = n - hits if method.startswith("two-sided") else m
     numbers = hits, n, max(min(others, most), 0), m
-    return bool(
-        _region(method.replace("enumerated ", ""), numbers, claim, weight, error).least(claim.least) > claim.value
-    )
+    region = _region(method.replace("enumerated ", ""), numbers, claim, weight, error)
+    return float(region.least(claim.least))
 
 
 def detectable_gaussian(claim: Claim, runs: int, error: float) -> float:
@@ -146,29 +164,20 @@ def detectable_gaussian(claim: Claim, runs: int, error: float) -> float:
     For δ > 0 the loss lives in the tails, and a broad event says little about it: the Gaussian mechanism is
     the yardstick of what these runs can find at this δ. Its best one-sided event is used, in its unlucky tenth.
     """
-    low, high = claim.value, max(2 * claim.value, 1.0)
-    seen = partial(_gaussian_shown, claim, runs, error)
-    while not seen(high):
-        low, high = high, 2 * high
-        if high > 200:
-            return math.inf
-    while high - low > 1e-3 * high:
-        middle = (low + high) / 2
-        low, high = (low, middle) if seen(middle) else (middle, high)
-    return high
+    return _least_shown(partial(_gaussian_margin, claim, runs, error), claim.value, 200, 1e-3)
 
 
-def _gaussian_shown(claim: Claim, runs: int, error: float, value: float) -> bool:
+def _gaussian_margin(claim: Claim, runs: int, error: float, value: float) -> float:
     mu = _gaussian_with(value, claim.delta)
     half = runs // 2
+    best = 0.0
     for threshold in np.linspace(-1.0, 5.5, 27):
         p, q = float(ndtr(mu - threshold)), float(ndtr(-threshold))
         if half * p < 5 or p <= claim.delta:
             continue
         weight = joint_weight(p, q, half, half, slope_p=p / (p - claim.delta))
-        if _shows("joint", p, q, half, half, claim, weight, error):
-            return True
-    return False
+        best = max(best, _shown("joint", p, q, half, half, claim, weight, error))
+    return best - claim.value
 
 
 def _gaussian_with(epsilon: float, delta: float) -> float:

@@ -26,7 +26,7 @@ from dpaudit.program.outcome import raised
 
 Result = TypeVar("Result")
 
-_BLOCK = {Shape.PROGRAM: 2**16, Shape.SAMPLER: 2**17, Shape.SEEDED: 2**11, Shape.OPAQUE: 2**11}
+_BLOCK = {Shape.PROGRAM: 2**16, Shape.SAMPLER: 2**18, Shape.SEEDED: 2**11, Shape.OPAQUE: 2**11}
 _FIRST_BLOCK = 256
 _MOST_NUMBERS = 2**22  # of the outputs of a block
 _FINGERPRINT_RUNS = (128, 4096)
@@ -127,7 +127,7 @@ def _unpickled(reference: str, rest: bytes) -> Game:
 
 def _generator(seed: int, block: Block, stream: int) -> np.random.Generator:
     key = (int(block.purpose), block.pair, stream, block.index)
-    return np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(seed, spawn_key=key)))
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=key)))
 
 
 def outputs_of(game: Game, block: Block) -> tuple[tuple[Outputs, Outputs], str | None]:
