@@ -112,6 +112,24 @@ class Outputs:
         _echo(text, err=self._standard)
 
 
+def tell(evidence: Evidence, outputs: Outputs, json_file: str | None, html_file: str | None, quiet: bool) -> int:
+    """Write the evidence and its page, say what was found, and return the exit code."""
+    if json_file is not None:
+        outputs.write(json_file, evidence.to_json())
+    if html_file is not None:
+        from dpaudit.report import html_page
+
+        outputs.write(html_file, html_page(evidence))
+    if not quiet:
+        from dpaudit.report import console_summary
+
+        outputs.say(console_summary(evidence))
+        for label, path in (("evidence", json_file), ("page", html_file)):
+            if path not in (None, "-"):
+                outputs.say(f"  {label:<13}{path}\n")
+    return evidence.verdict.exit_code
+
+
 def _echo(text: str | bytes, *, err: bool = False) -> None:
     from dpaudit.errors import UsageError
 

@@ -1,0 +1,91 @@
+"""Does a mechanism keep its claim, as far as runs can show?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dpaudit.terminal import (
+    Assignment,
+    Count,
+    Outputs,
+    merged_parameters,
+    prints_to_standard_error,
+    progress,
+    tell,
+)
+
+if TYPE_CHECKING:
+    from dpaudit.function import Mechanism
+
+
+@click.command("audit")
+@click.argument("target")
+@click.option(
+    "-p",
+    "--parameter",
+    "parameters",
+    type=Assignment(),
+    multiple=True,
+    help="A parameter; VALUE is JSON, or else text.",
+)
+@click.option("--claim", help="The claim to hold it against, such as 'epsilon=1, delta=1e-6'.")
+@click.option(
+    "--pair",
+    "pair_files",
+    metavar="FILE",
+    multiple=True,
+    help="Neighbouring datasets: JSON, or two .npy/.csv.",
+)
+@click.option("--relation", help="add-remove, replace, queries, queries(norm=1), declared, ….")
+@click.option("--runs", type=Count(), default=400_000, show_default=True, help="Executions in all.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the whole audit.")
+@click.option("--seed", type=Count(), default=0, show_default=True, help="Root of every random draw.")
+@click.option(
+    "--workers",
+    type=Count(),
+    default=1,
+    show_default=True,
+    help="Processes; they do not change the evidence.",
+)
+@click.option("--time-budget", type=float, metavar="SECONDS", help="Instead of --runs.")
+@click.option("--sequential", is_flag=True, help="Stop early (not available in this version).")
+@click.option("--curve", is_flag=True, help="The whole privacy curve (not available in this version).")
+@click.option(
+    "--floating-point",
+    type=click.Choice(["report", "verdict", "ignore"]),
+    default="report",
+    show_default=True,
+    help="Low-order bits: a finding beside the verdict, part of it, or not examined.",
+)
+@click.option("--learn", metavar="NAME", help="Let a learner compete with the built-in scores: trees.")
+@click.option("--json", "json_file", metavar="FILE", help="Write the evidence ('-': standard output).")
+@click.option("--html", "html_file", metavar="FILE", help="Write the report ('-': standard output).")
+@click.option("--quiet", is_flag=True, help="No progress and no summary.")
+def command(target: str, json_file: str | None, html_file: str | None, quiet: bool, **options: Any) -> int:
+    """Audit TARGET: a catalogue name, package.module:name or path/to/file.py:name."""
+    outputs = Outputs(json_file, html_file)
+    with prints_to_standard_error():
+        from dpaudit.conductor import audit as conduct
+        from dpaudit.loading import load
+
+        pair_files = [Path(name).absolute() for name in options.pop("pair_files")]
+        parameters = merged_parameters(options.pop("parameters"))
+        mechanism = load(target)
+        pairs = _pairs(mechanism, parameters, options["relation"], pair_files) if pair_files else None
+        with progress(quiet) as listen:
+            evidence = conduct(mechanism, parameters=parameters, pairs=pairs, listen=listen, **options)
+    return tell(evidence, outputs, json_file, html_file, quiet)
+
+
+def _pairs(
+    mechanism: Mechanism, parameters: dict[str, Any], relation: str | None, files: list[Path]
+) -> list[tuple[Any, Any]]:
+    from dpaudit.neighbours import parse_relation
+    from dpaudit.pairfile import read_pairs
+
+    own = relation or mechanism.relation_for(mechanism.parameters_with(parameters)) or "declared"
+    chosen = parse_relation(own)
+    return read_pairs(files, lambda pair: chosen.accepts(*pair))

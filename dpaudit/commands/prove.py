@@ -1,0 +1,67 @@
+"""What is certain of a program?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from dpaudit.terminal import (
+    Assignment,
+    Count,
+    Outputs,
+    merged_parameters,
+    prints_to_standard_error,
+    progress,
+    tell,
+)
+
+
+@click.command("prove")
+@click.argument("target")
+@click.option(
+    "-p",
+    "--parameter",
+    "parameters",
+    type=Assignment(),
+    multiple=True,
+    help="A parameter; VALUE is JSON, or else text. Numbers are exact.",
+)
+@click.option("--claim", help="The claim to hold it against, such as 'epsilon=1'.")
+@click.option("--relation", help="queries, queries(one), queries(monotone), queries(norm=1), replace, ….")
+@click.option("--length", type=Count(), help="How many answers the data hold; without it any number, for a Fold.")
+@click.option("--domain", help="'real' or 'integer' answers, or a JSON list of all datasets that there are.")
+@click.option("--runs", type=Count(), default=100_000, show_default=True, help="To confirm what is found; 0: none.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of what the runs show.")
+@click.option("--seed", type=Count(), default=0, show_default=True, help="Root of every random draw.")
+@click.option("--workers", type=Count(), default=1, show_default=True, help="Processes.")
+@click.option("--json", "json_file", metavar="FILE", help="Write the evidence ('-': standard output).")
+@click.option("--html", "html_file", metavar="FILE", help="Write the report ('-': standard output).")
+@click.option("--quiet", is_flag=True, help="No progress and no summary.")
+def command(
+    target: str, domain: str | None, json_file: str | None, html_file: str | None, quiet: bool, **options: Any
+) -> int:
+    """Prove an upper bound for the program TARGET, or refute its claim by an exact counterexample."""
+    outputs = Outputs(json_file, html_file)
+    with prints_to_standard_error():
+        from dpaudit.loading import load
+        from dpaudit.prover import prove as conduct
+
+        parameters = merged_parameters(options.pop("parameters"))
+        mechanism = load(target)
+        with progress(quiet) as listen:
+            evidence = conduct(mechanism, parameters=parameters, domain=_domain(domain), listen=listen, **options)
+    return tell(evidence, outputs, json_file, html_file, quiet)
+
+
+def _domain(text: str | None) -> str | list[Any] | None:
+    from dpaudit.errors import UsageError
+
+    if text is None or not text.lstrip().startswith("["):
+        return text
+    import json
+
+    try:
+        return list(json.loads(text))
+    except ValueError as error:
+        raise UsageError(f"--domain is 'real', 'integer' or a JSON list of datasets; this is none: {error}") from None

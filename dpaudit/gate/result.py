@@ -1,0 +1,113 @@
+"""What came of a gate? Plain values, from which every format is drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from dpaudit.evidence import Evidence
+
+
+class Outcome(Enum):
+    """What a target means for the build; ``str(outcome)`` is the word in lower case."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    INCONCLUSIVE = "inconclusive"  # where the policy does not let it pass or fail
+    INVALID = "invalid"  # there is no verdict to rely on: it could not be run, or its runs cannot be trusted
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class Rule(Enum):
+    """Why a target has its outcome: stable ids, which people may filter by."""
+
+    PASSED = "passed"
+    CLAIM_VIOLATED = "claim-violated"
+    LEAKIER = "leakier-than-baseline"
+    NOT_PROVED = "not-proved"
+    VIOLATION_MISSING = "expected-violation-missing"
+    INCONCLUSIVE = "inconclusive"
+    RUNS_INVALID = "runs-invalid"
+    CANNOT_RUN = "cannot-run"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where the mechanism stands: a file relative to the project's folder, with forward slashes, and its first line."""
+
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The loss of the baseline's own frozen event: certain intervals for the code of the baseline and for this code.
+
+    Each is (low, high) in the unit of the claim's parameter; they hold together at the target's confidence.
+    """
+
+    before: tuple[float, float]
+    after: tuple[float, float]
+
+    @property
+    def leakier(self) -> bool:
+        """Whether the new interval lies above the old one."""
+        return self.after[0] > self.before[1]
+
+
+@dataclass(frozen=True, slots=True)
+class TargetResult:
+    """What came of one target.
+
+    Attributes:
+        name: unique within the gate; target: as it is configured, such as "release.py:noisy_count".
+        rule: why it has its outcome; sentence: the same with numbers, for people.
+        evidence: what was found, or None where there is none.
+        location: the mechanism's own source line, or None where it is unknown.
+        notes: further sentences: what changed since the baseline, what cannot be promised.
+        comparison: against the baseline, where there is one.
+        cached: whether the target was unchanged and not run again.
+        seconds: how long it took.
+        page: its report, relative to the folder of the index; None where no pages are written.
+    """
+
+    name: str
+    target: str
+    outcome: Outcome
+    rule: Rule
+    sentence: str
+    evidence: Evidence | None = None
+    location: Location | None = None
+    notes: tuple[str, ...] = ()
+    comparison: Comparison | None = None
+    cached: bool = False
+    seconds: float = 0.0
+    page: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """What came of all targets, in the order of the configuration.
+
+    Attributes:
+        confidence: of the whole gate: 1 − the chance that any correct target fails.
+        seed: the root of every draw, or None for a nightly gate, which draws a fresh one.
+        seconds: how long the whole took.
+    """
+
+    results: tuple[TargetResult, ...]
+    confidence: float
+    seed: int | None
+    seconds: float
+
+    @property
+    def exit_code(self) -> int:
+        """The first of 1 (failed), 4 (invalid), 3 (inconclusive), 0 that occurs."""
+        found = {result.outcome for result in self.results}
+        codes = ((Outcome.FAILED, 1), (Outcome.INVALID, 4), (Outcome.INCONCLUSIVE, 3))
+        return next((code for outcome, code in codes if outcome in found), 0)
