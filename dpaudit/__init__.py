@@ -9,13 +9,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpaudit.conductor import audit
+    from dpaudit.conductor import audit, privacy_curve
     from dpaudit.errors import InvalidRunsError, UsageError
     from dpaudit.event import Event
     from dpaudit.evidence import Bound, Evidence, Verdict
     from dpaudit.function import Mechanism, mechanism
     from dpaudit.loading import catalogue, load
     from dpaudit.neighbours import Relation
+    from dpaudit.planner import Plan, plan
     from dpaudit.privacy import (
         ApproxDP,
         Claim,
@@ -26,10 +27,18 @@ if TYPE_CHECKING:
         parse_claim,
     )
     from dpaudit.prover import prove
+    from dpaudit.replaying import replay
+    from dpaudit.scores import audit_outputs, audit_scores
 
 _HOMES = {
     "audit": "conductor",
+    "audit_outputs": "scores",
+    "audit_scores": "scores",
+    "privacy_curve": "conductor",
+    "Plan": "planner",
+    "plan": "planner",
     "prove": "prover",
+    "replay": "replaying",
     "catalogue": "loading",
     "load": "loading",
     "InvalidRunsError": "errors",
@@ -59,6 +68,7 @@ __all__ = [
     "GaussianDP",
     "InvalidRunsError",
     "Mechanism",
+    "Plan",
     "PureDP",
     "Relation",
     "RenyiDP",
@@ -66,11 +76,16 @@ __all__ = [
     "Verdict",
     "ZeroConcentratedDP",
     "audit",
+    "audit_outputs",
+    "audit_scores",
     "catalogue",
     "load",
     "mechanism",
     "parse_claim",
+    "plan",
+    "privacy_curve",
     "prove",
+    "replay",
 ]
 
 

@@ -17,7 +17,9 @@ from typing import Any
 import msgspec
 
 from dpaudit.attack import Choice, needed_by
-from dpaudit.bounds.statement import detectable, detectable_gaussian, lower_bound
+from dpaudit.bounds.power import Foreseen, foresee
+from dpaudit.bounds.statement import lower_bound
+from dpaudit.curve import PrivacyCurve, choose_statements, curve_of, statement
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.evidence import (
     Attempt,
@@ -38,6 +40,7 @@ from dpaudit.neighbours import Relation
 from dpaudit.privacy import Claim
 from dpaudit.question import LEAST_RUNS, Question, ask, refuse_unavailable, whole
 from dpaudit.rounds import learn, measure
+from dpaudit.sequential import audit_sequentially
 from dpaudit.verdicts import judge
 
 Listener = Callable[[str, int, int], None]
@@ -61,6 +64,8 @@ def audit(
     curve: bool = False,
     floating_point: str = "report",
     learn: str | None = None,
+    keep_data: bool = False,
+    fixed: Sequence[tuple[int, int]] = (),
     listen: Listener | None = None,
 ) -> Evidence:
     """Audit a mechanism: certify a lower bound of its loss and hold it against its claim.
@@ -77,12 +82,19 @@ def audit(
         seed: the root of every random draw of dpaudit; the same seed gives the same evidence.
         workers: processes; they do not change the evidence.
         time_budget: seconds; replaces ``runs`` by a number that is fixed after learning, before measuring.
-        sequential, curve: not available in this version.
+        sequential: whether every run is bet on as it comes, so that the audit ends as soon as the claim is refuted;
+            ``runs`` or ``time_budget`` is then the limit (`dpaudit.sequential`). Low-order bits are not examined.
+        curve: whether to bound the whole privacy curve too, on the same runs: ``evidence.curve``, a finding beside
+            the verdict, at the same confidence to itself (`privacy_curve`).
         floating_point: what the low-order bits of outputs count for, where they leak through the grid of
             doubles (Mironov 2012). "report": they are a finding of their own, ``evidence.floating_point``, at
             the same confidence, and the verdict is about real arithmetic; "verdict": they decide too, and take a
             fifth of the error level; "ignore": they are not examined. A program has none: it stands for mathematics.
         learn: "trees" lets boosted trees compete with the built-in scores for vectors (extra ``learn``).
+        keep_data: the evidence holds the pairs themselves, so that anyone can replay it; without, pairs that are
+            given here stand in it by digest alone: they may be personal data.
+        fixed: learning and measuring runs of each pair, in place of ``runs``: as ``evidence.fixed`` says that a time
+            budget left them.
         listen: called with (stage, runs done, runs in all) as the audit goes on.
 
     Returns:
@@ -93,8 +105,21 @@ def audit(
     """
     refuse_unavailable(sequential=sequential, curve=curve, floating_point=floating_point)
     started, clock = datetime.now(UTC), time.perf_counter()
-    question = ask(target, parameters, claim, pairs, relation, confidence, seed, workers, floating_point, learn)
-    total = whole("runs", runs, least=LEAST_RUNS * len(question.pairs))
+    question = ask(
+        target,
+        parameters,
+        claim,
+        pairs,
+        relation,
+        confidence,
+        seed,
+        workers,
+        "ignore" if sequential else floating_point,
+        learn,
+        keep_data=keep_data,
+        fixed=fixed,
+    )
+    total = sum(map(sum, question.fixed)) or whole("runs", runs, least=LEAST_RUNS * len(question.pairs))
     if time_budget is not None and not 0 < time_budget < math.inf:
         raise UsageError(f"time_budget is a positive number of seconds, not {time_budget!r}")
     described = target_of(question)
@@ -106,10 +131,59 @@ def audit(
             listen(stage, done, of)
 
     try:
-        evidence = _carry_out(question, described, total, time_budget, tell)
+        if sequential:
+            evidence = _carry_out_sequentially(question, described, total, time_budget, tell)
+        else:
+            evidence = _carry_out(question, described, total, time_budget, curve, tell)
     except InvalidRunsError as error:
         evidence = _invalid(question, described, str(error), **spent)
+        evidence = msgspec.structs.replace(evidence, asked=None if time_budget is not None or fixed else total)
     return msgspec.structs.replace(evidence, run=run_info(started, clock, workers))
+
+
+def privacy_curve(
+    target: str | Mechanism | Callable[..., Any],
+    *,
+    parameters: Mapping[str, Any] | None = None,
+    claim: Claim | str | None = None,
+    pairs: Sequence[tuple[Any, Any]] | None = None,
+    relation: str | Relation | None = None,
+    runs: int | float = 400_000,
+    confidence: float = 0.95,
+    seed: int = 0,
+    workers: int = 1,
+    time_budget: float | None = None,
+    floating_point: str = "report",
+    learn: str | None = None,
+    listen: Listener | None = None,
+) -> PrivacyCurve:
+    """Bound δ(ε) and the trade-off curve of a mechanism from below, at every ε at once; arguments as for `audit`.
+
+    Returns:
+        A `PrivacyCurve`: ``delta(epsilon)``, ``fnr(fpr)``, ``points``, ``mu``, ``confidence``, and the evidence of the
+        audit that it comes from.
+
+    Raises:
+        UsageError: if the request cannot be carried out as it stands.
+        InvalidRunsError: if the runs cannot be trusted.
+    """
+    evidence = audit(
+        target,
+        parameters=parameters,
+        claim=claim,
+        pairs=pairs,
+        relation=relation,
+        runs=runs,
+        confidence=confidence,
+        seed=seed,
+        workers=workers,
+        time_budget=time_budget,
+        curve=True,
+        floating_point=floating_point,
+        learn=learn,
+        listen=listen,
+    )
+    return PrivacyCurve(evidence)
 
 
 def run_info(started: datetime, clock: float, workers: int) -> RunInfo:
@@ -122,7 +196,9 @@ def run_info(started: datetime, clock: float, workers: int) -> RunInfo:
     )
 
 
-def _carry_out(question: Question, target: Target, total: int, time_budget: float | None, listen: Listener) -> Evidence:
+def _carry_out(
+    question: Question, target: Target, total: int, time_budget: float | None, curve: bool, listen: Listener
+) -> Evidence:
     pairs = len(question.pairs)
     error = (1 - question.confidence) / pairs
     low_error = error
@@ -133,16 +209,26 @@ def _carry_out(question: Question, target: Target, total: int, time_budget: floa
     pictures: list[Histogram] = []
     learning = measuring = 0
     fell_back: str | None = None
+    fixed: list[tuple[int, int]] = []
+    statements: list[Bound] = []
+    # the curve is a finding of its own, with the whole confidence to itself
+    of_curve = (1 - question.confidence) / pairs
+    further = partial(choose_statements, error=of_curve, learn=question.learn) if curve else None
     for pair in range(pairs):
         watch = Watch()
         share = total // pairs + (1 if pair < total % pairs else 0)
         done = learning + measuring
-        learned = learn(question, pair, share, budget, error, watch, partial(_tell, listen, "learning", done, total))
+        told = partial(_tell, listen, "learning", done, total)
+        learned = learn(question, pair, share, budget, error, watch, told, further)
         learning, done = learning + learned.runs, done + learned.runs
         ahead = share - learned.runs
         if budget is not None:
             ahead = max(LEAST_RUNS, int(0.9 * learned.speed * max(budget - learned.seconds, 0.0)))
             total = done + ahead
+        elif question.fixed:
+            ahead = question.fixed[pair][1]
+        if budget is not None or question.fixed:
+            fixed.append((learned.runs, ahead))
         measured = measure(question, pair, learned, ahead, watch, partial(_tell, listen, "measuring", done, total))
         measuring += ahead
         attempts += [
@@ -151,9 +237,33 @@ def _carry_out(question: Question, target: Target, total: int, time_budget: floa
         ]
         if learned.low_bits is not None and measured.low_bits is not None:
             attempts.append(_attempt(question, pair, learned.low_bits, measured.low_bits, low_error, "float"))
+        statements += [
+            statement(choice, counts, pair, of_curve, question.assumptions)
+            for choice, counts in zip(learned.further, measured.further, strict=True)
+        ]
         pictures.append(measured.histogram)
         fell_back = fell_back or learned.fell_back or measured.fell_back
-    return _evidence(question, target, attempts, pictures, learning, measuring, fell_back)
+    evidence = _evidence(question, target, attempts, pictures, learning, measuring, fell_back)
+    whole_curve = curve_of(statements, question.confidence) if curve else None
+    return msgspec.structs.replace(evidence, fixed=tuple(fixed), curve=whole_curve)
+
+
+def _carry_out_sequentially(
+    question: Question, target: Target, total: int, time_budget: float | None, listen: Listener
+) -> Evidence:
+    found = audit_sequentially(question, total, time_budget, listen)
+    evidence = _evidence(
+        question,
+        target,
+        [found.attempt],
+        [None] * len(question.pairs),
+        found.learning,
+        found.measuring,
+        found.fell_back,
+        found.foreseen,
+    )
+    asked = None if found.limit == evidence.runs else found.limit
+    return msgspec.structs.replace(evidence, sequential=found.sequential, asked=asked)
 
 
 def _tell(listen: Listener, stage: str, before: int, total: int, done: int, _: int) -> None:
@@ -212,24 +322,22 @@ def _evidence(
     question: Question,
     target: Target,
     attempts: list[Attempt],
-    pictures: list[Histogram],
+    pictures: Sequence[Histogram | None],
     learning: int,
     measuring: int,
     fell_back: str | None,
+    foreseen: Foreseen | None = None,
 ) -> Evidence:
     real = [attempt for attempt in attempts if attempt.bound.arithmetic == "real"]
     best = max(real, key=lambda attempt: attempt.bound.value)
     lower = _headline(best.bound, question.confidence)
     low_bits = _low_bits(question, attempts)
-    violation, shown_on = None, "event"
-    if question.claim is not None:
-        # a violation may show on one pair alone: what is surely found is what the weakest pair would find
-        violation, shown_on = max(
-            min(_detectable(question.claim, item) for item in real if item.pair == pair)
-            for pair in range(len(question.pairs))
-        )
+    if foreseen is None and question.claim is not None:
+        foreseen = foresee(question.claim, real, learning)
     decides = question.floating_point == "verdict"
-    verdict, reason = judge(question.claim, lower, violation, low_bits if decides else None)
+    verdict, reason = judge(
+        question.claim, lower, None if foreseen is None else foreseen.value, low_bits if decides else None
+    )
     return Evidence(
         target=target if fell_back is None else msgspec.structs.replace(target, reading=f"run by run: {fell_back}"),
         claim=None if question.claim is None else str(question.claim),
@@ -249,8 +357,9 @@ def _evidence(
         floating_point=low_bits,
         low_bits=question.floating_point if question.reads_low_bits else "ignore",
         learn=question.learn,
-        detectable=None if violation is None else round_outward(violation, "upper"),
-        detectable_on=shown_on,
+        detectable=None if foreseen is None else round_outward(foreseen.value, "upper"),
+        detectable_on="event" if foreseen is None else foreseen.where,
+        power=() if foreseen is None else foreseen.smaller,
         reproducible=question.mechanism.shape is not Shape.OPAQUE,
         assumptions=question.assumptions,
     )
@@ -268,18 +377,6 @@ def _low_bits(question: Question, attempts: list[Attempt]) -> Bound | None:
 def _headline(bound: Bound, confidence: float) -> Bound:
     """The same bound, at the confidence of the whole audit, of which its own error level is a share."""
     return msgspec.structs.replace(bound, confidence=confidence)
-
-
-def _detectable(claim: Claim, attempt: Attempt) -> tuple[float, str]:
-    """The smallest violation that this attempt would have shown, and where it would have had to show."""
-    bound = attempt.bound
-    assert bound.counts is not None
-    own = 1 - bound.confidence
-    event = detectable(bound.method, bound.counts, claim=claim, weight=bound.weight, error=own)
-    if claim.delta == 0 or bound.value >= claim.value / 2:
-        return event, "event"
-    # the event says little about the tails in which δ lives: ask the yardstick too
-    return max((event, "event"), (detectable_gaussian(claim, sum(bound.counts.runs), own), "gaussian"))
 
 
 def _invalid(question: Question, target: Target, reason: str, learning: int, measuring: int) -> Evidence:

@@ -102,7 +102,8 @@ class Rule(Record, frozen=True):
     """How an event treats the outputs of one form.
 
     Cell i of the score is ``edges[i-1] <= score < edges[i]``; ``labels[i]`` is 1 where an output in the
-    cell speaks for side 0, −1 for side 1, 0 for neither. Without a score there is one cell.
+    cell speaks for side 0, −1 for side 1, 0 for neither; 2, 3, … and −2, −3, … where an event has degrees, for
+    outputs that speak more. Without a score there is one cell.
     """
 
     form: str
@@ -122,7 +123,13 @@ class Event(Record, frozen=True):
 
     def toward(self, side: int) -> bool:
         """Whether any output speaks for ``side``."""
-        return any((1 if side == 0 else -1) in rule.labels for rule in self.rules)
+        return any(label > 0 if side == 0 else label < 0 for rule in self.rules for label in rule.labels)
+
+    @property
+    def degrees(self) -> tuple[int, int]:
+        """The largest and the smallest label: (1, −1) where outputs speak for both sides, and all alike."""
+        labels = [label for rule in self.rules for label in rule.labels]
+        return max(labels, default=0), min(labels, default=0)
 
     def __str__(self) -> str:
         parts = [f"{self.describe(side)} speaks for side {side}" for side in (0, 1) if self.toward(side)]
@@ -131,10 +138,14 @@ class Event(Record, frozen=True):
     def describe(self, side: int) -> str:
         """Say in words which outputs speak for ``side``."""
         label = 1 if side == 0 else -1
-        sets = [text for rule in self.rules for text in _describe_rule(rule, label)]
+        sets = [text for rule in self.rules for text in _describe_rule(_without_degrees(rule), label)]
         if len(sets) > 6:
             sets = [*sets[:5], f"{len(sets) - 5} more"]
         return ("an output that is " + ", or ".join(sets)) if sets else "no output"
+
+
+def _without_degrees(rule: Rule) -> Rule:
+    return msgspec.structs.replace(rule, labels=tuple((label > 0) - (label < 0) for label in rule.labels))
 
 
 def _short(value: float) -> str:

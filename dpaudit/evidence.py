@@ -24,8 +24,8 @@ import msgspec
 from dpaudit.errors import UsageError
 from dpaudit.event import Event, Record
 from dpaudit.privacy import Claim, parse_claim
+from dpaudit.versions import VERSION, as_written, is_known, is_part, upgraded
 
-VERSION = 1
 _LARGEST_INTEGER = 2**53  # from here on a float does not tell integers apart
 
 
@@ -49,11 +49,16 @@ class Verdict(Enum):
 
 
 class Counts(Record, frozen=True):
-    """Measuring runs of both sides, and how many of each fell into the event; pairs are (side 0, side 1)."""
+    """Measuring runs of both sides, and how many of each fell into the event; pairs are (side 0, side 1).
+
+    ``bins``: for an event with degrees, how many runs speak to each, from the largest label to −1 and on to the
+    smallest. Runs that speak for neither side stand with −1, so that all runs are there.
+    """
 
     runs: tuple[int, int]
     toward0: tuple[int, int]
     toward1: tuple[int, int]
+    bins: tuple[tuple[int, ...], tuple[int, ...]] | None = None
 
 
 class Bound(Record, frozen=True):
@@ -68,8 +73,10 @@ class Bound(Record, frozen=True):
             order that the bound holds at is known.
         confidence: 1 − the chance that this statement is wrong; 1.0 for a proof.
         delta: the δ at which ε is meant.
-        method: "guess", "joint", "two-sided joint" or "none".
-        weight: the share of the joint bound's statistic that the first count carries; fixed before measuring.
+        method: "guess", "joint", "two-sided joint" (these two also "enumerated"), "multinomial", "swapped
+            multinomial" or "none".
+        weight: the share of the joint bound's statistic that the first count carries, or all weights of a
+            multinomial bound; fixed before measuring.
         counts, event: what was counted, and of what; None where nothing was measured.
         pair: the index of the pair in the evidence.
         arithmetic: "real" or "float".
@@ -85,7 +92,7 @@ class Bound(Record, frozen=True):
     confidence: float
     delta: float
     method: str
-    weight: float | None = None
+    weight: float | tuple[float, ...] | None = None
     counts: Counts | None = None
     event: Event | None = None
     pair: int | None = None
@@ -111,14 +118,27 @@ class Attempt(Record, frozen=True):
     considered: tuple[Candidate, ...]
 
 
+class Power(Record, frozen=True):
+    """A violation smaller than the detectable one, and how many runs in all would find it with probability 0.9."""
+
+    value: float
+    runs: int
+
+
 class PairRecord(Record, frozen=True):
-    """Two neighbouring datasets, by digest; the data itself only where it is public."""
+    """Two neighbouring datasets, by digest; the data itself only where it is public, or was asked to be kept.
+
+    ``origin`` is "mechanism" or "given". ``shown0`` and ``shown1`` are public data for people to read, perhaps cut
+    off; ``data0`` and ``data1`` are data that were kept on request, as JSON text (`dpaudit.neighbours.kept`).
+    """
 
     digest0: str
     digest1: str
     origin: str
     shown0: str | None = None
     shown1: str | None = None
+    data0: str | None = None
+    data1: str | None = None
 
 
 class Cell(Record, frozen=True):
@@ -173,6 +193,7 @@ class Proof(Record, frozen=True):
         length: how many answers, or None for any number of them or where that says nothing.
         paths: how many ways through the program were read.
         certificate: the proof for whoever wants to check it (``docs/certificate.md``); None without a finite bound.
+        domain: all datasets that were enumerated, where they were to be kept, as JSON text.
     """
 
     method: str
@@ -180,6 +201,7 @@ class Proof(Record, frozen=True):
     length: int | None
     paths: int
     certificate: dict[str, Any] | None = None
+    domain: str | None = None
 
 
 class Counterexample(Record, frozen=True):
@@ -198,6 +220,116 @@ class Counterexample(Record, frozen=True):
     probability0: tuple[str, str]
     probability1: tuple[str, str]
     record: dict[str, Any]
+
+
+class RocPoint(Record, frozen=True):
+    """One threshold of the scores: how many (members, others) score at least as much, and how often they would.
+
+    ``limits`` of the true positive rate, low and high, then of the false positive rate; those of all thresholds hold
+    together. None where no exact limits are known.
+    """
+
+    threshold: float
+    counts: tuple[int, int]
+    limits: tuple[float, float, float, float] | None = None
+
+
+class Rate(Record, frozen=True):
+    """The true positive rate at a false positive rate, as estimated, and its exact limits where there are any.
+
+    ``counts`` are the members above the two scores of others between which the threshold certainly lies.
+    """
+
+    at: float
+    estimate: float
+    counts: tuple[int, int] | None = None
+    limits: tuple[float, float] | None = None
+
+
+class Scores(Record, frozen=True):
+    """What scores of members (side 0) and of others (side 1) show beside the bound; it decides nothing.
+
+    Attributes:
+        design: "independent" (a training run for every score) or "one-run" (all scores from one model).
+        given: scores of members and of others; measured: those of them that the ROC counts.
+        delta: the δ at which ``epsilon_if_gaussian`` is meant.
+        roc: the ROC at thresholds that learning scores chose, counted on measuring scores.
+        rates: the true positive rate at a few false positive rates, from all scores.
+        mu: the distance of the means in standard deviations, or None where there is none.
+        epsilon_if_gaussian: ε at δ, were the scores those of a Gaussian mechanism with this μ. An estimate on a
+            condition that nobody checked.
+    """
+
+    design: str
+    given: tuple[int, int]
+    measured: tuple[int, int]
+    delta: float
+    roc: tuple[RocPoint, ...]
+    rates: tuple[Rate, ...]
+    mu: float | None = None
+    epsilon_if_gaussian: float | None = None
+
+
+class Curve(Record, frozen=True):
+    """What is shown of the whole privacy curve, all of it at once, at one confidence.
+
+    Attributes:
+        confidence: that every number here is true; each statement has a share of the error.
+        statements: bounds of δ at an ε, of μ, or of an attacker's power at a false positive rate (``parameter`` and
+            ``notion`` say which), each by an event that was fixed before measuring. Every region of probabilities
+            that a statement rests on says something of the whole curve, and the best of them stands below.
+        epsilons, deltas: δ(ε) is at least ``deltas`` at each of ``epsilons``.
+        fprs, fnrs: no trade-off curve that the mechanism keeps lies above ``fnrs`` at each of ``fprs``.
+        mu: if the mechanism keeps μ-GDP, then μ is at least this.
+    """
+
+    confidence: float
+    statements: tuple[Bound, ...]
+    epsilons: tuple[float, ...]
+    deltas: tuple[float, ...]
+    fprs: tuple[float, ...]
+    fnrs: tuple[float, ...]
+    mu: float
+
+
+class Stake(Record, frozen=True):
+    """An event that was bet on in an epoch.
+
+    Attributes:
+        name: "stable", "rare", "unseen" or "middle".
+        event: which outputs speak for which side, in words.
+        speaks: whether any output speaks for side 0, and for side 1.
+        past: what all runs before the epoch come to, from which the event was chosen.
+        own: what the runs of the epoch come to, up to the end of the audit.
+    """
+
+    name: str
+    event: str
+    speaks: tuple[bool, bool]
+    past: Counts
+    own: Counts
+
+
+class Epoch(Record, frozen=True):
+    """Runs of one pair that were bet on with the same events."""
+
+    pair: int
+    stakes: tuple[Stake, ...]
+
+
+class Sequential(Record, frozen=True):
+    """How a sequential audit went.
+
+    Attributes:
+        log_wealth: natural logarithm of the wealth at the end of whoever bet against the claim (against ε = 0 without
+            a claim), having started with 1. Its exponential is an e-value: those of independent audits multiply.
+        stopped: whether the claim was refuted, which ended the audit.
+        epochs: all that was bet on, in order; the wealth follows from it.
+    """
+
+    log_wealth: float
+    stopped: bool
+    epochs: tuple[Epoch, ...]
 
 
 class RunInfo(Record, frozen=True):
@@ -225,9 +357,18 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         detectable: the smallest value of the claim's parameter that would have been shown to exceed the claim
             with probability 0.9, or None without a claim; ``detectable_on`` says where it would have had to
             show: in a measured "event", or on a "gaussian" mechanism of that loss, the yardstick for δ > 0.
+        power: how many runs would have found smaller violations there; empty without a claim.
+        curve: what is shown of the whole privacy curve, on the same measuring runs: a finding beside the verdict, at a
+            confidence of its own. None where it was not asked for.
         learn: the learner whose score competed with the built-in ones, or None.
         unit: what one record stands for (the unit of privacy).
         learning, measuring: executions for learning and for measuring, all pairs and sides.
+        scores: what scores of members and of others show besides, or None for another target.
+        asked: the runs that were asked for, where not all of them were made; None where they were.
+        fixed: learning and measuring runs of each pair, where a time budget decided them.
+        sequential: how a sequential audit went, or None for another one.
+        written: the record of an older file as it stands there, where this dpaudit would write it differently: its
+            id stays what it was (`dpaudit.versions`). Not part of the record.
     """
 
     target: Target
@@ -254,10 +395,17 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     learn: str | None = None
     detectable: float | None = None
     detectable_on: str = "event"
+    power: tuple[Power, ...] = ()
     reproducible: bool = True
     assumptions: tuple[str, ...] = ()
     version: int = VERSION
+    curve: Curve | None = None
     run: RunInfo | None = None
+    scores: Scores | None = None
+    asked: int | None = None
+    fixed: tuple[tuple[int, int], ...] = ()
+    sequential: Sequential | None = None
+    written: dict[str, Any] | None = None
 
     @property
     def runs(self) -> int:
@@ -276,9 +424,10 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def record(self) -> dict[str, Any]:
         """Return the hashed record as JSON values (infinities and large integers as text)."""
-        values = msgspec.to_builtins(self)
-        del values["run"]
-        return dict(_json_values(values))
+        own = dict(_json_values(as_written(self)))
+        if self.written is not None and _json_values(as_written(_understood(self.written))) == own:
+            return self.written
+        return own
 
     def document(self) -> dict[str, Any]:
         """Return the evidence file: id, evidence and run."""
@@ -312,31 +461,45 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise UsageError(
                 f"{name} is no evidence file: expected a JSON object with exactly the members id, evidence and run"
             ) from None
-        if version != VERSION:
+        if not is_known(version):
             raise UsageError(
-                f"{name} has evidence version {version!r}; this dpaudit reads version {VERSION}: "
+                f"{name} has evidence version {version!r:.40}; this dpaudit reads version {VERSION}: "
                 "install the dpaudit that wrote it"
             )
         if content_id(record) != identity:
             raise UsageError(
-                f"{name} was altered after it was written: it says {identity!r} "
+                f"{name} was altered after it was written: it says {identity!r:.80} "
                 f"but its record hashes to {content_id(record)!r}"
             )
         try:
-            evidence = msgspec.convert({**record, "run": run}, cls, strict=False)
-        except (msgspec.ValidationError, TypeError) as error:
+            evidence = _understood(record)
+            told = None if run is None else msgspec.convert(run, RunInfo, strict=False)
+            again = _json_values(as_written(evidence))
+            same = is_part(upgraded(record), _json_values(as_written(evidence, everything=True)))
+        except (msgspec.ValidationError, TypeError, ValueError, KeyError, RecursionError) as error:
             raise UsageError(f"{name} is not the evidence that this dpaudit reads: {error}") from None
-        if evidence.id != identity:
+        if not same:
             raise UsageError(
                 f"{name} is not the evidence that this dpaudit reads: a value stands there in another type"
             )
-        return evidence
+        return msgspec.structs.replace(evidence, run=told, written=None if again == record else record)
 
     def to_html(self, path: str | Path) -> None:
         """Write the report: one HTML page that needs nothing else."""
         from dpaudit.report import html_page
 
         write_whole(path, html_page(self))
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: a compact card."""
+        from dpaudit.report import evidence_card
+
+        return evidence_card(self)
+
+
+def _understood(record: dict[str, Any]) -> Evidence:
+    """Return what a record of any known version says."""
+    return msgspec.convert(upgraded(record), Evidence, strict=False)
 
 
 def read_text(path: str | Path) -> str:

@@ -29,6 +29,7 @@ from dpaudit.function import Mechanism, Shape
 from dpaudit.game.blocks import Purpose, Watch
 from dpaudit.loading import fold_of, load
 from dpaudit.neighbours import Relation, parse_relation
+from dpaudit.neighbours.kept import kept_text
 from dpaudit.privacy import ApproxDP, Claim, PureDP
 from dpaudit.program.agreement import agree
 from dpaudit.program.fold import Fold
@@ -62,6 +63,7 @@ def prove(
     confidence: float = 0.95,
     seed: int = 0,
     workers: int = 1,
+    keep_data: bool = False,
     listen: Listener | None = None,
 ) -> Evidence:
     """Prove an upper bound of a program's ε, look for a counterexample, and confirm it by runs.
@@ -77,6 +79,7 @@ def prove(
         runs: executions that confirm the counterexample and look for more on its pair; 0 for none.
         confidence: of what is sampled.
         seed: the root of every random draw; workers: processes.
+        keep_data: the evidence holds the domain that was enumerated, so that anyone can replay it.
         listen: called with (stage, runs done, runs in all).
 
     Returns:
@@ -101,11 +104,13 @@ def prove(
     else:
         if length is not None:
             raise UsageError("a domain that lists all datasets has their lengths too; leave out the length")
-        found = _enumerated(mechanism, given, relation, domain)
+        found = _enumerated(mechanism, given, relation, domain, keep_data)
     question = ask(mechanism, given, claim, [found.pair], found.relation, confidence, seed, workers)
     if question.claim is not None and not isinstance(question.claim, PureDP | ApproxDP):
         raise UsageError(f"a proof bounds ε, which says nothing of {question.claim}; give an epsilon=… claim")
     evidence = _judged(question, found, total, listen)
+    if evidence.verdict is Verdict.INVALID:
+        evidence = msgspec.structs.replace(evidence, asked=total)
     return msgspec.structs.replace(evidence, run=run_info(started, clock, workers))
 
 
@@ -233,7 +238,7 @@ def _as_float(epsilon: Fraction | None) -> float:
 
 
 def _enumerated(
-    mechanism: Mechanism, given: Mapping[str, Any], relation: str | Relation | None, domain: Sequence[Any]
+    mechanism: Mechanism, given: Mapping[str, Any], relation: str | Relation | None, domain: Sequence[Any], keep: bool
 ) -> _Found:
     which = relation if relation is not None else mechanism.relation_for(given)
     if which is None:
@@ -250,6 +255,7 @@ def _enumerated(
             length=None,
             paths=loss.scope.traces,
             certificate=loss.record(),
+            domain=kept_text(list(domain)) if keep else None,
         ),
         kind="exact",
         relation=which,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from dpaudit.game.blocks import Game
 from dpaudit.loading import load
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.digest import digest
+from dpaudit.neighbours.kept import kept_text
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.privacy.claims import as_claim
 
@@ -39,6 +41,7 @@ class Question:
     given_pairs: bool
     learn: str | None = None  # a learner whose score is a candidate too
     floating_point: str = "report"  # what the low-order bits count for: "report", "verdict" or "ignore"
+    fixed: tuple[tuple[int, int], ...] = ()  # learning and measuring runs of each pair, as a time budget left them
 
     @property
     def notion(self) -> Claim:
@@ -94,9 +97,15 @@ def refuse_unavailable(*, sequential: bool, curve: bool, floating_point: str) ->
     """Raise `UsageError` for what this version does not offer."""
     if floating_point not in {"report", "ignore", "verdict"}:
         raise UsageError(f"floating_point is 'report', 'ignore' or 'verdict', not {floating_point!r}")
-    for name, asked in (("sequential=True", sequential), ("curve=True", curve)):
-        if asked:
-            raise UsageError(f"{name} is not available in this version of dpaudit")
+    if sequential and curve:
+        raise UsageError(
+            "a sequential audit stops too early for a whole curve; leave out sequential=True, or curve=True"
+        )
+    if sequential and floating_point == "verdict":
+        raise UsageError(
+            "a sequential audit does not examine the low-order bits, so that they cannot decide; leave out "
+            "floating_point='verdict', or sequential=True"
+        )
 
 
 def whole(name: str, value: Any, *, least: int) -> int:
@@ -119,6 +128,8 @@ def ask(
     workers: int,
     floating_point: str = "report",
     learn: str | None = None,
+    keep_data: bool = False,
+    fixed: Sequence[tuple[int, int]] = (),
 ) -> Question:
     """Return the question, or raise `UsageError` with what is wrong with it."""
     mechanism = load(target)
@@ -141,14 +152,21 @@ def ask(
         claim=stated,
         relation=chosen,
         pairs=used,
-        records=tuple(_pair_record(pair, public=pairs is None) for pair in used),
+        records=tuple(_pair_record(pair, public=pairs is None, keep=keep_data) for pair in used),
         seed=whole("seed", seed, least=0),
         confidence=float(confidence),
         workers=whole("workers", workers, least=1),
         given_pairs=pairs is not None,
         floating_point=floating_point,
         learn=learn,
+        fixed=_fixed(fixed, len(used)),
     )
+
+
+def _fixed(fixed: Sequence[tuple[int, int]], pairs: int) -> tuple[tuple[int, int], ...]:
+    if fixed and (len(fixed) != pairs or any(min(each) < LEAST_RUNS // 2 for each in fixed)):
+        raise UsageError(f"fixed holds learning and measuring runs of each of {pairs} pairs, not {fixed!r:.80}")
+    return tuple((int(learning), int(measuring)) for learning, measuring in fixed)
 
 
 def _own_claim(
@@ -185,14 +203,25 @@ def _pairs(
     return tuple(used)
 
 
-def _pair_record(pair: tuple[Any, Any], *, public: bool) -> PairRecord:
-    shown = [_shown(data) if public else None for data in pair]
-    return PairRecord(digest(pair[0]), digest(pair[1]), "mechanism" if public else "given", shown[0], shown[1])
+def _pair_record(pair: tuple[Any, Any], *, public: bool, keep: bool) -> PairRecord:
+    """The record of a pair. Data that a user gave may be personal: they stand there by digest, unless asked for."""
+    shown = [_shown(data) if public or keep else None for data in pair]
+    kept = [kept_text(data) if keep else None for data in pair]
+    origin = "mechanism" if public else "given"
+    return PairRecord(digest(pair[0]), digest(pair[1]), origin, shown[0], shown[1], kept[0], kept[1])
 
 
 def _shown(data: Any) -> str:
     text = repr(data)
     if len(text) <= _SHOWN_CHARACTERS:
-        return text
+        return text if _says_all(text, data) else f"{type(data).__name__}({text})"
     size = f" ({len(data)} records)" if hasattr(data, "__len__") else ""
     return text[:_SHOWN_CHARACTERS] + "…" + size
+
+
+def _says_all(text: str, data: Any) -> bool:
+    """Whether a text that reads as plain values reads as this data: a list of its own kind looks like any other."""
+    try:
+        return digest(ast.literal_eval(text)) == digest(data)
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return True  # it reads as nothing plain

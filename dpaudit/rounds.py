@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 
-from dpaudit.attack import Choice, Partition, choose, choose_low_bits, count_event, watched
+from dpaudit.attack import Choice, Partition, choose, choose_low_bits, count_event, in_degrees, watched
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.event import Event
 from dpaudit.evidence import Counts, Histogram
@@ -32,6 +34,7 @@ _PICTURE_RUNS = 400_000  # measuring runs, of both sides, that the histogram and
 Tell = Callable[[int, int], None]
 Cells = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
 Counted = tuple[tuple[int, int], tuple[int, int]]
+Further = Callable[[Outputs, Outputs, int], tuple[Choice, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,7 @@ class Learned:
     fell_back: str | None  # why a program was read run by run
     width: int  # numbers that a run puts out
     low_bits: Choice | None = None  # the event in the low-order bits; None where they are not examined
+    further: tuple[Choice, ...] = ()  # what is measured beside the choices, on the same runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,7 @@ class Measured:
     histogram: Histogram
     fell_back: str | None
     low_bits: Counts | None = None
+    further: tuple[Counts, ...] = ()
 
 
 def _pair_of_outputs(side0: Outputs, side1: Outputs) -> tuple[Outputs, Outputs]:
@@ -92,12 +97,20 @@ def learn(
     error: float,
     watch: Watch,
     tell: Tell,
+    further: Further | None = None,
 ) -> Learned:
-    """Run the learning runs of a pair and freeze what will be measured."""
+    """Run the learning runs of a pair and freeze what will be measured.
+
+    ``further`` is given the learning runs of both sides and the number of measuring runs to come, and chooses what is
+    to be measured beside.
+    """
     clock = time.perf_counter()
     shape = question.mechanism.shape
     share = _LEARNING_SHARE if runs <= _FEW_RUNS else _LATER_SHARE
-    wanted = _LATER_CAP if budget is not None else min(max(int(share * runs), LEAST_RUNS // 2), _LATER_CAP)
+    if question.fixed:
+        budget = math.inf  # its end was found before
+    wanted = question.fixed[pair][0] if question.fixed else _LATER_CAP
+    wanted = wanted if budget is not None else min(max(int(share * runs), LEAST_RUNS // 2), _LATER_CAP)
     first = ramp_of(shape, Purpose.LEARNING, pair, wanted)[:1]
     sides, reason = _gather(question, first, watch, tell, None)
     outputs = _joined(sides)
@@ -133,7 +146,9 @@ def learn(
         low_bits = choose_low_bits(
             *outputs, claim=question.notion, measuring=ahead, known=question.public_numbers(pair)
         )
-    return Learned(choices, picture, steady, used, speed, time.perf_counter() - clock, reason, width, low_bits)
+    beside = () if further is None else further(*outputs, ahead)
+    seconds = time.perf_counter() - clock
+    return Learned(choices, picture, steady, used, speed, seconds, reason, width, low_bits, beside)
 
 
 def _numbers_a_run(outputs: tuple[Outputs, Outputs]) -> int:
@@ -226,11 +241,15 @@ def measure(
     """
     blocks = blocks_of(question.mechanism.shape, Purpose.MEASURING, pair, runs, width=learned.width)
     drawn = -(-_PICTURE_RUNS // blocks[0].size)
-    events = tuple(choice.event for choice in learned.choices)
+    wanted = (*learned.choices, *learned.further)
+    events = tuple(choice.event for choice in wanted)
+    # an event with degrees is its own partition: its cells are counted over all runs
+    graded = tuple(Partition(choice.event.family, choice.event.rules) for choice in wanted if choice.graded)
     low_bits = () if learned.low_bits is None else (learned.low_bits.event,)
     steady = () if learned.steady is None else (learned.steady.cells,)
     counted = np.zeros((len(events), 2, 2), dtype=np.int64)  # event, side, toward which
     found = np.zeros((len(low_bits), 2, 2), dtype=np.int64)
+    bins = [np.zeros((2, cells.size), dtype=np.int64) for cells in graded]
     filled = np.zeros((2, learned.picture.size), dtype=np.int64)
     fell: tuple[list[Cells], list[Cells]] = ([], [])  # early and late, how blocks fell into the steady cells
     sizes, pictured = np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64)
@@ -240,17 +259,20 @@ def measure(
             play(
                 question.game,
                 blocks[:drawn],
-                _Tally(events + low_bits, (learned.picture, *steady)),
+                _Tally(events + low_bits, (*graded, learned.picture, *steady)),
                 workers=question.workers,
                 watch=watch,
             ),
-            play(question.game, blocks[drawn:], _Tally(events, ()), workers=question.workers, watch=watch),
+            play(question.game, blocks[drawn:], _Tally(events, graded), workers=question.workers, watch=watch),
         )
     ):
         hits, cells = played.result
         counted += np.array(hits[: len(events)])
         sizes += played.sizes
+        for total, own in zip(bins, cells, strict=False):
+            total += np.array(own)
         if index < drawn:
+            cells = cells[len(graded) :]
             found += np.array(hits[len(events) :], dtype=np.int64).reshape(found.shape)
             filled += np.array(cells[0])
             fell[0 if 2 * index < min(drawn, len(blocks)) else 1].extend(cells[1:])
@@ -260,11 +282,17 @@ def measure(
         tell(done, runs)
     if learned.steady is not None:
         _refuse_unsteady(learned.steady, *fell)
+    filled_bins = iter(bins)
+    counts = tuple(
+        _in_bins(choice.event, _counts(sizes, own), next(filled_bins)) if choice.graded else _counts(sizes, own)
+        for choice, own in zip(wanted, counted, strict=True)
+    )
     return Measured(
-        counts=tuple(_counts(sizes, own) for own in counted),
+        counts=counts[: len(learned.choices)],
         histogram=histogram_cells(learned.picture, pair, filled, pictured),
         fell_back=reason,
         low_bits=_counts(pictured, found[0]) if low_bits else None,
+        further=counts[len(learned.choices) :],
     )
 
 
@@ -286,6 +314,10 @@ def _refuse_unsteady(steady: Steady, early: list[Cells], late: list[Cells]) -> N
     )
     _refuse_drift(first.sum(axis=0), second.sum(axis=0))
     _refuse_drift(steady.counts, first.sum(axis=0) + second.sum(axis=0))
+
+
+def _in_bins(event: Event, counts: Counts, cells: np.ndarray[Any, Any]) -> Counts:
+    return msgspec.structs.replace(counts, bins=(in_degrees(event, cells[0]), in_degrees(event, cells[1])))
 
 
 def _counts(sizes: np.ndarray[Any, Any], counted: np.ndarray[Any, Any]) -> Counts:

@@ -107,6 +107,13 @@ class Outputs:
         else:
             _echo(text)
 
+    @property
+    def colour(self) -> bool:
+        """Whether what is told to people may be coloured."""
+        from dpaudit.report import wants_colour
+
+        return wants_colour(sys.stderr if self._standard else sys.stdout)
+
     def say(self, text: str) -> None:
         """Tell people: on standard error where standard output holds a result."""
         _echo(text, err=self._standard)
@@ -123,7 +130,7 @@ def tell(evidence: Evidence, outputs: Outputs, json_file: str | None, html_file:
     if not quiet:
         from dpaudit.report import console_summary
 
-        outputs.say(console_summary(evidence))
+        outputs.say(console_summary(evidence, colour=outputs.colour))
         for label, path in (("evidence", json_file), ("page", html_file)):
             if path not in (None, "-"):
                 outputs.say(f"  {label:<13}{path}\n")

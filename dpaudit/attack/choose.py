@@ -8,13 +8,14 @@ since one penalty does not fit both a broad difference and a rare leak.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dpaudit.attack.families import Fitted, families
+from dpaudit.attack.grades import Graded, graded
 from dpaudit.attack.ladder import FEW_CELLS, Ladder, by_position, by_ratio, smoothed
 from dpaudit.attack.partition import Partition
 from dpaudit.attack.predict import event_weight, predicted_bound
@@ -46,8 +47,8 @@ class Choice:
     Attributes:
         name: "stable" or "rare".
         event: what is counted.
-        method: "guess", or "joint" or "two-sided joint", enumerated where runs are few.
-        weight: w₁ of a joint bound, None for a guess.
+        method: "guess", or "joint" or "two-sided joint", enumerated where runs are few; or a multinomial one.
+        weight: w₁ of a joint bound, None for a guess, all weights of a multinomial one.
         share: this choice's share of the error level.
         considered: the best candidate of every family and method, best first.
     """
@@ -55,9 +56,14 @@ class Choice:
     name: str
     event: Event
     method: str
-    weight: float | None
+    weight: float | tuple[float, ...] | None
     share: float
     considered: tuple[Candidate, ...]
+
+    @property
+    def graded(self) -> bool:
+        """Whether the event has degrees, each of which is counted."""
+        return isinstance(self.weight, tuple)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,17 +128,12 @@ def choose(
         raise ValueError("there are no learning runs to choose an event from")
     stakes = _Stakes(claim, measuring, error)
     fitted = list(families(outputs0, outputs1, learn))
-    stables: list[_Scored] = []
-    rares: list[_Scored] = []
-    for item in fitted:
-        for kind, ladder in _ladders(item):
-            contest = _contest(item.partition, ladder, None, stakes)
-            for found, penalty in zip((stables, rares), _TRUST[kind], strict=True):
-                found += _score(contest, penalty)
-        for ladder, counted in _smooth_ladders(item):
-            stables += _score(_contest(item.partition, ladder, counted, stakes), stakes.smooth[0])
+    stables, rares = _searched(fitted, stakes)
     stable, rare = _best(stables), _best(rares)
     picture = _picture(fitted, stable.partition)
+    bins = graded(fitted, claim=claim, measuring=measuring, error=error)
+    if bins is not None and bins.predicted > max(stable.predicted, rare.predicted, 0.0):
+        return (_graded_choice(bins, stables),), picture
     alike = rare.method == stable.method and rare.partition.event(rare.labels) == stable.partition.event(stable.labels)
     few = rare.partition.size <= FEW_CELLS + 2
     share = _FEW_SHARE if few else _RARE_SHARE
@@ -142,6 +143,44 @@ def choose(
         _choice("stable", stable, stables, stakes, 1 - share),
         _choice("rare", rare, rares, stakes, share),
     ), picture
+
+
+def choose_each(
+    fitted: list[Fitted], *, claims: Sequence[Claim], measuring: int, error: float, as_good: float = 1.0
+) -> list[tuple[Choice, float]]:
+    """Choose one event for each of several notions; arguments as for `choose`, the learning runs by `families`.
+
+    Args:
+        as_good: a share of the best prediction from which on an event that speaks for both sides is taken.
+
+    Returns:
+        For every notion its stable choice, and the bound that is predicted of it.
+    """
+    chosen = []
+    for claim in claims:
+        stakes = _Stakes(claim, measuring, error)
+        stables, _ = _searched(fitted, stakes, rare=False)
+        best = _best(stables)
+        # right and wrong guesses are counted on all runs, which no prediction from few of them quite shows
+        both = max((s for s in stables if s.method != "joint"), key=lambda s: s.predicted)
+        best = both if both.predicted > as_good * best.predicted else best
+        chosen.append((_choice(str(claim), best, stables, stakes, 1.0), best.predicted))
+    return chosen
+
+
+def _searched(fitted: list[Fitted], stakes: _Stakes, *, rare: bool = True) -> tuple[list[_Scored], list[_Scored]]:
+    """The best events of every family, for the stable and (where it is wanted) for the rare finalist."""
+    stables: list[_Scored] = []
+    rares: list[_Scored] = []
+    for item in fitted:
+        for kind, ladder in _ladders(item):
+            contest = _contest(item.partition, ladder, None, stakes)
+            stables += _score(contest, _TRUST[kind][0])
+            if rare:
+                rares += _score(contest, _TRUST[kind][1])
+        for ladder, counted in _smooth_ladders(item):
+            stables += _score(_contest(item.partition, ladder, counted, stakes), stakes.smooth[0])
+    return stables, rares
 
 
 def _ladders(item: Fitted) -> Iterator[tuple[str, Ladder]]:
@@ -188,16 +227,26 @@ def _same_everywhere(value: float) -> float:
 
 
 def _choice(name: str, scored: _Scored, others: list[_Scored], stakes: _Stakes, share: float) -> Choice:
-    ranked = sorted(others, key=lambda item: -item.predicted)
-    considered = tuple(
-        Candidate(item.partition.family, item.method, _same_everywhere(item.predicted)) for item in ranked[:12]
-    )
     weight = None
     if scored.method != "guess":
         weight = event_weight(scored.method, scored.p, scored.q, max(stakes.measuring, 2), stakes.claim)
         weight = _same_everywhere(weight)
     method = method_for(scored.method, stakes.measuring / 2)
-    return Choice(name, scored.partition.event(scored.labels), method, weight, share, considered)
+    return Choice(name, scored.partition.event(scored.labels), method, weight, share, _considered(others))
+
+
+def _considered(scored: list[_Scored]) -> tuple[Candidate, ...]:
+    """The best candidates, for the record."""
+    ranked = sorted(scored, key=lambda item: -item.predicted)
+    return tuple(
+        Candidate(item.partition.family, item.method, _same_everywhere(item.predicted)) for item in ranked[:12]
+    )
+
+
+def _graded_choice(bins: Graded, others: list[_Scored]) -> Choice:
+    own = Candidate(bins.partition.family, bins.method, _same_everywhere(bins.predicted))
+    considered = (own, *_considered(others)[:-1])
+    return Choice("stable", bins.partition.event(bins.labels), bins.method, bins.weights, 1.0, considered)
 
 
 @dataclass(frozen=True, slots=True)

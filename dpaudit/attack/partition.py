@@ -186,6 +186,21 @@ def count_event(event: Event, outputs: Outputs) -> tuple[int, int]:
             continue
         counts = _count_rule(rule, outputs.numbers[code])
         labels = np.asarray(rule.labels)
-        toward0 += int(counts[labels == 1].sum())
-        toward1 += int(counts[labels == -1].sum())
+        toward0 += int(counts[labels > 0].sum())
+        toward1 += int(counts[labels < 0].sum())
     return toward0, toward1
+
+
+def in_degrees(event: Event, counts: Integers) -> tuple[int, ...]:
+    """Return how many runs speak to each degree, from the largest label to −1 and on to the smallest.
+
+    Args:
+        event: an event with degrees of both signs.
+        counts: (cells,) as `Partition.counts` gives them for the event's own rules.
+
+    Runs that speak for neither side stand with the degree −1, so that every run is counted.
+    """
+    labels = np.array([label for rule in event.rules for label in rule.labels] + [0])
+    most, least = event.degrees
+    places = np.where(labels > 0, most - labels, most - 1 - np.minimum(labels, -1))
+    return tuple(int(runs) for runs in np.bincount(places, weights=counts, minlength=most - least))

@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     help="Processes; they do not change the evidence.",
 )
 @click.option("--time-budget", type=float, metavar="SECONDS", help="Instead of --runs.")
-@click.option("--sequential", is_flag=True, help="Stop early (not available in this version).")
-@click.option("--curve", is_flag=True, help="The whole privacy curve (not available in this version).")
+@click.option("--sequential", is_flag=True, help="Stop as soon as the claim is refuted; --runs is the limit.")
+@click.option("--curve", is_flag=True, help="Bound the whole privacy curve too: δ at every ε.")
 @click.option(
     "--floating-point",
     type=click.Choice(["report", "verdict", "ignore"]),
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     help="Low-order bits: a finding beside the verdict, part of it, or not examined.",
 )
 @click.option("--learn", metavar="NAME", help="Let a learner compete with the built-in scores: trees.")
+@click.option("--keep-data", is_flag=True, help="Keep the datasets in the evidence, for replay; else digests alone.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the evidence ('-': standard output).")
 @click.option("--html", "html_file", metavar="FILE", help="Write the report ('-': standard output).")
 @click.option("--quiet", is_flag=True, help="No progress and no summary.")
@@ -74,15 +75,16 @@ def command(target: str, json_file: str | None, html_file: str | None, quiet: bo
         pair_files = [Path(name).absolute() for name in options.pop("pair_files")]
         parameters = merged_parameters(options.pop("parameters"))
         mechanism = load(target)
-        pairs = _pairs(mechanism, parameters, options["relation"], pair_files) if pair_files else None
+        pairs = pairs_for(mechanism, parameters, options["relation"], pair_files) if pair_files else None
         with progress(quiet) as listen:
             evidence = conduct(mechanism, parameters=parameters, pairs=pairs, listen=listen, **options)
     return tell(evidence, outputs, json_file, html_file, quiet)
 
 
-def _pairs(
+def pairs_for(
     mechanism: Mechanism, parameters: dict[str, Any], relation: str | None, files: list[Path]
 ) -> list[tuple[Any, Any]]:
+    """Read the pairs of files; the relation tells one pair from a list of pairs."""
     from dpaudit.neighbours import parse_relation
     from dpaudit.pairfile import read_pairs
 

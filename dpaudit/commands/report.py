@@ -1,22 +1,59 @@
-"""How does evidence read?"""
+"""How does evidence read? As a summary or a page, in the formats of others, and beside earlier evidence."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from dpaudit.terminal import Outputs, read_evidence
+
+if TYPE_CHECKING:
+    from dpaudit.evidence import Evidence
+
+_SEVERAL = ("markdown", "in-toto", "bibtex")  # which take one evidence file or many
+_FORMATS = ("json", "html", "markdown", "registry-yaml", "in-toto", "bibtex", "pdf")
 
 
 @click.command("report")
 @click.argument("evidence_files", metavar="EVIDENCE...", nargs=-1, required=True)
 @click.option("--html", "html_to", metavar="FILE-OR-FOLDER", help="Write the pages ('-': standard output).")
 @click.option("--json", "json_file", metavar="FILE", help="Write the evidence again ('-': standard output).")
-def command(evidence_files: tuple[str, ...], html_to: str | None, json_file: str | None) -> None:
+@click.option("--compare", is_flag=True, help="Say what changed between two EVIDENCE files, the older one first.")
+@click.option("--format", "format_name", type=click.Choice(_FORMATS), help="Write another format; see docs/formats.md.")
+@click.option("--output", metavar="FILE", help="Where --format goes; standard output without it, or with '-'.")
+@click.option("--context", metavar="FILE", help="Answers for registry-yaml, a TOML file with [tool.dpaudit.context].")
+def command(
+    evidence_files: tuple[str, ...],
+    html_to: str | None,
+    json_file: str | None,
+    compare: bool,
+    format_name: str | None,
+    output: str | None,
+    context: str | None,
+) -> None:
     """Draw the report of evidence files or pages; without a flag the console summary."""
+    from dpaudit.errors import UsageError
+
+    if output is not None and format_name is None:
+        raise UsageError(f"--output says where --format goes; add --format with one of {', '.join(_FORMATS)}")
+    if context is not None and format_name != "registry-yaml":
+        raise UsageError("--context answers the questions of a registry; add --format registry-yaml")
+    if format_name is not None and (compare or html_to is not None or json_file is not None):
+        raise UsageError("--format writes one result; leave out --compare, --html and --json, or call twice")
+    if format_name is not None:
+        _format(evidence_files, format_name, output or "-", context)
+    elif compare:
+        _compare(evidence_files, html_to, json_file)
+    else:
+        _draw(evidence_files, html_to, json_file)
+
+
+def _draw(evidence_files: Sequence[str], html_to: str | None, json_file: str | None) -> None:
+    """Summaries, or pages, or the evidence again."""
     from dpaudit.errors import UsageError
     from dpaudit.report import console_summary, html_page
 
@@ -31,7 +68,7 @@ def command(evidence_files: tuple[str, ...], html_to: str | None, json_file: str
     if json_file is not None:
         outputs.write(json_file, evidence[0].to_json())
     if html_to is None and json_file is None:
-        outputs.say("\n".join(console_summary(item) for item in evidence))
+        outputs.say("\n".join(console_summary(item, colour=outputs.colour) for item in evidence))
 
 
 def _page_names(evidence_files: Sequence[str], html_to: str) -> list[str]:
@@ -47,3 +84,89 @@ def _page_names(evidence_files: Sequence[str], html_to: str) -> list[str]:
     if len(set(pages)) < len(pages):
         raise UsageError("two evidence files have the same name and would write the same page; rename one")
     return pages
+
+
+def _compare(evidence_files: Sequence[str], html_file: str | None, json_file: str | None) -> None:
+    """What changed; always exit code 0, for a change is no failure."""
+    from dpaudit.errors import UsageError
+
+    if len(evidence_files) != 2:
+        raise UsageError(f"--compare takes two evidence files, the older one first, not {len(evidence_files)}")
+    from dpaudit.comparing import compare
+    from dpaudit.report.compare import compare_json, compare_page, compare_text
+
+    before, now = (read_evidence(name) for name in evidence_files)
+    outputs = Outputs(json_file, html_file)
+    comparison = compare(before, now)
+    if html_file is not None:
+        outputs.write(html_file, compare_page(before, now, comparison))
+    if json_file is not None:
+        outputs.write(json_file, compare_json(before, now, comparison))
+    outputs.say(compare_text(before, now, comparison))
+
+
+def _format(evidence_files: Sequence[str], name: str, output: str, context: str | None) -> None:
+    from dpaudit.errors import UsageError
+
+    if len(evidence_files) > 1 and name not in _SEVERAL:
+        raise UsageError(
+            f"--format {name} is about one evidence file; give one EVIDENCE ({', '.join(_SEVERAL)} take more)"
+        )
+    outputs = Outputs(output)
+    evidence = [read_evidence(file) for file in evidence_files]
+    if name == "pdf":
+        from dpaudit.report import html_page
+        from dpaudit.report.pdf import pdf
+
+        _write_bytes(output, pdf(html_page(evidence[0])))
+    else:
+        outputs.write(output, _text(evidence, name, context))
+
+
+def _text(evidence: Sequence[Evidence], name: str, context: str | None) -> str:
+    if name == "json":
+        return evidence[0].to_json()
+    if name == "html":
+        from dpaudit.report import html_page
+
+        return html_page(evidence[0])
+    if name == "markdown":
+        from dpaudit.report.plain import markdown
+
+        return markdown(evidence)
+    if name == "in-toto":
+        from dpaudit.report.statement import statement_text
+
+        return statement_text(evidence)
+    if name == "bibtex":
+        from dpaudit.report.cite import bibtex
+
+        return "\n".join(bibtex(item) + "\n" for item in evidence)
+    from dpaudit.report.context import read_context
+    from dpaudit.report.registry import registry_yaml
+
+    return registry_yaml(evidence[0], None if context is None else read_context(Path(context)))
+
+
+def _write_bytes(path: str, content: bytes) -> None:
+    """Write a file that is no text, whole or not at all."""
+    import tempfile
+
+    from dpaudit.errors import UsageError
+
+    try:
+        if path == "-":
+            click.echo(content, nl=False)
+            return
+        target = Path(path).resolve()
+        if target.exists() and not target.is_file():
+            target.write_bytes(content)
+            return
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".dpaudit-") as folder:
+            part = Path(folder) / "part"
+            part.write_bytes(content)
+            part.replace(target)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise UsageError(f"cannot write {path!r}: {error.strerror or error}") from None

@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 _BLOCK = {Shape.PROGRAM: 2**16, Shape.SAMPLER: 2**18, Shape.SEEDED: 2**11, Shape.OPAQUE: 2**11}
 _FIRST_BLOCK = 256
 _MOST_NUMBERS = 2**22  # of the outputs of a block
-_FINGERPRINT_RUNS = (128, 4096)
+_FINGERPRINT_RUNS = (16, 128, 4096)
 _CHANCE_BITS = 64  # sequences that tell less apart may agree by chance
 
 
@@ -40,6 +40,8 @@ class Purpose(IntEnum):
     MEASURING = 1
     WITNESS = 2
     CONFIRMING = 3
+    BASELINE = 4
+    SEQUENTIAL = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +147,19 @@ def outputs_of(game: Game, block: Block) -> tuple[tuple[Outputs, Outputs], str |
         sides.append(outputs)
         reasons.append(reason)
     return (sides[0], sides[1]), reasons[0] or reasons[1]
+
+
+def order_of(game: Game, block: Block, sizes: tuple[int, int], *, in_order: bool) -> np.ndarray[Any, Any]:
+    """Return which side each run of a block is of, in an order that no output has a say in; (runs,) of 0 and 1.
+
+    Args:
+        sizes: runs of each side.
+        in_order: whether the runs were made one after another, in the order of the coins (an opaque function); else
+            every order is as good, and one is drawn.
+    """
+    if in_order:
+        return (_generator(game.seed, block, 2).random(block.size) < 0.5).astype(np.int8)
+    return _generator(game.seed, block, 3).permutation(np.repeat(np.array([0, 1], dtype=np.int8), sizes))
 
 
 def _protect(game: Game, pair: int, side: int) -> None:

@@ -89,6 +89,13 @@ class TargetResult:
     seconds: float = 0.0
     page: str | None = None
 
+    @property
+    def exit_code(self) -> int:
+        """What this target alone would end a gate with: 1 only where it was shown to lose too much."""
+        if self.outcome is Outcome.FAILED and self.rule in (Rule.CLAIM_VIOLATED, Rule.LEAKIER):
+            return 1
+        return {Outcome.PASSED: 0, Outcome.INVALID: 4}.get(self.outcome, 3)
+
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
@@ -107,7 +114,6 @@ class GateResult:
 
     @property
     def exit_code(self) -> int:
-        """The first of 1 (failed), 4 (invalid), 3 (inconclusive), 0 that occurs."""
-        found = {result.outcome for result in self.results}
-        codes = ((Outcome.FAILED, 1), (Outcome.INVALID, 4), (Outcome.INCONCLUSIVE, 3))
-        return next((code for outcome, code in codes if outcome in found), 0)
+        """The first of 1 (violated or leakier), 4 (invalid), 3 (inconclusive, or failed for want of evidence), 0."""
+        codes = {result.exit_code for result in self.results}
+        return next((code for code in (1, 4, 3) if code in codes), 0)

@@ -31,6 +31,7 @@ _VARIABLES = {
     PROOF: "proved",
 }
 SIDES = (SIDE0, SIDE1)
+_NUMBER = re.compile(r"-?\d+\.\d+")
 WIDTH, NARROW_WIDTH = 7.4, 4.3  # inches; the drawing scales with the page, the narrow one is for phones
 
 _STYLE: dict[str, Any] = {
@@ -112,8 +113,14 @@ def _own(tag: str, name: str) -> str:
     tag = re.sub(r'\bid="([^"]*)"', rf'id="{name}-\1"', tag)
     tag = re.sub(r'(?:xlink:)?href="#([^"]*)"', rf'href="#{name}-\1"', tag)
     tag = re.sub(r"url\(#([^)]*)\)", rf"url(#{name}-\1)", tag)
+    tag = re.sub(r'\b(?:d|x|y)="[^"]*"', lambda place: _NUMBER.sub(_shorter, place[0]), tag)
     tag = re.sub(r"'DejaVu Sans', sans-serif|'DejaVu Sans'", "var(--sans)", tag)
     return re.sub(r"#0[1-7]0[1-7]0[1-7]\b", lambda colour: _variable(colour[0]), tag)
+
+
+def _shorter(number: re.Match[str]) -> str:
+    """A place to a hundredth of a point, which nobody can see; a page has thousands of them."""
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
 
 
 def _variable(colour: str) -> str:

@@ -1,13 +1,12 @@
-"""How can the audit be run again, and how is it cited?"""
+"""How can the audit be run again?"""
 
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from typing import Any
 
-from dpaudit.evidence import Evidence
+from dpaudit.evidence import Evidence, Scores
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.words import visible
 
@@ -32,6 +31,8 @@ def reproduce_command(evidence: Evidence) -> str | None:
     domain that was enumerated, so that there is no command for that.
     """
     target, proof = evidence.target, evidence.proof
+    if evidence.scores is not None:
+        return _scores_command(evidence, evidence.scores)
     if target.asks not in _RUNNABLE or (proof is not None and proof.method == "enumeration"):
         return None
     words = ["dpaudit", "audit" if proof is None else "prove"]
@@ -43,10 +44,12 @@ def reproduce_command(evidence: Evidence) -> str | None:
     if proof is not None:
         options += [] if proof.length is None else ["--length", str(proof.length)]
         options += ["--domain", "integer"] if _whole_answers(evidence) else []
-    options += ["--runs", str(evidence.runs), "--confidence", number_text(evidence.confidence)]
+    asked = evidence.runs if evidence.asked is None else evidence.asked
+    options += ["--runs", str(asked), "--confidence", number_text(evidence.confidence)]
     options += ["--seed", str(evidence.seed), "--relation", evidence.relation]
-    if target.asks != "program" and evidence.low_bits != "report":
+    if target.asks != "program" and evidence.low_bits != "report" and evidence.sequential is None:
         options += ["--floating-point", evidence.low_bits]
+    options += [] if evidence.sequential is None else ["--sequential"]
     if evidence.learn is not None:
         options += ["--learn", evidence.learn]
     if proof is None and any(pair.origin != "mechanism" for pair in evidence.pairs):
@@ -56,38 +59,18 @@ def reproduce_command(evidence: Evidence) -> str | None:
     return visible(shlex.join(words), one_line=True)
 
 
+def _scores_command(evidence: Evidence, scores: Scores) -> str:
+    """``FILE`` stands for the two files of scores, which are not in the evidence."""
+    words = ["dpaudit", "scores", "FILE", "FILE"]
+    words += [] if evidence.claim is None else ["--claim", evidence.claim]
+    words += ["--delta", number_text(scores.delta)]
+    words += ["--confidence", number_text(evidence.confidence), "--design", scores.design]
+    return visible(shlex.join([*words, "--seed", str(evidence.seed)]), one_line=True)
+
+
 def _whole_answers(evidence: Evidence) -> bool:
     """Whether a proof is about whole numbers, which its certificate or its counterexample tells."""
     records = [] if evidence.proof is None else [evidence.proof.certificate]
     records += [] if evidence.counterexample is None else [evidence.counterexample.record]
     scopes = [record.get("scope") for record in records if record is not None]
     return any(isinstance(scope, dict) and scope.get("values") == "integer" for scope in scopes)
-
-
-_TEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    **{mark: "\\" + mark for mark in "{}$&#_%"},
-}
-
-
-def bibtex(evidence: Evidence) -> str:
-    """Return a BibTeX entry that cites the evidence by its id."""
-    name = "".join(_TEX.get(mark, mark) for mark in visible(evidence.target.name, one_line=True))
-    identity = evidence.id
-    lines = [
-        f"@misc{{dpaudit-{identity.removeprefix('dpa1:')[:12]},",
-        f"  title = {{Differential privacy audit of {{{name}}}: {evidence.verdict}}},",
-        f"  howpublished = {{dpaudit {_version(evidence)}evidence}},",
-        f"  note = {{{identity}}},",
-    ]
-    started = "" if evidence.run is None else evidence.run.started
-    year = re.match(r"\d{4}(?=-)", started)
-    lines += [f"  year = {{{year[0]}}},"] if year else []
-    return "\n".join([*lines, "}"])
-
-
-def _version(evidence: Evidence) -> str:
-    version = evidence.versions.get("dpaudit", "")
-    return f"{version} " if re.fullmatch(r"[\w.+-]+", version) else ""

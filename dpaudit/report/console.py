@@ -6,7 +6,7 @@ import math
 import textwrap
 
 from dpaudit.event import Event
-from dpaudit.evidence import Bound, Evidence, Proof, Verdict
+from dpaudit.evidence import Bound, Evidence, Proof, Scores, Verdict
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.command import reproduce_command
 from dpaudit.report.headline import NO_PROOF, headline, reason_says_more
@@ -26,6 +26,9 @@ from dpaudit.report.words import (
     claim_words,
     detectable_text,
     full_text,
+    gaussian_text,
+    guesses_text,
+    rate_text,
     shortened,
     symbol,
     visible,
@@ -35,13 +38,19 @@ from dpaudit.report.words import (
 _WIDTH, _LABEL = 100, 13
 
 
-def summary(evidence: Evidence, *, width: int | None = None) -> str:
-    """Return the summary as text without control codes, ending in a line break."""
+# as the page has them, for terminals of 16 colours; only PROVED is green
+_COLOURS = {"violated": "31", "proved": "32", "inconclusive": "33", "invalid": "35"}
+
+
+def summary(evidence: Evidence, *, width: int | None = None, colour: bool = False) -> str:
+    """Return the summary as text, ending in a line break; without control codes unless ``colour``."""
     columns = max(_WIDTH if width is None else width, 40)
     head = headline(evidence)
     verdict = f"{head.word}: {head.sentence}"
     caution = NO_PROOF if evidence.verdict is Verdict.NOT_VIOLATED else head.caution
     lines = textwrap.wrap(_plain(verdict), columns) + textwrap.wrap(_plain(caution), columns)
+    if colour:
+        lines[0] = _coloured(lines[0], head.word, head.tone)
     for label, text, most in _rows(evidence, columns):
         lines += _row(label, _plain(text), columns, most)
     lines.append("  " + "id".ljust(_LABEL) + evidence.id)
@@ -49,6 +58,12 @@ def summary(evidence: Evidence, *, width: int | None = None) -> str:
     if command is not None:
         lines.append("  " + "reproduce".ljust(_LABEL) + command)
     return "\n".join(lines) + "\n"
+
+
+def _coloured(line: str, word: str, tone: str) -> str:
+    """The first line with its verdict in bold and in colour; nothing of the evidence stands inside the codes."""
+    codes = ";".join(filter(None, ("1", _COLOURS.get(tone))))
+    return f"\x1b[{codes}m{word}\x1b[0m{line.removeprefix(word)}"
 
 
 def _plain(text: str) -> str:
@@ -86,7 +101,24 @@ def _bounds(evidence: Evidence) -> list[tuple[str, str, int]]:
         rows.append(("lower bound", _bound(evidence.lower, evidence), 1))
     if evidence.upper is not None:
         rows.append(("upper bound", _bound(evidence.upper, evidence), 1))
+    if evidence.scores is not None:
+        return rows + _scores(evidence, evidence.scores)
     return rows + _event(evidence.lower)
+
+
+_DESIGNS = {
+    "independent": "a training run for every score",
+    "one-run": "all scores from one model; a fair coin included each canary, or not",
+}
+
+
+def _scores(evidence: Evidence, scores: Scores) -> list[tuple[str, str, int]]:
+    """What was guessed or counted, and what the scores show beside the bound."""
+    rows = [("design", _DESIGNS.get(scores.design, scores.design), 1)]
+    rows += [("guesses", guesses_text(evidence.lower), 1)] if scores.design == "one-run" else _event(evidence.lower)
+    rows.append(("true pos.", ", ".join(rate_text(rate) for rate in scores.rates), 2))
+    estimate = gaussian_text(scores)
+    return [*rows, ("if Gaussian", f"{estimate}, an estimate that decides nothing", 1)] if estimate else rows
 
 
 def _kinds(evidence: Evidence, columns: int) -> list[tuple[str, str, int]]:
@@ -160,7 +192,8 @@ def _event(bound: Bound) -> list[tuple[str, str, int]]:
     for side in (0, 1):
         if not event.toward(side):
             continue
-        rows.append(("event" if not rows else "", _says(event, side), 1))
+        named = "last event" if bound.method == "sequential" else "event"
+        rows.append((named if not rows else "", _says(event, side), 1))
         if counts is not None:
             hits = counts.toward0 if side == 0 else counts.toward1
             shares = [
@@ -184,4 +217,8 @@ def _runs(evidence: Evidence) -> str:
         f"{count_text(evidence.runs)} ({count_text(evidence.learning)} learning, "
         f"{count_text(evidence.measuring)} measuring; {pairs} pair{'' if pairs == 1 else 's'})"
     )
+    if evidence.sequential is not None:
+        limit = count_text(evidence.runs if evidence.asked is None else evidence.asked)
+        how = f"stopped early, of at most {limit}" if evidence.sequential.stopped else "all that were allowed"
+        text = f"{count_text(evidence.runs)} ({how}; each bet on as it came; {pairs} pair{'' if pairs == 1 else 's'})"
     return text if evidence.reproducible else text + "; not reproducible"

@@ -1,4 +1,4 @@
-"""What does the evidence look like? The ε line, the event over both histograms, and the privacy loss.
+"""What does the evidence look like? The ε line, and the event over both histograms.
 
 Sides are told apart by colour, by line (0 solid, 1 dashed), by filling (1 is hatched) and by marker (0 is
 a circle, 1 a square); side 0 is always first.
@@ -13,14 +13,12 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
 from dpaudit.event import Event
 from dpaudit.evidence import Cell, Histogram
-from dpaudit.report.canvas import CLAIM, GRID, INK, MUTED, PROOF, SIDE0, SIDE1, SIDES, canvas, svg
-from dpaudit.report.losses import Bins
+from dpaudit.report.canvas import CLAIM, INK, MUTED, PROOF, SIDE0, SIDE1, SIDES, canvas, svg
 from dpaudit.report.outcomes import Bar, bars, is_drawn_as_bars, regions
 from dpaudit.report.words import shortened
 
@@ -135,7 +133,8 @@ def event_figure(histogram: Histogram, event: Event | None, *, narrow: bool = Fa
     return _density_figure(histogram, event, narrow)
 
 
-def _legend_sides() -> list[Any]:
+def legend_sides() -> list[Any]:
+    """Return what names both sides in a legend."""
     return [
         Patch(facecolor=(SIDE0, 0.25), edgecolor=SIDE0, label="side 0"),
         Patch(facecolor="none", edgecolor=SIDE1, hatch="////", linestyle="--", label="side 1"),
@@ -168,7 +167,7 @@ def _bar_figure(histogram: Histogram, shown: list[Bar], narrow: bool) -> str:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{100 * x:.3g} %"))
         axes.grid(axis="x")
         axes.set_xlabel("share of the runs of each side")
-        figure.legend(handles=_legend_sides(), loc="outside upper left", ncols=2)
+        figure.legend(handles=legend_sides(), loc="outside upper left", ncols=2)
         label = "Share of the runs of side 0 and of side 1 for each output" + (
             "; an arrow names the side that the event takes it to speak for"
             if any(b.side is not None for b in shown)
@@ -225,7 +224,7 @@ def _density_figure(histogram: Histogram, event: Event | None, narrow: bool) -> 
         taken = regions(event) if histogram.axis == "output" else []
         for region in taken:
             _draw_region(axes, region.low, region.high, region.side, left, right)
-        handles = _legend_sides()
+        handles = legend_sides()
         for side in sorted({region.side for region in taken}):
             handles.append(_event_handle(side))
         figure.legend(handles=handles, loc="outside upper left", ncols=2 if narrow else 4)
@@ -274,123 +273,3 @@ def _draw_region(axes: Axes, low: float | None, high: float | None, side: int, l
 def _point_outside(axes: Axes, at: float, text: str, colour: str) -> None:
     side = "left" if at == 0 else "right"
     axes.text(at, 1.02, text, transform=axes.transAxes, ha=side, va="bottom", color=colour)
-
-
-# --- the privacy loss ------------------------------------------------------------------------------------
-
-
-def loss_figure(bins: Bins, limit: float | None, limit_text: str, *, narrow: bool = False) -> str:
-    """Draw the distribution of the privacy loss under each side, with lines at ± the claimed ε.
-
-    Args:
-        bins: frequencies of the loss and their intervals.
-        limit: the claimed ε, or None for a claim that does not limit the loss of each output.
-        limit_text: how the claim is written.
-        narrow: for a phone.
-    """
-    centres, width = (bins.edges[1:] + bins.edges[:-1]) / 2, float(bins.edges[1] - bins.edges[0])
-    reach = float(bins.edges[-1])
-    alone = bins.minus[0] > 0 or bins.plus[0] > 0
-    with canvas("loss", 3.5, narrow=narrow) as figure:
-        axes = figure.add_subplot()
-        for side in (0, 1):
-            _draw_side(axes, side, centres, width, bins.mass[side], bins.low[side], bins.high[side])
-        if alone:
-            _draw_alone(axes, reach, width, bins)
-        outside = limit is not None and limit > reach * 1.001
-        handles = _loss_handles()
-        if limit is not None and not outside:
-            for at in sorted({-limit, limit}):
-                axes.axvline(at, color=CLAIM, linewidth=1.2, linestyle=(0, (1, 1.5)))
-            handles.append(
-                Line2D([], [], color=CLAIM, linewidth=1.2, linestyle=(0, (1, 1.5)), label=f"± claimed {limit_text}")
-            )
-        axes.axvline(0, color=GRID, linewidth=0.8, zorder=0)
-        edge = reach + (4.2 * width if alone else 0.5 * width)
-        axes.set_xlim(-edge, edge)
-        _loss_axes(axes, reach, width, alone, 5 if narrow else 9)
-        _scale(axes, bins)
-        axes.set_xlabel("privacy loss ln(p/q)" + ("\n" if narrow else ""))
-        for at, text, colour in ((0.0, "◂ speaks for side 1", SIDE1), (1.0, "speaks for side 0 ▸", SIDE0)):
-            axes.text(
-                at,
-                -0.21 if narrow else -0.16,
-                text,
-                transform=axes.transAxes,
-                ha="left" if at == 0 else "right",
-                color=colour,
-            )
-        axes.set_ylabel("share of the runs")
-        figure.legend(handles=handles, loc="outside upper left", ncols=2 if narrow else 4)
-        label = "Histogram of the privacy loss under side 0 and side 1, with intervals" + (
-            "" if limit is None or outside else f" and lines at plus and minus the claimed {limit_text}"
-        )
-        return svg(figure, "loss", label, narrow=narrow)
-
-
-def _loss_handles() -> list[Any]:
-    return [
-        *_legend_sides(),
-        Line2D([], [], color=MUTED, marker="|", markersize=8, linestyle="", label="95 % interval of the height"),
-    ]
-
-
-def _draw_side(axes: Axes, side: int, at: Any, width: float, mass: Any, low: Any, high: Any) -> None:
-    seen = mass > 0
-    at, mass, low, high = at[seen], mass[seen], low[seen], high[seen]
-    colour, shift = SIDES[side], (-0.16 if side == 0 else 0.16) * width
-    axes.bar(
-        at,
-        mass,
-        0.94 * width,
-        facecolor=(colour, 0.22) if side == 0 else "none",
-        edgecolor=colour,
-        hatch=None if side == 0 else "////",
-        linestyle="-" if side == 0 else "--",
-        linewidth=0.9,
-    )
-    axes.errorbar(
-        at + shift,
-        mass,
-        yerr=[np.maximum(mass - low, 0), np.maximum(high - mass, 0)],
-        fmt="o" if side == 0 else "s",
-        color=colour,
-        markersize=2.6,
-        elinewidth=1.1,
-        capsize=1.6,
-    )
-
-
-def _draw_alone(axes: Axes, reach: float, width: float, bins: Bins) -> None:
-    for side, sign, (mass, low, high) in ((0, 1, bins.plus), (1, -1, bins.minus)):
-        place = np.array([sign * (reach + 2.6 * width)])
-        _draw_side(axes, side, place, 1.6 * width, np.array([mass]), np.array([low]), np.array([high]))
-        axes.axvline(sign * (reach + 1.0 * width), color=MUTED, linewidth=0.8, linestyle=(0, (2, 2)))
-
-
-def _loss_axes(axes: Axes, reach: float, width: float, alone: bool, most: int) -> None:
-    ticks = [
-        tick for tick in MaxNLocator(most, symmetric=True).tick_values(-reach, reach) if abs(tick) <= reach * 1.0001
-    ]
-    names = [f"{tick:g}".replace("-", "−") if abs(tick) > 1e-12 else "0" for tick in ticks]
-    if alone:
-        kept = [at for at, tick in enumerate(ticks) if abs(tick) <= 0.85 * reach]
-        ticks, names = [ticks[at] for at in kept], [names[at] for at in kept]
-        place = reach + 2.6 * width
-        ticks, names = [-place, *ticks, place], ["−∞", *names, "+∞"]
-    axes.set_xticks(ticks, names)
-
-
-def _scale(axes: Axes, bins: Bins) -> None:
-    """Use a logarithmic scale where a linear one would hide a bar."""
-    every = np.concatenate([bins.mass.ravel(), [bins.minus[0], bins.plus[0]]])
-    seen = every[every > 0]
-    if len(seen) and seen.min() < 0.004 * seen.max():
-        lows = np.concatenate([bins.low.ravel(), [bins.minus[1], bins.plus[1]]])[every > 0]
-        axes.set_yscale("log")
-        axes.yaxis.set_minor_locator(NullLocator())
-        axes.set_ylim(max(float(lows.min()) / 2, float(seen.min()) / 10), min(2.0, float(seen.max()) * 3))
-    else:
-        axes.set_ylim(bottom=0)
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{100 * y:.3g} %"))
-    axes.grid(axis="y")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from dpaudit.evidence import Evidence
 from dpaudit.report.numerals import claim_text, count_text, estimate_text, lower_text, upper_text
 from dpaudit.report.templates import environment, source
-from dpaudit.report.words import symbol
+from dpaudit.report.words import full_text, symbol
 
 _SCRIPT = "index.js"
 
@@ -63,12 +63,19 @@ def _row(entry: Entry) -> dict[str, object]:
         "lower": _Shown(
             f"{symbol(evidence)} ≥ {lower_text(evidence.lower.value, claim=claimed)}", evidence.lower.value
         ),
+        "upper": _upper(evidence),
         "loss": _Shown("unknown", math.nan) if loss is None else _Shown(_loss_text(loss), loss),
         "detectable": _detectable(evidence.detectable),
         "runs": _Shown(count_text(evidence.runs), evidence.runs),
         "claimed_short": "" if claimed is None else claim_text(claimed),
         "identity": evidence.id,
     }
+
+
+def _upper(evidence: Evidence) -> _Shown:
+    if evidence.upper is None:
+        return _Shown("–" if evidence.proof is None else "none found", math.nan)
+    return _Shown(full_text(evidence.upper, evidence.claimed), evidence.upper.value)
 
 
 def _loss_text(loss: float) -> str:

@@ -6,12 +6,13 @@ The headline of evidence is the larger of what was sampled and what is exact; a 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 import msgspec
 
 from dpaudit.evidence import Attempt, Bound, Evidence, Proof, Verdict
-from dpaudit.report.numerals import NBSP, count_text
+from dpaudit.report.numerals import NBSP, count_text, upper_text
 
 COUNTEREXAMPLE = "counterexample"  # the name of the attempt that measures the event of the counterexample
 _LONGEST = 24  # characters of an exact value that is written beside its decimals
@@ -62,6 +63,27 @@ def contradicting(evidence: Evidence) -> Bound | None:
         if attempt.bound.arithmetic == "real" and attempt.bound.value > upper.value
     ]
     return max(above, key=lambda bound: bound.confidence, default=evidence.lower)
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """An ε that is certainly enough, as drawn: the colour of a proof belongs to one that keeps the claim."""
+
+    value: float
+    text: str
+    keeps_claim: bool
+
+
+def proved_limit(evidence: Evidence) -> Proved | None:
+    """Return the upper bound of ε at δ = 0 that curves can be drawn with; None where there is none."""
+    upper = evidence.upper
+    if upper is None or upper.parameter != "epsilon" or upper.delta > 0 or not math.isfinite(upper.value):
+        return None
+    if contradicting(evidence) is not None:
+        return None
+    limit = evidence.claimed.value if evidence.claimed is not None else None
+    text = f"ε ≤ {upper_text(upper.value, claim=limit)}"
+    return Proved(upper.value, text, evidence.verdict is Verdict.PROVED)
 
 
 def without_bound(evidence: Evidence) -> str:

@@ -4,10 +4,14 @@ For a cell of outputs with probability p under side 0 and q under side 1, the pr
 & Rothblum 2016, Concentrated differential privacy, section 2). Here p and q are the frequencies of a cell
 in the measuring runs, over cells that were frozen on the learning runs. All of it is an estimate that
 explains a verdict; none of it decides one.
+
+Single outputs (categories, values that come again and again) keep their own place on the axis of the loss: they are
+atoms. Only what is spread over an axis is sorted into bins.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +19,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
-from dpaudit.evidence import Histogram
+from dpaudit.evidence import Cell, Histogram
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 CONFIDENCE = 0.95
+_MOST_ATOMS = 30
 LEAST = 10  # a cell seen on one side only counts as an infinite loss from this many runs on
 
 
@@ -45,6 +50,7 @@ class Losses:
         loss: ln(p/q) of the frequencies; ±inf where one side was never seen there.
         low, high: an interval of the loss, from exact intervals of p and q.
         infinite: seen on one side only, there at least `LEAST` times; rare: seen on one side only, less often.
+        single: cells that are one output each, and not a stretch of an axis.
     """
 
     runs: tuple[int, int]
@@ -55,6 +61,7 @@ class Losses:
     high: Floats
     infinite: np.ndarray[Any, np.dtype[np.bool_]]
     rare: np.ndarray[Any, np.dtype[np.bool_]]
+    single: np.ndarray[Any, np.dtype[np.bool_]]
 
     @property
     def finite(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -86,7 +93,17 @@ def cell_losses(histogram: Histogram | None) -> Losses | None:
         low, high = np.log(p_low) - np.log(q_high), np.log(p_high) - np.log(q_low)
     alone = ~np.isfinite(loss)
     often = np.maximum(count0, count1) >= LEAST
-    return Losses((n0, n1), count0, count1, loss, low, high, alone & often, alone & ~often)
+    single = np.array([_is_single(cell) for cell in cells])
+    return Losses((n0, n1), count0, count1, loss, low, high, alone & often, alone & ~often, single)
+
+
+def _is_single(cell: Cell) -> bool:
+    """Whether a cell is one output: a category, or a number and the next double; not what is left of all others."""
+    if cell.label == "any other output":
+        return False
+    if cell.low is None or cell.high is None:
+        return cell.low is None and cell.high is None
+    return cell.high == math.nextafter(cell.low, math.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +112,7 @@ class Bins:
 
     ``edges`` has shape (bins + 1,); ``mass``, ``low`` and ``high`` have shape (2, bins), a row for each side.
     ``minus`` and ``plus`` are (mass, low, high) of the cells that only side 1, or only side 0, was seen in.
+    ``atoms`` are not among the bins.
     """
 
     edges: Floats
@@ -103,6 +121,16 @@ class Bins:
     high: Floats
     minus: tuple[float, float, float]
     plus: tuple[float, float, float]
+    atoms: tuple[Atom, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """Single outputs of one loss: the loss with its interval, and of each side (mass, low, high)."""
+
+    loss: float
+    spread: tuple[float, float]
+    sides: tuple[tuple[float, float, float], tuple[float, float, float]]
 
 
 def loss_bins(losses: Losses, limit: float | None) -> Bins:
@@ -118,12 +146,48 @@ def loss_bins(losses: Losses, limit: float | None) -> Bins:
         width = limit / round(limit / width)
     half = int(np.ceil(reach / width))
     edges = np.asarray(width * np.arange(-half, half + 1), dtype=np.float64)
+    apart = _apart(losses)
+    spread = losses.finite & ~apart
     counts = np.array(
-        [np.histogram(finite, edges, weights=side[losses.finite])[0] for side in (losses.count0, losses.count1)]
+        [np.histogram(losses.loss[spread], edges, weights=side[spread])[0] for side in (losses.count0, losses.count1)]
     )
     runs = np.array(losses.runs)[:, None]
     low, high = frequency_interval(counts, runs)
-    return Bins(edges, np.asarray(counts / runs, dtype=np.float64), low, high, _alone(losses, 1), _alone(losses, 0))
+    mass = np.asarray(counts / runs, dtype=np.float64)
+    return Bins(edges, mass, low, high, _alone(losses, 1), _alone(losses, 0), _atoms(losses, apart, 0.8 * width))
+
+
+def _apart(losses: Losses) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Single outputs that are drawn at their own place: the most frequent ones, where there are too many."""
+    own = losses.finite & losses.single
+    total = np.where(own, losses.count0 + losses.count1, -1.0)
+    kept = np.zeros_like(own)
+    kept[np.argsort(-total, kind="stable")[:_MOST_ATOMS]] = True
+    return own & kept
+
+
+def _atoms(losses: Losses, apart: np.ndarray[Any, np.dtype[np.bool_]], closest: float) -> tuple[Atom, ...]:
+    """Atoms in the order of their loss; those whose bars would overlap are one."""
+    order = np.flatnonzero(apart)[np.argsort(losses.loss[apart], kind="stable")]
+    groups: list[list[int]] = []
+    for cell in order.tolist():
+        if groups and losses.loss[cell] - losses.loss[groups[-1][0]] < closest:
+            groups[-1].append(cell)
+        else:
+            groups.append([cell])
+    return tuple(_atom(losses, group) for group in groups)
+
+
+def _atom(losses: Losses, cells: list[int]) -> Atom:
+    counts = np.array([losses.count0[cells].sum(), losses.count1[cells].sum()])
+    runs = np.array(losses.runs)
+    low, high = frequency_interval(counts, runs)
+    both_low, both_high = frequency_interval(counts, runs, 1 - (1 - CONFIDENCE) / 2)
+    share = counts / runs
+    with np.errstate(divide="ignore"):
+        spread = np.log(both_low[0]) - np.log(both_high[1]), np.log(both_high[0]) - np.log(both_low[1])
+    sides = tuple((float(share[side]), float(low[side]), float(high[side])) for side in (0, 1))
+    return Atom(float(np.log(share[0] / share[1])), (float(spread[0]), float(spread[1])), (sides[0], sides[1]))
 
 
 def _alone(losses: Losses, side: int) -> tuple[float, float, float]:

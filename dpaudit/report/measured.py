@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
 from dpaudit.event import Event
-from dpaudit.evidence import Bound, Counts, Evidence, Histogram
-from dpaudit.report.canvas import both
+from dpaudit.evidence import Bound, Counts, Evidence, Histogram, Scores, Sequential
+from dpaudit.report.canvas import INK, MUTED, both, canvas, svg
 from dpaudit.report.figures import event_figure
 from dpaudit.report.kinds import is_proof, sampled_lower
 from dpaudit.report.losses import frequency_interval
-from dpaudit.report.numerals import count_text, share_text
+from dpaudit.report.numerals import confidence_text, count_text, share_text
 from dpaudit.report.outcomes import bars, is_drawn_as_bars, regions
+from dpaudit.report.words import gaussian_text, guesses_text, rate_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,71 @@ def event_part(evidence: Evidence) -> EventPart:
     drawing = "" if histogram is None else _drawing_note(histogram, bound.event)
     found = evidence.counterexample
     computed = found is not None and bound.event == found.event
-    return _measured(bound, computed=computed, figure=figure, drawing=drawing, drawn_runs=drawn)
+    part = _measured(bound, computed=computed, figure=figure, drawing=drawing, drawn_runs=drawn)
+    if evidence.sequential is not None:
+        return _of_last_epoch(part, evidence.sequential)
+    return part if evidence.scores is None else _with_scores(part, evidence, evidence.scores, bound)
+
+
+def _of_last_epoch(part: EventPart, sequential: Sequential) -> EventPart:
+    """The same part, for the last of several events; runs that may stop at any count have no exact intervals."""
+    epochs = len(sequential.epochs)
+    times = "once" if epochs == 1 else f"{count_text(epochs)} times"
+    said = (
+        f"Events were chosen {times}, each from all runs before it; this is the last one, with the runs that were bet "
+        "on with it alone. The bound rests on all bets together."
+    )
+    return replace(part, rows=[_without_intervals(row) for row in part.rows], guesses=said)
+
+
+def _with_scores(part: EventPart, evidence: Evidence, scores: Scores, bound: Bound) -> EventPart:
+    """The same part with the ROC and what else scores show; guesses by rank have no event, and no exact intervals."""
+    said = [part.guesses, *_scores_sentences(evidence)]
+    note = part.drawing
+    figure = part.figure or Markup()
+    if scores.roc:
+        figure += both(lambda narrow: roc_figure(scores, narrow=narrow))
+        note += " " + roc_note(scores, evidence.confidence)
+    if bound.method != "one-run" or bound.counts is None:
+        return replace(part, guesses=" ".join(filter(None, said)), figure=figure or None, drawing=note.strip())
+    sentences = [
+        (side, f"a score among the {count_text(sum(hits))} {end} of all {count_text(sum(bound.counts.runs))} canaries")
+        for side, hits, end in ((0, bound.counts.toward0, "highest"), (1, bound.counts.toward1, "lowest"))
+        if sum(hits)
+    ]
+    return replace(
+        part,
+        sentences=sentences,
+        rows=[_without_intervals(row) for row in _count_rows(bound.counts, [side for side, _ in sentences])],
+        guesses=" ".join([f"Guessed were the {guesses_text(bound)}.", *_scores_sentences(evidence)]),
+        figure=figure or None,
+        drawing=note.strip(),
+        drawn_runs=f"{count_text(scores.given[0])} scores of members and {count_text(scores.given[1])} of others",
+    )
+
+
+def _scores_sentences(evidence: Evidence) -> list[str]:
+    """Say what scores show beside the bound; nothing for another target."""
+    scores = evidence.scores
+    if scores is None:
+        return []
+    found = "; ".join(rate_text(rate) for rate in scores.rates)
+    how = f"exact limits at {confidence_text(evidence.confidence)} confidence, each by itself"
+    if scores.design == "one-run":
+        how = "estimates; scores of one model hang together, and have no exact limits"
+    said = [f"The true positive rate is {found}: {how}."]
+    estimate = gaussian_text(scores)
+    if estimate:
+        said.append(
+            f"If, and only if, these were the scores of a Gaussian mechanism, it would have {estimate}: an estimate, "
+            "on a condition that was not checked. It is no bound and decided nothing."
+        )
+    return said
+
+
+def _without_intervals(row: CountRow) -> CountRow:
+    (count0, share0, _), (count1, share1, _) = row.cells
+    return CountRow(row.name, ((count0, share0, "–"), (count1, share1, "–")))
 
 
 def low_bits_part(evidence: Evidence) -> EventPart | None:
@@ -125,4 +190,56 @@ def _guesses(counts: Counts) -> str:
         f"An attacker who guesses the side by this event, and passes otherwise, guessed {count_text(right + wrong)} "
         f"times and was right {count_text(right)} times ({share_text(right / (right + wrong))}); a coin would be "
         "right half of the time."
+    )
+
+
+# --- the ROC of scores ------------------------------------------------------------------------------------
+
+
+def roc_figure(scores: Scores, *, narrow: bool = False) -> str:
+    """Draw the ROC at its thresholds, and the region in which it certainly lies, where there is one."""
+    sizes = scores.measured
+    points = sorted((b / sizes[1], a / sizes[0]) for a, b in (point.counts for point in scores.roc))
+    with canvas("roc", 3.8, narrow=narrow) as figure:
+        axes = figure.add_subplot()
+        region = _roc_region(scores)
+        if region:
+            x, low, high = zip(*region, strict=True)
+            axes.fill_between(x, low, high, step="post", color=INK, alpha=0.16, linewidth=0)
+        axes.plot([0, 1], [0, 1], color=MUTED, linewidth=0.8, linestyle=(0, (4, 2)))
+        axes.plot(
+            *zip((0.0, 0.0), *points, (1.0, 1.0), strict=True), color=INK, linewidth=1.2, marker="o", markersize=3
+        )
+        axes.set_xlim(0, 1)
+        axes.set_ylim(0, 1)
+        axes.grid()
+        axes.set_xlabel("false positive rate")
+        axes.set_ylabel("true positive rate")
+        label = "True positive rate against false positive rate" + ("" if not region else ", with its certain region")
+        return svg(figure, "roc", label, narrow=narrow)
+
+
+def _roc_region(scores: Scores) -> list[tuple[float, float, float]]:
+    """Corners (FPR, lowest TPR, highest TPR) of the region, from left to right: each holds up to the next."""
+    limits = [point.limits for point in scores.roc if point.limits is not None]
+    if not limits:
+        return []
+    ends = sorted({0.0, 1.0, *(limit[2] for limit in limits), *(limit[3] for limit in limits)})
+    return [
+        (
+            x,
+            max((limit[0] for limit in limits if limit[3] <= x), default=0.0),
+            min((limit[1] for limit in limits if limit[2] > x), default=1.0),
+        )
+        for x in ends
+    ]
+
+
+def roc_note(scores: Scores, confidence: float) -> str:
+    """Say what the ROC shows."""
+    if any(point.limits is None for point in scores.roc):
+        return "The curve is that of these scores; scores of one model hang together, so no region is certain."
+    return (
+        f"The curve is that of the measuring scores; all of the true curve lies within the grey region, at "
+        f"{confidence_text(confidence)} confidence. The region is a statement of its own and decides nothing."
     )

@@ -128,5 +128,5 @@ def bars(histogram: Histogram, event: Event | None) -> list[Bar]:
     shown = [bar for bar, _ in kept]
     if rest:
         total0, total1 = sum(bar.count0 for bar in rest), sum(bar.count1 for bar in rest)
-        shown.append(Bar(f"{len(rest)} others together", total0, total1, None))
+        shown.append(Bar(f"{len(rest)} others together" if len(rest) > 1 else rest[0].label, total0, total1, None))
     return shown

@@ -11,31 +11,28 @@ from typing import Any
 
 from markupsafe import Markup
 
-from dpaudit.evidence import Attempt, Counterexample, Evidence, PairRecord
-from dpaudit.privacy import ApproxDP, Claim, PureDP
-from dpaudit.report.canvas import both
-from dpaudit.report.command import bibtex, reproduce_command
+from dpaudit.evidence import Counterexample, Evidence, PairRecord
+from dpaudit.privacy import Claim
+from dpaudit.report.attempts import attempt_rows, methods
+from dpaudit.report.change import change_part
+from dpaudit.report.cite import bibtex, citation, sources
+from dpaudit.report.command import reproduce_command
+from dpaudit.report.curves import curves_part
 from dpaudit.report.difference import Piece, differences
 from dpaudit.report.embed import BLOCK_ID, embedded_json
-from dpaudit.report.figures import loss_figure
 from dpaudit.report.headline import headline, reason_says_more
 from dpaudit.report.kinds import is_proof
 from dpaudit.report.line import line
-from dpaudit.report.losses import Losses, beyond, cell_losses, loss_bins
+from dpaudit.report.loss import loss_part
+from dpaudit.report.meaning import meaning
 from dpaudit.report.measured import event_part, low_bits_part
-from dpaudit.report.numerals import (
-    claim_text,
-    confidence_text,
-    count_text,
-    estimate_text,
-    share_text,
-)
+from dpaudit.report.numerals import confidence_text, count_text, error_text
+from dpaudit.report.posterior import posterior_part
+from dpaudit.report.power import power_part
 from dpaudit.report.proof import exact_part, proof_part
 from dpaudit.report.templates import environment
 from dpaudit.report.words import (
     ASKS,
-    METHODS,
-    bound_text,
     claim_meaning,
     claim_words,
     limits,
@@ -47,14 +44,52 @@ from dpaudit.report.words import (
 _LONGEST_SHOWN = 120_000  # characters of the record that the page also shows as text
 
 
-def render(evidence: Evidence) -> str:
-    """Return the page of an audit."""
-    return environment().get_template("template.html.j2").render(**_context(evidence))
+def render(evidence: Evidence, baseline: Evidence | None = None) -> str:
+    """Return the page of an audit; with a baseline also what changed since."""
+    context = _context(evidence, baseline)
+    return environment().get_template("template.html.j2").render(**context, sections=_sections(context))
 
 
-def _context(evidence: Evidence) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """A section of the page: its anchor, which is also the name of its template, and how the contents list it."""
+
+    name: str
+    title: str
+
+
+def _sections(context: dict[str, Any]) -> list[_Section]:
+    """Return the sections that the evidence fills, in their order."""
+    curves, exact = context["curves"], context["exact"]
+    posterior = context["posterior"].figure
+    listed = [
+        ("line", f"Where {context['symbol']} lies", True),
+        ("words", "In plain words", True),
+        ("proof", "Proof", context["proof"]),
+        ("exact", "" if exact is None else exact.title, exact),
+        ("scope", "Scope", True),
+        ("limits", "What it cannot show", True),
+        ("pair", "The pair", True),
+        ("event", "The event", True),
+        ("low-bits", "Low-order bits", context["low_bits"]),
+        ("loss", "Privacy loss", True),
+        ("tradeoff", "Trade-off curve", curves),
+        ("profile", "Privacy profile", curves),
+        ("posterior", "What an attacker can believe", posterior),
+        ("power", "What it would have found", context["power"]),
+        ("attempts", "Every attempt", True),
+        ("change", "Change", context["change"]),
+        ("method", "Method", True),
+        ("reproduce", "Reproduce", True),
+        ("cite", "Cite", True),
+        ("glossary", "Glossary", True),
+        ("raw", "Raw evidence", True),
+    ]
+    return [_Section(name, title) for name, title, filled in listed if filled]
+
+
+def _context(evidence: Evidence, baseline: Evidence | None) -> dict[str, Any]:
     claim = evidence.claimed
-    losses = cell_losses(evidence.histogram)
     record = evidence.to_json()
     return {
         "evidence": evidence,
@@ -66,25 +101,33 @@ def _context(evidence: Evidence) -> dict[str, Any]:
         "low_event": low_bits_part(evidence),
         "line": line(evidence, claim),
         "apart": is_proof(evidence),
+        "meaning": meaning(evidence),
+        "posterior": posterior_part(evidence, claim),
+        "curves": curves_part(evidence, claim),
+        "power": power_part(evidence),
+        "change": change_part(baseline, evidence),
         "proof": proof_part(evidence, claim),
         "exact": exact_part(evidence, claim),
         "scope": _scope(evidence, claim),
         "limits": limits(evidence),
         "pairs": [_pair(number, pair, evidence.counterexample) for number, pair in enumerate(evidence.pairs)],
         "event": event_part(evidence),
-        "loss": _loss(losses, claim),
+        "loss": loss_part(evidence, claim),
         "of_score": evidence.histogram is not None and evidence.histogram.axis == "score",
-        "attempts": [_attempt(attempt, claim) for attempt in evidence.attempts],
-        "methods": _methods(evidence),
+        "attempts": attempt_rows(evidence, claim),
+        "methods": methods(evidence),
+        "sources": sources(evidence),
         "command": reproduce_command(evidence),
         "given_pairs": evidence.proof is None and any(pair.origin != "mechanism" for pair in evidence.pairs),
         "bibtex": bibtex(evidence),
+        "citation": citation(evidence),
         "block_id": BLOCK_ID,
         "embedded": Markup(embedded_json(evidence)),
         "record": record if len(record) <= _LONGEST_SHOWN else None,
         "record_size": count_text(len(record.encode("utf-8")) // 1000),
         "count": count_text,
         "confidence": confidence_text,
+        "error": error_text,
     }
 
 
@@ -165,135 +208,3 @@ def _pair(number: int, pair: PairRecord, counterexample: Counterexample | None) 
     elif pair.shown0 is not None and pair.shown1 is not None:
         shown = differences(pair.shown0, pair.shown1)
     return _Pair(number, (pair.digest0, pair.digest1), _ORIGINS.get(origin, origin), shown)
-
-
-# --- the privacy loss ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Loss:
-    figure: Markup
-    runs: tuple[str, str]
-    limit: str | None
-    beyond: list[tuple[str, ...]]
-    with_excess: bool
-    within: str
-    infinite: list[str]
-    rare: str
-    note: str
-
-
-def _limit(claim: Claim | None) -> float | None:
-    """The ε that a claim sets for the loss: of pure and approximate DP only."""
-    return claim.value if isinstance(claim, PureDP | ApproxDP) else None
-
-
-def _loss(losses: Losses | None, claim: Claim | None) -> _Loss | None:
-    if losses is None:
-        return None
-    limit = _limit(claim)
-    text = "" if claim is None or limit is None else f"ε = {claim_text(limit)}"
-    bins = loss_bins(losses, limit)
-    infinite = []
-    for side in (0, 1):
-        alone = losses.infinite & ((losses.count0 if side == 0 else losses.count1) > 0)
-        if alone.any():
-            infinite.append(
-                f"{share_text(losses.mass(side, alone))} of the runs of side {side} fell into cells that side "
-                f"{1 - side} never reached ({'+' if side == 0 else '−'}∞ in the figure)."
-            )
-    return _Loss(
-        figure=both(lambda narrow: loss_figure(bins, limit, text, narrow=narrow)),
-        runs=(count_text(losses.runs[0]), count_text(losses.runs[1])),
-        limit=text or None,
-        beyond=[] if claim is None or limit is None else _beyond_rows(losses, limit, claim.delta),
-        with_excess=claim is not None and claim.delta > 0,
-        within="" if limit is None else _outside(losses, limit),
-        infinite=infinite,
-        rare=_rare(losses),
-        note=_loss_note(claim),
-    )
-
-
-def _rare(losses: Losses) -> str:
-    runs = int(losses.count0[losses.rare].sum() + losses.count1[losses.rare].sum())
-    if runs == 0:
-        return ""
-    return (
-        f"{count_text(runs)} runs lie in cells that only one side reached, too seldom to call the loss infinite; "
-        "they are not drawn."
-    )
-
-
-def _outside(losses: Losses, limit: float) -> str:
-    reach = float(abs(losses.loss[losses.finite]).max(initial=0.0))
-    if limit <= 5 * max(reach, 1e-12) * 1.02:
-        return ""
-    return "The lines at ± the claimed ε lie outside the figure: every estimated loss is far smaller."
-
-
-def _beyond_rows(losses: Losses, limit: float, delta: float) -> list[tuple[str, ...]]:
-    found = beyond(losses, limit)
-    rows = []
-    for side, name in enumerate(("loss above +ε, under side 0", "loss below −ε, under side 1")):
-        row: tuple[str, ...] = (name, share_text(found.clear[side]), share_text(found.unclear[side]))
-        if delta > 0:
-            row += (share_text(found.excess[side]), f"{estimate_text(100 * delta)}\N{NO-BREAK SPACE}%")
-        rows.append(row)
-    return rows
-
-
-def _loss_note(claim: Claim | None) -> str:
-    if claim is None:
-        return "No claim was given, so there is nothing to compare the loss with."
-    if isinstance(claim, PureDP) or (isinstance(claim, ApproxDP) and claim.delta == 0):
-        return (
-            "A pure ε claim allows no mass at all beyond ±ε. Frequencies fluctuate: where the true loss of a cell is "
-            "exactly ε, as in mechanisms that use their budget fully, its estimate lies beyond in about half of all "
-            "audits. Only a cell whose whole interval lies beyond is counted as clear, and even of those a few in a "
-            "hundred may be chance."
-        )
-    if isinstance(claim, ApproxDP):
-        return (
-            "What δ limits is not the mass beyond ±ε itself but its excess, the sum of p − e^ε · q over the cells "
-            "where that is positive. The mass may be larger than δ where the claim holds. The excess is an estimate, "
-            "and noise alone makes it somewhat larger than 0."
-        )
-    return (
-        f"A claim of {claim.notion} sets no limit to the loss of a single output, so no lines are drawn; it limits "
-        "the distribution of the loss as a whole."
-    )
-
-
-# --- attempts and methods --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _AttemptRow:
-    pair: int
-    name: str
-    event: str
-    method: str
-    counts: list[str]
-    bound: str
-    confidence: str
-    considered: int
-
-
-def _attempt(attempt: Attempt, claim: Claim | None) -> _AttemptRow:
-    bound, counts = attempt.bound, attempt.bound.counts
-    texts = []
-    if counts is not None:
-        for side, hits in ((0, counts.toward0), (1, counts.toward1)):
-            if bound.event is None or bound.event.toward(side):
-                texts.append(f"for side {side}: {count_text(hits[0])} | {count_text(hits[1])}")
-        texts.append(f"of {count_text(counts.runs[0])} | {count_text(counts.runs[1])}")
-    value = bound_text(bound, claim) if bound.value > 0 else "none above 0"
-    family = "" if bound.event is None else bound.event.family
-    sure = confidence_text(bound.confidence) if bound.kind == "sampled" else "certain"
-    return _AttemptRow(attempt.pair, attempt.name, family, bound.method, texts, value, sure, len(attempt.considered))
-
-
-def _methods(evidence: Evidence) -> list[tuple[str, str]]:
-    used = dict.fromkeys([evidence.lower.method, *(attempt.bound.method for attempt in evidence.attempts)])
-    return [(name, METHODS[name]) for name in used if name in METHODS]

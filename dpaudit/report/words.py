@@ -9,7 +9,7 @@ import math
 import unicodedata
 
 from dpaudit.errors import UsageError
-from dpaudit.evidence import Bound, Evidence
+from dpaudit.evidence import Bound, Evidence, Rate, Scores
 from dpaudit.privacy import ApproxDP, Claim, PureDP, RenyiDP, parse_claim
 from dpaudit.report.kinds import (
     exact_value,
@@ -21,6 +21,7 @@ from dpaudit.report.numerals import (
     count_text,
     estimate_text,
     lower_text,
+    share_text,
     upper_text,
 )
 
@@ -236,7 +237,18 @@ ASKS = {
     "sampler": "a function that returns many outputs at once, from a seeded generator",
     "seeded": "a function that returns one output a call, from a seeded generator",
     "opaque": "a function with randomness of its own, which cannot be seeded",
+    "scores": "scores of an attack on a model, of members (side 0) and of others (side 1), recorded elsewhere",
+    "outputs": "outputs of a mechanism that were recorded elsewhere",
 }
+
+_BINS = (
+    "Outputs are put into a few bins, by how much they speak for a side; one event would show little of a divergence "
+    "that is spread over all of them. The counts of all bins give a joint region for their probabilities: an exact "
+    "binomial test for each bin among what the earlier ones left, combined with weights that were fixed before "
+    "measuring (Stouffer et al. 1949), cut as in Berger & Boos (1994). The bound is the smallest Rényi divergence of "
+    "side {first} from side {second} that the region allows, by its variational form (Donsker & Varadhan 1983; Birrell "
+    "et al. 2021), at the order that shows most; computed on a grid that is rounded against it."
+)
 
 METHODS = {
     "guess": (
@@ -264,6 +276,22 @@ METHODS = {
         "are too unlikely under it (Buehler 1957), cut as in Berger & Boos (1994). The bound is the smallest "
         "value that some point of the region allows."
     ),
+    "one-run": (
+        "Each canary was put into the training data of one model, or left out, by a fair coin of its own. The highest "
+        "scores are guessed in and the lowest out, in numbers that the number of canaries alone fixes; the plans share "
+        "the error. The guesses hang together, so no binomial interval holds for them; but under (ε, δ)-DP the number "
+        "of right ones is at most as large as a binomial number with the probability e^ε / (1 + e^ε), but for a term "
+        "in δ (Steinke, Nasr & Jagielski 2023, Theorem 5.2). The bound is the smallest ε that this leaves possible. "
+        "There are no learning runs, and each canary counts as one measuring run."
+    ),
+    "sequential": (
+        "A fair coin picks the side of every run, and every run is bet on as it comes, by events that only earlier "
+        "runs have chosen: a bet wins where the event guesses the side, and loses so much where it errs that no bet "
+        "gains on average if the claim is true. Then the wealth of all bettors, who start with 1, ever reaches "
+        "1 / (1 − confidence) with a probability of at most 1 − confidence, however often one looks and whenever one "
+        "stops (Ville 1939). The bound is the largest value of the claim that is rejected in this way, with all "
+        "smaller ones."
+    ),
     "two-sided enumerated joint": (
         "A fair coin picks the side of every run; right and wrong guesses give a joint region for their two "
         "probabilities. Runs are few, so all counts that were possible are enumerated: they were put in order "
@@ -271,14 +299,46 @@ METHODS = {
         "at least as telling as these are too unlikely under it (Buehler 1957), cut as in Berger & Boos (1994). "
         "The bound is the smallest value that some point of the region allows."
     ),
+    "multinomial": _BINS.format(first=0, second=1),
+    "swapped multinomial": _BINS.format(first=1, second=0),
 }
+
+
+def rate_text(rate: Rate) -> str:
+    """Write the true positive rate at a false positive rate, with its exact limits where there are any."""
+    text = f"{share_text(rate.estimate)} at {share_text(rate.at)} false positives"
+    if rate.limits is None:
+        return text
+    low, high = rate.limits
+    return f"{text} ({share_text(low, rounding='lower')} to {share_text(high, rounding='upper')})"
+
+
+def gaussian_text(scores: Scores) -> str:
+    """Write what a Gaussian mechanism with such scores would lose; empty where that cannot be estimated."""
+    if scores.mu is None or scores.epsilon_if_gaussian is None:
+        return ""
+    return (
+        f"ε{NBSP}≈{NBSP}{estimate_text(scores.epsilon_if_gaussian)} at δ{NBSP}={NBSP}{claim_text(scores.delta)} "
+        f"(μ{NBSP}≈{NBSP}{estimate_text(abs(scores.mu))})"
+    )
+
+
+def guesses_text(bound: Bound) -> str:
+    """Say which canaries of one model were guessed, and how many of the guesses were right."""
+    counts = bound.counts
+    assert counts is not None
+    high, low = sum(counts.toward0), sum(counts.toward1)
+    right = counts.toward0[0] + counts.toward1[1]
+    ends = f"{count_text(high)} highest in" + (f", {count_text(low)} lowest out" if low else "")
+    return f"{ends}; {count_text(right)} of {count_text(high + low)} right, of {count_text(sum(counts.runs))} canaries"
 
 
 def limits(evidence: Evidence) -> list[tuple[str, str]]:
     """Return what the audit cannot show, each as a short name and a sentence."""
     listed = []
-    if evidence.learning > 0 and evidence.pairs:
-        a_side = evidence.learning / len(evidence.pairs) / 2
+    learning = evidence.learning if evidence.sequential is None else evidence.runs // 2  # all earlier runs teach
+    if learning > 0 and evidence.pairs:
+        a_side = learning / len(evidence.pairs) / 2
         one_in = max(1, int(a_side / 10))
         one_in -= one_in % 10 ** max(0, len(str(one_in)) - 2)  # two digits, toward the more common leak
         listed.append(

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from dpaudit.attack import choose, count_event
+from dpaudit.attack import Partition, choose, count_event, in_degrees
 from dpaudit.attack.families import families, spread_points, watched
 from dpaudit.attack.ladder import by_position, by_ratio, smoothed
 from dpaudit.attack.predict import predicted_bound
@@ -110,15 +110,24 @@ def test_choosing_never_fails_and_is_determined(side0, side1, claim):
     assert sum(choice.share for choice in chosen) == pytest.approx(1)
     assert len({choice.name for choice in chosen}) == len(chosen) <= 2
     for choice in chosen:
-        assert choice.method in ({"guess", "joint"} if claim.pure else {"two-sided joint", "joint"})
+        assert choice.graded == choice.method.endswith("multinomial")
+        if choice.graded:
+            assert isinstance(claim, ZeroConcentratedDP | RenyiDP)
+        else:
+            assert choice.method in ({"guess", "joint"} if claim.pure else {"two-sided joint", "joint"})
         if choice.method == "joint":
             assert not (choice.event.toward(0) and choice.event.toward(1))
         assert (choice.weight is None) == (choice.method == "guess")
-        assert choice.weight is None or 0 < choice.weight < 1
+        assert choice.weight is None or np.all((np.array(choice.weight) > 0) & (np.array(choice.weight) < 1))
         assert msgspec.json.decode(msgspec.json.encode(choice.event), type=Event) == choice.event
         assert isinstance(str(choice.event), str)
         toward = [count_event(choice.event, side) for side in (side0, side1)]
-        counts = Counts((len(side0), len(side1)), (toward[0][0], toward[1][0]), (toward[0][1], toward[1][1]))
+        bins = None
+        if choice.graded:
+            cells = Partition(choice.event.family, choice.event.rules)
+            bins = tuple(in_degrees(choice.event, cells.counts(side)) for side in (side0, side1))
+            assert [sum(own) for own in bins] == [len(side0), len(side1)]
+        counts = Counts((len(side0), len(side1)), (toward[0][0], toward[1][0]), (toward[0][1], toward[1][1]), bins)
         bound = lower_bound(choice.method, counts, claim=claim, weight=choice.weight, error=0.05)
         assert 0 <= bound < math.inf
 

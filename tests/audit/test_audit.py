@@ -295,8 +295,6 @@ def test_listeners_hear_every_run():
         ({"relation": "add-remove", "pairs": [([1], [2])]}, "not neighbouring"),
         ({"parameters": {"epsilonn": 1}}, "did you mean 'epsilon'"),
         ({"floating_point": "maybe"}, "floating_point is"),
-        ({"sequential": True}, "sequential=True is not available"),
-        ({"curve": True}, "curve=True is not available"),
     ],
 )
 def test_bad_input_gets_a_sentence(options, words):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import json
 import math
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 import dpaudit as dp
 from dpaudit.check import check, check_file
-from dpaudit.evidence import content_id
+from dpaudit.evidence import content_id, round_outward
 
 
 def laplace(data, noise, *, epsilon=1):
@@ -90,18 +91,18 @@ def test_everything_holds_in_what_was_found(name):
 
 
 WHATS = {
-    "proved": {"bound", "counterexample", "certificate"},
-    "infinite": {"bound", "counterexample"},
-    "any length": {"bound", "counterexample", "certificate"},
-    "without runs": {"counterexample", "certificate"},
-    "enumerated": {"bound", "enumeration"},
-    "low bits": {"bound", "low-order bits"},
+    "proved": {"bound", "second opinion", "histogram", "counterexample", "probabilities", "certificate"},
+    "infinite": {"bound", "second opinion", "histogram", "counterexample", "probabilities", "certificate"},
+    "any length": {"bound", "second opinion", "histogram", "counterexample", "probabilities", "certificate"},
+    "without runs": {"counterexample", "probabilities", "certificate"},
+    "enumerated": {"bound", "second opinion", "histogram", "enumeration"},
+    "low bits": {"bound", "second opinion", "histogram", "low-order bits"},
 }
 
 
 @pytest.mark.parametrize("name", WHATS)
 def test_everything_is_looked_at(name):
-    always = {"id", "runs", "confidence", "headline", "verdict"}
+    always = {"id", "runs", "confidence", "headline", "power", "target", "pair", "verdict"}
     looked_at = [each.what for each in check(found(name)) if each.what not in always]
     assert set(looked_at) == WHATS[name]
     assert looked_at.count("bound") == len(found(name).attempts)
@@ -263,3 +264,23 @@ def test_invalid_evidence_is_taken_as_it_is():
     assert evidence.verdict is dp.Verdict.INVALID
     assert all(finding.holds for finding in check(evidence))
     assert math.isclose(evidence.lower.value, 0)
+
+
+# --- a second opinion -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["sampled", "gaussian", "proved"])
+def test_a_bound_that_only_this_library_finds_is_noticed(name, monkeypatch):
+    """Were our own quantiles wrong, and wrong again in the check, the intervals of statsmodels would tell."""
+    from dpaudit.bounds.statement import lower_bound
+
+    sampled = importlib.import_module("dpaudit.check.sampled")
+    monkeypatch.setattr(sampled, "lower_bound", lambda *given, **named: 1.01 * lower_bound(*given, **named))
+    record = found(name).record()
+    for bound in [record["lower"], *(each["bound"] for each in record["attempts"])]:
+        if bound["kind"] == "sampled":
+            bound["value"] = round_outward(1.01 * bound["value"], "lower")
+    text = json.dumps({"id": content_id(record), "evidence": record, "run": None})
+    wrong = {finding.what for finding in check(dp.Evidence.from_json(text)) if not finding.holds}
+    assert "second opinion" in wrong
+    assert "bound" not in wrong

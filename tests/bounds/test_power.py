@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from scipy.stats import binom
 
 from dpaudit.bounds import guess_bound, joint_weight, two_sided_weight
 from dpaudit.bounds.guess import detectable_guess
-from dpaudit.bounds.statement import detectable, detectable_gaussian, lower_bound
-from dpaudit.evidence import Counts
+from dpaudit.bounds.power import detectable, detectable_gaussian, foresee, runs_to_show, runs_to_show_gaussian
+from dpaudit.bounds.statement import lower_bound
+from dpaudit.evidence import Attempt, Bound, Counts
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 
 
@@ -108,3 +110,190 @@ def test_more_runs_detect_less():
     found = [detectable_gaussian(claim, runs, 0.05) for runs in (10**3, 10**4, 10**5, 10**6)]
     assert found == sorted(found, reverse=True)
     assert found[-1] > 1
+
+
+# --- events whose counts hang together ---
+
+
+@pytest.mark.parametrize("mass", [1.0, 0.9])
+def test_where_every_run_is_a_guess_of_a_side(mass):
+    # right guesses that are lucky leave fewer runs to be wrong in: the two counts are not moved one by one
+    claim, runs = ApproxDP(1, 0.05), 20_000
+    counts = Counts((runs // 2, runs // 2), (round(0.73 * mass * runs), 0), (round(0.27 * mass * runs), 0))
+    weight = two_sided_weight(0.73 * mass, 0.27 * mass, runs)
+    least = detectable("two-sided joint", counts, claim=claim, weight=weight, error=0.05)
+    found = _found("two-sided joint", counts, claim, weight, least, runs)
+    assert 0.85 <= found <= 0.95
+
+
+def test_where_the_complement_tells_as_much():
+    # p + q = 1: the larger loss of the two counts, and is unlucky only where both are
+    claim, n, q = ApproxDP(1, 0.05), 8_000, 0.95 / (1 + math.e)
+    p = _event(claim, q, 1.0)
+    assert p + q == pytest.approx(1)
+    counts = Counts((n, n), (round(n * p), round(n * q)), (0, 0))
+    weight = joint_weight(p, q, n, n)
+    least = detectable("joint", counts, claim=claim, weight=weight, error=0.05)
+    assert 0.87 <= _found("joint", counts, claim, weight, least, 2 * n, repetitions=2_000) <= 0.95
+
+
+# --- how many runs it takes ---
+
+EVENTS = [
+    ("guess", PureDP(1), 1.2, 0.3),
+    ("guess", PureDP(0.1), 0.15, 0.9),
+    ("guess", PureDP(0), 0.1, 0.5),
+    ("joint", PureDP(3), 3.5, 0.002),
+    ("joint", ApproxDP(1, 0.01), 1.2, 0.1),
+    ("joint", ApproxDP(1, 0.05), 1.2, 0.25),
+    ("joint", GaussianDP(1), 1.1, 0.1),
+    ("joint", ZeroConcentratedDP(0.3), 0.4, 0.05),
+    ("joint", RenyiDP(2, 0.3), 0.4, 0.2),
+    ("two-sided joint", ApproxDP(1, 0.01), 1.2, 0.3),
+    ("two-sided joint", GaussianDP(1), 1.1, 0.5),
+]
+
+
+@pytest.mark.parametrize(("method", "claim", "value", "mass"), EVENTS, ids=str)
+def test_the_runs_that_are_planned_find_it_in_nine_of_ten_audits(method, claim, value, mass):
+    counts, weight = _counted(method, claim, mass, 20_000)
+    runs = runs_to_show(method, counts, claim=claim, weight=weight, error=0.05, value=value)
+    assert 0.85 <= _found(method, counts, claim, weight, value, math.ceil(runs)) <= 0.95
+    # and half of them do not: the number says something
+    assert _found(method, counts, claim, weight, value, math.ceil(runs / 2)) < 0.8
+
+
+@pytest.mark.parametrize(("method", "claim", "value", "mass"), EVENTS, ids=str)
+def test_what_so_many_runs_detect_is_what_was_asked_for(method, claim, value, mass):
+    counts, weight = _counted(method, claim, mass, 20_000)
+    runs = runs_to_show(method, counts, claim=claim, weight=weight, error=0.05, value=value)
+    there, _ = _counted(method, claim, mass, round(runs))
+    least = detectable(method, there, claim=claim, weight=weight, error=0.05)
+    assert least - claim.value == pytest.approx(value - claim.value, rel=0.04)
+
+
+def test_what_no_number_of_runs_would_show():
+    nothing = Counts((500, 500), (0, 0), (0, 0))
+    assert runs_to_show("guess", nothing, claim=PureDP(1), weight=None, error=0.05, value=2) == math.inf
+    some = Counts((500, 500), (100, 50), (50, 100))
+    for value in (1.0, 0.5, -1.0):
+        assert runs_to_show("guess", some, claim=PureDP(1), weight=None, error=0.05, value=value) == math.inf
+    assert runs_to_show_gaussian(ApproxDP(1, 1e-5), 1000, 0.05, 1.0) == math.inf
+
+
+def test_smaller_violations_take_more_runs_and_a_better_confidence_too():
+    counts = Counts((500, 500), (100, 50), (50, 100))
+
+    def runs(value, error):
+        return runs_to_show("guess", counts, claim=PureDP(1), weight=None, error=error, value=value)
+
+    found = [runs(value, 0.05) for value in (3, 2, 1.5, 1.2, 1.1, 1.01)]
+    assert found == sorted(found)
+    assert runs(1.2, 0.001) > 1.5 * runs(1.2, 0.05)
+
+
+@pytest.mark.parametrize("claim", [ApproxDP(1, 1e-2), ApproxDP(1, 1e-5), ApproxDP(0.5, 1e-3)], ids=str)
+def test_the_runs_of_the_yardstick_detect_on_it_what_was_asked_for(claim):
+    value = 1.6 * claim.value
+    runs = runs_to_show_gaussian(claim, 10_000, 0.05, value)
+    assert detectable_gaussian(claim, round(runs), 0.05) == pytest.approx(value, rel=0.02)
+
+
+# --- what a whole audit says of it ---
+
+
+def _attempt(pair, method, counts, claim, weight, confidence=0.95, value=0.9):
+    bound = Bound(
+        value, "lower", "sampled", claim.parameter, str(claim), confidence, claim.delta, method, weight, counts
+    )
+    return Attempt(pair, "stable", bound, ())
+
+
+@pytest.mark.parametrize(("method", "claim", "value", "mass"), EVENTS, ids=str)
+def test_the_table_of_smaller_violations_is_what_a_search_finds(method, claim, value, mass):
+    counts, weight = _counted(method, claim, mass, 20_000)
+    foreseen = foresee(claim, [_attempt(0, method, counts, claim, weight)], learning=5_000)
+    # the level that is read back from the evidence
+    least = detectable(method, counts, claim=claim, weight=weight, error=1 - 0.95)
+    assert (foreseen.value, foreseen.where) == (least, "event")
+    assert len(foreseen.smaller) == 3
+    assert [row.value for row in foreseen.smaller] == sorted({row.value for row in foreseen.smaller}, reverse=True)
+    for row in foreseen.smaller:
+        assert claim.value < row.value < least
+        exact = runs_to_show(method, counts, claim=claim, weight=weight, error=0.05, value=row.value)
+        assert row.runs == pytest.approx(exact * 25_000 / 20_000, rel=0.25 if isinstance(claim, RenyiDP) else 0.12)
+
+
+def test_the_table_of_the_yardstick_is_what_a_search_finds():
+    claim = ApproxDP(1, 1e-3)
+    counts = Counts((10_000, 10_000), (4_000, 2_500), (0, 0))  # an event that is easily shown to exceed the claim
+    foreseen = foresee(claim, [_attempt(0, "joint", counts, claim, 0.5, value=0.1)], learning=0)
+    assert foreseen.where == "gaussian"
+    for row in foreseen.smaller:
+        assert row.runs == pytest.approx(runs_to_show_gaussian(claim, 20_000, 0.05, row.value), rel=0.15)
+
+
+def test_the_weakest_pair_decides_by_its_better_event():
+    claim = PureDP(1)
+    many, few, none = (Counts((9_000, 9_000), (k, k // 2), (k // 2, k)) for k in (4_000, 400, 0))
+    alone = {
+        name: foresee(claim, [_attempt(0, "guess", counts, claim, None)], 0).value
+        for name, counts in (("many", many), ("few", few))
+    }
+    both = [_attempt(0, "guess", many, claim, None), _attempt(1, "guess", few, claim, None)]
+    assert foresee(claim, both, 0).value == alone["few"] > alone["many"]
+    both.append(_attempt(1, "guess", none, claim, None))
+    assert foresee(claim, both, 0).value == alone["few"]
+
+
+def test_where_nothing_shows_yet_the_table_says_what_would():
+    counts = Counts((20, 20), (3, 1), (1, 3))
+    foreseen = foresee(PureDP(2), [_attempt(0, "guess", counts, PureDP(2), None)], learning=10)
+    assert foreseen.value == math.inf
+    assert [row.value for row in foreseen.smaller] == [4, 3, 2.4]
+    assert [row.runs for row in foreseen.smaller] == sorted(row.runs for row in foreseen.smaller)
+    nothing = Counts((20, 20), (0, 0), (0, 0))
+    assert foresee(PureDP(2), [_attempt(0, "guess", nothing, PureDP(2), None)], learning=10).smaller == ()
+
+
+def test_a_long_audit_spends_little_on_it():
+    claims = [("guess", PureDP(1), 0.4), ("joint", ApproxDP(1, 0.01), 0.1), ("joint", GaussianDP(1), 0.1)]
+    for method, claim, mass in claims:
+        counts, weight = _counted(method, claim, mass, 10_000_000)
+        attempts = [_attempt(0, method, counts, claim, weight)]
+        clock = time.process_time()
+        for _ in range(3):
+            foresee(claim, attempts, 500_000)
+        assert (time.process_time() - clock) / 3 < 0.1  # about 0.015 s on an idle machine
+
+
+def _counted(method, claim, mass, runs):
+    """Counts of an event as common as ``mass`` that has the claimed loss, and the weight of its bound."""
+    if method == "joint":
+        p = _event(claim, mass, max(claim.value, 1e-3))
+        n = runs // 2
+        return Counts((n, n), (round(n * p), round(n * mass)), (0, 0)), joint_weight(p, mass, n, n)
+    right = brentq(lambda a: float(claim.least(a, mass - a)) - claim.value, mass / 2, mass - 1e-9)
+    counts = Counts((runs // 2, runs // 2), (round(right * runs), 0), (round((mass - right) * runs), 0))
+    return counts, None if method == "guess" else two_sided_weight(right, mass - right, runs)
+
+
+def _found(method, counts, claim, weight, value, runs, repetitions=500):
+    """The share of repetitions in which such an event, of this loss, in so many runs, shows more than the claim."""
+    rng = np.random.default_rng(0)
+    if method == "joint":
+        q = (counts.toward0[1] + 0.5) / (counts.runs[1] + 1)
+        p, n = _event(claim, q, value), runs // 2
+        drawn = [
+            Counts((n, n), (int(k), int(o)), (0, 0))
+            for k, o in zip(rng.binomial(n, p, repetitions), rng.binomial(n, q, repetitions), strict=True)
+        ]
+    else:
+        mass = (sum(counts.toward0) + sum(counts.toward1)) / sum(counts.runs)
+        a = brentq(lambda a: float(claim.least(a, mass - a)) - value, mass / 2 + 1e-12, mass - 1e-12, xtol=1e-13)
+        rights = rng.binomial(runs, a, repetitions)
+        wrongs = rng.binomial(runs - rights, min((mass - a) / (1 - a), 1.0))
+        half = runs // 2
+        drawn = [Counts((half, runs - half), (int(k), 0), (int(o), 0)) for k, o in zip(rights, wrongs, strict=True)]
+    shown = [lower_bound(method, each, claim=claim, weight=weight, error=0.05) > claim.value for each in drawn]
+    return sum(shown) / repetitions

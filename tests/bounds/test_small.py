@@ -20,7 +20,8 @@ from dpaudit.bounds import (
     two_sided_region,
     two_sided_weight,
 )
-from dpaudit.bounds.statement import detectable, lower_bound, method_for
+from dpaudit.bounds.power import detectable
+from dpaudit.bounds.statement import lower_bound, method_for
 from dpaudit.evidence import Counts
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 

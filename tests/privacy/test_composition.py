@@ -261,6 +261,44 @@ def test_zcdp_agrees_with_a_renyi_accountant():
         assert to_approx(ZeroConcentratedDP(rho), delta).epsilon == pytest.approx(epsilon, rel=1e-4)
 
 
+@pytest.mark.parametrize("mus", [(1,), (0.3, 0.4), (2, 1, 0.5)])
+def test_the_profile_of_composed_gaussians_is_that_of_an_accountant(pld, mus):
+    accounted = pld.from_gaussian_mechanism(1 / math.hypot(*mus), value_discretization_interval=5e-4)
+    whole, epsilons = compose(*map(GaussianDP, mus)), np.linspace(0, 4, 17)
+    found = whole.profile(epsilons)
+    assert found == pytest.approx(accounted.get_delta_for_epsilon(epsilons), rel=5e-3, abs=1e-6)
+    # and back: the least ε at each of these δ
+    for epsilon, delta in zip(epsilons[1:], found[1:], strict=True):
+        if delta > 1e-9:
+            assert to_approx(whole, float(delta)).epsilon == pytest.approx(epsilon, rel=1e-6)
+
+
+@pytest.mark.parametrize("delta", [1e-2, 1e-6])
+@pytest.mark.parametrize("times", [1, 20])
+def test_zcdp_of_pure_and_gaussian_releases_bounds_an_accountant(pld, times, delta):
+    """A conversion may only say less than the accountant, who knows the mechanism; and it says not very much less."""
+    releases = {
+        PureDP(0.3): pld.from_randomized_response(2 / (1 + math.exp(0.3)), 2, value_discretization_interval=1e-3),
+        GaussianDP(0.3): pld.from_gaussian_mechanism(1 / 0.3, value_discretization_interval=1e-3),
+    }
+    for claim, one in releases.items():
+        accounted = one.self_compose(times).get_epsilon_for_delta(delta)
+        ours = to_approx(compose(*[to_zcdp(claim)] * times), delta).epsilon
+        assert accounted <= ours * (1 + 1e-2) + 1e-6  # the accountant rounds up
+        assert times == 1 or ours <= 1.7 * accounted + 0.3
+        too_strong = to_approx(ZeroConcentratedDP(0.5 * to_zcdp(claim).rho * times), delta).epsilon
+        assert times == 1 or too_strong < accounted  # half of ρ would be refuted
+
+
+@pytest.mark.parametrize("order", [1.5, 2.0, 8.0, 64.0])
+def test_a_renyi_claim_at_a_delta_bounds_an_accountant(pld, order):
+    """The best that one order can say of a Gaussian, by the divergence that it has there: αμ²/2."""
+    for mu, delta in ((0.5, 1e-5), (1.0, 1e-3)):
+        accounted = pld.from_gaussian_mechanism(1 / mu, value_discretization_interval=1e-3)
+        ours = to_approx(to_renyi(GaussianDP(mu), order), delta).epsilon
+        assert ours >= accounted.get_epsilon_for_delta(delta) * (1 - 1e-3)
+
+
 @pytest.mark.parametrize("claim", [PureDP(1), ApproxDP(1, 0.05), GaussianDP(1), ZeroConcentratedDP(0.5), RenyiDP(2, 1)])
 def test_a_mixture_of_worst_pairs_keeps_the_worst_claim(claim):
     """The coin is seen: its tests take a point of either curve, with any split of the false positives."""

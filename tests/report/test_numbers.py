@@ -126,7 +126,8 @@ def test_bins_hold_every_cell_once(cells: list[tuple[int, int]], limit: float | 
     bins = loss_bins(losses, limit)
     for side, own in ((0, losses.count0), (1, losses.count1)):
         alone = bins.plus[0] if side == 0 else bins.minus[0]
-        drawn = bins.mass[side].sum() + alone + own[losses.rare].sum() / losses.runs[side]
+        atoms = sum(atom.sides[side][0] for atom in bins.atoms)
+        drawn = bins.mass[side].sum() + atoms + alone + own[losses.rare].sum() / losses.runs[side]
         assert math.isclose(drawn, own.sum() / losses.runs[side], abs_tol=1e-12)
     assert len(bins.edges) <= 200
     assert np.all(bins.low <= bins.mass + 1e-12)

@@ -1,0 +1,168 @@
+"""How soon does a sequential audit refute a false claim, and how rarely a true one?
+
+Soon: median runs in all, those that chose events included, of audits with fresh seeds. Rarely: audits of mechanisms
+that just keep their claim, watched after every run (at 512 moments of longer blocks), learning included; how many are
+ever refuted before their limit, judged by a binomial test at the nominal 5 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.stats import binomtest
+
+import dpaudit as dp
+
+TABLE = Path(__file__).parent / "results" / "sequential.md"
+FIRST_SEED, ERROR = 1000, 0.05  # seeds up to 999 were used for tuning
+
+
+def laplace(data: float, size: int, rng: np.random.Generator, scale: float = 1.0) -> Any:
+    """Laplace noise: 1/scale for data that differ by 1."""
+    return data + rng.laplace(0, scale, size)
+
+
+def gaussian(data: float, size: int, rng: np.random.Generator) -> Any:
+    """1-GDP, 1/2-zCDP and, at order 2, 1-Rényi-DP for data that differ by 1."""
+    return data + rng.normal(0, 1, size)
+
+
+def leak(data: float, size: int, rng: np.random.Generator) -> Any:
+    """Laplace noise for ε = 1/2, and one run in a thousand in which side 0 says so."""
+    outputs = data + rng.laplace(0, 2, size)
+    if data == 1:
+        outputs[rng.random(size) < 1e-3] = 1000
+    return outputs
+
+
+def randomised_response(data: int, size: int, rng: np.random.Generator) -> Any:
+    """ln 3-DP, and no less."""
+    return (data + (rng.random(size) < 0.25)) % 2
+
+
+def catastrophe(data: int, size: int, rng: np.random.Generator) -> Any:
+    """(0, 0.05)-DP, and no less: either side gives itself away in a twentieth of all runs."""
+    return np.where(rng.random(size) < 0.05, data + 1, 0)
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is audited, against which claim, and in how many runs."""
+
+    name: str
+    function: Callable[..., Any]
+    claim: str
+    runs: int  # the goal of a false claim, the limit of a true one
+    parameters: dict[str, float] = field(default_factory=dict)
+    pairs: tuple[tuple[float, float], ...] = ((1, 0),)
+
+    def audit(self, seed: int, limit: int) -> tuple[bool, int]:
+        """Whether the claim was refuted, and in how many runs."""
+        evidence = dp.audit(
+            self.function,
+            claim=self.claim,
+            parameters=self.parameters,
+            pairs=list(self.pairs),
+            relation="declared",
+            sequential=True,
+            runs=limit,
+            confidence=1 - ERROR,
+            seed=seed,
+        )
+        if evidence.sequential is None:
+            raise RuntimeError(f"{self.name}, seed {seed}: {evidence.reason}")
+        return evidence.sequential.stopped, evidence.runs
+
+
+FALSE = (
+    Case("Laplace, truly 2", laplace, "epsilon=1", 200, {"scale": 1 / 2}),
+    Case("Laplace, truly 1.5", laplace, "epsilon=1", 550, {"scale": 1 / 1.5}),
+    Case("Laplace, truly 1.2", laplace, "epsilon=1", 3_000, {"scale": 1 / 1.2}),
+    Case("Laplace, truly 1.1", laplace, "epsilon=1", 10_000, {"scale": 1 / 1.1}),
+    Case("Laplace, truly 1", laplace, "epsilon=0.5", 300),
+    Case("Laplace, truly 1", laplace, "epsilon=0.8", 1_800),
+    Case("Gaussian, truly μ = 1", gaussian, "mu=0.5", 300),
+    Case("Gaussian, truly μ = 1", gaussian, "mu=0.8", 1_600),
+    Case("a leak of probability 1e-3", leak, "epsilon=0.5", 60_000),
+)
+TRUE = (
+    Case("randomised response", randomised_response, f"epsilon={np.log(3)!r}", 1_000),
+    Case("Laplace", laplace, "epsilon=1", 1_000),
+    Case("catastrophe", catastrophe, "epsilon=0, delta=0.05", 1_000),
+    Case("Gaussian", gaussian, "mu=1", 1_000),
+    Case("Gaussian", gaussian, "rho=0.5", 500),
+    Case("Gaussian", gaussian, "order=2, epsilon=1", 500),
+    Case("randomised response, three pairs", randomised_response, f"epsilon={np.log(3)!r}", 1_500, {}, ((1, 0),) * 3),
+)
+
+
+def repeated(case: Case, count: int, limit: int, jobs: int) -> list[tuple[bool, int]]:
+    """Audits with fresh seeds, in their order."""
+    seeds = range(FIRST_SEED, FIRST_SEED + count)
+    if jobs == 1:
+        return [case.audit(seed, limit) for seed in seeds]
+    return list(Parallel(n_jobs=jobs)(delayed(partial(Case.audit, case))(seed, limit) for seed in seeds))
+
+
+def soon(case: Case, count: int, jobs: int) -> str:
+    """A row about a false claim."""
+    clock = time.perf_counter()
+    found = repeated(case, count, 10 * case.runs, jobs)
+    needed = [float(runs) if stopped else np.inf for stopped, runs in found]
+    late = float(np.quantile(needed, 0.9, method="higher"))
+    shown = "more than the limit" if np.isinf(late) else f"{late:,.0f}"
+    seconds = (time.perf_counter() - clock) * jobs / count
+    return (
+        f"| {case.name} | {case.claim} | {np.median(needed):,.0f} | {case.runs:,} | {shown} "
+        f"| {sum(stopped for stopped, _ in found)} of {count} | {seconds:.1f} s |"
+    )
+
+
+def rarely(case: Case, count: int, jobs: int) -> str:
+    """A row about a true claim."""
+    wrong = sum(stopped for stopped, _ in repeated(case, count, case.runs, jobs))
+    chance = binomtest(wrong, count, ERROR, alternative="greater").pvalue
+    claim = case.claim if len(case.claim) < 20 else f"{case.claim[:12]}…"
+    return (
+        f"| {case.name} | {claim} | {case.runs:,} | {wrong} of {count:,} | {100 * wrong / count:.2f} % | {chance:.3f} |"
+    )
+
+
+def main() -> None:
+    """Print both tables and write them."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=100, help="audits of each false claim")
+    parser.add_argument("--repetitions", type=int, default=1000, help="audits of each true claim")
+    parser.add_argument("--jobs", type=int, default=2, help="audits at a time")
+    parser.add_argument("--trial", action="store_true", help="write nothing")
+    chosen = parser.parse_args()
+    lines = ["# Sequential audits", ""]
+
+    def tell(line: str) -> None:
+        lines.append(line)
+        print(line, flush=True)
+        if not chosen.trial:
+            TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    tell(f"False claims, {chosen.seeds} fresh seeds from {FIRST_SEED}: runs in all until they were refuted.\n")
+    tell("| mechanism | claim | median runs | goal | nine in ten | refuted within ten times the goal | an audit |")
+    tell("|---|---|---|---|---|---|---|")
+    for case in FALSE:
+        tell(soon(case, chosen.seeds, chosen.jobs))
+    tell(f"\nTrue claims that just hold, at a nominal {100 * ERROR:.0f} %: audits that refuted them at any moment.\n")
+    tell("| mechanism | claim | limit of runs | refuted | rate | p-value of more than 5 % |")
+    tell("|---|---|---|---|---|---|")
+    for case in TRUE:
+        tell(rarely(case, chosen.repetitions, chosen.jobs))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""Is this evidence what it says? Its id, every bound from its counts, and every certificate, looked at once more.
+
+Nothing is run and no target is loaded: what the file states is computed again from what the file holds, in
+`sampled` and `curve` what counts say, in `second` the same by another library, in `certain` what is proved, in
+`stated` the verdict and everything else that follows. Proofs are checked by `dpaudit.checker`, which shares no code
+with the prover. What a file alone cannot reveal is listed in ``docs/evidence.md``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from dpaudit.check.certain import certain, certificate_finding
+from dpaudit.check.curve import curve
+from dpaudit.check.finding import Finding
+from dpaudit.check.sampled import sampled
+from dpaudit.check.stated import stated
+from dpaudit.errors import UsageError
+from dpaudit.evidence import Evidence, read_text
+from dpaudit.report import evidence_from_page
+
+__all__ = ["Finding", "check", "check_file"]
+
+_CERTIFICATE = "dpaudit-certificate"
+
+
+def check_file(path: str | Path) -> list[Finding]:
+    """Check an evidence file, a page that embeds one, or a certificate alone.
+
+    Raises:
+        UsageError: if it is none of these.
+    """
+    text = read_text(path)
+    if text.lstrip().startswith("<"):
+        return list(check(evidence_from_page(text)))
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        document = None  # said below, in the words of an evidence file
+    if isinstance(document, dict) and document.get("format") == _CERTIFICATE:
+        return [certificate_finding(document)[0]]
+    return list(check(Evidence.from_json(text, name=str(path))))
+
+
+def check(evidence: Evidence) -> Iterator[Finding]:
+    """Yield a finding for everything in the evidence that can be computed again."""
+    yield Finding("id", True, f"the record hashes to {evidence.id}")
+    for part in (sampled, curve, certain, stated):
+        try:
+            yield from part(evidence)
+        except (
+            UsageError,
+            ValueError,
+            ArithmeticError,
+            LookupError,
+            TypeError,
+            AttributeError,
+            RecursionError,
+        ) as error:
+            yield Finding(part.__name__, False, f"what it says cannot be read: {error}")

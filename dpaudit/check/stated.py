@@ -1,0 +1,160 @@
+"""Does the verdict follow, and everything else that one part of the file says of another?"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from importlib.metadata import version
+from typing import Any
+
+from dpaudit.check.finding import Finding
+from dpaudit.errors import UsageError
+from dpaudit.evidence import Evidence, PairRecord, Verdict
+from dpaudit.function import Shape
+from dpaudit.neighbours import parse_relation
+from dpaudit.neighbours.digest import digest
+from dpaudit.neighbours.kept import read_kept
+from dpaudit.proof.prove import as_decimal
+from dpaudit.scores.checking import RECORDED
+from dpaudit.verdicts import judge
+
+_READINGS = {Shape.PROGRAM: "batch", Shape.SAMPLER: "sampler"}
+
+
+def stated(evidence: Evidence) -> Iterator[Finding]:
+    """Yield a finding for what follows from the rest."""
+    for number, pair in enumerate(evidence.pairs):
+        yield from _pair(evidence, number, pair)
+    yield _target(evidence)
+    yield from _verdict(evidence)
+
+
+# --- the verdict ------------------------------------------------------------------------------------------
+
+
+def _verdict(evidence: Evidence) -> Iterator[Finding]:
+    if evidence.verdict is Verdict.INVALID:
+        holds = not evidence.attempts and evidence.histogram is None and evidence.detectable is None
+        said = "the runs could not be trusted, which only another audit can show"
+        yield Finding("verdict", holds, said if holds else "runs that could not be trusted show nothing, and these do")
+        return
+    lower, upper = evidence.lower, evidence.upper
+    contradicts = upper is not None and lower.kind == "sampled" and lower.value > upper.value
+    try:
+        verdict, reason = judge(
+            evidence.claimed,
+            lower,
+            evidence.detectable,
+            evidence.floating_point if evidence.low_bits == "verdict" else None,
+            upper=upper,
+            within=_within(evidence),
+            scope="" if evidence.proof is None else evidence.proof.scope,
+            contradicts=contradicts,
+        )
+    except (ValueError, ArithmeticError) as error:
+        yield Finding("verdict", False, str(error))
+        return
+    if contradicts and verdict is Verdict.PROVED:
+        verdict, reason = Verdict.VIOLATED, evidence.reason
+    holds = verdict is evidence.verdict
+    how = "follows" if holds else "does not follow"
+    yield Finding("verdict", holds, f"{evidence.verdict} {how} from the bounds and the claim")
+    # another dpaudit may say the same in other words, but not with other numbers
+    same = evidence.versions.get("dpaudit") == version("dpaudit")
+    told = evidence.reason == reason if same else _numbers(evidence.reason) == _numbers(reason)
+    if holds and not told:
+        yield Finding("reason", False, f"the sentence of the verdict is: {reason}")
+
+
+def _numbers(text: str) -> set[str]:
+    return set(re.findall(r"\d[\d.,/e+-]*", text))
+
+
+def _within(evidence: Evidence) -> bool:
+    """Whether the upper bound is at most the claim, decided exactly."""
+    claim, upper = evidence.claimed, evidence.upper
+    if claim is None or upper is None or upper.exact is None:
+        return False
+    if upper.exact.startswith("ln("):
+        from dpaudit.program.exact import exact, parse_exact
+        from dpaudit.proof.exact import exp_of
+
+        return not exact(parse_exact(upper.exact[3:-1])) > exp_of(claim.value, upward=True)
+    return fraction(upper.exact) <= as_decimal(claim.value, toward=0.0)
+
+
+def fraction(text: str | None) -> Fraction:
+    """Return a fraction as it is written, without an exponent, which could ask for any number of digits."""
+    if text is None or "e" in text.lower():
+        raise ValueError(f"{text!r} is no fraction")
+    return Fraction(text)
+
+
+# --- what was audited -------------------------------------------------------------------------------------
+
+
+def _target(evidence: Evidence) -> Finding:
+    """Whether the kind of the target, how it was read, and what follows for the runs agree."""
+    target = evidence.target
+    wrong = ""
+    if target.asks in RECORDED:
+        holds = evidence.low_bits == "ignore" and "declared" in evidence.relation and evidence.reproducible
+        return Finding("target", holds, f"{target.asks} that were recorded elsewhere")
+    try:
+        shape = Shape(target.asks)
+    except ValueError:
+        return Finding("target", False, f"no function is of the kind {target.asks!r}")
+    if target.reading != _READINGS.get(shape, "run by run") and not target.reading.startswith("run by run: "):
+        wrong = f"a function of the kind {shape} is not read as {target.reading!r}"
+    elif evidence.reproducible != (shape is not Shape.OPAQUE):
+        wrong = f"a function of the kind {shape} is called {'' if evidence.reproducible else 'not '}reproducible"
+    elif evidence.low_bits not in ("ignore", "report", "verdict") or (
+        shape is Shape.PROGRAM and evidence.low_bits != "ignore"
+    ):
+        wrong = f"low-order bits of a {shape} count for {evidence.low_bits!r}"
+    elif (evidence.floating_point is None) != (evidence.low_bits == "ignore") and _judged(evidence):
+        wrong = "low-order bits are examined, and nothing is said of them, or the other way round"
+    elif parse_relation(evidence.relation).kind == "declared" and not any(
+        "declared" in it for it in evidence.assumptions
+    ):
+        wrong = "the relation is declared, and it is not assumed"
+    elif min(evidence.seed, evidence.learning, evidence.measuring) < 0:
+        wrong = "a seed and numbers of runs are not negative"
+    return Finding("target", not wrong, wrong or f"a {shape}, read as {target.reading.partition(':')[0]}")
+
+
+def _judged(evidence: Evidence) -> bool:
+    return evidence.verdict is not Verdict.INVALID and bool(evidence.attempts)
+
+
+def _pair(evidence: Evidence, number: int, pair: PairRecord) -> Iterator[Finding]:
+    """Yield a finding for a pair whose data the file holds: their digests, and that they are neighbours."""
+    if pair.origin not in ("mechanism", "given"):
+        yield Finding("pair", False, f"pair {number}: nothing comes from {pair.origin!r}")
+    data = []
+    for kept, shown, own in ((pair.data0, pair.shown0, pair.digest0), (pair.data1, pair.shown1, pair.digest1)):
+        for found in [*([] if kept is None else [read_kept(kept)]), *_read(shown)]:
+            if digest(found) != own:
+                yield Finding("pair", False, f"pair {number}: data that it shows have another digest")
+                return
+        data += [read_kept(kept)] if kept is not None else _read(shown)
+    if len(data) < 2:
+        return
+    try:
+        parse_relation(evidence.relation).check(*data)
+    except UsageError as error:
+        yield Finding("pair", False, f"pair {number}: {error}")
+    else:
+        yield Finding(
+            "pair", True, f"pair {number}: the data have these digests, under the relation {evidence.relation}"
+        )
+
+
+def _read(text: str | None) -> list[Any]:
+    """The data that a text shows, alone in a list; none where it shows no plain values, or not all of them."""
+    try:
+        return [] if text is None else [ast.literal_eval(text)]
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return []

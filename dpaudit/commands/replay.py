@@ -1,0 +1,81 @@
+"""Does the same question get the same answer today?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dpaudit.terminal import Count, Outputs, prints_to_standard_error, progress, read_evidence
+
+if TYPE_CHECKING:
+    from dpaudit.evidence import Evidence
+
+_MOST_DIFFERENCES = 20
+
+
+@click.command("replay")
+@click.argument("evidence_file", metavar="EVIDENCE")
+@click.option("--target", metavar="TARGET", help="What to run, where the name in the evidence does not lead to it.")
+@click.option("--pair", "pair_files", metavar="FILE", multiple=True, help="The datasets, where they were not kept.")
+@click.option("--domain", help="The domain that was enumerated, where it was not kept: a JSON list.")
+@click.option("--workers", type=Count(), default=1, show_default=True, help="Processes.")
+@click.option("--json", "json_file", metavar="FILE", help="Write the evidence of now ('-': standard output).")
+@click.option("--quiet", is_flag=True, help="Only the exit code.")
+def command(
+    evidence_file: str,
+    target: str | None,
+    pair_files: tuple[str, ...],
+    domain: str | None,
+    workers: int,
+    json_file: str | None,
+    quiet: bool,
+) -> int:
+    """Run the audit or proof of EVIDENCE again. Exit code 0: the same was found, 1: it differs, 2: not possible."""
+    outputs = Outputs(json_file)
+    with prints_to_standard_error():
+        from dpaudit.errors import UsageError
+        from dpaudit.replaying import replay
+
+        before = read_evidence(evidence_file)
+        given = {
+            "pairs": _pairs(before, pair_files) if pair_files else None,
+            "domain": None if domain is None else _domain(domain),
+        }
+        with progress(quiet) as listen:
+            found = replay(before, target=target, **given, workers=workers, listen=listen)
+    if json_file is not None:
+        if found.after is None:
+            raise UsageError("the events were counted again, without new evidence; leave out --json")
+        outputs.write(json_file, found.after.to_json())
+    if not quiet:
+        lines = list(found.sentences())
+        more = [f"… and {len(lines) - _MOST_DIFFERENCES} more"] if len(lines) > _MOST_DIFFERENCES else []
+        shown = [*lines[:_MOST_DIFFERENCES], *more]
+        outputs.say("".join(f"{'holds' if found.holds else 'DIFFERS':<8} {line}\n" for line in shown))
+    return 0 if found.holds else 1
+
+
+def _pairs(evidence: Evidence, names: tuple[str, ...]) -> list[tuple[Any, Any]]:
+    """Read the datasets; of two readings of a file the one whose digests are in the evidence."""
+    from dpaudit.neighbours.digest import digest
+    from dpaudit.pairfile import read_pairs
+
+    wanted = {(pair.digest0, pair.digest1) for pair in evidence.pairs}
+    files = [Path(name).absolute() for name in names]
+    return read_pairs(files, lambda pair: (digest(pair[0]), digest(pair[1])) in wanted)
+
+
+def _domain(text: str) -> list[Any]:
+    import json
+
+    from dpaudit.errors import UsageError
+
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"--domain is a JSON list of datasets; this is none: {error}") from None
+    if not isinstance(found, list):
+        raise UsageError(f"--domain is a JSON list of datasets, not {text!r:.60}")
+    return found

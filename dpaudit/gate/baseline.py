@@ -1,0 +1,197 @@
+"""What did each target lose when somebody last looked at it, and does it lose more now?
+
+``dpaudit-baseline.json`` is one file to be reviewed like code: sorted, one entry for each target, with the event that
+told most, frozen, and its counts. A later gate counts that same event on fresh runs. Two numbers are not compared:
+each code has an interval for the loss of that event, both hold together at the target's confidence, and the target is
+leakier where the new one lies above the old one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from dpaudit.bounds.interval import loss_interval
+from dpaudit.errors import UsageError
+from dpaudit.evidence import Bound, Counts, Evidence, content_id, read_text, round_outward, write_whole
+from dpaudit.gate.child import Frozen
+from dpaudit.gate.result import Comparison
+from dpaudit.privacy import parse_claim
+
+FILE = "dpaudit-baseline.json"
+_VERSION = 1
+_METHODS = ("guess", "joint", "two-sided joint", "enumerated joint", "two-sided enumerated joint")
+_EVEN = 0.7071  # the weight of both counts of an event, where none was chosen for it
+
+
+class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The frozen event of a baseline, and how often it occurred.
+
+    Attributes:
+        pair: digests of its two datasets.
+        method, weight: how a bound is read from its counts, fixed before they were measured.
+        considered: how many events were measured along with it; it is the one of them that told most.
+        event, counts: as in evidence.
+        notion: the claim whose parameter is compared.
+    """
+
+    pair: tuple[str, str]
+    method: str
+    weight: float | None
+    considered: int
+    event: dict[str, Any]
+    counts: dict[str, Any]
+    notion: str
+
+
+class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the baseline says of one target.
+
+    Attributes:
+        claim, relation, parameters, code: of the target then; ``code`` is the digest of its function's source.
+        verdict, lower, confidence: of its evidence, whose id is ``evidence``.
+        measured: the event to compare with; None where nothing was measured.
+    """
+
+    target: str
+    claim: str | None
+    relation: str
+    parameters: dict[str, Any]
+    code: str | None
+    verdict: str
+    lower: Any
+    confidence: float
+    evidence: str
+    measured: Measured | None
+
+
+def read(path: Path) -> dict[str, Entry]:
+    """Return the entries of a baseline by name, none where there is no file; refuse one that was altered."""
+    if not path.exists():
+        return {}
+    rewrite = "restore the file from version control, or write it again with --update-baseline after deleting it"
+    try:
+        document = json.loads(read_text(path))
+        record = document["baseline"]
+        if document.keys() != {"id", "baseline"} or record["version"] != _VERSION:
+            raise ValueError
+        if content_id(record) != document["id"]:
+            raise UsageError(f"{path.name} was altered after it was written: its id is another one; {rewrite}")
+        entries = msgspec.convert(record["targets"], dict[str, Entry])
+    except UsageError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, msgspec.ValidationError):
+        raise UsageError(f"{path.name} is no baseline of this version of dpaudit; {rewrite}") from None
+    return entries
+
+
+def write(path: Path, entries: Mapping[str, Entry]) -> None:
+    """Write a baseline, sorted, whole or not at all."""
+    targets = {name: msgspec.to_builtins(entries[name]) for name in sorted(entries)}
+    record = json.loads(json.dumps({"version": _VERSION, "targets": targets}))
+    document = {"id": content_id(record), "baseline": record}
+    write_whole(path, json.dumps(document, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
+
+
+def entry_of(target: str, evidence: Evidence) -> Entry:
+    """Return what a baseline keeps of evidence."""
+    record = evidence.record()  # as JSON values
+    return Entry(
+        target=target,
+        claim=evidence.claim,
+        relation=evidence.relation,
+        parameters=record["target"]["parameters"],
+        code=evidence.target.digest,
+        verdict=str(evidence.verdict),
+        lower=record["lower"]["value"],
+        confidence=evidence.confidence,
+        evidence=evidence.id,
+        measured=_measured(evidence, record),
+    )
+
+
+def _measured(evidence: Evidence, record: Mapping[str, Any]) -> Measured | None:
+    """The event that told most, of those in real arithmetic."""
+    found = [
+        (attempt.bound, as_json["bound"])
+        for attempt, as_json in zip(evidence.attempts, record["attempts"], strict=True)
+        if _comparable(attempt.bound)
+    ]
+    if not found:
+        return None
+    bound, as_json = max(found, key=lambda pair: pair[0].value)
+    pair = evidence.pairs[bound.pair or 0]
+    method, weight = _plain(bound)
+    return Measured(
+        pair=(pair.digest0, pair.digest1),
+        method=method,
+        weight=weight,
+        considered=len(found),
+        event=as_json["event"],
+        counts=as_json["counts"],
+        notion=bound.notion,
+    )
+
+
+def _comparable(bound: Bound) -> bool:
+    """Whether an event was counted on runs whose number was fixed, so that an interval can be read from its counts."""
+    counted = bound.counts is not None and bound.event is not None and bound.arithmetic == "real"
+    return counted and (bound.method in _METHODS or isinstance(bound.weight, tuple))
+
+
+def _plain(bound: Bound) -> tuple[str, float | None]:
+    """How the interval is read: as the bound was, but an event of many degrees as one that speaks for either side."""
+    if isinstance(bound.weight, tuple):
+        return "two-sided joint", _EVEN
+    return bound.method.replace("enumerated ", ""), bound.weight  # that is for few runs, and here there may be more
+
+
+def frozen(entry: Entry, times: int = 1) -> Frozen | None:
+    """Return the event to be counted again, on as many runs as in the baseline or some times as many."""
+    if entry.measured is None:
+        return None
+    runs = times * sum(entry.measured.counts["runs"])
+    return Frozen(event=entry.measured.event, digests=entry.measured.pair, runs=runs)
+
+
+def compare(entry: Entry, counts: Mapping[str, Any] | None, error: float) -> Comparison | None:
+    """Return both intervals of the frozen event's loss, each at half of the error; None where nothing was counted.
+
+    The baseline kept the event that told most of several; so each of those had its part of the baseline's half.
+    """
+    measured = entry.measured
+    if measured is None or counts is None:
+        return None
+    claim = parse_claim(measured.notion)
+
+    def interval(counted: Mapping[str, Any], level: float) -> tuple[float, float]:
+        low, high = loss_interval(
+            measured.method, msgspec.convert(counted, Counts), claim=claim, weight=measured.weight, error=level
+        )
+        return round_outward(low, "lower"), round_outward(high, "upper")
+
+    return Comparison(interval(measured.counts, error / 2 / measured.considered), interval(counts, error / 2))
+
+
+def changes(entry: Entry, evidence: Evidence) -> tuple[str, ...]:
+    """Say what is another one than in the baseline: claim, relation, parameters, code."""
+    now = entry_of(entry.target, evidence)
+    notes = []
+    for what, old, new in (
+        ("claim", entry.claim, now.claim),
+        ("relation", entry.relation, now.relation),
+        ("parameters", _listed(entry.parameters), _listed(now.parameters)),
+    ):
+        if old != new:
+            notes.append(f"Since the baseline the {what} changed from {old or 'none'} to {new or 'none'}.")
+    if entry.code != now.code:
+        notes.append("Since the baseline the source of the function changed.")
+    return tuple(notes)
+
+
+def _listed(parameters: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in sorted(parameters.items()))

@@ -1,0 +1,117 @@
+"""Is a target unchanged since it was last run? Then it is not run again.
+
+A report is kept with everything that it depends on: the request (target, claim, parameters, pairs, seed, runs,
+confidence), dpaudit's own source, the version of Python and of every installed distribution, the files that hold its
+pairs, and every file of the project that was loaded or read with it. One digest that differs, and the target runs.
+What is fetched from elsewhere (a network, the clock, the environment) is not seen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from dpaudit.errors import UsageError
+from dpaudit.evidence import Evidence, content_id, write_whole
+from dpaudit.gate.child import Report, Request, listing
+
+FOLDER = ".dpaudit"
+_VERSION = 1
+_NAME = 40  # characters of a target's name in that of its file
+
+
+class Cache:
+    """The reports of earlier gates, one file for each target and look at it; a file that is damaged is none."""
+
+    def __init__(self, root: Path) -> None:
+        self.folder = root / FOLDER / "gate"
+
+    def find(self, name: str, look: str, request: Request) -> Report | None:
+        """Return the report of this request where nothing that it depends on has changed, else None."""
+        try:
+            document = json.loads(self._file(name, look).read_text(encoding="utf-8"))
+            record = document["record"]
+            if content_id(record) != document["id"] or record["key"] != key_of(request):
+                return None
+            report = msgspec.convert(record["report"], Report)
+            if not _unchanged(report):
+                return None
+            if report.evidence is not None:
+                Evidence.from_json(json.dumps(report.evidence))  # of a version that this dpaudit reads
+            return report
+        except (OSError, ValueError, KeyError, TypeError, msgspec.ValidationError, RecursionError):
+            return None
+
+    def keep(self, name: str, look: str, request: Request, report: Report) -> None:
+        """Keep a report for later, if it holds evidence and its files are known."""
+        if report.evidence is None or not report.folders:
+            return
+        record = json.loads(
+            json.dumps({"version": _VERSION, "key": key_of(request), "report": msgspec.to_builtins(report)})
+        )
+        try:
+            identity = content_id(record)
+            self.folder.mkdir(parents=True, exist_ok=True)
+            ignored = self.folder.parent / ".gitignore"
+            if not ignored.exists():
+                write_whole(ignored, "*\n")
+            write_whole(self._file(name, look), json.dumps({"id": identity, "record": record}) + "\n")
+        except (OSError, UsageError):
+            return  # a folder that cannot be written costs time, and no verdict
+
+    def _file(self, name: str, look: str) -> Path:
+        readable = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name)[:_NAME]
+        digest = hashlib.sha256(f"{name}\0{look}".encode()).hexdigest()[:16]
+        return self.folder / f"{readable}-{digest}.json"
+
+
+def _unchanged(report: Report) -> bool:
+    """Whether every file and folder that a report depends on is as it was."""
+    files = all(file_digest(Path(file)) == digest for file, digest in report.files.items())
+    return files and all(_listed(Path(folder)) == digest for folder, digest in report.folders.items())
+
+
+def _listed(folder: Path) -> str | None:
+    return listing(folder) if folder.is_dir() else None
+
+
+def file_digest(file: Path) -> str | None:
+    """Return the SHA-256 of a file, None where there is none."""
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
+def key_of(request: Request) -> str:
+    """Return a digest of all that a report depends on and that is known before it is made."""
+    pairs = {file: file_digest(Path(request.root) / file) for file in request.files}
+    return _digest([msgspec.to_builtins(request), pairs, environment()])
+
+
+@lru_cache(maxsize=1)
+def environment() -> str:
+    """Return a digest of dpaudit's source, Python, the machine, and every installed distribution."""
+    package = Path(__file__).resolve().parents[1]
+    source = [(file.relative_to(package).as_posix(), file_digest(file)) for file in sorted(package.rglob("*.py"))]
+    installed = sorted({f"{each.metadata['Name']}=={each.version}" for each in distributions()})
+    return _digest([source, sys.version, platform.machine(), installed, os.environ.get("PYTHONPATH", "")])
+
+
+def code_digest(report: Report) -> str:
+    """Return a digest of the code that a report is about: its own files and everything installed."""
+    return _digest([sorted(report.files.items()), environment()])
+
+
+def _digest(values: Sequence[Any]) -> str:
+    return hashlib.sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()

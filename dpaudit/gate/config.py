@@ -1,0 +1,293 @@
+"""What is a repository's gate to check? Its configuration, read with errors that name the key and the line.
+
+It stands in the table ``[tool.dpaudit]`` of a ``pyproject.toml``, or is a TOML file of its own. Files and modules
+that it names are looked for from the folder that it lies in.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import msgspec
+
+from dpaudit.errors import UsageError, nearest
+from dpaudit.gate.schema import GateSettings, TargetSettings, json_schema
+
+FILE = "pyproject.toml"
+EXAMPLE = '[[tool.dpaudit.targets]]\ntarget = "release.py:noisy_count"\nclaim = "epsilon=1"'
+_PLACE = ("tool", "dpaudit")
+_INHERITED = ("runs", "require", "inconclusive", "floating_point", "sequential", "time_limit", "memory_limit")
+_WHOLE = ("seed", "runs", "length")  # may be written as 2e5
+
+Settings = TypeVar("Settings", bound=msgspec.Struct)
+Key = str | int
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A configuration, checked, every target with a name of its own and nothing left to inherit."""
+
+    path: Path
+    settings: GateSettings
+
+    @property
+    def root(self) -> Path:
+        """The folder of the project, from which everything is named."""
+        return self.path.parent
+
+    @property
+    def targets(self) -> tuple[TargetSettings, ...]:
+        """All targets, in their order."""
+        return tuple(self.settings.targets)
+
+    @property
+    def share(self) -> float:
+        """The error level of each target: that of the gate, divided by the number of targets."""
+        return (1 - self.settings.confidence) / len(self.settings.targets)
+
+    def named(self, names: Sequence[str]) -> tuple[TargetSettings, ...]:
+        """Return the targets of these names (or as they are written), all of them for none; refuse unknown ones."""
+        for name in names:
+            if not any(name in (item.name, item.target) for item in self.targets):
+                known = [str(item.name) for item in self.targets]
+                raise UsageError(f"no target is called {name!r} in {self.path.name}; {nearest(name, known)}")
+        return tuple(item for item in self.targets if not names or item.name in names or item.target in names)
+
+
+def find(start: Path) -> Path:
+    """Return the nearest ``pyproject.toml`` with a table ``[tool.dpaudit]``, from ``start`` upwards."""
+    for folder in (start, *start.parents):
+        file = folder / FILE
+        if file.is_file() and _table(_parsed(_text(file), file)) is not None:
+            return file
+    raise UsageError(
+        f"no {FILE} here or above has a table [tool.dpaudit]; write one, or name a file with --config:\n{EXAMPLE}"
+    )
+
+
+def read(path: Path) -> Configuration:
+    """Return the configuration in this file.
+
+    Raises:
+        UsageError: with the key and the line of what is wrong.
+    """
+    path = path.absolute()
+    text = _text(path)
+    document = _parsed(text, path)
+    table = _table(document)
+    place: tuple[Key, ...] = _PLACE
+    if table is None:
+        if path.name == FILE:
+            raise UsageError(f"{path.name} has no table [tool.dpaudit]; write one:\n{EXAMPLE}")
+        table, place = document, ()
+    return _Reader(path, text, place).configuration(table)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        why = "it is not text in UTF-8" if isinstance(error, UnicodeDecodeError) else error
+        raise UsageError(
+            f"cannot read the configuration {str(path)!r}: {getattr(error, 'strerror', None) or why}"
+        ) from None
+
+
+def _parsed(text: str, path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path.name} is no TOML: {error}") from None
+
+
+def _table(document: dict[str, Any]) -> dict[str, Any] | None:
+    tool = document.get("tool")
+    table = tool.get("dpaudit") if isinstance(tool, dict) else None
+    return table if isinstance(table, dict) else None
+
+
+class _Reader:
+    """Turns tables into settings; knows where each key stands."""
+
+    def __init__(self, path: Path, text: str, place: tuple[Key, ...]) -> None:
+        self.path, self.text, self.place = path, text, place
+
+    def configuration(self, table: dict[str, Any]) -> Configuration:
+        listed = table.get("targets")
+        if not isinstance(listed, list) or not listed:
+            wrong = "it is empty" if listed == [] else "there is none" if listed is None else f"it is {listed!r:.40}"
+            self.refuse(("targets",), f"a gate needs a list of targets, and {wrong}; write for example\n{EXAMPLE}")
+        gate = self.converted({**table, "targets": [{"target": "-"}]}, GateSettings, ())
+        targets = [self.target(raw, gate, index) for index, raw in enumerate(listed)]
+        return Configuration(self.path, msgspec.structs.replace(gate, targets=self.with_names(targets)))
+
+    def target(self, raw: Any, gate: GateSettings, index: int) -> TargetSettings:
+        at: tuple[Key, ...] = ("targets", index)
+        if not isinstance(raw, dict):
+            self.refuse(at, f"a target is a table, not {raw!r:.60}; write\n{EXAMPLE}")
+        found = self.converted(raw, TargetSettings, at)
+        self.check_texts(found, at)
+        self.check_pairs(found, at)
+        for name, value in _leaves(found.parameters, ()):
+            if not isinstance(value, str | bool | int | float):
+                self.refuse((*at, "parameters", *name), f"a parameter is a number, text or list, not {value!r:.60}")
+        missing = {key: getattr(gate, key) for key in _INHERITED if getattr(found, key) is None}
+        return msgspec.structs.replace(found, **missing)
+
+    def check_texts(self, target: TargetSettings, at: tuple[Key, ...]) -> None:
+        """Read claim and relation, which have grammars of their own."""
+        from dpaudit.neighbours import parse_relation
+        from dpaudit.privacy import parse_claim
+
+        for key, text, parse in (("claim", target.claim, parse_claim), ("relation", target.relation, parse_relation)):
+            try:
+                if text is not None:
+                    parse(text)
+            except UsageError as error:
+                self.refuse((*at, key), str(error))
+
+    def check_pairs(self, target: TargetSettings, at: tuple[Key, ...]) -> None:
+        """Refuse pairs that are none, and files that are not there."""
+        pairs = target.pairs
+        if pairs is None:
+            return
+        for file in pair_files(target):
+            if not (self.path.parent / file).is_file():
+                self.refuse((*at, "pairs"), f"there is no file {file!r} in {str(self.path.parent)!r}")
+        if not pair_files(target) and not (
+            isinstance(pairs, list) and pairs and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)
+        ):
+            self.refuse((*at, "pairs"), f"pairs are [[data0, data1], …], or the names of files, not {pairs!r:.60}")
+
+    def with_names(self, targets: list[TargetSettings]) -> list[TargetSettings]:
+        """Give every target a name: its own, or the last part of its target, told apart by parameters or a number."""
+        taken: dict[str, int] = {}
+        for index, target in enumerate(targets):
+            if target.name is not None:
+                if target.name in taken:
+                    self.refuse(("targets", index, "name"), f"another target is called {target.name!r} already")
+                taken[target.name] = index
+        named: list[TargetSettings] = []
+        for target in targets:
+            short = target.target.rpartition(":")[2] or target.target
+            parameters = ", ".join(f"{name}={value}" for name, value in target.parameters.items())
+            wanted = [short, f"{short}({parameters})"] if parameters else [short]
+            wanted += [f"{short} ({number})" for number in range(2, len(targets) + 2)]
+            name = target.name or next(each for each in wanted if each not in taken)
+            taken.setdefault(name, len(named))
+            named.append(msgspec.structs.replace(target, name=name))
+        return named
+
+    def converted(self, raw: dict[str, Any], kind: type[Settings], at: tuple[Key, ...]) -> Settings:
+        values = {key: _whole(value) if key in _WHOLE else value for key, value in raw.items()}
+        for key, value in values.items():
+            if isinstance(value, float) and not math.isfinite(value):
+                self.refuse((*at, key), f"{key} is a finite number, not {value}")
+        try:
+            return msgspec.convert(values, kind)
+        except msgspec.ValidationError as error:
+            self.refuse(*self.explained(str(error), kind, values, at))
+
+    def explained(
+        self, message: str, kind: type[msgspec.Struct], given: dict[str, Any], at: tuple[Key, ...]
+    ) -> tuple[tuple[Key, ...], str]:
+        """Return the key that a message of msgspec is about, and a sentence."""
+        unknown = re.fullmatch(r"Object contains unknown field `(.+?)`.*", message)
+        if unknown:
+            fields = [name for name in kind.__struct_fields__ if name != "targets"]
+            return (*at, unknown[1]), f"there is no key {unknown[1]!r}; {nearest(unknown[1], fields)}"
+        missing = re.fullmatch(r"Object missing required field `(.+?)`.*", message)
+        if missing:
+            return at, f"the key {missing[1]!r} is missing; write\n{EXAMPLE}"
+        what, _, where = message.partition(" - at `$")
+        key = where.rstrip("`").lstrip(".").partition(".")[0].partition("[")[0]
+        if not key:
+            return at, what
+        known = json_schema()["$defs"][kind.__name__]["properties"][key]
+        enums = [part["enum"] for part in (known, *known.get("anyOf", ())) if "enum" in part]
+        expected = f"Expected one of {', '.join(map(repr, enums[0]))}" if enums else what.partition(", got")[0]
+        return (
+            *at,
+            key,
+        ), f"{expected.replace('`', '').removesuffix(' | null')}, not {given[key]!r:.60}. {_description(known)}"
+
+    def refuse(self, keys: tuple[Key, ...], why: str) -> NoReturn:
+        line = line_of(self.text, (*self.place, *keys))
+        where = "" if line is None else f", line {line}"
+        raise UsageError(f"{self.path.name}{where}, {_dotted((*self.place, *keys))}: {why}")
+
+
+def pair_files(target: TargetSettings) -> list[str]:
+    """Return the files that hold the pairs of a target, as they are named; none where the pairs stand there."""
+    if isinstance(target.pairs, str):
+        return [target.pairs]
+    if isinstance(target.pairs, list) and target.pairs and all(isinstance(item, str) for item in target.pairs):
+        return list(target.pairs)
+    return []
+
+
+def _description(known: dict[str, Any]) -> str:
+    """What a key means, by the schema."""
+    return str(next((part["description"] for part in (known, *known.get("anyOf", ())) if "description" in part), ""))
+
+
+def _whole(value: Any) -> Any:
+    """A whole number that is written as 2e5, as one."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _leaves(value: Any, at: tuple[Key, ...]) -> list[tuple[tuple[Key, ...], Any]]:
+    """All values that lie in a value, with their keys."""
+    if isinstance(value, dict):
+        return [leaf for key, item in value.items() for leaf in _leaves(item, (*at, key))]
+    if isinstance(value, list):
+        return [leaf for index, item in enumerate(value) for leaf in _leaves(item, (*at, index))]
+    return [(at, value)]
+
+
+def _dotted(keys: Sequence[Key]) -> str:
+    """Write keys as people do: tool.dpaudit.targets[0].runs."""
+    return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys).lstrip(".") or "the file"
+
+
+def line_of(text: str, keys: Sequence[Key]) -> int | None:
+    """Return the line on which a key of a TOML text stands, or that of the table around it; None where unknown.
+
+    It is the first line that names the key and with whose statement the key is there: the part of the text that
+    ends with a whole statement is itself TOML.
+    """
+    lines = text.splitlines()
+    while keys:
+        token = next(key for key in reversed(keys) if isinstance(key, str))
+        for number, line in enumerate(lines):
+            if token in line and _holds(_up_to(lines, number), keys):
+                return number + 1
+        keys = keys[:-1]
+    return None
+
+
+def _up_to(lines: list[str], number: int) -> Any:
+    """What the text holds up to the statement that ends on line ``number`` or after it."""
+    for end in range(number + 1, len(lines) + 1):
+        try:
+            return tomllib.loads("\n".join(lines[:end]))
+        except ValueError:
+            continue
+    return {}
+
+
+def _holds(value: Any, keys: Sequence[Key]) -> bool:
+    for key in keys:
+        if isinstance(key, int):
+            if not isinstance(value, list) or len(value) <= key:
+                return False
+        elif not isinstance(value, dict) or key not in value:
+            return False
+        value = value[key]
+    return True

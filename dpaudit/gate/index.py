@@ -1,0 +1,123 @@
+"""What did a gate find, on pages? One for each evidence, and an index over all targets, also those without one."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from dpaudit.errors import UsageError
+from dpaudit.evidence import write_whole
+from dpaudit.gate.result import GateResult, Outcome, TargetResult
+from dpaudit.gate.words import (
+    MEANINGS,
+    NO_PROOF,
+    bounds_text,
+    claim_text,
+    comparison_text,
+    headline,
+    scope,
+    seconds_text,
+    verdict_text,
+)
+from dpaudit.report import html_page
+from dpaudit.report.templates import environment, source
+
+INDEX = "index.html"
+# what an index is called already, and what Windows takes for a device
+_TAKEN = {"index", "con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(10))}
+_LONGEST = 60
+# the colour of a verdict; that a target passed has none, since it is not a proof of privacy
+_TONES = {Outcome.FAILED: "violated", Outcome.INCONCLUSIVE: "inconclusive", Outcome.INVALID: "invalid"}
+
+
+def write_pages(result: GateResult, folder: Path) -> GateResult:
+    """Write the page of each evidence and the index into a folder, which is made where it is missing.
+
+    Each file appears whole or not at all, and the index last, so that it never names a page that is missing.
+
+    Returns:
+        The same results, each with its page.
+
+    Raises:
+        UsageError: where a folder or a file cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make the folder {str(folder)!r}: {error.strerror}; name another for --html") from None
+    paged = []
+    taken = set(_TAKEN)
+    for item in result.results:
+        page = None
+        if item.evidence is not None:
+            page = _file_name(item.name, taken)
+            write_whole(folder / page, html_page(item.evidence))
+        paged.append(replace(item, page=page))
+    written = replace(result, results=tuple(paged))
+    write_whole(folder / INDEX, index_page(written))
+    return written
+
+
+def index_page(result: GateResult) -> str:
+    """Return the index as one page that loads nothing; its one script sorts the table and is named by its hash."""
+    script = source("index.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    used = {item.rule for item in result.results}
+    template = files("dpaudit.gate").joinpath("index.html.j2").read_text(encoding="utf-8")
+    return (
+        environment()
+        .from_string(template)
+        .render(
+            title=headline(result),
+            tone=next((_TONES[outcome] for outcome in _TONES if _any(result, outcome)), "plain"),
+            scope=scope(result),
+            caution=NO_PROOF,
+            exit_code=result.exit_code,
+            rows=[_row(item) for item in result.results],
+            meanings=[(str(rule), meaning) for rule, meaning in MEANINGS.items() if rule in used],
+            script=script,
+            script_hash=f"sha256-{digest}",
+        )
+    )
+
+
+def _any(result: GateResult, outcome: Outcome) -> bool:
+    return any(item.outcome is outcome for item in result.results)
+
+
+def _row(item: TargetResult) -> dict[str, Any]:
+    evidence, place = item.evidence, item.location
+    return {
+        "name": item.name,
+        "target": "" if item.target == item.name else item.target,
+        "place": "" if place is None else f"{place.file}, line {place.line}",
+        "page": item.page,
+        "outcome": str(item.outcome),
+        "tone": _TONES.get(item.outcome, "plain"),
+        "rule": str(item.rule),
+        "verdict": verdict_text(item),
+        "verdict_tone": "plain" if evidence is None else str(evidence.verdict).replace(" ", "-"),
+        "claim": claim_text(item),
+        "bounds": bounds_text(item),
+        "sentence": item.sentence,
+        "notes": item.notes,
+        "comparison": "" if item.comparison is None else comparison_text(item.comparison),
+        "time": "unchanged, not run again" if item.cached else seconds_text(item.seconds),
+        "identity": "" if evidence is None else evidence.id,
+    }
+
+
+def _file_name(name: str, taken: set[str]) -> str:
+    """Return a file name for a target that any system can hold, and that no other target has."""
+    stem = re.sub(r"[^A-Za-z0-9_-]+", "-", name)[:_LONGEST].strip("-").lower() or "target"
+    number, chosen = 1, stem
+    while chosen in taken:
+        number += 1
+        chosen = f"{stem}-{number}"
+    taken.add(chosen)
+    return f"{chosen}.html"

@@ -1,0 +1,86 @@
+"""How does a gate read on the page of a build? A short table, and below it what did not pass.
+
+Names and sentences come from the outside: whatever Markdown or HTML would obey is written as a character
+reference, so that it is shown as it stands.
+"""
+
+from __future__ import annotations
+
+import re
+
+from dpaudit.gate.result import GateResult, Outcome, TargetResult
+from dpaudit.gate.words import (
+    MEANINGS,
+    NO_PROOF,
+    bounds_text,
+    claim_text,
+    comparison_text,
+    headline,
+    scope,
+    verdict_text,
+)
+from dpaudit.report.command import reproduce_command
+from dpaudit.report.words import shortened, visible
+
+_ROWS, _DETAILS = 200, 50  # a build's page holds a megabyte
+_SENTENCE, _NAME = 600, 120
+_OBEYED = re.compile(r"[\\`*_{}\[\]<>#|~@&!$\"]|:(?=//)|(?<=[wW])\.")  # never at the start of a line
+
+
+def markdown(result: GateResult) -> str:
+    """Return the summary in GitHub's Markdown: the targets in their order, details of those that did not pass."""
+    troubled = [item for item in result.results if item.outcome is not Outcome.PASSED]
+    parts = [f"## dpaudit: {headline(result)}", _table(result)]
+    parts += [_details(item) for item in troubled[:_DETAILS]]
+    if len(troubled) > _DETAILS:
+        parts.append(f"{len(troubled) - _DETAILS} more did not pass; their details stand in the other formats.")
+    return "\n\n".join([*parts, scope(result), NO_PROOF]) + "\n"
+
+
+def escaped(text: str, length: int = _SENTENCE) -> str:
+    """Return one line in which nothing is markup, cut to a length."""
+    return _OBEYED.sub(lambda mark: f"&#{ord(mark[0])};", shortened(text, length))
+
+
+def _code(text: str) -> str:
+    return f"<code>{escaped(text, _NAME)}</code>"
+
+
+def _table(result: GateResult) -> str:
+    rows = list(result.results)
+    if len(rows) > _ROWS:
+        rows = sorted(rows, key=lambda item: item.outcome is Outcome.PASSED)[:_ROWS]
+    lines = ["| Target | Outcome | Verdict | Claim | Bounds | Rule |", "|---|---|---|---|---|---|"]
+    for item in rows:
+        outcome = str(item.outcome) if item.outcome is Outcome.PASSED else f"**{item.outcome}**"
+        cells = (verdict_text(item), claim_text(item), bounds_text(item), str(item.rule))
+        unchanged = " (unchanged, not run again)" if item.cached else ""
+        lines.append(f"| {_code(item.name)} | {outcome}{unchanged} | {' | '.join(map(escaped, cells))} |")
+    text = "\n".join(lines)
+    left = len(result.results) - len(rows)
+    return f"{text}\n\n{left} more targets are left out here." if left else text
+
+
+def _details(item: TargetResult) -> str:
+    """What is known of a target that did not pass, open to be read at once."""
+    meaning = MEANINGS[item.rule]
+    lines = [
+        "<details open>",
+        f"<summary>{_code(item.name)}: {item.outcome}. {meaning.title}</summary>",
+        "",
+        f"- What was found: {escaped(item.sentence)}",
+        *(f"- Note: {escaped(note)}" for note in item.notes),
+        f"- What to do: {meaning.next}",
+    ]
+    if item.comparison is not None:
+        lines.append(f"- Baseline: {escaped(comparison_text(item.comparison))}")
+    if item.location is not None:
+        lines.append(f"- Where: {_code(f'{item.location.file}:{item.location.line}')}")
+    if item.page is not None:
+        lines.append(f"- Report: {_code(item.page)} in the folder of the pages")
+    if item.evidence is not None:
+        lines.append(f"- Evidence: <code>{item.evidence.id}</code>")
+        command = reproduce_command(item.evidence)
+        if command is not None:
+            lines.append(f"- Run it again: <code>{escaped(visible(command, one_line=True), 2_000)}</code>")
+    return "\n".join([*lines, "", "</details>"])

@@ -1,0 +1,398 @@
+"""Does a repository keep its promises? The order of a gate, and the only place that knows it.
+
+targets → reports (from the cache, or from a process each) → a second look at whatever is red → policy → results
+
+One error level is shared out equally over all targets of the configuration, whether all of them are run or not. A
+target with a baseline spends half of its part on the claim and half on the comparison. Seeds are fixed: the same code
+gives the same results. A correct target that is unlucky would then be red for ever, and so a red one is looked at once
+more, with another seed and twice the runs, at the same error level; that second look alone is what is reported.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+
+import msgspec
+
+from dpaudit.errors import UsageError
+from dpaudit.evidence import Evidence, Verdict
+from dpaudit.gate import baseline as baselines
+from dpaudit.gate import nightly, process
+from dpaudit.gate.cache import Cache
+from dpaudit.gate.child import Frozen, Report, Request
+from dpaudit.gate.config import Configuration, pair_files
+from dpaudit.gate.policy import OPAQUE, decide
+from dpaudit.gate.process import Limits
+from dpaudit.gate.result import Comparison, GateResult, Location, Outcome, Rule, TargetResult
+from dpaudit.gate.schema import TargetSettings
+from dpaudit.verdicts import shown
+
+Runner = Callable[[Request, Limits, threading.Event], Report]
+Listener = Callable[[TargetResult], None]
+
+_AGAIN = 2  # times as many runs for the second look, which should find what the first one found
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is asked of a gate beside its configuration; see the command line."""
+
+    names: Sequence[str] = ()
+    workers: int = 1
+    seed: int | None = None
+    require: str | None = None
+    fresh: bool = False
+    update_baseline: bool = False
+    nightly: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What came of a gate, and why the baseline was not written where it should have been."""
+
+    result: GateResult
+    refused: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """One look at a target: what was asked, and what came of it."""
+
+    request: Request
+    report: Report
+    evidence: Evidence | None
+    comparison: Comparison | None
+    cached: bool
+
+    @property
+    def red(self) -> bool:
+        """Whether a sampled number condemns the target; one that is certain needs no second look."""
+        evidence = self.evidence
+        if evidence is not None and evidence.verdict is Verdict.VIOLATED and evidence.lower.kind != "exact":
+            return True
+        return self.comparison is not None and self.comparison.leakier
+
+
+def run(
+    configuration: Configuration,
+    options: Options = Options(),
+    *,
+    runner: Runner = process.run,
+    listen: Listener | None = None,
+) -> Finished:
+    """Run the targets of a configuration, side by side, and write baseline or nightly file where that is asked for.
+
+    Args:
+        configuration: what `config.read` returns.
+        options: what is asked for.
+        runner: carries out one request; by default in a process of its own.
+        listen: called with each result as it comes.
+
+    Raises:
+        UsageError: for a name that is unknown, or a baseline or nightly file that cannot be relied on.
+    """
+    if options.update_baseline and options.nightly:
+        raise UsageError("a nightly gate draws fresh seeds, and a baseline has fixed ones: update it without --nightly")
+    clock = time.perf_counter()
+    gate = _Gate.of(configuration, options, runner)
+    targets = [_with_policy(target, options.require) for target in configuration.named(options.names)]
+    gate.begin_night([_name(target) for target in targets])
+    found = _side_by_side([_Work(gate, target) for target in targets], options.workers, gate.stop, listen)
+    if gate.ledger is not None:
+        found = gate.with_tonight(targets, found)
+    result = GateResult(
+        results=tuple(found),
+        confidence=configuration.settings.confidence,
+        seed=None if options.nightly else gate.seed,
+        seconds=time.perf_counter() - clock,
+    )
+    return Finished(result, gate.update(found) if options.update_baseline else None)
+
+
+def _with_policy(target: TargetSettings, require: str | None) -> TargetSettings:
+    return target if require is None else msgspec.structs.replace(target, require=require)
+
+
+def seed_of(root: int, name: str, look: int) -> int:
+    """Return the seed of a target's first (1) or second (2) look: another one for each name, from the gate's seed."""
+    return int.from_bytes(hashlib.sha256(f"{root}\0{look}\0{name}".encode()).digest()[:6])
+
+
+@dataclass(slots=True)
+class _Gate:
+    """What all targets of one gate share."""
+
+    configuration: Configuration
+    options: Options
+    runner: Runner
+    seed: int
+    cache: Cache | None
+    baseline: dict[str, baselines.Entry]
+    ledger: nightly.Ledger | None
+    stop: threading.Event = field(default_factory=threading.Event)
+    nights: dict[str, _Look] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, configuration: Configuration, options: Options, runner: Runner) -> _Gate:
+        seed = configuration.settings.seed if options.seed is None else options.seed
+        ledger = None
+        if options.nightly:
+            seed = secrets.randbits(48)
+            error, count = 1 - configuration.settings.confidence, len(configuration.targets)
+            ledger = nightly.read(configuration.root / nightly.FILE, error=error, targets=count)
+        return cls(
+            configuration,
+            options,
+            runner,
+            seed,
+            None if options.nightly else Cache(configuration.root),
+            baselines.read(configuration.root / baselines.FILE),
+            ledger,
+        )
+
+    # --- one target ---------------------------------------------------------------------------------------
+
+    def look(self, target: TargetSettings, number: int) -> _Look:
+        """Look at a target for the first or the second time: from the cache, if nothing changed since."""
+        name = _name(target)
+        entry = self._entry(target)
+        again = 1 if number == 1 else _AGAIN
+        frozen = None if entry is None else baselines.frozen(entry, again)
+        share = self.configuration.share
+        error = share / 2 if frozen is not None else share
+        if self.ledger is not None:
+            error = self.ledger.level(name)
+        request = self._request(target, seed_of(self.seed, name, number), again, 1 - error, frozen)
+        report, cached = None, False
+        if self.cache is not None and not self.options.fresh:
+            report = self.cache.find(name, f"look {number}", request)
+            cached = report is not None
+        if report is None:
+            limits = Limits(again * (target.time_limit or 0.0), target.memory_limit or 0.0)
+            report = self.runner(request, limits, self.stop)
+            if self.cache is not None:
+                self.cache.keep(name, f"look {number}", request, report)
+        evidence = None
+        if report.evidence is not None:
+            try:
+                evidence = Evidence.from_json(json.dumps(report.evidence), name=f"the evidence of {name}")
+            except UsageError as error:  # dpaudit itself changed meanwhile
+                report = Report(error=str(error), location=report.location)
+        comparison = None if entry is None else baselines.compare(entry, report.counts, share / 2)
+        return _Look(request, report, evidence, comparison, cached)
+
+    def judged(self, target: TargetSettings) -> TargetResult:
+        """Return what comes of one target."""
+        first = last = self.look(target, 1)
+        notes: tuple[str, ...] = ()
+        if self.ledger is not None:
+            self.nights[_name(target)] = first
+        elif first.red and target.expect != "violated":
+            last = self.look(target, 2)
+            notes = (_confirmed(first, last),)
+        result = TargetResult(
+            name=_name(target),
+            target=target.target,
+            outcome=Outcome.INVALID,
+            rule=Rule.CANNOT_RUN,
+            sentence=last.report.error or "There is no evidence.",
+            evidence=last.evidence,
+            location=None if last.report.location is None else Location(*last.report.location),
+            comparison=last.comparison,
+            cached=first.cached and last.cached,
+            seconds=first.report.seconds + (last.report.seconds if last is not first else 0.0),
+        )
+        if result.cached:
+            result = replace(result, seconds=0.0)
+        if last.evidence is None:
+            return replace(result, notes=notes)
+        outcome, rule, sentence = decide(target, last.evidence, last.comparison, last.report.unproved)
+        notes += self._since(target, last)
+        notes += (OPAQUE,) if last.report.opaque else ()
+        return replace(result, outcome=outcome, rule=rule, sentence=sentence, notes=notes)
+
+    def _entry(self, target: TargetSettings) -> baselines.Entry | None:
+        """The baseline's entry, where there is one to compare with."""
+        compared = not (self.options.update_baseline or self.options.nightly or target.expect == "violated")
+        return self.baseline.get(_name(target)) if compared else None
+
+    def _since(self, target: TargetSettings, look: _Look) -> tuple[str, ...]:
+        """Say what changed since the baseline."""
+        entry = self._entry(target)
+        if entry is None or look.evidence is None:
+            missing = bool(self.baseline) and target.expect != "violated"
+            compared = not (self.options.update_baseline or self.options.nightly)
+            return (
+                ("The baseline does not hold this target; --update-baseline adds it.",) if missing and compared else ()
+            )
+        notes = baselines.changes(entry, look.evidence)
+        if entry.measured is not None and look.comparison is None:
+            notes += ("The pair of the baseline's event is no longer audited, so that nothing was compared.",)
+        return notes
+
+    def _request(
+        self, target: TargetSettings, seed: int, times: int, confidence: float, frozen: Frozen | None
+    ) -> Request:
+        files = pair_files(target)
+        return Request(
+            target=target.target,
+            root=str(self.configuration.root),
+            parameters=target.parameters,
+            claim=target.claim,
+            relation=target.relation,
+            pairs=target.pairs if isinstance(target.pairs, list) and not files else None,
+            files=files,
+            runs=times * (target.runs or 0),
+            seed=seed,
+            confidence=confidence,
+            floating_point=target.floating_point or "report",
+            learn=target.learn,
+            # a baseline needs counts of a number of runs that was fixed
+            sequential=self.options.nightly or (bool(target.sequential) and not self.options.update_baseline),
+            prove=target.require == "proved" and target.expect != "violated" and not self.options.nightly,
+            length=target.length,
+            domain=target.domain,
+            frozen=frozen,
+        )
+
+    # --- all of them --------------------------------------------------------------------------------------
+
+    def begin_night(self, names: Sequence[str]) -> None:
+        """Write down that a night has begun, so that one that never ends is not forgotten."""
+        if self.ledger is not None:
+            self.ledger = self.ledger.begin(names)
+            nightly.write(self.configuration.root / nightly.FILE, self.ledger)
+
+    def with_tonight(self, targets: Sequence[TargetSettings], results: list[TargetResult]) -> list[TargetResult]:
+        """Add tonight to the nights before, write them, and judge each target by all of its nights."""
+        assert self.ledger is not None
+        judged = []
+        for target, result in zip(targets, results, strict=True):
+            look = self.nights[result.name]
+            evidence = look.evidence
+            if evidence is None or evidence.verdict is Verdict.INVALID:
+                judged.append(result)
+                continue
+            self.ledger = self.ledger.after(
+                result.name,
+                tested=nightly.tested_of(evidence, look.report),
+                claim=evidence.claim,
+                log_wealth=log_wealth_of(evidence),
+                runs=evidence.runs,
+            )
+            judged.append(_over_nights(target, result, evidence, self.ledger.targets[result.name]))
+        self.ledger = self.ledger.ended()
+        nightly.write(self.configuration.root / nightly.FILE, self.ledger)
+        return judged
+
+    def update(self, results: Sequence[TargetResult]) -> str | None:
+        """Write the baseline, or say why not: a violated target has none."""
+        kept = [result for result in results if self._settings(result.name).expect != "violated"]
+        bad = [
+            result.name
+            for result in kept
+            if result.evidence is None or result.evidence.verdict in (Verdict.VIOLATED, Verdict.INVALID)
+        ]
+        if bad:
+            return (
+                f"the baseline was not written, since it has no place for what is violated or invalid: {', '.join(bad)}"
+            )
+        configured = {_name(target) for target in self.configuration.targets if target.expect != "violated"}
+        entries = {name: entry for name, entry in self.baseline.items() if name in configured}
+        entries |= {
+            result.name: baselines.entry_of(result.target, result.evidence)
+            for result in kept
+            if result.evidence is not None
+        }
+        baselines.write(self.configuration.root / baselines.FILE, entries)
+        return None
+
+    def _settings(self, name: str) -> TargetSettings:
+        return next(target for target in self.configuration.targets if target.name == name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    gate: _Gate
+    target: TargetSettings
+
+    def __call__(self) -> TargetResult:
+        return self.gate.judged(self.target)
+
+
+def _side_by_side(
+    work: Sequence[_Work], workers: int, stop: threading.Event, listen: Listener | None
+) -> list[TargetResult]:
+    """Do all work, some of it at a time; when interrupted, end what is running."""
+    with ThreadPoolExecutor(max_workers=max(1, min(workers, len(work)))) as pool:
+        futures: list[Future[TargetResult]] = [pool.submit(each) for each in work]
+        waiting = set(futures)
+        try:
+            while waiting:
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                for future in done:
+                    result = future.result()
+                    if listen is not None:
+                        listen(result)
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+    return [future.result() for future in futures]
+
+
+def _name(target: TargetSettings) -> str:
+    assert target.name is not None
+    return target.name
+
+
+def _confirmed(first: _Look, second: _Look) -> str:
+    """Say what two looks found; the second one is what counts."""
+    found = "it was leakier than its baseline"
+    evidence = first.evidence
+    if evidence is not None and evidence.verdict is Verdict.VIOLATED:
+        symbol = "the loss" if evidence.claimed is None else evidence.claimed.symbol
+        found = f"it was violated, with {symbol} at least {shown(evidence.lower.value)}"
+    looked = f"A first look, with seed {first.request.seed}, found that {found}"
+    if second.evidence is None or second.evidence.verdict is Verdict.INVALID:
+        return f"{looked}; a second one, to confirm that, could not be relied on."
+    if second.red:
+        return f"{looked}; this is a second one, with seed {second.request.seed} and twice the runs, and confirms it."
+    return f"{looked}; a second one, with seed {second.request.seed} and twice the runs, did not: it decides."
+
+
+def log_wealth_of(evidence: Evidence) -> float:
+    """Return the logarithm of what the night's bets came to: of an e-value, since bets are fair under the claim."""
+    if evidence.sequential is None:
+        raise ArithmeticError("a night was not audited sequentially")
+    return evidence.sequential.log_wealth
+
+
+def _over_nights(
+    target: TargetSettings, result: TargetResult, evidence: Evidence, nights: nightly.Nights
+) -> TargetResult:
+    """What all nights together say; one night alone decides nothing, since there are many."""
+    claim = evidence.claimed
+    said = nightly.sentence(nights, "the loss" if claim is None else claim.symbol)
+    notes = result.notes
+    if evidence.verdict is Verdict.VIOLATED and not nights.rejected:
+        notes += (
+            "Tonight alone would reject the claim; among many nights some do by chance, and all together do not.",
+        )
+    expected = target.expect == "violated"
+    if nights.rejected:
+        outcome, rule = (Outcome.PASSED, Rule.PASSED) if expected else (Outcome.FAILED, Rule.CLAIM_VIOLATED)
+    elif expected:
+        outcome, rule = Outcome.FAILED, Rule.VIOLATION_MISSING
+    elif evidence.verdict is Verdict.INCONCLUSIVE:
+        outcome, rule = result.outcome, result.rule
+    else:
+        outcome, rule = Outcome.PASSED, Rule.PASSED
+    return replace(result, outcome=outcome, rule=rule, sentence=said, notes=notes)

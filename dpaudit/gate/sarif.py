@@ -1,0 +1,149 @@
+"""How does a gate read as SARIF 2.1.0? One result for every target that did not pass, at the mechanism's own line.
+
+Rules have stable ids, and a fingerprint depends on the rule and the target's name alone: neither moved
+lines nor other numbers make a known finding look new. Source: OASIS, Static Analysis Results Interchange
+Format (SARIF) Version 2.1.0 Plus Errata 01, 2023.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import posixpath
+import re
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from dpaudit.gate.result import GateResult, Location, Outcome, Rule, TargetResult
+from dpaudit.gate.words import MEANINGS, bounds_text, claim_text
+from dpaudit.report.words import visible
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_RULES = tuple(rule for rule in Rule if rule is not Rule.PASSED)
+_LEVELS = {Outcome.FAILED: "error", Outcome.INVALID: "error", Outcome.INCONCLUSIVE: "warning"}
+
+
+def sarif(result: GateResult, *, configuration: str | None = None) -> dict[str, Any]:
+    """Return the gate as the JSON values of a SARIF log: the same result gives the same values.
+
+    Args:
+        result: what came of the gate.
+        configuration: the file that names the targets, as seen from the repository's folder, such as
+            "services/shop/pyproject.toml" (see `seen_from_repository`). Locations are those of the folder that it
+            lies in. It stands itself where the line of a mechanism is not known: GitHub refuses a whole log in which
+            a finding has no file. Without it such a finding has its logical location alone, which SARIF allows.
+    """
+    elsewhere = None if configuration is None else Location(configuration.rpartition("/")[2], 1)
+    folder = "" if configuration is None else configuration.rpartition("/")[0]
+    run = {
+        "tool": {"driver": _driver()},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [
+            {
+                "executionSuccessful": all(item.rule is not Rule.CANNOT_RUN for item in result.results),
+                "exitCode": result.exit_code,
+            }
+        ],
+        "results": [_finding(item, elsewhere, folder) for item in result.results if item.outcome is not Outcome.PASSED],
+    }
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def sarif_text(result: GateResult, *, configuration: str | None = None) -> str:
+    """Return the log as text, in ASCII; see `sarif`."""
+    return json.dumps(sarif(result, configuration=configuration), indent=1, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def seen_from_repository(configuration: Path) -> str:
+    """Return a file as seen from the folder of its Git repository, or its name alone where there is none."""
+    file = configuration.absolute()
+    root = next((folder for folder in file.parents if (folder / ".git").exists()), file.parent)
+    return file.relative_to(root).as_posix()
+
+
+def fingerprint(target: TargetResult) -> str:
+    """Return what makes a finding the same finding: the rule and the name of the target."""
+    return hashlib.sha256(json.dumps([str(target.rule), target.name]).encode()).hexdigest()
+
+
+def _driver() -> dict[str, Any]:
+    driver: dict[str, Any] = {"name": "dpaudit", "rules": [_rule(rule) for rule in _RULES]}
+    with contextlib.suppress(PackageNotFoundError):  # run from a folder where it is not installed
+        driver["version"] = version("dpaudit")
+    return driver
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    meaning = MEANINGS[rule]
+    level = "warning" if rule is Rule.INCONCLUSIVE else "error"
+    return {
+        "id": str(rule),
+        "name": "".join(word.capitalize() for word in str(rule).split("-")),
+        "shortDescription": {"text": meaning.title},
+        "fullDescription": {"text": meaning.says},
+        "help": {
+            "text": f"{meaning.says}\n\n{meaning.next}",
+            "markdown": f"{meaning.says}\n\n**What to do.** {meaning.next}",
+        },
+        "defaultConfiguration": {"level": level},
+        "properties": {"tags": ["privacy", "differential-privacy"]},
+    }
+
+
+def _finding(target: TargetResult, elsewhere: Location | None, folder: str) -> dict[str, Any]:
+    evidence = target.evidence
+    properties = {"target": _shown(target.target), "outcome": str(target.outcome), "cached": target.cached}
+    if evidence is not None:
+        properties |= {
+            "verdict": str(evidence.verdict),
+            "claim": _shown(claim_text(target)),
+            "bounds": bounds_text(target),
+            "evidence": evidence.id,
+        }
+    if target.page is not None:
+        properties["page"] = target.page
+    mark = fingerprint(target)
+    return {
+        "ruleId": str(target.rule),
+        "ruleIndex": _RULES.index(target.rule),
+        "level": _LEVELS[target.outcome],
+        "message": {"text": _message(f"{target.name}: " + " ".join((target.sentence, *target.notes)))},
+        "locations": [_location(target, elsewhere, folder)],
+        # the first is ours, the second the one by which GitHub knows an alert again
+        "partialFingerprints": {"dpaudit/v1": mark, "primaryLocationLineHash": f"{mark[:16]}:1"},
+        "properties": properties,
+    }
+
+
+def _location(target: TargetResult, elsewhere: Location | None, folder: str) -> dict[str, Any]:
+    """The mechanism's own line where it is known, else the one it is configured in; its name always."""
+    location: dict[str, Any] = {
+        "logicalLocations": [
+            {"name": _shown(target.name), "fullyQualifiedName": _shown(target.target), "kind": "function"}
+        ]
+    }
+    place = target.location or elsewhere
+    if place is not None:
+        location["physicalLocation"] = _place(place, folder)
+    return location
+
+
+def _place(place: Location, folder: str) -> dict[str, Any]:
+    file = posixpath.normpath(posixpath.join(folder, place.file))
+    return {
+        "artifactLocation": {"uri": quote(file.encode("utf-8", "backslashreplace")), "uriBaseId": "%SRCROOT%"},
+        "region": {"startLine": max(place.line, 1)},
+    }
+
+
+def _shown(text: str) -> str:
+    return visible(text, one_line=True)
+
+
+def _message(text: str) -> str:
+    """Plain text in which nothing is a placeholder (section 3.11.5) or an embedded link (3.11.6)."""
+    text = re.sub(r"[{}]", lambda brace: 2 * brace[0], _shown(text))
+    return re.sub(r"[\[\]]", lambda bracket: "\\" + bracket[0], text) if "](" in text else text

@@ -1,0 +1,126 @@
+"""What does each rule mean, and what is to be done about it? The words that all formats share."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dpaudit.gate.result import Comparison, GateResult, Outcome, Rule, TargetResult
+from dpaudit.report.numerals import confidence_text, lower_text, upper_text
+from dpaudit.report.words import bound_text
+
+NO_PROOF = (
+    "A target that passed was not proved private by that: runs see some pairs and some events. "
+    "Only the verdict “proved” is about all data of its scope."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A rule in words: what it says of a target, and what to do next."""
+
+    title: str
+    says: str
+    next: str
+
+
+MEANINGS = {
+    Rule.PASSED: Meaning(
+        "Nothing speaks against it",
+        "The verdict is one that the policy lets pass, and the target is not leakier than its baseline.",
+        "Nothing; the report says what this audit could have found.",
+    ),
+    Rule.CLAIM_VIOLATED: Meaning(
+        "The claim is violated",
+        "The privacy loss is larger than what is claimed: at the stated confidence where it was sampled, certainly "
+        "where it was computed exactly.",
+        "Look at the event in the report: it tells the two datasets apart. Mend the mechanism, or claim what it gives.",
+    ),
+    Rule.LEAKIER: Meaning(
+        "Leakier than its baseline",
+        "The event of the baseline tells more than it did: the two intervals do not meet. The claim may still hold.",
+        "Find the change that made it so. Where it is meant, write the baseline again with --update-baseline.",
+    ),
+    Rule.NOT_PROVED: Meaning(
+        "Not proved",
+        "The policy asks for a proof, and none was found that reaches the claim. That refutes nothing.",
+        "Write the target as a program that can be read, claim what is proved, or ask for less.",
+    ),
+    Rule.VIOLATION_MISSING: Meaning(
+        "An expected violation was not found",
+        "The target is there to be caught and was not, so this gate may be blind to what it is meant to see.",
+        "Give it more runs; or, if the target is mended by now, expect what it claims.",
+    ),
+    Rule.INCONCLUSIVE: Meaning(
+        "Nothing was decided",
+        "The runs could not have found even a gross violation, or what is known from below and above leaves the claim "
+        "between.",
+        "Give the target more runs, or let the policy say what an inconclusive target is to mean.",
+    ),
+    Rule.RUNS_INVALID: Meaning(
+        "The runs cannot be trusted",
+        "Blocks with different seeds return the same outputs, the outputs drift, or the runs died. No number of this "
+        "audit says anything.",
+        "Draw all randomness from the argument that is passed in, and keep no state between calls.",
+    ),
+    Rule.CANNOT_RUN: Meaning(
+        "It could not be run",
+        "There is no verdict: the target was not found, its configuration does not fit it, or it raises in every run.",
+        "Read what it said, mend that, and run the gate again.",
+    ),
+}
+
+
+def headline(result: GateResult) -> str:
+    """Say in one line what came of a gate."""
+    count = len(result.results)
+    if not count:
+        return "no target was run"
+    parts = []
+    for outcome in (Outcome.FAILED, Outcome.INVALID, Outcome.INCONCLUSIVE, Outcome.PASSED):
+        found = sum(item.outcome is outcome for item in result.results)
+        if found:
+            parts.append(f"{found} {outcome}")
+    return f"{', '.join(parts)} of {count} target{'' if count == 1 else 's'}"
+
+
+def scope(result: GateResult) -> str:
+    """Say what the whole gate is sure of."""
+    seed = "a fresh seed" if result.seed is None else f"seed {result.seed}"
+    return (
+        f"Confidence of the whole gate: {confidence_text(result.confidence)} that no correct target fails; {seed}; "
+        f"{seconds_text(result.seconds)}."
+    )
+
+
+def verdict_text(result: TargetResult) -> str:
+    """Write the verdict of the evidence, or a dash where there is none."""
+    return "–" if result.evidence is None else str(result.evidence.verdict)
+
+
+def claim_text(result: TargetResult) -> str:
+    """Write the claim as it stands in the evidence, or a dash."""
+    evidence = result.evidence
+    return "–" if evidence is None else evidence.claim or "none"
+
+
+def bounds_text(result: TargetResult) -> str:
+    """Write what is known from below and above, rounded so that it stays true; a dash where nothing is."""
+    evidence = result.evidence
+    if evidence is None:
+        return "–"
+    known = [evidence.lower] if evidence.lower.value > 0 else []
+    known += [] if evidence.upper is None else [evidence.upper]
+    return ", ".join(bound_text(bound, evidence.claimed) for bound in known) or "none shown"
+
+
+def comparison_text(comparison: Comparison) -> str:
+    """Write both intervals, rounded outward."""
+    before, after = (f"{lower_text(low)} to {upper_text(high)}" for low, high in (comparison.before, comparison.after))
+    word = "leakier" if comparison.leakier else "not shown to be leakier"
+    return f"{word}: the baseline's event lost {before} before, and {after} now"
+
+
+def seconds_text(seconds: float) -> str:
+    """Write a duration."""
+    return f"{seconds:.1f} s" if math.isfinite(seconds) else "unknown time"

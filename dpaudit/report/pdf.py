@@ -1,0 +1,64 @@
+"""How does a page become a PDF? WeasyPrint prints it, with the page's own print style; nothing is loaded."""
+
+from __future__ import annotations
+
+import logging
+import re
+
+from dpaudit.errors import UsageError
+
+EXTRA = "pip install 'dpaudit[pdf]'"
+
+
+def pdf(html: str) -> bytes:
+    """Return a page that `dpaudit.report.html_page` drew as a PDF.
+
+    Raises:
+        UsageError: without WeasyPrint, or without the libraries that it needs.
+    """
+    try:
+        import weasyprint
+        from weasyprint.urls import URLFetcher
+    except ImportError:
+        raise UsageError(f"a PDF needs WeasyPrint, which is not installed; {EXTRA}, or print the HTML page") from None
+    except OSError as error:  # it is there, and Pango is not
+        raise UsageError(f"WeasyPrint does not find its libraries ({error}); or print the HTML page") from None
+    logger = logging.getLogger("weasyprint")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)  # what screens obey and paper does not: colour schemes, scrolling
+    nothing = URLFetcher(allowed_protocols=())
+    paper = weasyprint.CSS(string=".record { display: none }")  # the raw record, which browsers print folded too
+    try:
+        printed: bytes = weasyprint.HTML(string=_self_contained(html), url_fetcher=nothing).write_pdf(
+            stylesheets=[paper]
+        )
+    finally:
+        logger.setLevel(before)
+    return printed
+
+
+_DRAWING = re.compile(r"(<svg\b[^>]*>)(.*?)(</svg>)", re.DOTALL)  # of ours: text of the evidence has no "<"
+_SHEET = re.compile(r"<style>(.*?)</style>", re.DOTALL)
+_NESTED = re.compile(r"@[^{;]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}")  # what holds on some media only
+_VARIABLE = re.compile(r"(--[\w-]+)\s*:\s*([^;}]+)")
+
+
+def _self_contained(html: str) -> str:
+    """Return the page with the style of its drawings inside them: WeasyPrint looks for it nowhere else."""
+    sheet = _NESTED.sub("", "".join(_SHEET.findall(html)[:1]))
+    tone = re.search(r'class="verdict ([\w-]+)"', html)
+    values: dict[str, str] = {}
+    for selector in (":root", *([f".{tone[1]}"] if tone else [])):
+        for block in re.findall(rf"(?m)^{re.escape(selector)} \{{([^}}]*)\}}", sheet):
+            values |= {name: value.strip().replace('"', "'") for name, value in _VARIABLE.findall(block)}
+
+    def resolved(text: str) -> str:
+        return re.sub(r"var\((--[\w-]+)\)", lambda found: values.get(found[1], "currentColor"), text)
+
+    style = f"<style>{resolved(sheet)}</style>"
+
+    def drawn(parts: re.Match[str]) -> str:
+        inside = re.sub(r"<[^>]*>", lambda tag: resolved(tag[0]), parts[2])
+        return f"{parts[1]}{style}{inside}{parts[3]}"
+
+    return _DRAWING.sub(drawn, html)

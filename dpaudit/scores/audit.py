@@ -1,0 +1,344 @@
+"""The order of an audit of what was recorded elsewhere, and the only place that knows it.
+
+coins → what no coin took chooses events → what coins took measures them → counts → bounds → verdict → evidence
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from dpaudit.attack import Choice, Partition, choose, count_event, in_degrees
+from dpaudit.bounds.power import Foreseen, foresee
+from dpaudit.bounds.statement import lower_bound
+from dpaudit.errors import UsageError
+from dpaudit.evidence import (
+    Attempt,
+    Bound,
+    Counts,
+    Evidence,
+    Histogram,
+    PairRecord,
+    RunInfo,
+    Scores,
+    Target,
+    round_outward,
+)
+from dpaudit.game.outputs import Outputs, from_array
+from dpaudit.neighbours.digest import digest
+from dpaudit.picture import histogram_cells
+from dpaudit.privacy import ApproxDP, Claim, PureDP, parse_claim
+from dpaudit.question import whole
+from dpaudit.scores.canaries import (
+    foresee_guesses,
+    guesses,
+    measure_guesses,
+    refuse_no_coin,
+    refuse_other_notions,
+    shown_guesses,
+)
+from dpaudit.scores.rates import FALSE_POSITIVE_RATES, gaussian_epsilon, gaussian_mu, rate_at, roc, thresholds
+from dpaudit.scores.reading import as_outputs, as_scores, refuse_only_nan
+from dpaudit.scores.split import Split, at, split
+from dpaudit.verdicts import judge
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+DESIGNS = ("independent", "one-run")
+_DECLARED = "the two datasets are neighbours: declared, not checked"
+ASSUMED = {
+    "independent": (
+        "each score comes from its own training run, and all scores of a side are draws of one law",
+        "scores of side 0 are of records in the training data, those of side 1 of records that are not",
+        _DECLARED,
+    ),
+    "one-run": (
+        "all scores come from one model: a fair coin of its own put each canary into the training data or left it out",
+        "no score was computed with knowledge of the coins, and every canary is handed in, on its side",
+        "training data that differ by one canary are neighbours: declared, not checked",
+    ),
+    "outputs": ("outputs of a side are independent draws of one law", _DECLARED),
+}
+
+
+class Case(msgspec.Struct, frozen=True):
+    """What is asked of recorded data.
+
+    ``notion`` is the claim, or what is bounded without one; ``sides`` are the outputs of side 0 and of side 1.
+    """
+
+    target: Target
+    claim: Claim | None
+    notion: Claim
+    confidence: float
+    seed: int
+    sides: tuple[Outputs, Outputs]
+    records: tuple[PairRecord]
+    assumptions: tuple[str, ...]
+
+
+def audit_scores(
+    in_scores: Any,
+    out_scores: Any,
+    claim: Claim | str | None = None,
+    delta: float = 1e-5,
+    confidence: float = 0.95,
+    design: str = "independent",
+    seed: int = 0,
+    *,
+    name: str = "scores",
+) -> Evidence:
+    """Audit a model by scores of an attack on it: membership inference, or canaries.
+
+    Args:
+        in_scores: (n,) scores of records that were in the training data; side 0 of the evidence. NaN is a score of
+            its own kind. Higher means in; where scores are independent, the bound finds other events too.
+        out_scores: (m,) scores of records that were not; side 1.
+        claim: a Claim or its text. Without any the verdict is NO CLAIM, and ε is bounded at ``delta``.
+        delta: the δ of the bound where no claim is given, and of the estimate for a Gaussian mechanism where the claim
+            has none of its own.
+        confidence: of the bound, and of every other exact statement by itself.
+        design: "independent": each score comes from a training run of its own. Coins that hang on the seed pick the
+            scores that measure, the others choose the event. "one-run": all scores come from one model, in whose
+            training data a fair coin put each canary or not; the bound is that of Steinke, Nasr & Jagielski (2023).
+        seed: the root of the coins, or of the order in which ties are broken.
+        name: what was scored, for the report.
+
+    Returns:
+        The evidence; ``evidence.scores`` holds ROC, true positive rates and an estimate, none of which decides.
+
+    Raises:
+        UsageError: for scores, or a design, that cannot be used.
+    """
+    started, clock = datetime.now(UTC), time.perf_counter()
+    if design not in DESIGNS:
+        raise UsageError(f"design is 'independent' or 'one-run', not {design!r}")
+    members, others = as_scores(in_scores, "the scores in"), as_scores(out_scores, "the scores out")
+    target = Target(name, None, {"design": design}, "scores", "recorded")
+    case = _case(target, (members, others), (from_array(members), from_array(others)), claim, delta, confidence, seed)
+    case = msgspec.structs.replace(case, assumptions=ASSUMED[design])
+    refuse_only_nan(members, others)
+    at_delta = case.notion.delta or delta
+    if design == "one-run":
+        evidence = _one_run(case, members, others)
+        scores = _beside(design, members, others, None, at_delta, None)
+    else:
+        cut = _split(case)
+        evidence = _independent(case, cut)
+        scores = _beside(design, members, others, cut, at_delta, 1 - case.confidence)
+    return msgspec.structs.replace(evidence, scores=scores, run=_run_info(started, clock))
+
+
+def audit_outputs(
+    outputs0: Any,
+    outputs1: Any,
+    claim: Claim | str | None = None,
+    delta: float = 0.0,
+    confidence: float = 0.95,
+    seed: int = 0,
+    *,
+    name: str = "outputs",
+) -> Evidence:
+    """Audit a mechanism by outputs that were recorded elsewhere, in any language.
+
+    Args:
+        outputs0: outputs on the first dataset, one entry a run: numbers, vectors, texts, None, or lists and dicts of
+            these; an array's first axis is the runs.
+        outputs1: outputs on the second dataset. The two need not be equally many.
+        claim: a Claim or its text. Without any the verdict is NO CLAIM, and ε is bounded at ``delta``.
+        delta: the δ of the bound where no claim is given.
+        confidence: of the bound.
+        seed: the root of the coins that pick the outputs that measure; the others choose the event.
+        name: what was recorded, for the report.
+
+    Raises:
+        UsageError: for outputs that cannot be compared, or too few of them.
+    """
+    started, clock = datetime.now(UTC), time.perf_counter()
+    sides = as_outputs(outputs0, "outputs0"), as_outputs(outputs1, "outputs1")
+    target = Target(name, None, {}, "outputs", "recorded")
+    case = _case(target, (outputs0, outputs1), sides, claim, delta, confidence, seed)
+    return msgspec.structs.replace(_independent(case, _split(case)), run=_run_info(started, clock))
+
+
+def _case(
+    target: Target,
+    data: tuple[Any, Any],
+    sides: tuple[Outputs, Outputs],
+    claim: Claim | str | None,
+    delta: float,
+    confidence: float,
+    seed: int,
+) -> Case:
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 < confidence < 1:
+        raise UsageError(f"confidence lies strictly between 0 and 1, such as 0.95, not {confidence!r}")
+    if claim is not None and not isinstance(claim, Claim | str):
+        raise UsageError(f"a claim is a Claim or its text, such as 'epsilon=1, delta=1e-5', not {claim!r:.60}")
+    stated = parse_claim(claim) if isinstance(claim, str) else claim
+    bare = ApproxDP(0.0, delta)
+    return Case(
+        target=target,
+        claim=stated,
+        notion=stated or (bare if bare.delta > 0 else PureDP(0.0)),
+        confidence=float(confidence),
+        seed=whole("seed", seed, least=0),
+        sides=sides,
+        records=(PairRecord(digest(data[0]), digest(data[1]), "given"),),
+        assumptions=ASSUMED["outputs"],
+    )
+
+
+def _split(case: Case) -> Split:
+    cut = split((len(case.sides[0]), len(case.sides[1])), case.seed)
+    if cut is None:
+        raise UsageError(f"the coins of seed {case.seed} ask for more than there is; use another seed")
+    return cut
+
+
+# --- a training run for every score, or outputs -----------------------------------------------------------
+
+
+def _independent(case: Case, cut: Split) -> Evidence:
+    learning, measuring = (
+        tuple(at(side, positions) for side, positions in zip(case.sides, part, strict=True))
+        for part in (cut.learning, cut.measuring)
+    )
+    runs, error = len(measuring[0]) + len(measuring[1]), 1 - case.confidence
+    choices, picture = choose(learning[0], learning[1], claim=case.notion, measuring=runs, error=error)
+    attempts = [_attempt(case, choice, measuring, error) for choice in choices]
+    learned = len(learning[0]) + len(learning[1])
+    foreseen = None if case.claim is None else foresee(case.claim, attempts, learned)
+    sizes = np.array([len(side) for side in measuring])
+    drawn = histogram_cells(picture, 0, np.array([picture.counts(side) for side in measuring]), sizes)
+    return _evidence(case, attempts, drawn, learned, runs, foreseen)
+
+
+def _attempt(case: Case, choice: Choice, measuring: Sequence[Outputs], error: float) -> Attempt:
+    hits = [count_event(choice.event, side) for side in measuring]
+    bins = None
+    if choice.graded:
+        cells = Partition(choice.event.family, choice.event.rules)
+        filled = [in_degrees(choice.event, cells.counts(side)) for side in measuring]
+        bins = filled[0], filled[1]
+    counts = Counts(
+        runs=(len(measuring[0]), len(measuring[1])),
+        toward0=(hits[0][0], hits[1][0]),
+        toward1=(hits[0][1], hits[1][1]),
+        bins=bins,
+    )
+    confidence = 1 - error * choice.share
+    value = lower_bound(choice.method, counts, claim=case.notion, weight=choice.weight, error=1 - confidence)
+    bound = _bound(case, choice.method, value, confidence, counts)
+    bound = msgspec.structs.replace(bound, weight=choice.weight, event=choice.event)
+    return Attempt(0, choice.name, bound, choice.considered)
+
+
+# --- one model --------------------------------------------------------------------------------------------
+
+
+def _one_run(case: Case, members: Floats, others: Floats) -> Evidence:
+    refuse_other_notions(case.notion)
+    refuse_no_coin(len(members), len(others))
+    canaries = len(members) + len(others)
+    plan = guesses(canaries)
+    confidence = 1 - (1 - case.confidence) / len(plan)
+    attempts = []
+    for guess, counts in zip(plan, measure_guesses(members, others, plan, case.seed), strict=True):
+        value = shown_guesses(counts, case.notion.delta, 1 - confidence)
+        attempts.append(Attempt(0, str(guess), _bound(case, "one-run", value, confidence, counts), ()))
+    foreseen = None if case.claim is None else Foreseen(foresee_guesses(case.claim, attempts), "event", ())
+    return _evidence(case, attempts, None, 0, canaries, foreseen)
+
+
+# --- the evidence -----------------------------------------------------------------------------------------
+
+
+def _bound(case: Case, method: str, value: float, confidence: float, counts: Counts) -> Bound:
+    return Bound(
+        value=round_outward(value, "lower"),
+        side="lower",
+        kind="sampled",
+        parameter=case.notion.parameter,
+        notion=str(case.notion),
+        confidence=confidence,
+        delta=case.notion.delta,
+        method=method,
+        counts=counts,
+        pair=0,
+        assumes=case.assumptions,
+    )
+
+
+def _evidence(
+    case: Case,
+    attempts: list[Attempt],
+    drawn: Histogram | None,
+    learning: int,
+    measuring: int,
+    foreseen: Foreseen | None,
+) -> Evidence:
+    best = max(attempts, key=lambda attempt: attempt.bound.value)
+    lower = msgspec.structs.replace(best.bound, confidence=case.confidence)
+    verdict, reason = judge(case.claim, lower, None if foreseen is None else foreseen.value)
+    return Evidence(
+        target=case.target,
+        claim=None if case.claim is None else str(case.claim),
+        relation="declared",
+        unit="",
+        pairs=case.records,
+        seed=case.seed,
+        confidence=case.confidence,
+        learning=learning,
+        measuring=measuring,
+        verdict=verdict,
+        reason=reason,
+        lower=lower,
+        attempts=tuple(attempts),
+        histogram=drawn,
+        versions={
+            **{name: version(name) for name in ("dpaudit", "numpy", "scipy")},
+            "python": platform.python_version(),
+            "platform": platform.machine(),
+        },
+        detectable=None if foreseen is None else round_outward(foreseen.value, "upper"),
+        detectable_on="event" if foreseen is None else foreseen.where,
+        power=() if foreseen is None else foreseen.smaller,
+        assumptions=case.assumptions,
+    )
+
+
+def _beside(
+    design: str, members: Floats, others: Floats, cut: Split | None, delta: float, error: float | None
+) -> Scores:
+    """What scores show besides the bound. The ROC is measured on other scores than chose its thresholds."""
+    learning, measuring = ((members, others), (members, others))
+    if cut is not None:
+        learning = members[cut.learning[0]], others[cut.learning[1]]
+        measuring = members[cut.measuring[0]], others[cut.measuring[1]]
+    mu = gaussian_mu(members, others)
+    return Scores(
+        design=design,
+        given=(len(members), len(others)),
+        measured=(len(measuring[0]), len(measuring[1])),
+        delta=delta,
+        roc=roc(*measuring, thresholds(*learning), error),
+        rates=tuple(rate_at(members, others, rate, error) for rate in FALSE_POSITIVE_RATES),
+        mu=mu,
+        epsilon_if_gaussian=None if mu is None else gaussian_epsilon(mu, delta),
+    )
+
+
+def _run_info(started: datetime, clock: float) -> RunInfo:
+    return RunInfo(
+        started=started.isoformat(timespec="seconds"),
+        duration=round(time.perf_counter() - clock, 3),
+        host=platform.node(),
+        workers=1,
+    )

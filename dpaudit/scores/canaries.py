@@ -1,0 +1,120 @@
+"""Which canaries of one model are guessed, and how many of the guesses are right?
+
+The k highest scores are guessed in, the lowest guessed out. How many is fixed by the number of canaries alone, in a
+short list of plans that share the error level (Bonferroni): a number that is picked by its result would be right more
+often than it says. A learning split would not do: the canaries share one model, so that the scores of some tell of the
+coins of others, and for δ > 0 the theorem (`dpaudit.bounds.one_run`) wants a number that does not hang on them.
+
+Scores that are equal are put in an order that hangs on the seed alone, never on the side; NaN lies in the middle, where
+it is guessed last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import bdtr
+
+from dpaudit.bounds.one_run import detectable_one_run, one_run_bound
+from dpaudit.errors import UsageError
+from dpaudit.evidence import Attempt, Counts
+from dpaudit.privacy import ApproxDP, Claim, PureDP
+from dpaudit.scores.split import shuffled
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+_FEWEST = 24  # guesses: of fewer not even all right ones would show much
+_NO_COIN = 1e-9  # how unlikely fair coins may be to give numbers of members as far apart as these
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """How many of the highest scores are guessed in, and how many of the lowest out."""
+
+    high: int
+    low: int
+
+    def __str__(self) -> str:
+        return f"{self.high} highest in, {self.low} lowest out" if self.low else f"{self.high} highest in"
+
+
+def guesses(canaries: int) -> list[Guess]:
+    """Return the plans for so many canaries: all of them, then ever fewer at both ends, and at the upper end alone.
+
+    All, 1/2, 1/8, 1/32, …, half of them at either end; and 1/16, 1/64, … at the upper end: the best number is seldom
+    farther than a factor of 2 from one of these, which costs little.
+    """
+    ends = [canaries, *_shrinking(canaries // 2)]
+    return [Guess(n - n // 2, n // 2) for n in ends] + [Guess(n, 0) for n in _shrinking(canaries // 16)]
+
+
+def _shrinking(most: int) -> list[int]:
+    found = []
+    while most >= _FEWEST:
+        found.append(most)
+        most //= 4
+    return found
+
+
+def measure_guesses(members: Floats, others: Floats, plan: Sequence[Guess], seed: int) -> list[Counts]:
+    """Return, for each plan, how many of the members' and of the others' scores it guesses in and out."""
+    ranked = _ranked(np.concatenate([members, others]), seed) < len(members)  # from the highest on: is it a member?
+    total = np.concatenate([[0], np.cumsum(ranked)])
+    found = []
+    for guess in plan:
+        within = int(total[guess.high])
+        without = int(total[-1] - total[len(ranked) - guess.low])
+        found.append(
+            Counts(
+                runs=(len(members), len(others)),
+                toward0=(within, guess.high - within),
+                toward1=(without, guess.low - without),
+            )
+        )
+    return found
+
+
+def _ranked(scores: Floats, seed: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return the positions of scores from the highest to the lowest; ties by the seed, NaN in the middle."""
+    order = shuffled(len(scores), seed)
+    order = order[np.argsort(-scores[order], kind="stable")]  # NaN comes last
+    numbers = len(scores) - int(np.count_nonzero(np.isnan(scores)))
+    upper = numbers - numbers // 2
+    return np.concatenate([order[:upper], order[numbers:], order[upper:numbers]])
+
+
+def shown_guesses(counts: Counts, delta: float, error: float) -> float:
+    """Return the lower bound of ε at δ that these counts of one model prove, at confidence 1 − ``error``."""
+    right = counts.toward0[0] + counts.toward1[1]
+    return one_run_bound(right, sum(counts.toward0) + sum(counts.toward1), sum(counts.runs), delta=delta, error=error)
+
+
+def foresee_guesses(claim: Claim, attempts: Sequence[Attempt]) -> float:
+    """Return the least ε that some of these guesses would have shown to exceed the claim, with probability 0.9."""
+    found = []
+    for counts, error in ((each.bound.counts, 1 - each.bound.confidence) for each in attempts):
+        assert counts is not None
+        made = sum(counts.toward0) + sum(counts.toward1)
+        found.append(detectable_one_run(made, sum(counts.runs), claim.value, delta=claim.delta, error=error))
+    return min(found)
+
+
+def refuse_other_notions(notion: Claim) -> None:
+    """Raise `UsageError` for a notion that the theorem does not bound."""
+    if not isinstance(notion, PureDP | ApproxDP):
+        raise UsageError(
+            f"scores of one run bound ε at a δ, and the claim {notion} is of another notion; claim the (ε, δ) that it "
+            "implies, such as 'epsilon=1, delta=1e-5'"
+        )
+
+
+def refuse_no_coin(members: int, others: int) -> None:
+    """Raise `UsageError` where fair coins would practically never have left these numbers."""
+    if 2 * float(bdtr(min(members, others), members + others, 0.5)) < _NO_COIN:
+        raise UsageError(
+            f"{members} canaries were in and {others} out: no fair coin decided that. The design 'one-run' needs every "
+            "canary of the model, each included with probability ½; for one training run a score use 'independent'"
+        )

@@ -1,0 +1,108 @@
+"""How does an old record stay what it was, while newer ones say more?
+
+Two rules, for ever. *The id is over the record as it was written*: a reader never writes an old record anew. *A
+member that came later is left out while it holds its default*: the same finding has the same record, whether or not
+dpaudit could have said more. So the version stays while members are only added, with a default that says what was
+true without them. It is raised where a member changes its meaning or goes, and then `_STEPS` says how a record of the
+version before reads today.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+from functools import cache
+from typing import Any
+
+import msgspec
+
+VERSION = 1
+"""The version that is written."""
+
+_STEPS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+"""From a version to a function that makes of its record one of the next version."""
+
+_ALWAYS: dict[str, frozenset[str]] = {
+    name: frozenset(members.split())
+    for name, members in {
+        "Bound": "weight counts event pair arithmetic assumes exact",
+        "Evidence": "upper proof exact counterexample floating_point low_bits learn detectable detectable_on "
+        "reproducible assumptions version",
+        "PairRecord": "shown0 shown1",
+        "Proof": "certificate",
+        "Step": "center",
+        "Target": "summary source true_loss",
+    }.items()
+}
+"""Members with a default that the first files hold all the same. Nothing is ever added here."""
+
+BESIDE = ("run", "written")  # of Evidence: not part of its record
+
+
+def is_known(version: Any) -> bool:
+    """Whether records of this version can be read."""
+    return type(version) is int and (version == VERSION or version in _STEPS)
+
+
+def upgraded(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record of any known version as one of `VERSION`."""
+    found = dict(record)
+    while found["version"] != VERSION:
+        before = found["version"]
+        found = {**_STEPS[before](found), "version": before + 1}
+    return found
+
+
+def as_written(value: Any, *, everything: bool = False) -> Any:
+    """Return a struct as plain values, without members that came later and hold their default, or with everything."""
+    if isinstance(value, msgspec.Struct):
+        return _members(value, everything)
+    if isinstance(value, Mapping):
+        return {key: as_written(item, everything=everything) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_written(item, everything=everything) for item in value]
+    return value.value if isinstance(value, Enum) else value
+
+
+def _members(struct: msgspec.Struct, everything: bool) -> dict[str, Any]:
+    kind, config = type(struct), struct.__struct_config__
+    written = {} if config.tag is None else {config.tag_field or "type": config.tag}
+    always = _ALWAYS.get(kind.__name__, frozenset())
+    for member in _fields(kind):
+        value = getattr(struct, member.name)
+        if member.name in BESIDE and kind.__name__ == "Evidence":
+            continue
+        if everything or member.required or member.name in always or value != default_of(member):
+            written[member.encode_name] = as_written(value, everything=everything)
+    return written
+
+
+@cache
+def _fields(kind: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    return msgspec.structs.fields(kind)
+
+
+def default_of(member: msgspec.structs.FieldInfo) -> Any:
+    """Return what a member holds where nothing is said."""
+    if member.default_factory is not msgspec.NODEFAULT:
+        return member.default_factory()
+    return member.default
+
+
+def is_part(written: Any, whole: Any) -> bool:
+    """Whether a record says nothing but what ``whole`` says: each of its members is there, with the same value.
+
+    1 and 1.0 are one number in JSON; 1 and true, or 1 and "1", are not one value.
+    """
+    if isinstance(written, dict):
+        return isinstance(whole, dict) and all(
+            name in whole and is_part(value, whole[name]) for name, value in written.items()
+        )
+    if isinstance(written, list):
+        return (
+            isinstance(whole, list)
+            and len(written) == len(whole)
+            and all(is_part(a, b) for a, b in zip(written, whole, strict=True))
+        )
+    kinds = (bool, str, type(None))
+    return bool(written == whole) and all(isinstance(written, kind) == isinstance(whole, kind) for kind in kinds)

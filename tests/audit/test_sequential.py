@@ -1,0 +1,242 @@
+"""Does an audit that bets on every run stop when it should, and say what its runs show?"""
+
+from __future__ import annotations
+
+import math
+import random
+
+import msgspec
+import numpy as np
+import pytest
+
+import dpaudit as dp
+from dpaudit import sequential
+from dpaudit.bounds.sequential import log_wealth
+from dpaudit.check import check
+from dpaudit.game.blocks import Block, Game, Purpose, order_of, outputs_of
+from dpaudit.loading import load
+from dpaudit.neighbours.digest import digest
+from dpaudit.report.command import reproduce_command
+from dpaudit.report.console import summary
+
+PAIR = [(1, 0)]
+
+
+def laplace(data, size, rng, b=1.0):
+    return data + rng.laplace(0, b, size)
+
+
+def program(data, noise, b=1.0):
+    return data + noise.laplace(b)
+
+
+def seeded(data, rng, b=1.0):
+    return data + rng.laplace(0, b)
+
+
+def opaque(data, b=1.0):
+    return data + b * (random.expovariate(1) - random.expovariate(1))
+
+
+def gaussian(data, size, rng):
+    return data + rng.normal(0, 1, size)
+
+
+def audit(function=laplace, claim="epsilon=1", **options):
+    return dp.audit(function, claim=claim, **{"pairs": PAIR, "sequential": True, "runs": 2000, **options})
+
+
+@pytest.mark.parametrize(
+    ("function", "kept", "broken"),
+    [
+        (laplace, "epsilon=1", "epsilon=0.4"),
+        (laplace, "epsilon=1, delta=0.01", "epsilon=0.3, delta=0.01"),
+        (gaussian, "mu=1", "mu=0.3"),
+        (gaussian, "rho=0.5", "rho=0.02"),
+        (gaussian, "order=2, epsilon=1", "order=2, epsilon=0.03"),
+    ],
+)
+def test_every_kind_of_claim_is_refuted_early_or_not_at_all(function, kept, broken):
+    true = audit(function, kept)
+    assert true.verdict in {dp.Verdict.NOT_VIOLATED, dp.Verdict.INCONCLUSIVE}
+    assert (true.runs, true.asked, true.sequential.stopped) == (2000, None, False)
+    assert 0 < true.lower.value <= true.claimed.value
+    false = audit(function, broken)
+    assert false.verdict is dp.Verdict.VIOLATED
+    assert false.runs < 2000
+    assert (false.asked, false.sequential.stopped) == (2000, True)
+    assert false.lower.value > false.claimed.value
+    assert (false.lower.kind, false.lower.method, false.lower.confidence) == ("sampled", "sequential", 0.95)
+    assert math.log(20) <= false.sequential.log_wealth < math.log(20) + 2
+    for evidence in (true, false):
+        assert all(finding.holds for finding in check(evidence))
+        again = dp.Evidence.from_json(evidence.to_json())
+        assert again == evidence
+        assert "--sequential" in reproduce_command(evidence)
+        assert "--runs 2000" in reproduce_command(evidence)
+
+
+@pytest.mark.parametrize("function", [laplace, program, seeded, opaque])
+def test_every_shape_is_audited(function):
+    assert audit(function, parameters={"b": 0.5}).verdict is dp.Verdict.VIOLATED
+    true = audit(function, runs=1500)
+    assert not true.sequential.stopped
+    assert true.low_bits == "ignore"
+    assert true.floating_point is None
+
+
+def test_workers_do_not_change_the_evidence():
+    for claim in ("epsilon=0.5", "epsilon=1.1"):
+        alone, two = (dp.audit("laplace", claim=claim, sequential=True, runs=1000, workers=n) for n in (1, 2))
+        assert alone.id == two.id
+    assert dp.audit("laplace", claim=claim, sequential=True, runs=1000, seed=1).id != alone.id
+
+
+def test_a_larger_limit_changes_nothing_before_the_stop():
+    few, many = audit(claim="epsilon=0.5"), audit(claim="epsilon=0.5", runs=50_000)
+    assert few.sequential == many.sequential
+    assert few.runs == many.runs
+
+
+def test_the_wealth_is_the_average_of_all_pairs_and_one_bad_pair_ends_the_audit():
+    pairs = [(0, 0), (3, 0), (0, 0)]
+    evidence = audit(pairs=pairs, runs=9000, relation="declared")
+    assert evidence.verdict is dp.Verdict.VIOLATED
+    assert evidence.runs < 1500
+    assert evidence.lower.pair == 1
+    runs = [sum(sum(e.stakes[0].own.runs) for e in evidence.sequential.epochs if e.pair == pair) for pair in range(3)]
+    assert max(runs) - min(runs) <= 64
+    assert all(finding.holds for finding in check(evidence))
+    wealth = log_wealth(evidence.sequential.epochs, 3, evidence.claimed)
+    assert wealth == evidence.sequential.log_wealth
+    own = [
+        [msgspec.structs.replace(epoch, pair=0) for epoch in evidence.sequential.epochs if epoch.pair == pair]
+        for pair in range(3)
+    ]
+    alone = [log_wealth(epochs, 1, evidence.claimed) for epochs in own]
+    assert math.exp(wealth) == pytest.approx(sum(map(math.exp, alone)) / 3)
+
+
+def test_without_a_claim_the_bound_is_that_of_all_runs():
+    evidence = dp.audit(laplace, pairs=PAIR, sequential=True, runs=2000)
+    assert evidence.verdict is dp.Verdict.NO_CLAIM
+    assert evidence.runs == 2000
+    assert 0.6 < evidence.lower.value < 1.1
+    assert evidence.detectable is None
+    assert all(finding.holds for finding in check(evidence))
+
+
+def test_a_time_budget_ends_the_audit_and_is_reproduced_by_its_runs():
+    timed = audit(time_budget=0.3)
+    assert not timed.sequential.stopped
+    again = audit(runs=timed.runs)
+    assert again.id == timed.id
+    broken = audit(claim="epsilon=0.4", time_budget=60)
+    assert broken.sequential.stopped
+    assert audit(claim="epsilon=0.4", runs=broken.asked or broken.runs).id == broken.id
+
+
+def test_events_are_chosen_from_earlier_runs_only(monkeypatch):
+    """The wealth of an epoch whose event already knew its runs would be another one."""
+    seen = []
+    choose = sequential.choose
+
+    def watched(outputs0, outputs1, **options):
+        seen.append(len(outputs0) + len(outputs1))
+        return choose(outputs0, outputs1, **options)
+
+    monkeypatch.setattr(sequential, "choose", watched)
+    evidence = audit(runs=1000)
+    pasts = [sum(epoch.stakes[0].past.runs) for epoch in evidence.sequential.epochs]
+    assert seen == pasts
+    own = [sum(epoch.stakes[0].own.runs) for epoch in evidence.sequential.epochs]
+    assert pasts == [64 + sum(own[:k]) for k in range(len(own))]
+
+
+def test_the_order_of_the_sides_hangs_on_the_coins_alone():
+    log = []
+
+    def noted(data):
+        log.append(data)
+        return random.random()
+
+    block = Block(Purpose.SEQUENTIAL, 0, 3, 200)
+    game = Game(load(noted), {}, ((0, 1),), ((digest(0), digest(1)),), 7)
+    (side0, side1), _ = outputs_of(game, block)
+    assert order_of(game, block, (len(side0), len(side1)), in_order=True).tolist() == log
+    drawn = order_of(game, block, (90, 110), in_order=False)
+    assert np.bincount(drawn).tolist() == [90, 110]
+    assert drawn.tolist() == order_of(game, block, (90, 110), in_order=False).tolist() != sorted(drawn)
+
+
+def test_what_cannot_go_together_is_refused():
+    with pytest.raises(dp.UsageError, match="low-order bits"):
+        audit(floating_point="verdict")
+    with pytest.raises(dp.UsageError, match="curve"):
+        audit(curve=True)
+
+
+def repeating(data, size, rng):
+    return data + np.random.default_rng(3).laplace(0, 1, size)
+
+
+def test_a_generator_that_repeats_itself_is_invalid():
+    evidence = audit(repeating, claim="epsilon=0.01")
+    assert evidence.verdict is dp.Verdict.INVALID
+    assert "same varying sequence" in evidence.reason
+
+
+def test_outputs_that_drift_are_never_a_violation():
+    state = {"calls": 0}
+
+    def drifting(data):
+        state["calls"] += 1
+        return state["calls"] / 300 + random.gauss(0, 1)
+
+    for seed in range(5):
+        assert audit(drifting, claim="epsilon=0.1", seed=seed).verdict is not dp.Verdict.VIOLATED
+    assert audit(drifting, claim="epsilon=0.1", runs=20_000).verdict is dp.Verdict.INVALID
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda s: {"log_wealth": s.log_wealth + 0.1},
+        lambda s: {"stopped": not s.stopped},
+        lambda s: {"epochs": s.epochs[:-1]},
+        lambda s: {"epochs": s.epochs[::-1]},
+        lambda s: {"epochs": (altered(s.epochs[0]), *s.epochs[1:])},
+    ],
+)
+def test_what_was_altered_is_noticed(change):
+    evidence = audit(claim="epsilon=0.6")
+    altered_one = msgspec.structs.replace(
+        evidence, sequential=msgspec.structs.replace(evidence.sequential, **change(evidence.sequential))
+    )
+    assert all(finding.holds for finding in check(evidence))
+    assert not all(finding.holds for finding in check(altered_one))
+
+
+def altered(epoch):
+    stake = epoch.stakes[0]
+    (a, b), rest = stake.own.toward0, stake.own.toward1
+    own = msgspec.structs.replace(stake.own, toward0=(a + 1, max(b - 1, 0)), toward1=rest)
+    return msgspec.structs.replace(epoch, stakes=(msgspec.structs.replace(stake, own=own), *epoch.stakes[1:]))
+
+
+def test_the_summary_says_how_it_went():
+    text = summary(audit(claim="epsilon=0.4"))
+    assert "stopped early, of at most 2,000" in text
+    assert "last event" in text
+    assert "all that were allowed" in summary(audit(runs=1000))
+
+
+def test_a_rare_leak_is_found():
+    def leak(data, size, rng):
+        outputs = data + rng.laplace(0, 2, size)
+        if data == 1:
+            outputs[rng.random(size) < 3e-3] = 1000
+        return outputs
+
+    evidence = audit(leak, claim="epsilon=0.5", runs=60_000)
+    assert evidence.verdict is dp.Verdict.VIOLATED

@@ -1,0 +1,212 @@
+"""Is a page complete, readable and harmless in a real browser: desktop, phone and print, light and dark?"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from pathlib import Path
+
+import made_evidence as made
+import msgspec
+import numpy as np
+import pytest
+
+import dpaudit as dp
+from dpaudit.report import html_page
+
+AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
+REFERENCE = Path(__file__).resolve().parents[2] / "reports" / "evidence"
+LONG = "x" * 10_000
+NASTY = f"</title></style><script>document.title='owned'</script>&amp;\u202e{made.HOSTILE}{LONG}"
+
+
+def nasty():
+    """Every text breaks out wherever it can, and one of them never ends."""
+    plain = made.hostile()
+    target = msgspec.structs.replace(plain.target, name=NASTY, summary=NASTY, source=NASTY)
+    cells = (msgspec.structs.replace(plain.histogram.cells[0], label=NASTY), *plain.histogram.cells[1:])
+    histogram = msgspec.structs.replace(plain.histogram, cells=cells)
+    return msgspec.structs.replace(plain, target=target, histogram=histogram, unit=NASTY)
+
+
+def scores():
+    rng = np.random.default_rng(0)
+    return dp.audit_scores(rng.normal(1, 1, 1_000), rng.normal(0, 1, 1_000), claim="epsilon=1, delta=1e-5")
+
+
+def reference(name):
+    return dp.Evidence.load(REFERENCE / f"{name}.json")
+
+
+KINDS = {
+    "proved": lambda: dp.prove("above_threshold", length=5, runs=20_000),
+    "refuted": lambda: dp.prove("svt_unscaled_noise", length=5, runs=20_000),
+    "gaussian": lambda: reference("gaussian"),
+    "curve": lambda: dp.audit("gaussian", runs=40_000, curve=True),
+    "scores": scores,
+    "categories": lambda: reference("exponential"),
+    "vector": lambda: reference("rappor"),
+    "low bits": made.low_bits,
+    "invalid": made.invalid,
+    "inconclusive": made.inconclusive,
+    "nasty": nasty,
+}
+IMPOSSIBLE = {"invalid"}  # no drawing to look at
+
+
+@functools.cache
+def written(kind):
+    return html_page(KINDS[kind]())
+
+
+@pytest.fixture(scope="module")
+def visit(browser, tmp_path_factory):
+    """Return a page that shows a kind, and every address that it asked for; one window for all tests."""
+    folder = tmp_path_factory.mktemp("pages")
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    asked, said = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    shown = []
+
+    def show(kind, *, width=1280, scheme="light", media="screen"):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(media=media, color_scheme=scheme)
+        if shown != [kind]:
+            shown[:] = [kind]
+            asked.clear()
+            said.clear()
+            file = folder / f"{kind}.html"
+            file.write_text(written(kind), encoding="utf-8")
+            page.goto(file.as_uri())
+        return page
+
+    show.asked, show.said = asked, said
+    yield show
+    context.close()
+
+
+def audited(page, *rules):
+    """What axe-core finds, each with the first place where it stands."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE)
+    options = {"resultTypes": ["violations"], **({"runOnly": {"type": "rule", "values": rules}} if rules else {})}
+    where = {"exclude": [["svg.drawing > *"]]}  # a drawing is one picture with a label
+    found = page.evaluate(f"axe.run({json.dumps(where)}, {json.dumps(options)})")["violations"]
+    return {one["id"]: one["nodes"][0]["html"][:200] for one in found}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_asks_for_nothing_and_says_nothing(visit, kind):
+    visit(kind)
+    assert len(visit.asked) == 1  # the page itself
+    assert visit.asked[0].startswith("file:")
+    assert visit.said == []
+    assert len(written(kind).encode()) < 1_000_000
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_keeps_people_from_reading_it(visit, kind):
+    assert audited(visit(kind)) == {}
+    assert audited(visit(kind, scheme="dark"), "color-contrast") == {}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_fits_a_phone(visit, kind):
+    page = visit(kind, width=390)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    if kind not in IMPOSSIBLE:
+        drawn = page.evaluate("[...document.querySelectorAll('svg.drawing')].map(d => [...d.classList, d.clientWidth])")
+        assert any("narrow" in classes and classes[-1] > 200 for classes in drawn)
+        assert all("narrow" in classes or classes[-1] == 0 for classes in drawn)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_text_of_a_drawing_is_cut_or_covers_another(visit, kind):
+    for width in (1280, 390):
+        page = visit(kind, width=width)
+        assert page.evaluate(_CUT) == []
+
+
+_CUT = """
+(() => {
+  const cut = [];
+  const over = (low, high, other_low, other_high) => Math.min(high, other_high) - Math.max(low, other_low);
+  for (const drawing of document.querySelectorAll("svg.drawing")) {
+    const frame = drawing.getBoundingClientRect();
+    if (!frame.width) continue;
+    const boxes = [...drawing.querySelectorAll("text")].map(text => [text.textContent, text.getBoundingClientRect()]);
+    for (const [text, box] of boxes)
+      if (over(box.left, box.right, frame.left, frame.right) < box.width - 3
+          || over(box.top, box.bottom, frame.top, frame.bottom) < box.height - 3) cut.push(text.slice(0, 80));
+    for (const [one, a] of boxes)
+      for (const [other, b] of boxes)
+        if (one < other && over(a.left, a.right, b.left, b.right) > 3 && over(a.top, a.bottom, b.top, b.bottom) > 4)
+          cut.push(one.slice(0, 80) + " / " + other.slice(0, 80));
+  }
+  return cut;
+})()
+"""
+
+
+@pytest.mark.parametrize("kind", ["proved", "gaussian", "categories", "invalid"])
+def test_print_has_every_section(visit, kind):
+    pdf = pytest.importorskip("pypdfium2", reason="pypdfium2 is not installed: pip install '.[test]'")
+    page = visit(kind)
+    headings = page.locator("section > h2").all_inner_texts()
+    for paper in ("A4", "Letter") if kind == "invalid" else ("A4",):
+        printed = page.pdf(format=paper)
+        text = _bare("".join(part.get_textpage().get_text_range() for part in pdf.PdfDocument(printed)))
+        assert [heading for heading in headings if _bare(heading) not in text] == []
+        assert _bare(page.locator("#verdict .sentence").inner_text()) in text
+
+
+def _bare(text):
+    return re.sub(r"[\s\ufffe\u00ad-]+", "", text)  # a hyphen at the end of a line may be gone
+
+
+@pytest.mark.parametrize("kind", ["refuted", "vector"])
+def test_it_is_complete_without_scripts(browser, visit, kind):
+    with_scripts = visit(kind).locator("main").inner_text()
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.goto(visit(kind).url)
+    assert page.locator("main").inner_text() == with_scripts
+    context.close()
+
+
+def test_hostile_text_stays_text(visit):
+    page = visit("nasty")
+    assert page.evaluate("document.title").startswith("VIOLATED: </title></style><script>")
+    heading = page.locator("h1").inner_text()
+    assert heading.startswith("</title></style><script>document.title='owned'</script>&amp;\\u202e")
+    assert page.locator("script").count() == 1
+    assert page.evaluate("document.querySelectorAll('svg.drawing script, [onload], iframe, object').length") == 0
+    assert "\u202e" not in page.content()
+
+
+def test_the_policy_stops_what_a_page_does_not_need(visit):
+    page = visit("gaussian")
+    stopped = page.evaluate(
+        """async () => {
+          const broken = [];
+          addEventListener("securitypolicyviolation", event => broken.push(event.effectiveDirective));
+          const script = document.createElement("script");
+          script.textContent = "document.title = 'owned'";
+          document.body.append(script);
+          await fetch("http://127.0.0.1:9/").catch(() => {});
+          const image = new Image();
+          image.src = "http://127.0.0.1:9/x.png";
+          await new Promise(done => setTimeout(done, 50));
+          return [document.title, broken.map(name => name.split("-")[0]).sort()];
+        }"""
+    )
+    assert stopped[0] != "owned"
+    assert stopped[1] == ["connect", "img", "script"]
+
+
+def test_two_renderings_are_the_same_bytes():
+    assert html_page(KINDS["gaussian"]()) == written("gaussian")

@@ -1,0 +1,162 @@
+"""Is any single lie in a file noticed? Every place of every kept file with another digit or another word.
+
+Each forged record has a new id of its own, so that nothing but its meaning can reveal it. What may go unseen stands
+in the table of ``docs/evidence.md``, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import random
+from collections import defaultdict
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from forging import OLD, ROOT, Place, another, at, forged, is_unrevealed, kind_of, leaves, noticed, unrevealed
+
+import dpaudit as dp
+from dpaudit.check import check
+from dpaudit.evidence import content_id
+
+REFERENCE = [
+    ROOT / "reports" / "evidence" / f"{name}.json" for name in ("count", "noisy_max_value", "discrete_gaussian")
+]
+# how many places are tried; of other files, one of every kind
+_SLOW = {"proved_at_delta": 40, "proved_any_length": 40, "refuted_infinite": 60}
+
+pytestmark = pytest.mark.usefixtures("remembering")
+
+
+def close(value: Any, other: Any) -> bool:
+    """Whether two numbers differ by less than what is written of a bound, or of an exact one."""
+    if isinstance(value, str):
+        try:
+            a, b = (Fraction(text) if "/" in text else Fraction(Decimal(text)) for text in (value, other))
+        except (ValueError, ArithmeticError):
+            return False
+        return abs(a - b) <= Fraction(1, 10**17) * max(abs(a), 1)
+    return isinstance(value, float) and math.isclose(value, other, rel_tol=1e-9, abs_tol=1e-9)
+
+
+def lies(record: Any, chance: random.Random) -> list[Place]:
+    """One place of every kind that a check is to look at."""
+    patterns, kinds = unrevealed(), defaultdict(list)
+    invalid = record["verdict"] == "invalid"
+    for path in leaves(record):
+        known = [pattern for pattern in patterns if pattern not in ("confidence", "measuring", "low_bits")]
+        known += ["measuring", "low_bits"] if invalid else []
+        known += ["confidence"] if not record["attempts"] else []
+        if not is_unrevealed(path, known):
+            kinds[kind_of(path)].append(path)
+    return [chance.choice(paths) for paths in kinds.values()]
+
+
+@pytest.mark.parametrize("file", [*OLD, *REFERENCE], ids=lambda file: file.stem)
+def test_another_digit_or_word_is_noticed(file: Path) -> None:
+    record = json.loads(file.read_text(encoding="utf-8"))["evidence"]
+    chance = random.Random(file.stem)
+    places = lies(record, chance)
+    assert not noticed(record)
+    assert len(places) > 10
+    unseen = []
+    for path in chance.sample(places, min(len(places), _SLOW.get(file.stem, len(places)))):
+        value = at(record, path)
+        other = another(value, chance)
+        if other != value and not close(value, other) and not noticed(forged(record, path, other)):
+            unseen.append((kind_of(path), value, other))
+    assert unseen == []
+
+
+def test_the_table_names_only_what_there_is() -> None:
+    """A pattern that fits no member excuses nothing, and is an error of the page."""
+    schema = json.loads((ROOT / "dpaudit" / "evidence.schema.json").read_text(encoding="utf-8"))
+    own = schema["$defs"]["Evidence"]["properties"]
+    records = [json.loads(file.read_text(encoding="utf-8"))["evidence"] for file in [*OLD, *REFERENCE]]
+    places = {path for record in records for path in leaves(record)}
+    for pattern in unrevealed():
+        first = pattern.partition(".")[0]
+        assert first in own
+        later = not any(first in record and record[first] is not None for record in records)
+        assert later or any(is_unrevealed(path, [pattern]) for path in places), pattern
+
+
+# --- what stands in the table is excused no further than it says ------------------------------------------
+
+
+def kept(name: str) -> Any:
+    return json.loads((ROOT / "tests" / "evidence" / "old" / f"{name}.json").read_text(encoding="utf-8"))["evidence"]
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("gaussian", {("detectable",): 0.35}),
+        ("gaussian", {("detectable_on",): "gaussian"}),
+        ("gaussian", {("attempts", 0, "bound", "weight"): 0.9}),
+        ("gaussian", {("attempts", 0, "bound", "event", "family"): "another"}),  # the headline has it too
+        ("gaussian", {("learning",): -1}),
+        ("gaussian", {("target", "reading"): "sampler"}),
+        ("gaussian", {("target", "asks"): "opaque"}),
+        ("gaussian", {("reproducible",): False}),
+        ("gaussian", {("assumptions", 0): "none"}),
+        ("gaussian", {("histogram", "cells", 3, "count0"): 1}),
+        ("gaussian", {("histogram", "runs"): [400_000, 1]}),
+        ("gaussian", {("pairs", 0, "shown0"): "[7.0]"}),
+        ("gaussian", {("pairs", 0, "digest0"): "0" * 64}),
+        ("gaussian", {("relation",): "queries(norm=1, group=2)", ("pairs", 0, "shown0"): "1"}),
+        ("gaussian", {("reason",): "It is private."}),
+        ("randomised_response", {("lower", "value"): 0.0, ("attempts", 0, "bound", "value"): 0.0}),
+        ("opaque", {("reproducible",): True}),
+        ("float_laplace", {("floating_point",): None}),
+        ("float_laplace", {("low_bits",): "ignore"}),
+        ("low_bits_decide", {("low_bits",): "report"}),
+        ("proved", {("proof", "paths"): 99}),
+        ("proved", {("proof", "method"): "induction"}),
+        ("refuted", {("counterexample", "record", "event", "high", 2): "0"}),
+        ("refuted", {("counterexample", "data0"): "[0.0, 0.0, 0.5]"}),
+        ("refuted", {("counterexample", "record", "nodes", 0, "scale"): "7"}),
+        ("refuted", {("counterexample", "record", "pair", 1, 2): "-1/2"}),
+        ("enumerated", {("proof", "certificate", "traces"): 1}),
+        ("enumerated", {("proof", "paths"): 1}),
+        ("enumerated", {("proof", "certificate", "enumerated"): False}),
+    ],
+    ids=str,
+)
+def test_a_lie_beside_the_table_is_noticed(name: str, changes: dict[Place, Any]) -> None:
+    record = kept(name)
+    for path, value in changes.items():
+        assert at(record, path) != value
+        record = forged(record, path, value)
+    assert noticed(record)
+
+
+def test_probabilities_that_agree_with_each_other_but_not_with_the_tree_are_noticed() -> None:
+    """A smaller probability on side 1, everywhere that it stands, with every bound that follows from it."""
+    record = kept("refuted")
+    low, high = record["counterexample"]["probability1"]
+    half = [str(Decimal(low) / 2), str(Decimal(high) / 2)]
+    p, q = Decimal(record["counterexample"]["probability0"][0]), Decimal(half[1])
+    value = Fraction(int((p / q).ln() * 10**20), 10**20)
+    record = forged(record, ("counterexample", "probability1"), half)
+    record = forged(record, ("counterexample", "record", "probabilities", 1), half)
+    record = forged(record, ("counterexample", "record", "epsilon"), str(value))
+    for bound in (("exact",), ("lower",)):
+        record = forged(record, (*bound, "exact"), str(value))
+        record = forged(record, (*bound, "value"), math.floor(float(value) * 1e9) / 1e9)
+    shown = str(math.floor(float(value) * 1e3) / 1e3)
+    record = forged(record, ("reason",), record["reason"].replace("1.496", shown))
+    text = json.dumps({"id": content_id(record), "evidence": record, "run": None})
+    wrong = [finding.what for finding in check(dp.Evidence.from_json(text)) if not finding.holds]
+    assert "probabilities" in wrong and set(wrong) <= {"probabilities", "reason"}
+
+
+def test_without_python_flint_it_says_what_was_not_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.import_module("dpaudit.check.certain"), "needs", lambda: "python-flint")
+    evidence = dp.Evidence.load(ROOT / "tests" / "evidence" / "old" / "refuted.json")
+    (said,) = [finding for finding in check(evidence) if finding.what == "probabilities"]
+    assert said.holds and "were not computed again" in said.sentence and "python-flint" in said.sentence

@@ -1,0 +1,287 @@
+"""Does an old file stay what it was: the same id, the same meaning, and true, under every later dpaudit?"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from any_evidence import simple
+from forging import OLD, ROOT
+
+import dpaudit as dp
+from dpaudit import versions
+from dpaudit.check import check_file
+from dpaudit.evidence import content_id
+from dpaudit.report.embed import embedded_json
+
+# never to be changed: these ids may have been cited
+IDS = {
+    "classic_gaussian_large_epsilon": "dpa1:96f109c608773e5d41030e6729aaac0268ea78b795521864e2241f450ca832bf",
+    "enumerated": "dpa1:7389ddf542d4efba2dc2a4ff1751e3032d9d66c7d8c6766cb5fa9864b6af0f9a",
+    "exponential": "dpa1:5ca401a077963fee16051ba3ab457adf12bfbb130d05e31d68817ab6a00f6c49",
+    "float_laplace": "dpa1:bbe9c425c29c6cfef672a21941fb3eb03d6b88108455e760461575ac331f1454",
+    "gaussian": "dpa1:6432521d5b09b657b5bafe969793e4ec2259f81b08d5375c01de827e542797eb",
+    "invalid": "dpa1:a49278b110a6ee0a3d12b87dd84d86d7b2720c7ed38c477406c69780dc170d62",
+    "laplace_first": "dpa1:42884ca1df396d319ef8fd8ce56881adb5ec9576d73673db2b390b0fa56c40e6",
+    "low_bits_decide": "dpa1:b3c7e7d7bee4b5f309edf8209cb448aca2296b1f74e4be1296882716e0b9be5d",
+    "no_claim": "dpa1:9a340107ead0a97708e2e06f56727a0f71f8fb23886b9ffc118ec01924cfd80f",
+    "opaque": "dpa1:1413f26090c0c2f34bbe0744358949bbec4491ea2edbde4331252c82bb1b81e5",
+    "proved": "dpa1:b2f8d022d4926cfc7b15cf17d3e321e0bbb8bf47a85056a421654bfd0e86afae",
+    "proved_any_length": "dpa1:ea8729e3621ab70040da92b1265e356e688eba7a9a0bf72fbf9fb90587259ce7",
+    "proved_at_delta": "dpa1:29841209b965e71729d7003fcc5875e35b35fce2f00afe99c30f2d7292749642",
+    "proved_without_runs": "dpa1:4538094349744b34f35aae0773e16770d93288d120bdb307e623248fa70aefb2",
+    "randomised_response": "dpa1:54bf5bfcf55fb917d0cdbe7fba007fcb79d62acc6296e0f26a8b153826ddd0f7",
+    "randomised_response_before_proofs": "dpa1:48cd933b9d09fe688e8e3cc56e3375e6be673e14a030939c7df69dcbe165d553",
+    "refuted": "dpa1:a1a940de99182fe59f2b8afac5057bb714414ec43d30ea60eda3c6cd3715842a",
+    "refuted_infinite": "dpa1:7aedcf2dde02ad240d89a0cec522dbfa1d0f69046ca5b8353d40306d73782de4",
+    "seeded": "dpa1:3c813f8afc33576d3aeef4de2b2dba6f9f1ef0a5bb2e3ade00e99013cc87ddcd",
+    "svt_unscaled_noise": "dpa1:9ecf84a4f6324a22f09e62ece8fcce27f9386248cbe74e6cb0ca8de216de7238",
+    "two_pairs": "dpa1:d061268599844dd43cf6e91ec12498619ce711756aadc0df92d8d920d50d9e9e",
+}
+REFERENCE = sorted((ROOT / "reports" / "evidence").glob("*.json"))
+
+
+def named(file: Path) -> str:
+    return file.stem
+
+
+def test_all_kinds_are_kept() -> None:
+    assert {file.stem for file in OLD} == set(IDS)
+    kept = [dp.Evidence.load(file) for file in OLD]
+    assert {evidence.verdict for evidence in kept} == set(dp.Verdict)
+    assert any(evidence.written is not None for evidence in kept)  # from before some members were there
+
+
+@pytest.mark.parametrize("file", OLD, ids=named)
+def test_an_old_file_keeps_its_id_and_its_words(file: Path) -> None:
+    written = json.loads(file.read_text(encoding="utf-8"))
+    evidence = dp.Evidence.load(file)
+    assert evidence.id == written["id"] == IDS[file.stem]
+    assert evidence.record() == written["evidence"]
+    assert dp.Evidence.from_json(evidence.to_json()) == evidence
+    assert json.loads(embedded_json(evidence))["id"] == written["id"]
+
+
+@pytest.mark.parametrize("file", REFERENCE, ids=named)
+def test_the_committed_reports_keep_their_ids(file: Path) -> None:
+    assert dp.Evidence.load(file).id == json.loads(file.read_text(encoding="utf-8"))["id"]
+
+
+@pytest.mark.parametrize("file", OLD, ids=named)
+def test_an_old_file_still_holds(file: Path) -> None:
+    assert [finding for finding in check_file(file) if not finding.holds] == []
+
+
+def test_changed_evidence_of_an_old_file_has_another_id() -> None:
+    old = dp.Evidence.load(next(file for file in OLD if file.stem == "laplace_first"))
+    assert old.written is not None
+    for change in ({"seed": 1}, {"learn": "trees"}, {"verdict": dp.Verdict.PROVED}):
+        changed = msgspec.structs.replace(old, **change)
+        assert changed.id != old.id
+        (name, value), *_ = change.items()
+        assert getattr(dp.Evidence.from_json(changed.to_json()), name) == value
+
+
+# --- the rules --------------------------------------------------------------------------------------------
+
+
+def old_record() -> dict[str, Any]:
+    return json.loads((ROOT / "tests/evidence/old/randomised_response.json").read_text(encoding="utf-8"))["evidence"]
+
+
+def text_of(record: dict[str, Any]) -> str:
+    return json.dumps({"id": content_id(record), "evidence": record, "run": None})
+
+
+def test_a_member_that_came_later_is_left_out_while_it_holds_its_default() -> None:
+    evidence = simple()
+    assert "asked" not in evidence.record()
+    assert "bins" not in evidence.record()["lower"]["counts"]
+    assert msgspec.structs.replace(evidence, asked=None).id == evidence.id
+    asked = msgspec.structs.replace(evidence, asked=7)
+    assert asked.record()["asked"] == 7
+    assert asked.id != evidence.id
+
+
+def test_a_later_member_at_its_default_may_also_be_written() -> None:
+    record = {**old_record(), "asked": None}
+    evidence = dp.Evidence.from_json(text_of(record))
+    assert evidence.id == content_id(record) != content_id(old_record())  # over the record as it was written
+
+
+def test_what_the_first_files_always_held_is_always_written() -> None:
+    evidence = dp.Evidence.load(ROOT / "tests/evidence/old/randomised_response.json")
+    assert {"upper", "learn", "assumptions", "version"} <= evidence.record().keys()
+    assert {"weight", "counts", "exact"} <= evidence.record()["lower"].keys()
+
+
+def every_struct() -> dict[str, type[msgspec.Struct]]:
+    found: dict[str, type[msgspec.Struct]] = {}
+
+    def look(kind: Any) -> None:
+        if isinstance(kind, msgspec.inspect.StructType) and kind.cls.__name__ not in found:
+            found[kind.cls.__name__] = kind.cls
+            for member in kind.fields:
+                look(member.type)
+        for inner in (getattr(kind, name, None) for name in ("item_type", "value_type")):
+            look(inner) if inner is not None else None
+        for inner in (*getattr(kind, "types", ()), *getattr(kind, "item_types", ())):
+            look(inner)
+
+    look(msgspec.inspect.type_info(dp.Evidence))
+    return found
+
+
+FIRST = {
+    "Attempt": "pair name bound considered",
+    "Bound": "value side kind parameter notion confidence delta method",
+    "Box": "low high",
+    "Candidate": "family method predicted",
+    "Cell": "label low high count0 count1",
+    "Coordinate": "index",
+    "Counterexample": "data0 data1 event probability0 probability1 record",
+    "Counts": "runs toward0 toward1",
+    "Event": "family rules",
+    "Evidence": "target claim relation unit pairs seed confidence learning measuring verdict reason lower attempts "
+    "histogram versions",
+    "Extreme": "largest",
+    "Histogram": "pair axis runs cells",
+    "Linear": "center scale clips weights",
+    "PairRecord": "digest0 digest1 origin",
+    "Proof": "method scope length paths",
+    "Reach": "index center",
+    "Rows": "rows",
+    "Rule": "form score edges labels",
+    "RunInfo": "started duration host workers",
+    "Step": "index",
+    "Target": "name digest parameters asks reading",
+    "Ties": "",
+    "Tree": "feature threshold left right value",
+    "Trees": "trees",
+}
+
+
+def test_members_are_only_added_with_a_default() -> None:
+    """A member without one would make every older file unreadable, and one that went would change what it says."""
+    now = every_struct()
+    for name, members in FIRST.items():
+        required = {member.name for member in msgspec.structs.fields(now[name]) if member.required}
+        assert required == set(members.split()), f"{name}: give what is new a default, or raise the version"
+    for name, always in versions._ALWAYS.items():
+        assert always <= {member.name for member in msgspec.structs.fields(now[name])}
+
+
+@pytest.fixture
+def next_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dpaudit whose version 2 calls the unit otherwise than version 1 did, where it was ``of``."""
+
+    def step(record: dict[str, Any]) -> dict[str, Any]:
+        return {**{name: value for name, value in record.items() if name != "of"}, "unit": record["of"]}
+
+    monkeypatch.setattr(versions, "VERSION", 2)
+    monkeypatch.setattr(versions, "_STEPS", {1: step})
+
+
+@pytest.mark.usefixtures("next_version")
+def test_a_file_of_an_older_version_is_read_by_its_step_and_keeps_its_id() -> None:
+    record = old_record()
+    record["of"] = record.pop("unit")
+    evidence = dp.Evidence.from_json(text_of(record))
+    assert (evidence.unit, evidence.version) == (record["of"], 2)
+    assert evidence.id == content_id(record)
+    assert dp.Evidence.from_json(evidence.to_json()).id == evidence.id
+    assert msgspec.structs.replace(evidence, unit="another").id != evidence.id
+
+
+@pytest.mark.usefixtures("next_version")
+@pytest.mark.parametrize("version", [0, 3, 2.5, True, "1", None])
+def test_a_version_without_a_step_is_refused(version: Any) -> None:
+    with pytest.raises(dp.UsageError, match="has evidence version"):
+        dp.Evidence.from_json(text_of({**old_record(), "version": version}))
+
+
+@pytest.mark.usefixtures("next_version")
+def test_a_step_that_meets_what_it_does_not_know_is_a_sentence() -> None:
+    with pytest.raises(dp.UsageError, match="is not the evidence that this dpaudit reads"):
+        dp.Evidence.from_json(text_of(old_record()))  # there is no member "of"
+
+
+# --- hostile files ----------------------------------------------------------------------------------------
+
+
+def nested(depth: int) -> Any:
+    value: Any = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("member", ["run", "written", "id"])
+def test_members_beside_the_record_cannot_stand_in_it(member: str) -> None:
+    with pytest.raises(dp.UsageError, match="is not the evidence that this dpaudit reads"):
+        dp.Evidence.from_json(text_of({**old_record(), member: None}))
+
+
+@pytest.mark.parametrize("depth", [10, 200, 400, 700, 900])
+def test_deep_nesting_is_read_or_refused_with_a_sentence(depth: int) -> None:
+    record = old_record()
+    record["target"]["parameters"]["deep"] = nested(depth)
+    try:
+        text = text_of(record)
+    except dp.UsageError:
+        text = json.dumps({"id": "x", "evidence": record, "run": None})
+    refused = said(lambda: dp.Evidence.from_json(text))
+    assert refused is None or len(refused) < 500
+
+
+def said(what: Callable[[], Any]) -> str | None:
+    """The sentence with which something is refused; None where it is not."""
+    try:
+        what()
+    except dp.UsageError as error:
+        return str(error)
+    return None
+
+
+HOSTILE = {
+    "a number beyond all floats": ('"seed": 0', '"seed": 1e999'),
+    "an integer of many digits": ('"seed": 0', '"seed": ' + "9" * 5000),
+    "a text of many digits": ('"seed": 0', f'"seed": "{"9" * 5000}"'),
+    "a count that is NaN": ('"seed": 0', '"seed": NaN'),
+    "a claim of many digits": ('"claim": "epsilon=1"', f'"claim": "epsilon={"9" * 5000}"'),
+    "a claim that is none": ('"claim": "epsilon=1"', '"claim": "__import__(1)"'),
+    "a member twice": ('"seed": 0', '"seed": 0, "seed": 0'),
+    "counts beyond 64 bits": ('"runs": [', f'"runs": ["{10**40}", "{10**40}"], "unknown": ['),
+    "a version of another kind": ('"version": 1', '"version": [[1]]'),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_file_gets_a_sentence(name: str, tmp_path: Path) -> None:
+    text = json.dumps({"evidence": old_record(), "run": None, "id": ""})
+    before, after = HOSTILE[name]
+    assert before in text
+    text = text.replace(before, after, 1)
+    with contextlib.suppress(dp.UsageError, ValueError):
+        text = text.replace('"id": ""', f'"id": "{content_id(json.loads(text)["evidence"])}"')
+    path = tmp_path / "hostile.json"
+    path.write_text(text, encoding="utf-8")
+    refused = said(lambda: check_file(path))
+    if refused is None:
+        assert not all(finding.holds for finding in check_file(path))
+    else:
+        assert len(refused) < 1000
+
+
+def test_huge_counts_are_no_crash(tmp_path: Path) -> None:
+    record = old_record()
+    for bound in (record["lower"], record["attempts"][0]["bound"]):
+        bound["counts"] = {"runs": [10**15, 10**15], "toward0": [10**15, 0], "toward1": [0, 10**15]}
+    path = tmp_path / "huge.json"
+    path.write_text(text_of(record), encoding="utf-8")
+    assert not all(finding.holds for finding in check_file(path))

@@ -1,0 +1,113 @@
+"""Is the published schema that of the files that are written, and does the page name every member?"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from typing import Any
+
+import jsonschema
+import pytest
+from any_evidence import evidence as any_evidence
+from any_evidence import simple
+from forging import OLD, PAGE, ROOT
+from hypothesis import given, settings
+
+import dpaudit as dp
+from dpaudit.schema import FILE, evidence_schema, main
+
+SCHEMA = evidence_schema()
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+REFERENCE = sorted((ROOT / "reports" / "evidence").glob("*.json"))
+
+
+def test_the_published_file_is_up_to_date(tmp_path, monkeypatch):
+    assert main(["--check"]) == 0, "run: python -m dpaudit.schema"
+    monkeypatch.setattr("dpaudit.schema.FILE", tmp_path / "schema.json")
+    assert main(["--check"]) == 1
+    assert main([]) == 0
+    assert (tmp_path / "schema.json").read_bytes() == FILE.read_bytes()
+
+
+def test_it_is_a_schema():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    assert SCHEMA["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+
+
+@pytest.mark.parametrize("file", [*OLD, *REFERENCE], ids=lambda file: file.stem)
+def test_every_kept_file_keeps_to_it(file):
+    VALIDATOR.validate(json.loads(file.read_text(encoding="utf-8")))
+
+
+@settings(derandomize=True, max_examples=60, deadline=None)
+@given(any_evidence)
+def test_whatever_is_written_keeps_to_it(evidence: dp.Evidence):
+    VALIDATOR.validate(json.loads(evidence.to_json()))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda doc: doc.update(note=1),
+        lambda doc: doc.pop("run"),
+        lambda doc: doc.update(id="dpa1:"),
+        lambda doc: doc["evidence"].pop("lower"),
+        lambda doc: doc["evidence"].pop("version"),
+        lambda doc: doc["evidence"].update(version=2),
+        lambda doc: doc["evidence"].update(run=None),
+        lambda doc: doc["evidence"].update(written=None),
+        lambda doc: doc["evidence"].update(verdict="private"),
+        lambda doc: doc["evidence"].update(seed="0"),
+        lambda doc: doc["evidence"].update(seed=0.5),
+        lambda doc: doc["evidence"]["lower"].update(value="infinite"),
+        lambda doc: doc["evidence"]["lower"].update(extra=1),
+        lambda doc: doc["evidence"]["pairs"][0].pop("origin"),
+    ],
+)
+def test_what_is_no_evidence_does_not(change: Any):
+    document = copy.deepcopy(simple().document())
+    VALIDATOR.validate(document)
+    change(document)
+    with pytest.raises(jsonschema.ValidationError):
+        VALIDATOR.validate(document)
+
+
+# --- the page ---------------------------------------------------------------------------------------------
+
+
+def sections() -> dict[str, set[str]]:
+    """The members that the page names, by section."""
+    text = PAGE.read_text(encoding="utf-8").partition("## The members")[2]
+    parts = re.split(r"^#{3,4} (.+)$", text, flags=re.MULTILINE)[1:]
+    tables = dict(zip(parts[::2], parts[1::2], strict=True))
+    return {
+        name: {
+            member
+            for line in table.splitlines()
+            if line.startswith("| `")
+            for member in re.findall(r"`(\w+)`", line.split("|")[1])
+        }
+        for name, table in tables.items()
+    }
+
+
+STRUCTS = [name for name, part in SCHEMA["$defs"].items() if "properties" in part]
+
+
+@pytest.mark.parametrize("name", STRUCTS)
+def test_the_page_names_every_member_and_no_other(name: str):
+    found = sections()
+    assert name in found, f"docs/evidence.md needs a section '### {name}'"
+    assert found[name] == set(SCHEMA["$defs"][name]["properties"])
+
+
+def test_the_page_calls_later_what_came_later():
+    text = PAGE.read_text(encoding="utf-8")
+    first = {name for file in OLD for name in json.loads(file.read_text(encoding="utf-8"))["evidence"]}
+    rows = [
+        line for line in text.partition("### Evidence")[2].partition("###")[0].splitlines() if line.startswith("| `")
+    ]
+    for row in rows:
+        members = set(re.findall(r"`(\w+)`", row.split("|")[1]))
+        assert ("(later)" in row) == bool(members - first), row

@@ -1,0 +1,56 @@
+"""Do correct repositories fail as rarely as their gate says? A small version of benchmarks/gate.py."""
+
+from __future__ import annotations
+
+import msgspec
+import projects
+from scipy.stats import binomtest
+
+from dpaudit.evidence import Evidence
+
+REPOSITORIES, TARGETS, RUNS, CONFIDENCE = 14, 10, 400, 0.5
+LEAST = 1e-3  # p-value
+
+
+class Looks(projects.Runs):
+    """Notes what each look by itself would have said."""
+
+    def __init__(self):
+        super().__init__(self.note)
+        self.red = {RUNS: 0, 2 * RUNS: 0}
+
+    def note(self, request, report):
+        evidence = msgspec.convert(report.evidence["evidence"], Evidence, strict=False)
+        self.red[request.runs] += str(evidence.verdict) == "violated"
+        return report
+
+
+def test_correct_repositories_fail_as_rarely_as_their_gate_says(tmp_path):
+    # randomised response is as lossy as it claims: every violation is chance
+    targets = [
+        projects.target("response", f"parameters = {{ epsilon = {loss} }}", claim=f"epsilon={loss}")
+        for loss in (0.5, 0.75, 1.0, 1.25, 1.5)
+        for _ in range(TARGETS // 5)
+    ]
+    configuration = projects.project(tmp_path, *targets, gate=f"runs = {RUNS}\nconfidence = {CONFIDENCE}")
+    failed = red = looks = 0
+    for seed in range(REPOSITORIES):
+        runs = Looks()
+        failed += projects.gated(configuration, runs, seed=seed).exit_code == 1
+        red += runs.red[RUNS] > 0
+        looks += runs.red[RUNS]
+    share = 1 - CONFIDENCE
+    assert binomtest(failed, REPOSITORIES, share, alternative="greater").pvalue > LEAST
+    assert binomtest(red, REPOSITORIES, share, alternative="greater").pvalue > LEAST
+    assert binomtest(looks, REPOSITORIES * TARGETS, share / TARGETS, alternative="greater").pvalue > LEAST
+    assert looks >= 2  # chance does say "violated" now and then, and is caught by the second look
+    assert failed < red
+
+
+def test_a_repository_with_one_broken_target_fails_by_it_alone(tmp_path):
+    correct = [projects.target("response", f'name = "{number}"') for number in range(9)]
+    wrong = projects.target("response", 'name = "wrong"', "parameters = { epsilon = 2.0 }")
+    configuration = projects.project(tmp_path, *correct, wrong, gate="runs = 1000")
+    for seed in range(3):
+        result = projects.gated(configuration, seed=seed)
+        assert [item.name for item in result.results if item.exit_code] == ["wrong"]

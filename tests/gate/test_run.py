@@ -1,0 +1,211 @@
+"""Does a gate end as it should: each rule, each exit code, seeds, shares of the error, a second look at what is red?"""
+
+from __future__ import annotations
+
+import msgspec
+import projects
+import pytest
+
+from dpaudit.errors import UsageError
+from dpaudit.evidence import Evidence
+from dpaudit.gate.child import Report
+from dpaudit.gate.result import Outcome, Rule
+from dpaudit.gate.run import seed_of
+
+HALF = "parameters = { epsilon = 0.5 }"
+TWICE = "parameters = { epsilon = 2.0 }"
+
+
+def test_correct_targets_pass(tmp_path):
+    targets = [projects.target(name) for name in ("noisy_count", "program", "response")]
+    result = projects.gated(projects.project(tmp_path, *targets), workers=2)
+    assert result.exit_code == 0
+    assert [item.name for item in result.results] == ["noisy_count", "program", "response"]
+    assert {item.rule for item in result.results} == {Rule.PASSED}
+    assert all("not a proof of privacy" in item.sentence for item in result.results)
+    assert (result.confidence, result.seed) == (0.95, 0)
+
+
+def test_a_violated_claim_fails_and_is_found_twice(tmp_path):
+    runs = projects.Runs()
+    result = projects.gated(projects.project(tmp_path, projects.target("noisy_count", TWICE)), runs)
+    found = projects.only(result)
+    assert (result.exit_code, found.outcome, found.rule) == (1, Outcome.FAILED, Rule.CLAIM_VIOLATED)
+    first, second = runs.requests
+    assert first.seed != second.seed
+    assert second.runs == 2 * first.runs
+    assert first.confidence == second.confidence
+    assert found.evidence.seed == second.seed
+    assert f"seed {first.seed}" in found.notes[0] and "confirms it" in found.notes[0]
+    assert (found.location.file, found.location.line) == ("release.py", 8)
+
+
+def test_a_red_that_is_not_found_again_passes(tmp_path):
+    # the first look is at another mechanism, as chance might have had it
+    def unlucky(request, report):
+        if request.runs > 4000:
+            return report
+        return projects.Runs()(msgspec.structs.replace(request, parameters={"epsilon": 2.0}), None, None)
+
+    runs = projects.Runs(unlucky)
+    result = projects.gated(projects.project(tmp_path, projects.target("noisy_count")), runs)
+    found = projects.only(result)
+    assert (result.exit_code, found.rule) == (0, Rule.PASSED)
+    assert "did not: it decides" in found.notes[0]
+    assert str(found.evidence.verdict) == "not violated"
+
+
+def test_the_error_is_shared_by_all_targets_also_when_some_are_run(tmp_path):
+    targets = [projects.target("program", f'name = "{number}"') for number in range(5)]
+    configuration = projects.project(tmp_path, *targets, gate="confidence = 0.9\nruns = 400")
+    runs = projects.Runs()
+    projects.gated(configuration, runs, names=["1", "3"])
+    assert [request.confidence for request in runs.requests] == pytest.approx([0.98, 0.98])
+    assert len({request.seed for request in runs.requests}) == 2
+
+
+def test_the_same_seed_gives_the_same_evidence_on_any_number_of_workers(tmp_path):
+    targets = [projects.target(name) for name in ("noisy_count", "program", "response")]
+    configuration = projects.project(tmp_path, *targets, gate="runs = 1000")
+    ids = [
+        [item.evidence.id for item in projects.gated(configuration, **options).results]
+        for options in ({}, {"workers": 3}, {"seed": 0}, {"seed": 1})
+    ]
+    assert ids[0] == ids[1] == ids[2]
+    assert set(ids[0]).isdisjoint(ids[3])
+
+
+def test_seeds_differ_by_name_and_look():
+    seeds = {seed_of(root, name, look) for root in (0, 1) for name in ("a", "b") for look in (1, 2)}
+    assert len(seeds) == 8
+    assert seed_of(0, "a", 1) == seed_of(0, "a", 1) < 2**53
+
+
+def test_expected_violations(tmp_path):
+    broken = projects.target("noisy_count", TWICE, 'expect = "violated"')
+    mended = projects.target("noisy_count", 'expect = "violated"', 'name = "mended"')
+    runs = projects.Runs()
+    result = projects.gated(projects.project(tmp_path, broken, mended), runs)
+    assert [(item.outcome, item.rule) for item in result.results] == [
+        (Outcome.PASSED, Rule.PASSED),
+        (Outcome.FAILED, Rule.VIOLATION_MISSING),
+    ]
+    assert result.exit_code == 3  # failed, but nothing was violated
+    assert len(runs.requests) == 2  # what is expected needs no second look
+
+
+@pytest.mark.parametrize(
+    ("policy", "outcome", "code"),
+    [("report", Outcome.INCONCLUSIVE, 3), ("pass", Outcome.PASSED, 0), ("fail", Outcome.FAILED, 3)],
+)
+def test_inconclusive_is_what_the_policy_says(tmp_path, policy, outcome, code):
+    few = projects.target("noisy_count", claim="epsilon=0.01")
+    few = few.replace(projects.PAIRS, projects.PAIRS + "\nparameters = { epsilon = 0.01 }")
+    result = projects.gated(projects.project(tmp_path, few, gate=f'runs = 200\ninconclusive = "{policy}"'))
+    found = projects.only(result)
+    assert (found.outcome, found.rule, result.exit_code) == (outcome, Rule.INCONCLUSIVE, code)
+
+
+def test_runs_that_cannot_be_trusted_and_targets_that_cannot_run(tmp_path):
+    targets = [
+        projects.target("repeats"),
+        projects.target("nowhere.py:f"),
+        projects.target("noisy_count", "parameters = { sigma = 1 }", 'name = "parameter"'),
+        projects.target("noisy_count", 'name = "claimless"', claim=None),
+        projects.target("noisy_count", 'relation = "replace"', 'name = "strangers"'),
+        projects.target("noisy_count", 'name = "fine"'),
+    ]
+    result = projects.gated(projects.project(tmp_path, *targets, gate="runs = 600_000"))
+    found = {item.name: item for item in result.results}
+    assert found["repeats"].rule is Rule.RUNS_INVALID
+    assert found["f"].rule is found["parameter"].rule is Rule.CANNOT_RUN
+    assert "there is no file" in found["f"].sentence
+    assert "has no parameter 'sigma'" in found["parameter"].sentence
+    assert "a gate holds claims" in found["claimless"].sentence
+    assert found["strangers"].outcome is Outcome.INVALID
+    assert found["fine"].outcome is Outcome.PASSED
+    assert result.exit_code == 4
+
+
+def test_of_several_exit_codes_the_first_of_1_4_3_0_counts(tmp_path):
+    violated, passed = projects.target("noisy_count", TWICE), projects.target("program")
+    gone, missing = projects.target("nowhere.py:f"), projects.target("response", 'expect = "violated"')
+    configuration = projects.project(tmp_path, violated, passed, gone, missing)
+    codes = {
+        names: projects.gated(configuration, names=names).exit_code
+        for names in ((), ("program", "f", "response"), ("program", "response"), ("program",))
+    }
+    assert list(codes.values()) == [1, 4, 3, 0]
+
+
+def test_an_opaque_function_cannot_be_promised(tmp_path):
+    found = projects.only(projects.gated(projects.project(tmp_path, projects.target("opaque"))))
+    assert found.outcome is Outcome.PASSED
+    assert any("randomness of its own" in note for note in found.notes)
+
+
+def test_required_proofs(tmp_path):
+    pair = 'relation = "queries"\nlength = 3'
+    targets = [
+        projects.target("above_threshold", "length = 2", claim=None, pairs=""),
+        projects.target("program", pair, TWICE, 'name = "refuted"', pairs=""),
+        projects.target("noisy_count", 'name = "no program"'),
+        projects.target("noisy_count", TWICE, 'name = "violated"'),
+        projects.target("svt_unlimited", 'expect = "violated"', claim=None, pairs=""),
+    ]
+    configuration = projects.project(tmp_path, *targets, gate="runs = 20_000")
+    found = {item.name: item for item in projects.gated(configuration, require="proved").results}
+    assert found["above_threshold"].rule is Rule.PASSED
+    assert str(found["above_threshold"].evidence.verdict) == "proved"
+    assert found["refuted"].rule is Rule.CLAIM_VIOLATED
+    assert (found["no program"].outcome, found["no program"].rule) == (Outcome.INCONCLUSIVE, Rule.NOT_PROVED)
+    assert "only a program" in found["no program"].sentence
+    assert found["violated"].rule is Rule.CLAIM_VIOLATED
+    assert found["svt_unlimited"].rule is Rule.PASSED
+
+
+def test_an_exact_counterexample_needs_no_second_look(tmp_path):
+    pytest.importorskip("flint")
+    runs = projects.Runs()
+    refuted = projects.target("program", TWICE, 'relation = "queries"', "length = 2", 'require = "proved"', pairs="")
+    result = projects.gated(projects.project(tmp_path, refuted), runs)
+    assert projects.only(result).rule is Rule.CLAIM_VIOLATED
+    assert len(runs.requests) == 1
+
+
+def test_a_second_look_that_fails_is_no_verdict(tmp_path):
+    def dies(request, report):
+        return report if request.runs == 4000 else Report(error="it took more than 3 seconds")
+
+    result = projects.gated(projects.project(tmp_path, projects.target("noisy_count", TWICE)), projects.Runs(dies))
+    found = projects.only(result)
+    assert (result.exit_code, found.rule) == (4, Rule.CANNOT_RUN)
+    assert "could not be relied on" in found.notes[0]
+
+
+def test_evidence_of_another_dpaudit_is_none(tmp_path):
+    def altered(request, report):
+        return msgspec.structs.replace(report, evidence={**report.evidence, "id": "dpa1:0"})
+
+    result = projects.gated(projects.project(tmp_path, projects.target("program")), projects.Runs(altered))
+    assert projects.only(result).rule is Rule.CANNOT_RUN
+
+
+def test_baselines_are_not_updated_at_night(tmp_path):
+    with pytest.raises(UsageError, match="without --nightly"):
+        projects.gated(projects.project(tmp_path, projects.target("program")), nightly=True, update_baseline=True)
+
+
+def test_each_result_is_told_as_it_comes(tmp_path):
+    from dpaudit.gate.run import Options, run
+
+    heard = []
+    targets = [projects.target("program"), projects.target("nowhere.py:f")]
+    run(projects.project(tmp_path, *targets), Options(), runner=projects.Runs(), listen=heard.append)
+    assert sorted(item.name for item in heard) == ["f", "program"]
+
+
+def test_evidence_is_whole(tmp_path):
+    found = projects.only(projects.gated(projects.project(tmp_path, projects.target("program"))))
+    assert Evidence.from_json(found.evidence.to_json()) == found.evidence
+    assert found.evidence.target.parameters == {"epsilon": 1.0}

@@ -1,0 +1,316 @@
+"""Does a test with dp_audit fail when it should, stay green when it should, and say what was found?"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+from scipy.stats import binomtest
+
+import dpaudit as dp
+from dpaudit.cli import cli
+from dpaudit.report import evidence_from_page
+
+pytest_plugins = ["pytester"]
+
+RELEASE = """
+import warnings
+
+PAIRS = [([1, 1], [1])]
+
+def noisy_count(data, noise, *, epsilon=1.0):
+    return len(data) + noise.laplace(1 / epsilon)
+
+def randomised_response(data, size, rng):
+    import numpy as np
+    return np.where(rng.random(size) < 0.7310585786300049, len(data), 3 - len(data))
+
+def repeats(data, size, rng):
+    import numpy as np
+    return len(data) + np.random.default_rng(0).laplace(size=size)
+
+def warns(data, rng):
+    warnings.warn("an old way", DeprecationWarning, stacklevel=2)
+    return len(data) + rng.laplace()
+"""
+GOOD = 'noisy_count, claim="epsilon=1", pairs=PAIRS, runs=20_000'
+BAD = 'noisy_count, claim="epsilon=0.5", pairs=PAIRS, runs=20_000'
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory):
+    """Whatever an audit imports is imported out here, so that no test within a test has to do it again."""
+    dp.audit("randomised_response", runs=1_000).to_html(tmp_path_factory.mktemp("warm") / "page.html")
+
+
+@pytest.fixture
+def run(warm, pytester, monkeypatch):
+    """Run tests that import everything from release.py; call(body, *options) gives the result."""
+    pytester.makepyfile(release=RELEASE)
+    pytester.makeini("[pytest]\n")  # so that the root folder is this one
+
+    def call(body, *options, pages=False):
+        if not pages:  # they take most of the time
+            monkeypatch.setattr("dpaudit.report.html_page", lambda _: "")
+        pytester.makepyfile(test_it="import pytest\nfrom release import *\n\n" + body)
+        return pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:hypothesispytest", *options)
+
+    return call
+
+
+def called(arguments):
+    return f"def test_release(dp_audit):\n    dp_audit({arguments})\n"
+
+
+# --- when a test passes and when it fails ---
+
+
+def test_a_release_that_keeps_its_claim_passes_and_gives_its_evidence(run):
+    body = f"def test_release(dp_audit):\n    evidence = dp_audit({GOOD})\n    assert evidence.lower.value > 0.8\n"
+    run(body + "    assert dp_audit.evidence is evidence\n").assert_outcomes(passed=1)
+    run(body + "    assert evidence.lower.value > 2\n").assert_outcomes(failed=1)
+
+
+def test_a_release_that_does_not_fails_without_a_traceback(run, pytester):
+    result = run(called(BAD), pages=True)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "VIOLATED: The runs contradict the claim ε = 0.5: they show ε ≥ 0.9* at 99.9 % confidence.",
+            "  target     release:noisy_count (epsilon=1.0)",
+            "  event      for side 0: an output that is at least *",
+            "             seen in * of * runs of side 0 and in * of * runs of side 1",
+            "  pair       1 of 1, as the test gives it",
+            "  confirmed  seed 1000000000 shows ε ≥ 0.9* at 95 % confidence",
+            "  replay     dpaudit audit release:noisy_count * --claim epsilon=0.5 --runs 20000 * --seed 0 *",
+            "  run alone  pytest test_it.py::test_release --dp-seed 0 --dp-runs 20000 --dp-confidence 0.999",
+            "  page       .dpaudit/pytest/test_it.py-test_release-*.html",
+        ]
+    )
+    assert "Traceback" not in result.stdout.str()
+    assert "def test_release" not in result.stdout.str()
+    [page] = (pytester.path / ".dpaudit/pytest").glob("*.html")
+    assert evidence_from_page(page.read_text(encoding="utf-8")).verdict is dp.Verdict.VIOLATED
+    assert (pytester.path / ".dpaudit/pytest/.gitignore").read_text() == "*\n"
+
+
+def test_what_replays_a_failure_gives_its_evidence(run, pytester):
+    text = run(called('"laplace", claim="epsilon=0.5"'), pages=True).stdout.str()
+    words = shlex.split(re.search(r"replay +dpaudit (.*)", text)[1])
+    done = CliRunner().invoke(cli, [*words, "--json", "again.json"])
+    assert done.exit_code == 1, done.output
+    [page] = (pytester.path / ".dpaudit/pytest").glob("*.html")
+    assert dp.Evidence.load("again.json").id == evidence_from_page(page.read_text(encoding="utf-8")).id
+
+
+def test_the_marker_audits_before_the_body(run):
+    marked = "@pytest.mark.dp_audit({})\ndef test_release(dp_audit):\n    print('the body')\n    {}\n"
+    result = run(marked.format(BAD, "assert False"), "-rA")
+    result.assert_outcomes(failed=1)
+    assert "VIOLATED" in result.stdout.str()
+    assert "the body" not in result.stdout.str()
+    result = run(marked.format(GOOD, "assert dp_audit.evidence.lower.value > 0.8"), "-rA", "--strict-markers")
+    result.assert_outcomes(passed=1)
+    assert "the body" in result.stdout.str()
+
+
+def test_a_marker_needs_no_body_and_may_stand_above_a_class(run):
+    run(f"@pytest.mark.dp_audit({BAD})\ndef test_release(): ...\n").assert_outcomes(failed=1)
+    body = (
+        f"@pytest.mark.dp_audit({BAD})\nclass TestRelease:\n    def test_one(self): ...\n    def test_two(self): ...\n"
+    )
+    run(body).assert_outcomes(failed=2)
+    result = run('@pytest.mark.dp_audit(claim="epsilon=1")\ndef test_release(): ...\n')
+    result.stdout.fnmatch_lines(["the marker dp_audit is given one target*"])
+
+
+def test_a_function_defined_in_the_test_is_run_alone_by_its_test(run):
+    result = run(
+        "def test_release(dp_audit):\n    def f(data, rng):\n        return len(data) + rng.laplace()\n"
+        '    dp_audit(f, claim="epsilon=0.3", pairs=PAIRS, runs=5_000, seed=3)\n'
+    )
+    result.assert_outcomes(failed=1)
+    assert "replay" not in result.stdout.str()
+    result.stdout.fnmatch_lines(["  run alone  pytest test_it.py::test_release --dp-seed 3 --dp-runs 5000 *"])
+
+
+def test_an_expected_violation_has_to_be_found(run):
+    run(called(BAD + ', expect="violated"')).assert_outcomes(passed=1)
+    result = run(called(GOOD + ', expect="violated"'))
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["NOT VIOLATED: *", "This test expects that a violation is found."])
+    inconclusive = 'noisy_count, claim="epsilon=9", pairs=PAIRS, runs=1_000, expect="violated", inconclusive="pass"'
+    run(called(inconclusive)).assert_outcomes(failed=1)
+
+
+def test_runs_that_cannot_show_anything_fail_unless_they_may_pass(run, pytester):
+    body = called('noisy_count, claim="epsilon=9", pairs=PAIRS, runs=1_000')
+    result = run(body)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["INCONCLUSIVE: *", "Give the test more runs, or inconclusive='pass' *"])
+    run(body.replace("runs", 'inconclusive="pass", runs')).assert_outcomes(passed=1)
+    run(body, "--dp-inconclusive", "pass").assert_outcomes(passed=1)
+    pytester.makeini("[pytest]\ndp_inconclusive = pass\n")
+    run(body).assert_outcomes(passed=1)
+    run(body, "--dp-inconclusive", "fail").assert_outcomes(failed=1)
+
+
+def test_runs_that_cannot_be_trusted_fail(run):
+    result = run(called('repeats, claim="epsilon=1", pairs=PAIRS, runs=600_000, inconclusive="pass"'))
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["INVALID: *", "*same varying sequence*"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("noisy_count, pairs=PAIRS", "there is no claim to hold * this test could not fail*"),
+        ('noisy_count, pairs=PAIRS, claims="epsilon=1"', "*takes no 'claims'; did you mean 'claim'*"),
+        ('noisy_count, pairs=PAIRS, claim="epsilon=1", expect="proved"', "*expect is 'not violated' or 'violated'*"),
+        ('noisy_count, pairs=PAIRS, claim="epsilon=1", inconclusive="skip"', "*inconclusive is 'fail' or 'pass'*"),
+        ('"laplac", claim="epsilon=1"', "*no mechanism is called 'laplac'; did you mean 'laplace'*"),
+    ],
+)
+def test_bad_input_gets_a_sentence(arguments, words, run):
+    result = run(called(arguments))
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["dpaudit cannot audit this: " + words])
+
+
+# --- one unlucky seed ---
+
+
+def test_a_violation_is_a_failure_only_where_another_seed_finds_it_too(run):
+    # a mechanism that is tight at its claim, at a confidence at which luck is common
+    body = (
+        '@pytest.mark.parametrize("seed", range(40))\ndef test_release(dp_audit, seed):\n    evidence = dp_audit('
+        'randomised_response, claim="epsilon=1", pairs=PAIRS, runs=2_000, confidence=0.6, seed=seed)\n'
+        '    assert str(evidence.verdict) in {"not violated", "inconclusive"}\n'
+    )
+    result = run(body, "--dp-inconclusive", "pass", "--tb=no", "-q")
+    outcome = result.parseoutcomes()
+    unconfirmed = re.findall(
+        r"test_release\[(\d+)\]: seed \1 shows ε ≥ (\S+) at 60 % .*; but seed 10+\d+ shows", result.stdout.str()
+    )
+    failed, once = outcome.get("failed", 0), outcome.get("failed", 0) + len(unconfirmed)
+    assert all(float(bound) > 1 for _, bound in unconfirmed)
+    assert "violations that were not found again" in result.stdout.str()
+    assert failed + outcome["passed"] == 40
+    assert binomtest(once, 40, 0.16, alternative="greater").pvalue < 1e-2  # so that the next line says something
+    assert binomtest(failed, 40, 0.16, alternative="greater").pvalue > 1e-3
+
+
+def test_the_second_seed_is_the_first_one_and_a_constant(run):
+    result = run(called(BAD + ", seed=7"))
+    result.stdout.fnmatch_lines(["  confirmed  seed 1000000007 shows *", "  replay * --seed 7 *"])
+
+
+# --- settings ---
+
+
+def test_the_test_beats_the_command_line_which_beats_the_ini_file(run, pytester):
+    body = (
+        'def test_usual(dp_audit):\n    e = dp_audit("randomised_response")\n    print(e.runs, e.seed, e.confidence)\n'
+        'def test_own(dp_audit):\n    e = dp_audit("randomised_response", runs=5_000, seed=1, confidence=0.9)\n'
+        "    print(e.runs, e.seed, e.confidence)\n"
+    )
+    result = run(body, "-s")
+    result.stdout.fnmatch_lines(["*100000 0 0.999*", "*5000 1 0.9*"])
+    pytester.makeini("[pytest]\ndp_runs = 2e4\ndp_seed = 5\ndp_confidence = 0.99\n")
+    result = run(body, "-s")
+    result.stdout.fnmatch_lines(["*20000 5 0.99*", "*5000 1 0.9*"])
+    result = run(body, "-s", "--dp-runs", "30_000", "--dp-seed", "8", "--dp-confidence", "0.98")
+    result.stdout.fnmatch_lines(["*30000 8 0.98*", "*5000 1 0.9*"])
+
+
+@pytest.mark.parametrize(
+    ("ini", "options", "words"),
+    [
+        ("dp_runs = many", [], "*dp_runs: 'many' is no whole number*"),
+        ("dp_confidence = 95", [], "*dp_confidence: '95' does not lie between 0 and 1*"),
+        ("", ["--dp-runs", "1.5"], "*'1.5' is no whole number*"),
+        ("", ["--dp-seed", "-1"], "*'-1' is no whole number*"),
+        ("", ["--dp-inconclusive", "skip"], "*'skip' is neither 'fail' nor 'pass'*"),
+    ],
+)
+def test_settings_that_cannot_be_read_are_refused_at_once(ini, options, words, run, pytester):
+    pytester.makeini(f"[pytest]\n{ini}\n")
+    result = run(called(GOOD), *options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([words])
+
+
+def test_pages_of_all_audits_go_where_they_are_asked_to(run, pytester):
+    body = f"def test_release(dp_audit):\n    dp_audit({GOOD})\n    dp_audit({GOOD}, seed=1)\n"
+    run(body, "--dp-html", "pages").assert_outcomes(passed=1)
+    assert len(list((pytester.path / "pages").glob("*.html"))) == 2
+    assert not (pytester.path / ".dpaudit").exists()
+
+
+def test_a_page_that_cannot_be_written_hides_no_verdict(run, pytester):
+    (pytester.path / "taken").write_text("")
+    result = run(called(BAD), "--dp-html", "taken")
+    result.stdout.fnmatch_lines(["VIOLATED: *", "  page       could not be written: *"])
+
+
+def test_warnings_as_errors_change_nothing(run):
+    body = (
+        called('warns, claim="epsilon=1", pairs=PAIRS, runs=2_000') + "    assert dp_audit.evidence.lower.value > 0.4\n"
+    )
+    run(body, "-W", "error").assert_outcomes(passed=1, warnings=1)
+    run(called(BAD), "-W", "error", pages=True).stdout.fnmatch_lines(["VIOLATED: *", "  page       .dpaudit/*"])
+
+
+# --- processes ---
+
+
+def test_every_worker_of_xdist_makes_the_same_evidence(pytester):
+    pytester.makepyfile(release=RELEASE)
+    pytester.makeini("[pytest]\n")  # so that the root folder is this one
+    pytester.makepyfile(
+        test_it=f"""
+        import pytest
+        from release import *
+
+        @pytest.mark.parametrize("again", range(2))
+        def test_release(dp_audit, again, worker_id):
+            evidence = dp_audit({GOOD})
+            with open(f"{{worker_id}}-{{again}}.id", "w") as file:
+                file.write(evidence.id)
+
+        @pytest.mark.dp_audit({BAD})
+        def test_bad(): ...
+        """
+    )
+    result = pytester.runpytest_subprocess("-p", "no:hypothesispytest", "-n", "2", "--dist", "each")
+    result.assert_outcomes(passed=4, failed=2)
+    ids = {path.read_text() for path in pytester.path.glob("*.id")}
+    assert len(list(pytester.path.glob("*.id"))) == 4
+    assert len(ids) == 1
+    assert len(list((pytester.path / ".dpaudit/pytest").glob("*.html"))) == 1
+
+
+def test_the_plugin_costs_nothing_until_it_is_used(pytester):
+    pytester.makepyfile(
+        "import sys\ndef test_plain():\n    print('heavy', 'numpy' in sys.modules, 'msgspec' in sys.modules)"
+    )
+    result = pytester.runpytest_subprocess("-s", "-p", "no:hypothesispytest", "-p", "no:xdist")
+    result.stdout.fnmatch_lines(["*heavy False False*"])
+    code = (
+        "import pytest, sys; before = set(sys.modules); import dpaudit.pytest_plugin; "
+        "print(sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    new = json.loads(done.stdout.replace("'", '"'))
+    assert [name for name in new if name.startswith("dpaudit")] == ["dpaudit", "dpaudit.pytest_plugin"]
+    assert len(new) < 12
+
+
+def test_the_evidence_is_a_property_of_the_report(run, pytester):
+    run(called(GOOD), "--junitxml", "junit.xml")
+    assert re.search(r'<property name="dpaudit" value="dpa1:[0-9a-f]{64}"', (pytester.path / "junit.xml").read_text())

@@ -1,0 +1,217 @@
+"""Are the curves of a page true? Against naive twins, exact laws, and how often the certain limits err."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import made_evidence as made
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from dpaudit.event import Coordinate, Event, Rule
+from dpaudit.evidence import Bound, Counts, Curve, Power, Verdict
+from dpaudit.privacy import GaussianDP, PureDP
+from dpaudit.report import html_page
+from dpaudit.report.curves import curves_part
+from dpaudit.report.posterior import certified_loss, posterior_part, raised
+from dpaudit.report.power import power_part
+from dpaudit.report.rates import Point, certified_profile, frontier, measured_points
+
+RATES = st.floats(0.0, 1.0)
+
+
+def point(fpr: float, fnr: float) -> Point:
+    return Point("", (fpr, fnr), (fpr, fnr))
+
+
+@given(st.lists(st.tuples(RATES, RATES), max_size=6), RATES)
+def test_the_frontier_is_what_mixing_two_events_reaches(rates: list[tuple[float, float]], at: float) -> None:
+    points = [point(*pair) for pair in rates]
+    hull = frontier(points)
+    shown = np.interp(at, *zip(*hull, strict=True))
+    ends = [(0.0, 1.0), (1.0, 0.0), *rates]
+    naive = min(
+        (
+            b[1] + (a[1] - b[1]) * (0 if b[0] == a[0] else (b[0] - at) / (b[0] - a[0]))
+            if a[0] < b[0]
+            else min(a[1], b[1])
+        )
+        for a, b in itertools.product(ends, repeat=2)
+        if a[0] <= at <= b[0]
+    )
+    assert shown == pytest.approx(min(naive, 1 - at), abs=1e-9)
+
+
+@given(st.floats(0.05, 5.0), RATES)
+def test_a_claim_never_forbids_what_its_own_curve_allows(epsilon: float, at: float) -> None:
+    claim = PureDP(epsilon)
+    allowed = point(at, float(claim.tradeoff(at)))
+    grid = np.linspace(0, 6, 50)
+    assert np.all(certified_profile([allowed], grid) <= claim.profile(grid) + 1e-9)
+
+
+def test_the_profile_of_one_event_is_its_definition() -> None:
+    found = certified_profile([point(0.1, 0.5)], np.array([0.0, 1.0, 3.0]))
+    assert found == pytest.approx([0.4, 0.5 - math.e * 0.1, 0.0])
+    swapped = certified_profile([point(0.5, 0.1)], np.array([0.0, 1.0, 3.0]))  # the pair in the other order
+    assert swapped == pytest.approx(found)
+
+
+def test_the_limits_err_no_more_often_than_they_say() -> None:
+    """A two-sided event of Laplace laws: all four limits must hold together in 95 % of audits, or more."""
+    runs, rng = 400, np.random.default_rng(1)
+    p0, q0 = 0.5, 0.5 * math.exp(-1)  # below 0 for side 0, above 1 for side 1
+    wrong = 0
+    for _ in range(600):
+        rest0, rest1 = rng.multinomial(runs, [p0, q0, 1 - p0 - q0]), rng.multinomial(runs, [q0, p0, 1 - p0 - q0])
+        counts = Counts((runs, runs), (int(rest0[0]), int(rest1[0])), (int(rest0[1]), int(rest1[1])))
+        bound = msgspec.structs.replace(made.laplace().lower, counts=counts)
+        attempt = msgspec.structs.replace(made.laplace().attempts[0], bound=bound)
+        points = measured_points(msgspec.structs.replace(made.laplace(), attempts=(attempt,)))
+        corners = [one.corner for one in points]
+        true = [(q0, 1 - p0), (1 - p0, q0)]
+        wrong += any(c[own] < t[own] for c, t in zip(corners, true, strict=True) for own in (0, 1))
+    assert binomtest(wrong, 600, 0.05, alternative="greater").pvalue > 1e-3
+    assert wrong > 0  # limits that never err would be wasteful, or not limits
+
+
+def test_only_counts_of_independent_runs_have_limits() -> None:
+    attempt = made.laplace().attempts[0]
+    for changes in ({"method": "one-run"}, {"method": "sequential"}, {"arithmetic": "float"}, {"counts": None}):
+        other = msgspec.structs.replace(attempt, bound=msgspec.structs.replace(attempt.bound, **changes))
+        assert measured_points(msgspec.structs.replace(made.laplace(), attempts=(other,))) == []
+    assert measured_points(msgspec.structs.replace(made.laplace(), verdict=Verdict.INVALID)) == []
+    assert len(made.low_bits().attempts) == 2
+    assert measured_points(made.low_bits()) == measured_points(made.laplace())
+
+
+def test_a_computed_counterexample_stands_beyond_the_claim() -> None:
+    part = curves_part(made.refuted(), made.refuted().claimed)
+    assert part is not None
+    assert part.rows[0].name == "counterexample, computed"
+    assert part.rows[0].beyond
+    kept = curves_part(made.proved(), made.proved().claimed)
+    assert kept is not None
+    assert not any(row.beyond for row in kept.rows)
+
+
+def curved(**changes: Any) -> Any:
+    """A Gaussian of μ = 1 whose curve was certified at μ = 0.9."""
+    weaker, fprs = GaussianDP(0.9), np.linspace(0.05, 0.95, 19)
+    epsilons = np.linspace(0.0, 2.0, 9)
+    basis = Curve(
+        confidence=0.95,
+        statements=(made.inconclusive().lower,) * 16,
+        epsilons=tuple(epsilons.tolist()),
+        deltas=tuple(weaker.profile(epsilons).tolist()),
+        fprs=tuple(fprs.tolist()),
+        fnrs=tuple(weaker.tradeoff(fprs).tolist()),
+        mu=0.9,
+    )
+    curve = msgspec.structs.replace(basis, **changes)
+    return msgspec.structs.replace(made.laplace(), claim="mu=1", curve=curve)
+
+
+def test_a_certified_curve_takes_the_place_of_the_events() -> None:
+    part = curves_part(curved(), GaussianDP(1.0))
+    assert part is not None
+    assert "16 statements" in part.basis
+    assert 5 < len(part.rows) <= 10
+    assert not any(row.beyond for row in part.rows)
+    refuted = curves_part(curved(), GaussianDP(0.8))
+    assert refuted is not None
+    assert all(row.beyond for row in refuted.rows)
+    assert 'id="profile"' in html_page(curved())
+
+
+def test_a_delta_that_is_needed_at_one_epsilon_is_needed_at_smaller_ones() -> None:
+    grid = np.array([0.0, 0.5, 1.0, 1.1])
+    assert certified_profile([], grid, [(1.0, 0.2), (0.5, 0.3)]) == pytest.approx([0.3, 0.3, 0.2, 0.0])
+
+
+def test_runs_for_smaller_violations_are_listed() -> None:
+    power = (Power(1.01, 1_000_000), Power(1.005, 4_000_000))
+    part = power_part(msgspec.structs.replace(made.laplace(), power=power))
+    assert part is not None
+    assert part.rows == [("ε ≥ 1.01", "1,000,000"), ("ε ≥ 1.005", "4,000,000")]
+    assert power_part(made.invalid()) is None
+    assert power_part(made.no_claim()) is None
+
+
+def test_nothing_measured_has_no_curves() -> None:
+    for kind in (made.invalid, made.proved_for_any_length, made.boundless):
+        assert curves_part(kind(), kind().claimed) is None
+        assert 'id="tradeoff"' not in html_page(kind())
+
+
+# --- what an attacker can believe ------------------------------------------------------------------------
+
+
+@given(st.floats(1e-6, 1 - 1e-6), st.floats(-5, 5))
+def test_a_suspicion_rises_by_bayes_rule(prior: float, loss: float) -> None:
+    naive = prior * math.exp(loss) / (1 + prior * (math.exp(loss) - 1))
+    assert float(raised(np.array(prior), loss)) == pytest.approx(naive)
+    assert raised(np.array([0.0, 1.0]), loss) == pytest.approx([0.0, 1.0])
+
+
+def test_suspicions_are_rounded_to_the_side_of_truth() -> None:
+    part = posterior_part(made.laplace(), PureDP(1.0))
+    for prior, row in zip((0.01, 0.1, 0.5), part.rows, strict=True):
+        most, least = (float(text.split("\u00a0")[0]) / 100 for text in (row.claim, row.evidence))
+        assert most >= prior * math.e / (1 + prior * (math.e - 1)) - 1e-15
+        lower = math.exp(made.laplace().lower.value)
+        assert prior < least <= prior * lower / (1 + prior * (lower - 1))
+        assert least == pytest.approx(prior * lower / (1 + prior * (lower - 1)), rel=0.01)
+
+
+@pytest.mark.parametrize("kind", ["approximate", "renyi", "inconclusive", "no claim"])
+def test_only_a_pure_claim_limits_single_outputs(kind: str) -> None:
+    evidence = made.KINDS[kind]()
+    part = posterior_part(evidence, evidence.claimed)
+    assert {row.claim for row in part.rows} == {"no limit"}
+
+
+def test_an_infinite_loss_makes_certain() -> None:
+    part = posterior_part(made.refuted_infinitely(), PureDP(1.0))
+    assert [row.evidence for row in part.rows] == ["100\u00a0%"] * 3
+    assert certified_loss(made.boundless().lower) == math.inf
+
+
+def test_guesses_of_one_run_say_nothing_of_single_outputs() -> None:
+    lower = msgspec.structs.replace(made.laplace().lower, method="one-run")
+    assert not posterior_part(msgspec.structs.replace(made.laplace(), lower=lower), PureDP(1.0)).shown
+
+
+def test_a_finite_loss_never_makes_certain() -> None:
+    lower = msgspec.structs.replace(made.boundless().lower, value=60.0)
+    part = posterior_part(msgspec.structs.replace(made.boundless(), lower=lower), PureDP(1.0))
+    assert [row.evidence for row in part.rows] == ["99.9\u00a0%"] * 3
+
+
+def test_runs_that_cannot_be_trusted_raise_no_suspicion() -> None:
+    broken = msgspec.structs.replace(made.laplace(), verdict=Verdict.INVALID)
+    assert not posterior_part(broken, broken.claimed).shown
+
+
+def test_a_bound_of_mu_shows_no_more_than_its_counts() -> None:
+    """The loss of an event that a bound of μ is read as must not exceed the true one more often than it says."""
+    runs, mu, rng = 500, 1.0, np.random.default_rng(2)
+    event = Event("tails", (Rule("float", Coordinate(0), (1.5,), (0, -1)),))
+    q, p = 0.0668, 0.3085  # N(0, 1) and N(1, 1) above 1.5
+    basis = Bound(0.5, "lower", "sampled", "mu", "mu=1", 0.95, 0.0, "joint", 0.5, event=event, pair=0)
+    losses = np.array(
+        [
+            certified_loss(msgspec.structs.replace(basis, counts=Counts((runs, runs), (0, 0), (int(a), int(b)))))
+            for a, b in zip(rng.binomial(runs, q, 600), rng.binomial(runs, p, 600), strict=True)
+        ]
+    )
+    wrong = int(np.sum(losses > math.log(p / q)))
+    assert binomtest(wrong, 600, 0.05, alternative="greater").pvalue > 1e-3
+    assert np.median(losses) > 0.6 * math.log(p / q)
+    assert float(GaussianDP(mu).least(p, q)) == pytest.approx(1.0, abs=1e-2)

@@ -1,0 +1,60 @@
+"""Does an audit that may stop at any run err as rarely as it says, and stop soon enough where it should?
+
+A small version of ``benchmarks/sequential.py``: fixed seeds, judged by a binomial test.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+import dpaudit as dp
+
+ERROR, AUDITS = 0.2, 30  # a large error, so that so few audits can show that it is exceeded
+
+
+def randomised_response(data, size, rng):
+    """ln 3-DP, and no less."""
+    return (data + (rng.random(size) < 0.25)) % 2
+
+
+def catastrophe(data, size, rng):
+    """(0, 0.2)-DP, and no less: one side gives itself away in a fifth of all runs."""
+    return np.where(rng.random(size) < 0.2, data + 1, 0)
+
+
+def gaussian(data, size, rng):
+    return data + rng.normal(0, 1, size)
+
+
+def stopped(function, claim, **options):
+    settings = {"pairs": [(1, 0)], "confidence": 1 - ERROR, "sequential": True, "runs": 200, **options}
+    return dp.audit(function, claim=claim, **settings).sequential.stopped
+
+
+@pytest.mark.parametrize(
+    ("function", "claim"),
+    [
+        (randomised_response, "epsilon=1.0986122886681098"),
+        (catastrophe, "epsilon=0, delta=0.2"),
+        (gaussian, "mu=1"),
+    ],
+)
+def test_a_true_claim_is_refuted_as_rarely_as_stated(function, claim):
+    wrong = sum(stopped(function, claim, seed=seed) for seed in range(AUDITS))
+    assert binomtest(wrong, AUDITS, ERROR, alternative="greater").pvalue > 0.01
+
+
+@pytest.mark.parametrize(
+    ("function", "claim", "runs"),
+    [
+        (randomised_response, "epsilon=0.55", 300),
+        (catastrophe, "epsilon=0, delta=0.1", 500),
+        (gaussian, "mu=0.5", 600),
+        (gaussian, "rho=0.1", 600),
+    ],
+)
+def test_a_false_claim_is_refuted_soon(function, claim, runs):
+    found = sum(stopped(function, claim, seed=seed, runs=runs) for seed in range(5))
+    assert found >= 3
