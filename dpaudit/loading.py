@@ -13,6 +13,7 @@ import importlib
 import importlib.util
 import os
 import sys
+import threading
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -161,6 +162,9 @@ def _named(module: ModuleType, place: str, name: str) -> Mechanism:
     return _mechanism_of(found)
 
 
+_LOADING = threading.RLock()  # a module is in sys.modules before all of it is there
+
+
 def _from_file(path: str) -> ModuleType:
     file = Path(path)
     if not file.is_file():
@@ -172,8 +176,11 @@ def _from_file(path: str) -> ModuleType:
         raise UsageError(f"cannot read {path!r}: {error.strerror or error}") from None
     # the name holds the content too: a file that was edited since is another module
     name = f"{file.stem}_{hashlib.sha256(str(file).encode() + bytes(1) + code).hexdigest()[:12]}"
-    if name in sys.modules:
-        return sys.modules[name]
+    with _LOADING:
+        return sys.modules[name] if name in sys.modules else _executed(path, file, name)
+
+
+def _executed(path: str, file: Path, name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

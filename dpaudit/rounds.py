@@ -85,7 +85,8 @@ class Measured:
     further: tuple[Counts, ...] = ()
 
 
-def _pair_of_outputs(side0: Outputs, side1: Outputs) -> tuple[Outputs, Outputs]:
+def both_sides(side0: Outputs, side1: Outputs) -> tuple[Outputs, Outputs]:
+    """Keep the outputs of a block as they are."""
     return side0, side1
 
 
@@ -113,8 +114,8 @@ def learn(
     wanted = wanted if budget is not None else min(max(int(share * runs), LEAST_RUNS // 2), _LATER_CAP)
     first = ramp_of(shape, Purpose.LEARNING, pair, wanted)[:1]
     sides, reason = _gather(question, first, watch, tell, None)
-    outputs = _joined(sides)
-    width = _numbers_a_run(outputs)
+    outputs = joined(sides)
+    width = numbers_a_run(outputs)
     simple = question.notion.delta == 0 and width == 1 and len(outputs[0].forms) == 1
     cap = _LEARNING_CAP if simple else _LATER_CAP
     cap = min(cap, max(_LEARNING_NUMBERS // width, first[0].size))
@@ -126,21 +127,21 @@ def learn(
         tell(before + done, before + total)
 
     more, slow = _gather(question, blocks, watch, told, None if budget is None else 0.25 * budget)
-    outputs, reason = _joined(sides + more), reason or slow
+    outputs, reason = joined(sides + more), reason or slow
     if budget is None:
         before = len(outputs[0]) + len(outputs[1])
         extra = min(int(_share(outputs, runs) * runs), cap) - before
         rest = blocks_of(shape, Purpose.LEARNING, pair, max(extra, 0), len(first) + len(blocks), width)
         sides, slow = _gather(question, rest, watch, told, None)
-        outputs, reason = _joined([outputs, *sides]), reason or slow
-    _refuse_if_nothing_ran(question, pair, outputs)
+        outputs, reason = joined([outputs, *sides]), reason or slow
+    refuse_if_nothing_ran(question, pair, outputs)
     used = len(outputs[0]) + len(outputs[1])
     speed = used / max(time.perf_counter() - clock, 1e-9)
     ahead = max(runs - used, LEAST_RUNS) if budget is None else max(3 * used, LEAST_RUNS)
     choices, picture = choose(
         outputs[0], outputs[1], claim=question.notion, measuring=ahead, error=error, learn=question.learn
     )
-    steady = None if shape is Shape.PROGRAM else _steadiness(outputs)
+    steady = None if shape is Shape.PROGRAM else steadiness(outputs)
     low_bits = None
     if question.reads_low_bits:
         low_bits = choose_low_bits(
@@ -151,13 +152,13 @@ def learn(
     return Learned(choices, picture, steady, used, speed, seconds, reason, width, low_bits, beside)
 
 
-def _numbers_a_run(outputs: tuple[Outputs, Outputs]) -> int:
+def numbers_a_run(outputs: tuple[Outputs, Outputs]) -> int:
     """How many numbers a run puts out, on average and at least 1."""
     numbers = sum(rows.size for side in outputs for rows in side.numbers)
     return max(1, round(numbers / max(len(outputs[0]) + len(outputs[1]), 1)))
 
 
-def _steadiness(outputs: tuple[Outputs, Outputs]) -> Steady:
+def steadiness(outputs: tuple[Outputs, Outputs]) -> Steady:
     """Make cells of the first half of the learning runs; refuse a second half that drifts in them."""
     halves = [len(side) // 2 for side in outputs]
     cells = watched(concatenate([side.first(half) for side, half in zip(outputs, halves, strict=True)]))
@@ -183,7 +184,7 @@ def _gather(
     done, total = 0, sum(block.size for block in blocks)
     groups = [blocks] if seconds is None else [[block] for block in blocks]
     for group in groups:
-        for played in play(question.game, group, _pair_of_outputs, workers=question.workers, watch=watch):
+        for played in play(question.game, group, both_sides, workers=question.workers, watch=watch):
             gathered.append(played.result)
             reason = reason or played.fell_back
             done += played.block.size
@@ -193,7 +194,8 @@ def _gather(
     return gathered, reason
 
 
-def _joined(blocks: list[tuple[Outputs, Outputs]]) -> tuple[Outputs, Outputs]:
+def joined(blocks: list[tuple[Outputs, Outputs]]) -> tuple[Outputs, Outputs]:
+    """Return the outputs of several blocks as those of one."""
     return concatenate([side0 for side0, _ in blocks]), concatenate([side1 for _, side1 in blocks])
 
 
@@ -208,7 +210,8 @@ def _share(outputs: tuple[Outputs, Outputs], runs: int) -> float:
     return _FEW_VALUES_SHARE if 2 < values <= _FEW_VALUES and runs <= _FEW_RUNS else 0.0
 
 
-def _refuse_if_nothing_ran(question: Question, pair: int, outputs: tuple[Outputs, Outputs]) -> None:
+def refuse_if_nothing_ran(question: Question, pair: int, outputs: tuple[Outputs, Outputs]) -> None:
+    """Raise `UsageError` where every run of both sides raises the same."""
     forms = {side.forms for side in outputs}
     if len(forms) == 1 and len(outputs[0].forms) == 1 and outputs[0].forms[0].startswith("raises "):
         what = first_exception(question.mechanism, question.pairs[pair][0], question.parameters)

@@ -37,11 +37,11 @@ from dpaudit.game.blocks import Block, Purpose, Watch, block_size, order_of, pla
 from dpaudit.game.outputs import Outputs
 from dpaudit.question import Question
 from dpaudit.rounds import (
-    _joined,
-    _numbers_a_run,
-    _pair_of_outputs,
-    _refuse_if_nothing_ran,
-    _steadiness,
+    both_sides,
+    joined,
+    numbers_a_run,
+    refuse_if_nothing_ran,
+    steadiness,
 )
 
 Tell = Callable[[str, int, int], None]
@@ -151,7 +151,7 @@ class _Course:
         order = [block for blocks in rounds for block in blocks]
         last = {id(blocks[-1]) for blocks in rounds}
         game, workers = self.question.game, self.question.workers
-        playing = play(game, order, _pair_of_outputs, workers=workers, watch=self.watch)
+        playing = play(game, order, both_sides, workers=workers, watch=self.watch)
         for block, played in zip(order, playing, strict=True):
             self.fell_back = self.fell_back or played.fell_back
             stopped = self._read(self.pairs[block.pair], block, played.result)
@@ -185,10 +185,10 @@ class _Course:
         if pair.choices:
             pair.fortune.close(pair.own)
             self.finished.append(pair.epoch())
-        outputs = _joined(pair.outputs)
+        outputs = joined(pair.outputs)
         pair.outputs = [outputs]
-        _refuse_if_nothing_ran(self.question, pair.number, outputs)
-        pair.width = _numbers_a_run(outputs)
+        refuse_if_nothing_ran(self.question, pair.number, outputs)
+        pair.width = numbers_a_run(outputs)
         self._refuse_drift(pair)
         pair.choices = self._choose(outputs, pair.made)
         pair.pasts = tuple(_past(choice.event, outputs) for choice in pair.choices)
@@ -246,7 +246,7 @@ class _Course:
 
     def _refuse_drift(self, pair: _Pair) -> None:
         if self.question.mechanism.shape is not Shape.PROGRAM and pair.outputs:
-            _steadiness(_joined(pair.outputs))
+            steadiness(joined(pair.outputs))
 
     def _epochs(self) -> tuple[Epoch, ...]:
         return (*self.finished, *(pair.epoch() for pair in self.pairs if pair.choices))
