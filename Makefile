@@ -10,10 +10,10 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help audit test lint format bench reports clean renew
+.PHONY: help audit test test-adapters lint format bench reports clean renew
 
 help: ## list the commands
-	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 audit: $(VENV)/.installed ## audit the Laplace mechanism and the penguin count, and say where the pages lie
 	@mkdir -p $(OUT)
@@ -24,6 +24,9 @@ audit: $(VENV)/.installed ## audit the Laplace mechanism and the penguin count, 
 
 test: $(VENV)/.installed-test ## run the tests
 	$(PY) -m pytest -n 2
+
+test-adapters: $(VENV)/.created ## audit libraries of differential privacy in environments of their own (half an hour, and gigabytes)
+	$(PY) benchmarks/adapters/run.py
 
 lint: $(VENV)/.installed-test $(VENV)/.installed-lint ## style, types and import contracts
 	$(PY) -m ruff check .
@@ -39,7 +42,7 @@ bench: $(VENV)/.installed-test ## measure what the documentation promises (minut
 	$(PY) benchmarks/overhead.py
 	$(PY) benchmarks/startup.py
 
-reports: $(VENV)-reports/.installed ## run the reference audits again, under reports/constraints.txt
+reports: $(VENV)-reports/.installed ## make the reference reports again, under reports/constraints.txt
 	$(VENV)-reports/bin/python reports/regenerate.py
 
 clean: ## remove the environment and everything that was made
@@ -79,5 +82,5 @@ $(VENV)/.installed-lint: $(VENV)/.installed
 
 $(VENV)-reports/.installed: $(VENV)/.created reports/constraints.txt pyproject.toml
 	$(PY) -m venv --clear $(VENV)-reports
-	$(VENV)-reports/bin/python -m pip install --quiet --disable-pip-version-check --constraint reports/constraints.txt --editable .
+	$(VENV)-reports/bin/python -m pip install --quiet --disable-pip-version-check --constraint reports/constraints.txt --editable '.[proof]'
 	@touch $@

@@ -18,7 +18,7 @@ import dpaudit as dp
 RESULT = Path(__file__).parent / "results" / "curve.md"
 NUMBERS = {"pairs": [(0.0, 1.0)], "relation": "declared", "floating_point": "ignore"}
 EPSILONS, RATES = np.linspace(0, 5, 101), np.concatenate([np.geomspace(1e-4, 0.05, 20), np.linspace(0.05, 1, 40)])
-GOAL = 0.117
+GOAL, FIRST_SEED = 0.117, 500  # smaller seeds were used for tuning
 
 
 def gaussian(data, size, rng, sigma=1.0):
@@ -66,7 +66,8 @@ def coverage(audits):
 
 def closeness(seeds):
     started = time.perf_counter()
-    curves = [dp.privacy_curve(gaussian, claim="mu=1", runs=2e5, seed=seed, **NUMBERS) for seed in range(seeds)]
+    fresh = range(FIRST_SEED, FIRST_SEED + seeds)
+    curves = [dp.privacy_curve(gaussian, claim="mu=1", runs=2e5, seed=seed, **NUMBERS) for seed in fresh]
     each = (time.perf_counter() - started) / seeds
     truth = dp.GaussianDP(1)
     yield "| what | truth | median | worst | best |"

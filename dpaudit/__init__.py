@@ -9,12 +9,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dpaudit import strategies
     from dpaudit.conductor import audit, privacy_curve
     from dpaudit.errors import InvalidRunsError, UsageError
     from dpaudit.event import Event
     from dpaudit.evidence import Bound, Evidence, Verdict
     from dpaudit.function import Mechanism, mechanism
     from dpaudit.loading import catalogue, load
+    from dpaudit.moving import sensitivity
     from dpaudit.neighbours import Relation
     from dpaudit.planner import Plan, plan
     from dpaudit.privacy import (
@@ -39,6 +41,7 @@ _HOMES = {
     "plan": "planner",
     "prove": "prover",
     "replay": "replaying",
+    "sensitivity": "moving",
     "catalogue": "loading",
     "load": "loading",
     "InvalidRunsError": "errors",
@@ -86,10 +89,14 @@ __all__ = [
     "privacy_curve",
     "prove",
     "replay",
+    "sensitivity",
+    "strategies",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "strategies":
+        return importlib.import_module("dpaudit.strategies")
     if name not in _HOMES:
         raise AttributeError(f"module 'dpaudit' has no attribute {name!r}")
     found = getattr(importlib.import_module(f"dpaudit.{_HOMES[name]}"), name)

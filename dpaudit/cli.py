@@ -16,7 +16,7 @@ import click
 
 from dpaudit.terminal import leave_standard_output
 
-_COMMANDS = ("list", "audit", "plan", "prove", "check", "replay", "report", "scores", "gate", "init")
+_COMMANDS = ("list", "audit", "sensitivity", "plan", "prove", "check", "replay", "report", "scores", "gate", "init")
 _NO_VERDICT, _INTERRUPTED = 2, 130
 
 

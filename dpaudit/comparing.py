@@ -175,7 +175,10 @@ def _obstacle(old: Bound, new: Bound, before: Evidence, after: Evidence) -> str:
     if _pair(old, before) != _pair(new, after):
         return "The two audits measured on different pairs of datasets, so each interval is about its own pair."
     if old.event.rules != new.event.rules:
-        return "The two audits measured different events, so each interval is about what its own event shows."
+        return (
+            "The two audits measured different events, so each interval is about what its own event shows; a gate "
+            "with a baseline counts the earlier event again."
+        )
     notions = [parse_claim(bound.notion).with_value(0.0) for bound in (old, new)]
     if notions[0] != notions[1]:
         one, other = (_unit(bound) for bound in (old, new))

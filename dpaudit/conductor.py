@@ -8,10 +8,13 @@ from __future__ import annotations
 import math
 import platform
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -20,7 +23,7 @@ from dpaudit.attack import Choice, needed_by
 from dpaudit.bounds.power import Foreseen, foresee
 from dpaudit.bounds.statement import lower_bound
 from dpaudit.curve import PrivacyCurve, choose_statements, curve_of, statement
-from dpaudit.errors import InvalidRunsError, UsageError
+from dpaudit.errors import InvalidRunsError, Notice, UsageError
 from dpaudit.evidence import (
     Attempt,
     Bound,
@@ -36,10 +39,13 @@ from dpaudit.evidence import (
 from dpaudit.function import Mechanism, Shape
 from dpaudit.game.blocks import Watch
 from dpaudit.loading import public_name
+from dpaudit.moving import Sensitivity, exposing, moved_by
 from dpaudit.neighbours import Relation
 from dpaudit.privacy import Claim
 from dpaudit.question import LEAST_RUNS, Question, ask, refuse_unavailable, whole
+from dpaudit.resuming import refuse_budget, sitting_of
 from dpaudit.rounds import learn, measure
+from dpaudit.search import Found, find, first_of, with_search
 from dpaudit.sequential import audit_sequentially
 from dpaudit.verdicts import judge
 
@@ -54,6 +60,10 @@ def audit(
     parameters: Mapping[str, Any] | None = None,
     claim: Claim | str | None = None,
     pairs: Sequence[tuple[Any, Any]] | None = None,
+    data: Any = None,
+    domain: Any = None,
+    beyond_domain: bool = False,
+    search: bool = False,
     relation: str | Relation | None = None,
     runs: int | float = 400_000,
     confidence: float = 0.95,
@@ -66,6 +76,10 @@ def audit(
     learn: str | None = None,
     keep_data: bool = False,
     fixed: Sequence[tuple[int, int]] = (),
+    observe: str | Sequence[str] = (),
+    query: Callable[..., Any] | None = None,
+    sensitivity: Any = None,
+    resume: str | Path | None = None,
     listen: Listener | None = None,
 ) -> Evidence:
     """Audit a mechanism: certify a lower bound of its loss and hold it against its claim.
@@ -76,8 +90,17 @@ def audit(
         parameters: parameters of the mechanism; the others keep their defaults.
         claim: a Claim or its text; by default the mechanism's own. Without any the verdict is NO CLAIM.
         pairs: neighbouring datasets [(data0, data1), …]; by default the mechanism's own.
-        relation: which datasets are neighbours; by default the mechanism's own, else "declared".
-        runs: executions in all: both sides, learning and measuring, every pair. At least 100 a pair.
+        data: one dataset, in place of pairs: a list, an array, a pandas or polars frame. Neighbours of it are searched
+            for the pair that gives most away (`dpaudit.search`), with a share of the runs that no bound looks at.
+        domain: what records of ``data`` may hold: {"age": (0, 120), "species": ["Adelie", "Gentoo"]}, or (0, 120) for
+            plain numbers; by default whatever has the column's own type. Over a declared domain the search goes on
+            beyond neighbours of the data, to small datasets. beyond_domain: whether records outside of it are tried
+            too.
+        search: whether to search among ``pairs`` (or the mechanism's own) for the one that gives most away; otherwise
+            all of them are audited, and share the error level.
+        relation: which datasets are neighbours; by default the mechanism's own, else "add-remove" with ``data`` and
+            "declared" without.
+        runs: executions in all: both sides, search, learning and measuring, every pair. At least 100 a pair.
         confidence: of the whole audit, whatever the number of pairs.
         seed: the root of every random draw of dpaudit; the same seed gives the same evidence.
         workers: processes; they do not change the evidence.
@@ -95,6 +118,14 @@ def audit(
             given here stand in it by digest alone: they may be personal data.
         fixed: learning and measuring runs of each pair, in place of ``runs``: as ``evidence.fixed`` says that a time
             budget left them.
+        observe: "time" lets the run time join every output, as (output, seconds): the verdict is then about both
+            together (`dpaudit.game.timed`). Every run is a single call, and the evidence is not reproducible.
+        query: the deterministic function within the mechanism, of the data and of parameters, before any noise; by
+            default the mechanism's own. sensitivity: its declared sensitivity, a number or (number, norm). Where there
+            is a query, neighbours are searched for one that moves it farther (`dpaudit.moving`):
+            ``evidence.sensitivity``, a finding beside the verdict.
+        resume: a file in which finished blocks of runs are kept, so that the same audit, asked again after an
+            interruption, goes on from there (`dpaudit.resuming`). Without a time budget.
         listen: called with (stage, runs done, runs in all) as the audit goes on.
 
     Returns:
@@ -103,7 +134,8 @@ def audit(
     Raises:
         UsageError: if the request cannot be carried out as it stands.
     """
-    refuse_unavailable(sequential=sequential, curve=curve, floating_point=floating_point)
+    refuse_unavailable(sequential=sequential, curve=curve, floating_point=floating_point, observe=observe)
+    refuse_budget(resume, time_budget)
     started, clock = datetime.now(UTC), time.perf_counter()
     question = ask(
         target,
@@ -118,8 +150,17 @@ def audit(
         learn,
         keep_data=keep_data,
         fixed=fixed,
+        data=data,
+        domain=domain,
+        beyond_domain=beyond_domain,
+        search=search,
+        observe=observe,
     )
-    total = sum(map(sum, question.fixed)) or whole("runs", runs, least=LEAST_RUNS * len(question.pairs))
+    if question.alone is not None:
+        warnings.warn(question.alone, Notice, stacklevel=2)
+    question = replace(question, mechanism=exposing(question.mechanism, query, sensitivity))
+    total = sum(map(sum, question.fixed)) if question.fixed and question.ground is None else 0
+    total = total or whole("runs", runs, least=LEAST_RUNS * max(len(question.pairs), 1))
     if time_budget is not None and not 0 < time_budget < math.inf:
         raise UsageError(f"time_budget is a positive number of seconds, not {time_budget!r}")
     described = target_of(question)
@@ -127,17 +168,34 @@ def audit(
 
     def tell(stage: str, done: int, of: int) -> None:
         spent[stage] = max(spent[stage], done - sum(spent.values()) + spent[stage])
-        if listen is not None:
-            listen(stage, done, of)
+        sitting.tell(stage, done, of)
 
+    versions = versions_of(question.learn, question.mechanism)
+    question, sitting = sitting_of(
+        question, resume, listen, versions=versions, runs=total, sequential=sequential, curve=curve
+    )
+    found: Found | None = None
+    moved: Sensitivity | None = None
     try:
+        moved = moved_by(question, sitting.tell)
+        if question.ground is not None:
+            with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # of hundreds of odd datasets
+                found = find(question, total, time_budget, sitting.tell)
+            question, total, time_budget = found.question, found.left, found.seconds
+            sitting.listen = found.heard(sitting.listen)
         if sequential:
             evidence = _carry_out_sequentially(question, described, total, time_budget, tell)
         else:
             evidence = _carry_out(question, described, total, time_budget, curve, tell)
     except InvalidRunsError as error:
-        evidence = _invalid(question, described, str(error), **spent)
+        evidence = _invalid(first_of(question), described, str(error), **spent)
         evidence = msgspec.structs.replace(evidence, asked=None if time_budget is not None or fixed else total)
+    finally:
+        sitting.close()
+    if found is not None:
+        evidence = with_search(evidence, found)
+    if moved is not None:
+        evidence = msgspec.structs.replace(evidence, sensitivity=moved.record())
     return msgspec.structs.replace(evidence, run=run_info(started, clock, workers))
 
 
@@ -298,7 +356,7 @@ def _attempt(
 def target_of(question: Question) -> Target:
     """Return the record of what is audited."""
     mechanism = question.mechanism
-    reading = {Shape.PROGRAM: "batch", Shape.SAMPLER: "sampler"}.get(mechanism.shape, "run by run")
+    reading = {Shape.PROGRAM: "batch", Shape.SAMPLER: "sampler"}.get(question.runs_as, "run by run")
     own_pairs = not question.given_pairs
     return Target(
         name=public_name(mechanism),
@@ -312,9 +370,10 @@ def target_of(question: Question) -> Target:
     )
 
 
-def versions_of(learn: str | None = None) -> dict[str, str]:
+def versions_of(learn: str | None = None, mechanism: Mechanism | None = None) -> dict[str, str]:
     """Return the versions of everything that evidence depends on."""
     packages = {name: version(name) for name in ("dpaudit", "numpy", "scipy", *needed_by(learn))}
+    packages |= {} if mechanism is None else mechanism.versions
     return {**packages, "python": platform.python_version(), "platform": platform.machine()}
 
 
@@ -353,14 +412,15 @@ def _evidence(
         lower=lower,
         attempts=tuple(attempts),
         histogram=pictures[best.pair],
-        versions=versions_of(question.learn),
+        versions=versions_of(question.learn, question.mechanism),
         floating_point=low_bits,
         low_bits=question.floating_point if question.reads_low_bits else "ignore",
         learn=question.learn,
         detectable=None if foreseen is None else round_outward(foreseen.value, "upper"),
         detectable_on="event" if foreseen is None else foreseen.where,
         power=() if foreseen is None else foreseen.smaller,
-        reproducible=question.mechanism.shape is not Shape.OPAQUE,
+        reproducible=question.reproducible,
+        observed=question.observe,
         assumptions=question.assumptions,
     )
 
@@ -395,9 +455,10 @@ def _invalid(question: Question, target: Target, reason: str, learning: int, mea
         lower=no_bound(question, "real"),
         attempts=(),
         histogram=None,
-        versions=versions_of(),
+        versions=versions_of(mechanism=question.mechanism),
         low_bits=question.floating_point if question.reads_low_bits else "ignore",
-        reproducible=question.mechanism.shape is not Shape.OPAQUE,
+        reproducible=question.reproducible,
+        observed=question.observe,
         assumptions=question.assumptions,
     )
 

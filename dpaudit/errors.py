@@ -14,6 +14,10 @@ class UsageError(ValueError):
     """A request that cannot be carried out as it stands; the message says how to mend it."""
 
 
+class Notice(UserWarning):
+    """Something that is done otherwise than it was asked for, and changes no result."""
+
+
 class InvalidRunsError(Exception):
     """Runs that cannot be trusted: an audit turns it into evidence with the verdict INVALID."""
 

@@ -128,8 +128,9 @@ class Power(Record, frozen=True):
 class PairRecord(Record, frozen=True):
     """Two neighbouring datasets, by digest; the data itself only where it is public, or was asked to be kept.
 
-    ``origin`` is "mechanism" or "given". ``shown0`` and ``shown1`` are public data for people to read, perhaps cut
-    off; ``data0`` and ``data1`` are data that were kept on request, as JSON text (`dpaudit.neighbours.kept`).
+    ``origin`` is "mechanism", "given" or "found" (by a search). ``shown0`` and ``shown1`` are public data for people to
+    read, perhaps cut off; ``data0`` and ``data1`` are data that were kept on request, as JSON text
+    (`dpaudit.neighbours.kept`).
     """
 
     digest0: str
@@ -158,13 +159,16 @@ class Cell(Record, frozen=True):
 class Histogram(Record, frozen=True):
     """Counts over cells that were frozen on learning runs, for the headline's pair.
 
-    ``axis`` is "output", "score" or "category"; ``runs`` are the measuring runs counted (side 0, side 1).
+    ``axis`` is "output", "score" or "category"; ``runs`` are the measuring runs counted (side 0, side 1). ``exact`` is,
+    for each side, the probability of each cell where the mechanism states the law of its outputs: to look at beside
+    what was counted, rounded to 10 decimals.
     """
 
     pair: int
     axis: str
     runs: tuple[int, int]
     cells: tuple[Cell, ...]
+    exact: tuple[tuple[float, ...], tuple[float, ...]] | None = None
 
 
 class Target(Record, frozen=True):
@@ -332,6 +336,77 @@ class Sequential(Record, frozen=True):
     epochs: tuple[Epoch, ...]
 
 
+class Moved(Record, frozen=True):
+    """How far the deterministic query of a mechanism was moved by one pair of neighbours; it decides no verdict.
+
+    Attributes:
+        norm: "1", "2" or "inf", in which distances are meant.
+        claimed: the declared sensitivity, for one neighbouring step; None where none is declared.
+        largest: the largest distance found; infinite where the query gives no number on one side alone.
+        finite: the largest distance among the pairs on which the query gives numbers, by ``finite_change``; None where
+            there are none.
+        exceeded: whether it is larger than the claim allows under the relation, by more than rounding explains.
+        change: what changes between the two datasets that show it, without a value of the data.
+        tried: on how many pairs the query was asked; silent: on how many of them both sides gave no number.
+        room: the room for rounding in the distance; 0.0 where all numbers are exact.
+        troubles: what the query did on one side alone in place of a number, and where.
+        digests: of the two datasets.
+    """
+
+    norm: str
+    claimed: float | None
+    largest: float
+    finite: float | None
+    finite_change: str
+    exceeded: bool
+    change: str
+    tried: int
+    silent: int
+    room: float
+    troubles: tuple[str, ...]
+    digests: tuple[str, str]
+
+
+class Tried(Record, frozen=True):
+    """A pair that a search looked at: what changes in it, the runs spent on it, and the bound predicted from them."""
+
+    name: str
+    runs: int
+    predicted: float
+
+
+class Search(Record, frozen=True):
+    """How the pair was found, on search runs alone, which no bound looks at.
+
+    Attributes:
+        source: what was searched: neighbours of one dataset ("data"), or pairs that were "given" or are the
+            "mechanism"'s own.
+        candidates: how many pairs were compared; raised: how many of them were dropped, because every run of both
+            sides raised the same.
+        runs: executions for the search, both sides, all pairs.
+        found: what changes in the pair that was chosen, without a value of the data.
+        tried: the pairs that were left longest, best first.
+        climbed: how many datasets over the domain were tried beyond the candidates; None where that was not done.
+        shrunk: how often a simpler pair took the place of the chosen one.
+        data: the digest of the dataset, or of all pairs; None for the mechanism's own.
+        domain: the declared domain as JSON text; beyond: whether what lies outside it was tried.
+        kept: the dataset or all pairs as JSON text, where data were to be kept.
+    """
+
+    source: str
+    candidates: int
+    raised: int
+    runs: int
+    found: str
+    tried: tuple[Tried, ...]
+    climbed: int | None = None
+    shrunk: int = 0
+    data: str | None = None
+    domain: str | None = None
+    beyond: bool = False
+    kept: str | None = None
+
+
 class RunInfo(Record, frozen=True):
     """When, how long, where and with how many workers: not part of the id."""
 
@@ -367,6 +442,9 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         asked: the runs that were asked for, where not all of them were made; None where they were.
         fixed: learning and measuring runs of each pair, where a time budget decided them.
         sequential: how a sequential audit went, or None for another one.
+        observed: what else was taken for a part of every output, such as "time": the run time in seconds.
+        sensitivity: how far the mechanism's query was moved, where it exposes one; a finding beside the verdict.
+        search: how the pair was found, or None where no pair was searched for.
         written: the record of an older file as it stands there, where this dpaudit would write it differently: its
             id stays what it was (`dpaudit.versions`). Not part of the record.
     """
@@ -405,12 +483,15 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     asked: int | None = None
     fixed: tuple[tuple[int, int], ...] = ()
     sequential: Sequential | None = None
+    observed: tuple[str, ...] = ()
+    sensitivity: Moved | None = None
+    search: Search | None = None
     written: dict[str, Any] | None = None
 
     @property
     def runs(self) -> int:
-        """Executions spent: both sides, learning and measuring, every pair."""
-        return self.learning + self.measuring
+        """Executions spent: both sides, learning, measuring and search, every pair."""
+        return self.learning + self.measuring + (0 if self.search is None else self.search.runs)
 
     @property
     def claimed(self) -> Claim | None:

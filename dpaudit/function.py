@@ -186,6 +186,13 @@ class Mechanism:
         relation: the text of a relation, or a callable of parameters, or None.
         pairs: worst-case pairs, a list or a callable of parameters, or None.
         true_loss: the real value of the claim's parameter over those pairs, where known (or a callable).
+        law: where outputs are single numbers of a known law, a callable of ``data`` and of the parameters that it
+            names, which returns the function x ↦ P(output < x) over arrays (floats, shape kept), or None for such
+            data. It is drawn beside what was counted, and decides nothing.
+        query: the deterministic function within, before any noise: a callable of the data and of the parameters that
+            it names, which returns numbers. `dpaudit.moving` searches its declared sensitivity for a counterexample.
+        sensitivity: how far the query moves between neighbours at most, as declared: a number, or (number, norm) with
+            the norm 1, 2 or "inf"; or a callable of the parameters that it names.
         unit: what one record stands for.
         source: authors, year, number of the algorithm or theorem.
         family: the group it is listed under.
@@ -193,6 +200,7 @@ class Mechanism:
         needs: what it takes to find the mistake, where an audit at the default runs does not.
         shape: how it is run.
         reference: the text by which another process can load it, or None.
+        versions: versions of what its outputs depend on beside dpaudit's own, by distribution; evidence holds them.
     """
 
     function: Callable[..., Any]
@@ -201,6 +209,9 @@ class Mechanism:
     relation: Any = None
     pairs: Any = None
     true_loss: Any = None
+    law: Any = None
+    query: Callable[..., Any] | None = None
+    sensitivity: Any = None
     unit: str = ""
     source: str = ""
     family: str = ""
@@ -211,6 +222,7 @@ class Mechanism:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     open_ended: bool = False
     asked: frozenset[str] = frozenset()
+    versions: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__wrapped__", self.function)
@@ -283,6 +295,29 @@ class Mechanism:
         loss = self._resolve(self.true_loss, parameters, "true_loss")
         return None if loss is None else float(loss)
 
+    def law_for(self, data: Any, parameters: Mapping[str, Any]) -> Any:
+        """Return the function x ↦ P(output < x) for a dataset, or None where it is not known."""
+        return self._resolve(self.law, {**parameters, "data": data}, "law")
+
+    def query_for(self, parameters: Mapping[str, Any]) -> Callable[[Any], Any] | None:
+        """Return the query as a function of the data alone, or None where the mechanism exposes none."""
+        if self.query is None:
+            return None
+        names, takes_any = _names(self.query)
+        absent = [name for name, value in names.items() if value is inspect.Parameter.empty and name not in parameters]
+        if absent:
+            raise UsageError(
+                f"the query of {self.name} needs {', '.join(absent)}, which is no parameter of the mechanism; "
+                f"{nearest(absent[0], parameters)}"
+            )
+        given = {name: value for name, value in parameters.items() if takes_any or name in names}
+        return functools.partial(self.query, **given)
+
+    def sensitivity_for(self, parameters: Mapping[str, Any]) -> tuple[Any, Any] | None:
+        """Return the declared sensitivity of the query and its norm (1 where none is named), or None."""
+        stated = self._resolve(self.sensitivity, parameters, "sensitivity")
+        return None if stated is None else tuple(stated) if isinstance(stated, tuple | list) else (stated, 1)
+
     def _resolve(self, spec: Any, parameters: Mapping[str, Any], what: str) -> Any:
         """Call a callable with the parameters that it names; return anything else as it is."""
         if not callable(spec):
@@ -317,6 +352,9 @@ class Options(TypedDict, total=False):
     relation: Any
     pairs: Any
     true_loss: Any
+    law: Any
+    query: Callable[..., Any] | None
+    sensitivity: Any
     unit: str
     source: str
     family: str
@@ -325,6 +363,7 @@ class Options(TypedDict, total=False):
     name: str | None
     shape: str | Shape | None
     reference: str | None
+    versions: Mapping[str, str] | None
 
 
 @overload
@@ -358,6 +397,9 @@ def _declared(
     relation: Any = None,
     pairs: Any = None,
     true_loss: Any = None,
+    law: Any = None,
+    query: Callable[..., Any] | None = None,
+    sensitivity: Any = None,
     unit: str = "",
     source: str = "",
     family: str = "",
@@ -366,6 +408,7 @@ def _declared(
     name: str | None = None,
     shape: str | Shape | None = None,
     reference: str | None = None,
+    versions: Mapping[str, str] | None = None,
 ) -> Mechanism:
     title = name or _title(function)
     try:
@@ -383,6 +426,9 @@ def _declared(
         relation=relation,
         pairs=pairs,
         true_loss=true_loss,
+        law=law,
+        query=query,
+        sensitivity=sensitivity,
         unit=unit,
         source=source,
         family=family,
@@ -393,4 +439,5 @@ def _declared(
         defaults=defaults,
         open_ended=open_ended,
         asked=asked,
+        versions=dict(versions or {}),
     )

@@ -25,6 +25,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from dpaudit.adapters import adapted, library_of
 from dpaudit.errors import UsageError, nearest
 from dpaudit.function import FORMS as SHAPES
 from dpaudit.function import Mechanism, mechanism
@@ -143,7 +144,7 @@ def load(target: str | Mechanism | Callable[..., Any]) -> Mechanism:
 def _mechanism_of(found: Any) -> Mechanism:
     if isinstance(found, Mechanism):
         return found
-    made = mechanism(found)
+    made = adapted(found) or mechanism(found)
     assert isinstance(made, Mechanism)
     return made
 
@@ -157,7 +158,7 @@ def _named(module: ModuleType, place: str, name: str) -> Mechanism:
         except Exception:
             public = [item for item, value in vars(module).items() if callable(value) and not item.startswith("_")]
             raise UsageError(f"{place!r} has no {name!r}; {nearest(name, public)}") from None
-    if not callable(found):
+    if not callable(found) and library_of(found) is None:
         raise UsageError(f"{name!r} in {place!r} is no function but {found!r:.60}; write {SHAPES}")
     return _mechanism_of(found)
 

@@ -1,7 +1,7 @@
 """How are neighbouring datasets read from files?
 
-JSON holds one pair, ``[data0, data1]``, or a list of pairs; two ``.npy`` or ``.csv`` files hold a dataset each.
-A CSV file becomes a data frame; its first line names the columns, unless it is all numbers.
+JSON holds one pair, ``[data0, data1]``, or a list of pairs; two ``.npy``, ``.csv`` or ``.parquet`` files hold a dataset
+each.
 """
 
 from __future__ import annotations
@@ -11,25 +11,26 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from dpaudit.datafile import read_dataset
 from dpaudit.errors import UsageError
 
 Pair = tuple[Any, Any]
-FORMS = "a JSON file with [data0, data1] or a list of such pairs, or two .npy or .csv files"
-_DATASETS = (".npy", ".csv")
+FORMS = "a JSON file with [data0, data1] or a list of such pairs, or two .npy, .csv or .parquet files"
+_DATASETS = (".npy", ".csv", ".parquet")
 
 
 def read_pairs(files: Sequence[str | Path], neighbouring: Callable[[Pair], bool] | None = None) -> list[Pair]:
     """Return the pairs in these files; raises `UsageError` with the possible forms.
 
     Args:
-        files: their names; ``.npy`` and ``.csv`` files count two by two.
+        files: their names; ``.npy``, ``.csv`` and ``.parquet`` files count two by two.
         neighbouring: whether a pair is one of neighbours, to decide between two readings of a JSON file.
     """
     pairs: list[Pair] = []
     waiting: list[Any] = []
     for name in files:
         if str(name).lower().endswith(_DATASETS):
-            waiting.append(_dataset(name))
+            waiting.append(read_dataset(name))
             if len(waiting) == 2:
                 pairs.append((waiting[0], waiting[1]))
                 waiting.clear()
@@ -72,27 +73,3 @@ def _json(name: str | Path) -> Any:
         raise UsageError(f"cannot read the pair file '{name}': {error.strerror or error}; a pair is {FORMS}") from None
     except (ValueError, RecursionError) as error:
         raise UsageError(f"the pair file '{name}' is no JSON ({error}); a pair is {FORMS}") from None
-
-
-def _dataset(name: str | Path) -> Any:
-    try:
-        if str(name).lower().endswith(".csv"):
-            return _frame(name)
-        from numpy.lib import format as npy
-
-        with open(name, "rb") as file:
-            return npy.read_array(file, allow_pickle=False)
-    except OSError as error:
-        raise UsageError(f"cannot read the dataset '{name}': {error.strerror or error}") from None
-    except (ValueError, EOFError) as error:
-        raise UsageError(f"cannot read the dataset '{name}': {error}") from None
-
-
-def _frame(name: str | Path) -> Any:
-    try:
-        import pandas
-    except ImportError:
-        raise UsageError(f"reading '{name}' needs pandas: install it, or give the pair as JSON") from None
-    first = pandas.read_csv(name, header=None, nrows=1)
-    headless = all(kind.kind in "biuf" for kind in first.dtypes)
-    return pandas.read_csv(name, header=None if headless else "infer")

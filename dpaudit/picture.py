@@ -1,7 +1,10 @@
-"""How do the counts over a partition read? Cells with labels, for the histograms of a report."""
+"""How do the counts over a partition read? Cells with labels, for the histograms of a report; and the law of the
+outputs over the same cells, where a mechanism states it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,10 +16,19 @@ from dpaudit.privacy.claims import number_text
 
 _MOST_CELLS = 400
 _PLAIN = {"float", "int", "bool"}
+_DECIMALS = 10  # of a probability: beyond these a difference of distribution functions depends on the machine
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Below = Callable[[Floats], Floats]
+"""x ↦ P(output < x), over arrays."""
 
 
 def histogram_cells(
-    partition: Partition, pair: int, counts: np.ndarray[Any, Any], runs: np.ndarray[Any, Any]
+    partition: Partition,
+    pair: int,
+    counts: np.ndarray[Any, Any],
+    runs: np.ndarray[Any, Any],
+    laws: Sequence[Below | None] = (None, None),
 ) -> Histogram:
     """Return the histogram of one pair.
 
@@ -25,6 +37,7 @@ def histogram_cells(
         pair: index of the pair.
         counts: (2, cells) counts of side 0 and side 1.
         runs: (2,) runs of each side.
+        laws: of the outputs of both sides, where they are single numbers and their laws are known; else None.
     """
     cells: list[Cell] = []
     start = 0
@@ -34,8 +47,34 @@ def histogram_cells(
             cells.append(Cell(label, low, high, int(counts[0, start]), int(counts[1, start])))
             start += 1
     cells.append(Cell("any other output", None, None, int(counts[0, start]), int(counts[1, start])))
-    seen = [cell for cell in cells if cell.count0 or cell.count1]
-    return Histogram(pair, _axis(partition), (int(runs[0]), int(runs[1])), tuple(_merged(seen)))
+    seen = [at for at, cell in enumerate(cells) if cell.count0 or cell.count1]
+    groups = _groups([cells[at] for at in seen])
+    law0, law1 = (None if below is None else _chances(partition, below) for below in laws)
+    exact = None
+    if law0 is not None and law1 is not None:
+        exact = tuple(_sums(law0[seen], groups)), tuple(_sums(law1[seen], groups))
+    shown = tuple(_together([cells[seen[at]] for at in group]) for group in groups)
+    return Histogram(pair, _axis(partition), (int(runs[0]), int(runs[1])), shown, exact)
+
+
+def _chances(partition: Partition, below: Below) -> Floats | None:
+    """Return the probability of each cell, (cells,), 0 for other forms; None where outputs are not single numbers."""
+    if len(partition.rules) != 1 or partition.rules[0].form not in _PLAIN:
+        return None
+    rule = partition.rules[0]
+    if isinstance(rule.score, Rows):
+        values = np.array([row[0] for row in rule.score.rows])
+        listed = below(np.nextafter(values, np.inf)) - below(values)
+        return np.array([1 - listed.sum(), *listed, 0.0])
+    if rule.score is not None and not isinstance(rule.score, Coordinate):
+        return None
+    under = below(np.asarray(rule.edges, dtype=np.float64))
+    return np.array([*np.diff([0.0, *under, 1.0]), 0.0])
+
+
+def _sums(chances: Floats, groups: Sequence[Sequence[int]]) -> Iterator[float]:
+    for group in groups:
+        yield round(min(max(float(chances[list(group)].sum()), 0.0), 1.0), _DECIMALS)
 
 
 def _axis(partition: Partition) -> str:
@@ -63,12 +102,15 @@ def _label(rule: Rule, index: int) -> tuple[str, float | None, float | None]:
     return text if rule.form in _PLAIN else f"{rule.form}, score {text}", low, high
 
 
-def _merged(cells: list[Cell]) -> list[Cell]:
-    """Keep the largest categories where there are too many to show, and add up the rest."""
+def _groups(cells: list[Cell]) -> list[list[int]]:
+    """Return the cells that are shown as one: each by itself, or the rarest together where there are too many."""
     if len(cells) <= _MOST_CELLS:
-        return cells
+        return [[at] for at in range(len(cells))]
     ranked = sorted(range(len(cells)), key=lambda i: -(cells[i].count0 + cells[i].count1))
-    kept = sorted(ranked[: _MOST_CELLS - 1])
-    rest = [cells[i] for i in ranked[_MOST_CELLS - 1 :]]
-    lumped = Cell(f"{len(rest)} rarer outputs", None, None, sum(c.count0 for c in rest), sum(c.count1 for c in rest))
-    return [*(cells[i] for i in kept), lumped]
+    return [*([at] for at in sorted(ranked[: _MOST_CELLS - 1])), ranked[_MOST_CELLS - 1 :]]
+
+
+def _together(cells: list[Cell]) -> Cell:
+    if len(cells) == 1:
+        return cells[0]
+    return Cell(f"{len(cells)} rarer outputs", None, None, sum(c.count0 for c in cells), sum(c.count1 for c in cells))

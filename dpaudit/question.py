@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,9 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence import PairRecord
 from dpaudit.function import Mechanism, Shape
 from dpaudit.game.blocks import Game
+from dpaudit.game.copies import why_alone
+from dpaudit.game.sitting import Sitting
+from dpaudit.game.timed import observed
 from dpaudit.loading import load
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.digest import digest
@@ -23,6 +26,24 @@ from dpaudit.privacy.claims import as_claim
 
 LEAST_RUNS = 100  # of each pair
 _SHOWN_CHARACTERS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Where a pair is to be searched for.
+
+    Attributes:
+        source: neighbours of one dataset ("data"), or pairs that were "given" or are the "mechanism"'s own.
+        data: the dataset, or the pairs.
+        digest: of it; None for the mechanism's own.
+        domain: what records may hold, or None; beyond: whether records outside of it are tried too.
+    """
+
+    source: str
+    data: Any
+    digest: str | None
+    domain: Any = None
+    beyond: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +63,17 @@ class Question:
     learn: str | None = None  # a learner whose score is a candidate too
     floating_point: str = "report"  # what the low-order bits count for: "report", "verdict" or "ignore"
     fixed: tuple[tuple[int, int], ...] = ()  # learning and measuring runs of each pair, as a time budget left them
+    ground: Ground | None = None  # where the pair is searched for; there are no pairs until one is found
+    keep_data: bool = False
+    observe: tuple[str, ...] = ()  # what joins every output, such as "time"
+    alone: str | None = None  # why only this process can make runs, where several are wanted
+    sitting: Sitting | None = None  # what goes on beside the runs
+
+    def about(self, pair: tuple[Any, Any]) -> Question:
+        """Return the same question about a pair that was found; raises `UsageError` where it is not neighbouring."""
+        self.relation.check(*pair)
+        public = self.ground is not None and self.ground.source == "mechanism"
+        return replace(self, pairs=(pair,), records=(_pair_record(pair, "found", show=public, keep=self.keep_data),))
 
     @property
     def notion(self) -> Claim:
@@ -52,13 +84,34 @@ class Question:
     def game(self) -> Game:
         """What is run: named, where workers can load it themselves."""
         digests = tuple((record.digest0, record.digest1) for record in self.records)
-        mechanism = self.mechanism.reference if self._shareable else None
-        return Game(mechanism or self.mechanism, self.parameters, self.pairs, digests, self.seed)
+        shared = self.workers > 1 and self.alone is None
+        mechanism = self.mechanism.reference if shared else None
+        copied = shared and mechanism is None
+        return Game(
+            mechanism or self.mechanism,
+            self.parameters,
+            self.pairs,
+            digests,
+            self.seed,
+            self.observe,
+            copied,
+            self.sitting,
+        )
+
+    @property
+    def runs_as(self) -> Shape:
+        """How runs are made: one call after another, like those of an opaque function, where something is observed."""
+        return Shape.OPAQUE if self.observe else self.mechanism.shape
+
+    @property
+    def reproducible(self) -> bool:
+        """Whether the seed alone decides every output."""
+        return self.runs_as is not Shape.OPAQUE
 
     @property
     def reads_low_bits(self) -> bool:
         """Whether the low-order bits are examined; a program stands for mathematics and has none."""
-        return self.floating_point != "ignore" and self.mechanism.shape is not Shape.PROGRAM
+        return self.floating_point != "ignore" and self.mechanism.shape is not Shape.PROGRAM and not self.observe
 
     def public_numbers(self, pair: int) -> tuple[float, ...]:
         """Numbers that noise may be added to, of a pair that is public: its answers, or their sums and lengths."""
@@ -73,10 +126,6 @@ class Question:
         return tuple(dict.fromkeys(found))
 
     @property
-    def _shareable(self) -> bool:
-        return self.workers > 1 and self.mechanism.shape is not Shape.OPAQUE
-
-    @property
     def assumptions(self) -> tuple[str, ...]:
         """What the bounds take on trust."""
         found = []
@@ -86,6 +135,10 @@ class Question:
             found.append("runs are independent: the function's own randomness cannot be seeded or seen")
         else:
             found.append("runs are independent draws of the mechanism's law")
+        if self.observe:
+            found.append("the run time of a call depends on its data and its noise, and on nothing that knows the side")
+        if self.sitting is not None and self.sitting.repeated and self.mechanism.shape is Shape.OPAQUE:
+            found.append("a function with randomness of its own does not begin with the same noise in every process")
         return tuple(found)
 
 
@@ -93,10 +146,15 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and abs(value) < 2**53
 
 
-def refuse_unavailable(*, sequential: bool, curve: bool, floating_point: str) -> None:
+def refuse_unavailable(*, sequential: bool, curve: bool, floating_point: str, observe: Any = ()) -> None:
     """Raise `UsageError` for what this version does not offer."""
     if floating_point not in {"report", "ignore", "verdict"}:
         raise UsageError(f"floating_point is 'report', 'ignore' or 'verdict', not {floating_point!r}")
+    if observe and floating_point == "verdict":
+        raise UsageError(
+            "where the run time joins the output, the low-order bits are not examined, so that they cannot decide; "
+            "leave out floating_point='verdict', or observe"
+        )
     if sequential and curve:
         raise UsageError(
             "a sequential audit stops too early for a whole curve; leave out sequential=True, or curve=True"
@@ -130,37 +188,66 @@ def ask(
     learn: str | None = None,
     keep_data: bool = False,
     fixed: Sequence[tuple[int, int]] = (),
+    data: Any = None,
+    domain: Any = None,
+    beyond_domain: bool = False,
+    search: bool = False,
+    observe: str | Sequence[str] = (),
 ) -> Question:
     """Return the question, or raise `UsageError` with what is wrong with it."""
+    _refuse_unclear_data(data, pairs, domain, beyond_domain)
     mechanism = load(target)
     merged = mechanism.parameters_with(parameters)
     if not isinstance(confidence, int | float) or not 0 < confidence < 1:
         raise UsageError(f"confidence lies strictly between 0 and 1, such as 0.95, not {confidence!r}")
     own_relation = mechanism.relation_for(merged)
-    chosen = parse_relation(relation if relation is not None else own_relation or "declared")
+    unsaid = "declared" if data is None else "add-remove"
+    chosen = parse_relation(relation if relation is not None else own_relation or unsaid)
     stated = as_claim(claim)
     if stated is None:
         stated = _own_claim(mechanism, merged, own_relation, chosen)
     if learn is not None:
         learner(learn)
-    used = _pairs(mechanism, merged, pairs)
+    ground, used = None, () if data is not None else _pairs(mechanism, merged, pairs)
     for data0, data1 in used:
         chosen.check(data0, data1)
+    if data is not None:
+        ground = Ground("data", data, digest(data), domain, beyond_domain)
+    elif search:
+        ground = Ground("given", used, digest(used)) if pairs is not None else Ground("mechanism", used, None)
+        used = ()
+    watched, processes = observed(observe), whole("workers", workers, least=1)
     return Question(
         mechanism=mechanism,
         parameters=merged,
         claim=stated,
         relation=chosen,
         pairs=used,
-        records=tuple(_pair_record(pair, public=pairs is None, keep=keep_data) for pair in used),
+        records=tuple(
+            _pair_record(pair, "given" if pairs is not None else "mechanism", show=pairs is None, keep=keep_data)
+            for pair in used
+        ),
         seed=whole("seed", seed, least=0),
         confidence=float(confidence),
-        workers=whole("workers", workers, least=1),
-        given_pairs=pairs is not None,
+        workers=processes,
+        given_pairs=pairs is not None or data is not None,
         floating_point=floating_point,
         learn=learn,
-        fixed=_fixed(fixed, len(used)),
+        fixed=_fixed(fixed, len(used) if ground is None else 1),
+        ground=ground,
+        keep_data=keep_data,
+        observe=watched,
+        alone=None if processes == 1 else why_alone(mechanism, (merged, used, data), timed=bool(watched)),
     )
+
+
+def _refuse_unclear_data(data: Any, pairs: Any, domain: Any, beyond_domain: bool) -> None:
+    if data is not None and pairs is not None:
+        raise UsageError("data is searched for pairs of neighbours, and pairs are neighbours already; give one of them")
+    if data is None and (domain is not None or beyond_domain):
+        raise UsageError("a domain says what the records of data may hold; give data too, or leave out the domain")
+    if beyond_domain and domain is None:
+        raise UsageError("without a declared domain nothing lies beyond it; declare one, or leave out beyond_domain")
 
 
 def _fixed(fixed: Sequence[tuple[int, int]], pairs: int) -> tuple[tuple[int, int], ...]:
@@ -203,11 +290,10 @@ def _pairs(
     return tuple(used)
 
 
-def _pair_record(pair: tuple[Any, Any], *, public: bool, keep: bool) -> PairRecord:
+def _pair_record(pair: tuple[Any, Any], origin: str, *, show: bool, keep: bool) -> PairRecord:
     """The record of a pair. Data that a user gave may be personal: they stand there by digest, unless asked for."""
-    shown = [_shown(data) if public or keep else None for data in pair]
+    shown = [_shown(data) if show or keep else None for data in pair]
     kept = [kept_text(data) if keep else None for data in pair]
-    origin = "mechanism" if public else "given"
     return PairRecord(digest(pair[0]), digest(pair[1]), origin, shown[0], shown[1], kept[0], kept[1])
 
 

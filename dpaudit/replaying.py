@@ -21,7 +21,7 @@ import numpy as np
 from dpaudit.bounds.statement import lower_bound
 from dpaudit.conductor import Listener, audit
 from dpaudit.errors import InvalidRunsError, UsageError
-from dpaudit.evidence import Attempt, Counts, Evidence, Verdict, round_outward
+from dpaudit.evidence import Attempt, Counts, Evidence, Search, Verdict, round_outward
 from dpaudit.function import Mechanism, Shape
 from dpaudit.game.blocks import Purpose, Watch
 from dpaudit.loading import load
@@ -127,6 +127,7 @@ def replay(
     *,
     target: str | Mechanism | Callable[..., Any] | None = None,
     pairs: Sequence[tuple[Any, Any]] | None = None,
+    data: Any = None,
     domain: Sequence[Any] | None = None,
     workers: int = 1,
     listen: Listener | None = None,
@@ -137,6 +138,7 @@ def replay(
         evidence: the evidence, or its file.
         target: what to run, where the name in the evidence does not lead to it.
         pairs: the datasets, where the evidence holds only their digests, which they must have.
+        data: the dataset whose neighbours were searched, likewise.
         domain: the datasets that were enumerated, where the evidence does not hold them.
         workers: processes.
         listen: called with (stage, runs done, runs in all).
@@ -149,10 +151,11 @@ def replay(
     if before.proof is not None:
         after = prove(mechanism, **_of_proof(before, domain), workers=workers, listen=listen)
     else:
-        given = _pairs(before, pairs)
+        searched = before.search is not None and before.reproducible
+        given, ground = _searched(before, pairs, data) if searched else (_pairs(before, pairs), None)
         if not before.reproducible and before.attempts:
             return _counted_again(before, mechanism, given, workers)
-        after = audit(mechanism, **_of_audit(before, given), workers=workers, listen=listen)
+        after = audit(mechanism, **_of_audit(before, given), data=ground, workers=workers, listen=listen)
     if not before.reproducible and before.verdict is after.verdict is Verdict.INVALID:
         return Replay(before, after, (), (), ("the runs could not be trusted then, and cannot be now",))
     if target is not None:  # by whatever name it is called now
@@ -191,7 +194,20 @@ def _of_audit(evidence: Evidence, pairs: list[tuple[Any, Any]] | None) -> dict[s
         "learn": evidence.learn,
         "curve": evidence.curve is not None,
         "sequential": evidence.sequential is not None,
+        **_of_search(evidence.search if evidence.reproducible else None),
+        "observe": evidence.observed,
         "keep_data": any(pair.data0 is not None for pair in evidence.pairs),
+    }
+
+
+def _of_search(search: Search | None) -> dict[str, Any]:
+    """Return the arguments of `audit` that say how the pair is searched for."""
+    if search is None:
+        return {}
+    return {
+        "domain": None if search.domain is None else read_kept(search.domain),
+        "beyond_domain": search.beyond,
+        "search": search.source != "data",
     }
 
 
@@ -244,6 +260,30 @@ def _pairs(evidence: Evidence, given: Sequence[tuple[Any, Any]] | None) -> list[
     return None if all(pair.origin == "mechanism" for pair in evidence.pairs) else list(given)
 
 
+def _searched(
+    evidence: Evidence, pairs: Sequence[tuple[Any, Any]] | None, data: Any
+) -> tuple[list[tuple[Any, Any]] | None, Any]:
+    """Return the pairs and the data that were searched: kept, or given now if they are the same."""
+    search = evidence.search
+    assert search is not None
+    if search.source == "mechanism":
+        return None, None
+    what, given = ("dataset", data) if search.source == "data" else ("pairs", pairs)
+    if given is None and search.kept is None:
+        option, argument = ("--data", "data=…") if search.source == "data" else ("--pair", "pairs=[…]")
+        raise UsageError(
+            f"the evidence holds the {what} that {'was' if search.source == 'data' else 'were'} searched by digest "
+            f"alone; give what was searched: {option} FILE, or dp.replay(evidence, {argument}). Evidence made with "
+            "--keep-data holds it"
+        )
+    if given is None:
+        given = read_kept(search.kept or "")
+    given = given if search.source == "data" else tuple((data0, data1) for data0, data1 in given)
+    if digest(given) != search.data:
+        raise UsageError(f"this is not the {what} of the evidence: its digest differs; give the same")
+    return (None, given) if search.source == "data" else (list(given), None)
+
+
 # --- what differs -----------------------------------------------------------------------------------------
 
 
@@ -256,8 +296,15 @@ def _differences(before: Evidence, after: Evidence) -> Iterator[Difference]:
     old, new = _record(before), _record(after)
     for record in (old, new):
         del record["versions"]
+    if _query_unknown(before, after):
+        del old["sensitivity"]
     found = _unlike("", old, new)
     yield from sorted(found, key=lambda each: _ORDER.get(re.split(r"[.\[]", each.member)[0], 1))
+
+
+def _query_unknown(before: Evidence, after: Evidence) -> bool:
+    """Whether the query was given beside the mechanism, so that it cannot be asked again."""
+    return before.sensitivity is not None and after.sensitivity is None
 
 
 def _unlike(member: str, old: Any, new: Any) -> Iterator[Difference]:
@@ -304,6 +351,8 @@ def _reasons(before: Evidence, after: Evidence, found: Sequence[Difference]) -> 
     if more:
         told = True
         yield f"now the evidence says more: {', '.join(more)}"
+    if _query_unknown(before, after):
+        yield "the query was given beside the mechanism, so that its sensitivity was not searched again"
     if not found:
         return
     members = {each.member for each in found}
@@ -330,7 +379,15 @@ def _counted_again(before: Evidence, mechanism: Mechanism, pairs: list[tuple[Any
     """Count the frozen events on fresh runs, and compare how often they occur."""
     asked = _of_audit(before, pairs)
     question = ask(
-        mechanism, asked["parameters"], before.claim, pairs, before.relation, before.confidence, before.seed, workers
+        mechanism,
+        asked["parameters"],
+        before.claim,
+        pairs,
+        before.relation,
+        before.confidence,
+        before.seed,
+        workers,
+        observe=before.observed,
     )
     counted = [each for each in before.attempts if each.bound.counts is not None and each.bound.event is not None]
     try:
@@ -344,10 +401,12 @@ def _counted_again(before: Evidence, mechanism: Mechanism, pairs: list[tuple[Any
     )
     if all(each.holds for each in recounts):
         return Replay(before, None, (), recounts, ())
-    now = "the code of the target has changed" if mechanism.digest != before.target.digest else _OPAQUE
+    why = _TIMED if before.observed else _OPAQUE
+    now = "the code of the target has changed" if mechanism.digest != before.target.digest else why
     return Replay(before, None, (), recounts, (now,))
 
 
+_TIMED = "run times depend on the machine and on what else it does: audit again, and compare the verdicts"
 _OPAQUE = "code that the function calls has changed, or its runs depend on something that is not in the evidence"
 
 

@@ -14,12 +14,13 @@ import numpy as np
 
 from dpaudit.attack import Choice, Partition, choose, choose_low_bits, count_event, in_degrees, watched
 from dpaudit.errors import InvalidRunsError, UsageError
-from dpaudit.event import Event
+from dpaudit.event import Event, Linear, Rule
 from dpaudit.evidence import Counts, Histogram
 from dpaudit.function import Shape
 from dpaudit.game.blocks import Block, Purpose, Watch, blocks_of, play, ramp_of
 from dpaudit.game.drift import drifted
 from dpaudit.game.outputs import Outputs, concatenate
+from dpaudit.game.timed import untimed
 from dpaudit.game.trial import first_exception
 from dpaudit.picture import histogram_cells
 from dpaudit.question import LEAST_RUNS, Question
@@ -106,7 +107,7 @@ def learn(
     to be measured beside.
     """
     clock = time.perf_counter()
-    shape = question.mechanism.shape
+    shape = question.runs_as
     share = _LEARNING_SHARE if runs <= _FEW_RUNS else _LATER_SHARE
     if question.fixed:
         budget = math.inf  # its end was found before
@@ -141,7 +142,7 @@ def learn(
     choices, picture = choose(
         outputs[0], outputs[1], claim=question.notion, measuring=ahead, error=error, learn=question.learn
     )
-    steady = None if shape is Shape.PROGRAM else steadiness(outputs)
+    steady = None if shape is Shape.PROGRAM else steadiness(outputs, question.observe)
     low_bits = None
     if question.reads_low_bits:
         low_bits = choose_low_bits(
@@ -158,10 +159,14 @@ def numbers_a_run(outputs: tuple[Outputs, Outputs]) -> int:
     return max(1, round(numbers / max(len(outputs[0]) + len(outputs[1]), 1)))
 
 
-def steadiness(outputs: tuple[Outputs, Outputs]) -> Steady:
-    """Make cells of the first half of the learning runs; refuse a second half that drifts in them."""
+def steadiness(outputs: tuple[Outputs, Outputs], observe: tuple[str, ...] = ()) -> Steady:
+    """Make cells of the first half of the learning runs; refuse a second half that drifts in them.
+
+    Run times drift with the machine: where they are observed, the cells do not look at them.
+    """
     halves = [len(side) // 2 for side in outputs]
-    cells = watched(concatenate([side.first(half) for side, half in zip(outputs, halves, strict=True)]))
+    early_half = concatenate([side.first(half) for side, half in zip(outputs, halves, strict=True)])
+    cells = blind_to_time(watched(untimed(early_half))) if observe else watched(early_half)
     parts = [(half, half + (len(side) - half) // 2, len(side)) for side, half in zip(outputs, halves, strict=True)]
     early, late = (
         [cells.counts(side.take(np.arange(part[i], part[i + 1]))) for side, part in zip(outputs, parts, strict=True)]
@@ -169,6 +174,18 @@ def steadiness(outputs: tuple[Outputs, Outputs]) -> Steady:
     )
     _refuse_drift(early, late)
     return Steady(cells, (early[0] + late[0], early[1] + late[1]))
+
+
+def blind_to_time(cells: Partition) -> Partition:
+    """Return cells of outputs without their run time as cells of outputs with it."""
+    rules = []
+    for rule in cells.rules:
+        score = rule.score
+        if isinstance(score, Linear):
+            weights = tuple((*row, 0.0) for row in score.weights)
+            score = Linear((*score.center, 0.0), (*score.scale, 1.0), score.clips, weights)
+        rules.append(Rule(rule.form, score, rule.edges, rule.labels))
+    return Partition(cells.family, tuple(rules))
 
 
 def _gather(
@@ -242,7 +259,7 @@ def measure(
 
     The first runs also fill the picture, the cells that tell of drift, and the event in the low-order bits.
     """
-    blocks = blocks_of(question.mechanism.shape, Purpose.MEASURING, pair, runs, width=learned.width)
+    blocks = blocks_of(question.runs_as, Purpose.MEASURING, pair, runs, width=learned.width)
     drawn = -(-_PICTURE_RUNS // blocks[0].size)
     wanted = (*learned.choices, *learned.further)
     events = tuple(choice.event for choice in wanted)
@@ -256,6 +273,7 @@ def measure(
     filled = np.zeros((2, learned.picture.size), dtype=np.int64)
     fell: tuple[list[Cells], list[Cells]] = ([], [])  # early and late, how blocks fell into the steady cells
     sizes, pictured = np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64)
+    laws = [question.mechanism.law_for(data, question.parameters) for data in question.pairs[pair]]
     reason, done = None, 0
     for index, played in enumerate(
         itertools.chain(
@@ -292,7 +310,7 @@ def measure(
     )
     return Measured(
         counts=counts[: len(learned.choices)],
-        histogram=histogram_cells(learned.picture, pair, filled, pictured),
+        histogram=histogram_cells(learned.picture, pair, filled, pictured, laws),
         fell_back=reason,
         low_bits=_counts(pictured, found[0]) if low_bits else None,
         further=counts[len(learned.choices) :],
@@ -302,7 +320,7 @@ def measure(
 def measure_event(question: Question, pair: int, event: Event, runs: int, purpose: Purpose, watch: Watch) -> Counts:
     """Count one event that was known before, on fresh runs of a purpose of their own."""
     sizes, counted = np.zeros(2, dtype=np.int64), np.zeros((2, 2), dtype=np.int64)
-    blocks = blocks_of(question.mechanism.shape, purpose, pair, runs)
+    blocks = blocks_of(question.runs_as, purpose, pair, runs)
     for played in play(question.game, blocks, _Tally((event,), ()), workers=question.workers, watch=watch):
         counted += np.array(played.result[0][0])
         sizes += played.sizes

@@ -5,6 +5,7 @@ runs choose, and ever longer *epochs* follow, each with events chosen from all r
 of all pairs take turns, so that one pair that breaks the claim ends the audit early. After every run (after a few,
 where blocks are long) the wealth of the bets is looked at (`dpaudit.bounds.sequential`); the audit stops where it
 refutes the claim, at the limit of runs, or when the time is over. Any moment may be the last: no output has to wait.
+The runs that count are those that were read by then; the block that they stand in was made to its end.
 """
 
 from __future__ import annotations
@@ -46,8 +47,9 @@ from dpaudit.rounds import (
 
 Tell = Callable[[str, int, int], None]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
+Floats = np.ndarray[Any, np.dtype[np.float64]]
 
-_FIRST, _GROWTH = 64, 1.5  # runs of a pair that choose the first events; how much longer each epoch ends
+_FIRST, _GROWTH = 64, 1.25  # runs of a pair that choose the first events; how much longer each epoch ends
 _PARTS, _LEAST_BLOCK = 16, 32  # a block holds so small a part of the runs so far, but not fewer than that
 _LOOKS = 512  # into a block
 _LEARNING_CAP, _LEARNING_NUMBERS = 1_000_000, 20_000_000  # runs, and numbers, that events are chosen from
@@ -137,7 +139,7 @@ class _Course:
         end = _FIRST
         while not stopped and not over and any(pair.made < pair.limit for pair in self.pairs):
             stopped, over = self._epoch(end)
-            end = max(int(end * _GROWTH), end + 1)
+            end = max(int(end * _GROWTH), end + _LEAST_BLOCK)
         for pair in self.pairs:
             self._refuse_drift(pair)
         return self._result(stopped)
@@ -171,7 +173,7 @@ class _Course:
             found = []
             for pair in self.pairs:
                 done = made[pair.number]
-                largest = block_size(self.question.mechanism.shape, pair.width)
+                largest = block_size(self.question.runs_as, pair.width)
                 size = min(max(done // _PARTS, _LEAST_BLOCK) if done else _FIRST, largest, end - done)
                 size = min(size, ends[pair.number] - done)
                 if size > 0:
@@ -216,16 +218,15 @@ class _Course:
             pair.made += block.size
             self.learning += block.size
             return False
-        opaque = self.question.mechanism.shape is Shape.OPAQUE
-        sides = order_of(self.question.game, block, sizes, in_order=opaque)
+        one_by_one = self.question.runs_as is Shape.OPAQUE
+        sides = order_of(self.question.game, block, sizes, in_order=one_by_one)
         labels = [_in_order(choice.event, outputs, sides) for choice in pair.choices]
         looks = np.unique(np.linspace(0, block.size, min(block.size, _LOOKS) + 1).astype(np.int64)[1:])
         counts = pair.own + np.stack([_looked(sides, own, looks) for own in labels], axis=1)
         own = pair.fortune.watch(counts)
         others = np.delete(self.wealth, pair.number)
         together = own if not len(others) else np.logaddexp(own, np.logaddexp.reduce(others))
-        enough = together - math.log(len(self.pairs)) >= -math.log(self.error)
-        for look in np.flatnonzero(enough) if self.question.claim is not None else ():
+        for look in self._promising(together - math.log(len(self.pairs))) if self.question.claim is not None else ():
             if self._refuted(pair, counts[look]):
                 pair.own, self.wealth[pair.number] = counts[look], own[look]
                 pair.made += int(looks[look])
@@ -233,6 +234,11 @@ class _Course:
         pair.own, self.wealth[pair.number] = counts[-1], own[-1]
         pair.made += block.size
         return False
+
+    def _promising(self, wealth: Floats) -> list[int]:
+        """The first look at which the claim is rejected, and the first at which all that is smaller surely is too."""
+        firsts = (np.flatnonzero(wealth >= math.log(times / self.error))[:1] for times in (1, 2.001))
+        return sorted({int(look) for first in firsts for look in first})
 
     def _refuted(self, pair: _Pair, counts: Integers) -> bool:
         """Whether smaller values are rejected as well, so that the bound is above the claim."""
@@ -245,8 +251,8 @@ class _Course:
         return min(_LEARNING_CAP, max(_LEARNING_NUMBERS // pair.width, _FIRST))
 
     def _refuse_drift(self, pair: _Pair) -> None:
-        if self.question.mechanism.shape is not Shape.PROGRAM and pair.outputs:
-            steadiness(joined(pair.outputs))
+        if self.question.runs_as is not Shape.PROGRAM and pair.outputs:
+            steadiness(joined(pair.outputs), self.question.observe)
 
     def _epochs(self) -> tuple[Epoch, ...]:
         return (*self.finished, *(pair.epoch() for pair in self.pairs if pair.choices))

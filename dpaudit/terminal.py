@@ -179,10 +179,45 @@ def prints_to_standard_error() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
-    """A progress bar on a terminal; nothing elsewhere."""
-    if quiet or not sys.stderr.isatty():
+def notices() -> Iterator[None]:
+    """Say on standard error what is done otherwise than it was asked for, in a line."""
+    import warnings
+
+    from dpaudit.errors import Notice
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", Notice)
+        shown = warnings.showwarning
+
+        def say(message: Warning | str, category: type[Warning], *rest: Any, **further: Any) -> None:
+            if issubclass(category, Notice):
+                click.echo(f"dpaudit: {message}", err=True)
+            else:
+                shown(message, category, *rest, **further)
+
+        warnings.showwarning = say
+        yield
+
+
+@contextlib.contextmanager
+def progress(quiet: bool, *, estimate: bool = True) -> Iterator[Callable[[str, int, int], None] | None]:
+    """A progress bar on a terminal; there and elsewhere a line that says how long it takes, where that is long.
+
+    ``estimate`` is False where a time was given, and the number of runs follows from it.
+    """
+    terminal = sys.stderr.isatty()
+    if quiet or not (terminal or estimate):
         yield None
+        return
+    from dpaudit.pace import Pace
+
+    pace = Pace()
+
+    def foresee(stage: str, done: int, total: int) -> str | None:
+        return pace.hear(stage, done, total) if estimate else None
+
+    if not terminal:
+        yield lambda stage, done, total: _say(foresee(stage, done, total))
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -195,7 +230,19 @@ def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("starting", total=None)
-        yield lambda stage, done, total: bar.update(task, description=stage, completed=done, total=total)
+
+        def hear(stage: str, done: int, total: int) -> None:
+            said = foresee(stage, done, total)
+            if said is not None:
+                bar.console.print(said, highlight=False)
+            bar.update(task, description=stage, completed=done, total=total)
+
+        yield hear
+
+
+def _say(text: str | None) -> None:
+    if text is not None:
+        click.echo(text, err=True)
 
 
 def leave_standard_output() -> None:

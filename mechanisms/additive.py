@@ -15,7 +15,7 @@ from dpaudit import ApproxDP, GaussianDP, PureDP, UsageError, ZeroConcentratedDP
 from dpaudit.program.noise import Noise
 
 from .domain import clip, positive, probability, whole
-from .losses import largest_satisfying, of_gaussian
+from .losses import Below, below_discrete_laplace, below_gaussian, below_laplace, largest_satisfying, of_gaussian
 
 
 def moving_by(sensitivity: float, norm: int) -> str:
@@ -35,11 +35,17 @@ def each(data: Any, release: Callable[[Any], Any]) -> Any:
     return [release(answer) for answer in data] if hasattr(data, "__len__") else release(data)
 
 
+def of_one(data: Any, law: Callable[[Any, float], Below], scale: float) -> Below | None:
+    """Return the law of the release of one answer; None for a list of them."""
+    return None if hasattr(data, "__len__") else law(data, scale)
+
+
 @mechanism(
     claim=PureDP,
     relation=lambda sensitivity: moving_by(sensitivity, norm=1),
     pairs=lambda sensitivity: [(0, sensitivity)],
     true_loss=lambda epsilon: epsilon,
+    law=lambda data, epsilon, sensitivity: of_one(data, below_laplace, sensitivity / epsilon),
     unit="one move of the answers by the sensitivity",
     source="Dwork, McSherry, Nissim & Smith (2006), Proposition 1; Dwork & Roth (2014), Theorem 3.6",
     family="additive",
@@ -70,6 +76,9 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     relation=lambda sensitivity: moving_by(sensitivity, norm=2),
     pairs=lambda sensitivity: [(0, sensitivity)],
     true_loss=gaussian_mu,
+    law=lambda data, epsilon, delta, sensitivity: of_one(
+        data, below_gaussian, sensitivity / gaussian_mu(epsilon, delta)
+    ),
     unit="one move of the answers by the sensitivity",
     source="Balle & Wang (2018), Theorem 8 and Algorithm 1; Dong, Roth & Su (2022), Theorem 2.7",
     family="additive",
@@ -103,6 +112,9 @@ def classic_multiplier(epsilon: float, delta: float) -> float:
     relation=lambda sensitivity: moving_by(sensitivity, norm=2),
     pairs=lambda sensitivity: [(0, sensitivity)],
     true_loss=lambda epsilon, delta: of_gaussian(1 / classic_multiplier(epsilon, delta), delta),
+    law=lambda data, epsilon, delta, sensitivity: of_one(
+        data, below_gaussian, sensitivity * classic_multiplier(epsilon, delta)
+    ),
     unit="one move of the answers by the sensitivity",
     source="Dwork & Roth (2014), Theorem A.1",
     family="additive",
@@ -135,6 +147,7 @@ def whole_answer(answer: Any) -> Any:
     relation=lambda sensitivity: moving_by(sensitivity, norm=1),
     pairs=lambda sensitivity: [(0, sensitivity)],
     true_loss=lambda epsilon: epsilon,
+    law=lambda data, epsilon, sensitivity: of_one(data, below_discrete_laplace, sensitivity / epsilon),
     unit="one move of the answers by the sensitivity",
     source="Ghosh, Roughgarden & Sundararajan (2009), the two-sided geometric mechanism",
     family="additive",

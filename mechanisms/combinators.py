@@ -57,6 +57,7 @@ def with_parameters(part: Part, **parameters: Any) -> Mechanism:
         relation=own.relation_for(settled),
         pairs=lambda: own.pairs_for(settled),
         true_loss=lambda: own.true_loss_for(settled),
+        law=lambda data: own.law_for(data, settled),
         defaults={},
         open_ended=False,
         reference=None,

@@ -13,7 +13,7 @@ from dpaudit import PureDP, UsageError, mechanism
 from dpaudit.program.noise import Noise
 
 from .domain import one_of, positive, probability, whole
-from .losses import of_laws
+from .losses import Below, below_chosen, of_laws
 
 
 @mechanism(
@@ -49,11 +49,17 @@ def randomised_response_loss(epsilon: float, k: int = 2) -> float:
     return of_laws(law, [law[1], law[0], *law[2:]])
 
 
+def randomised_response_law(data: int, epsilon: float, k: int = 2) -> Below:
+    """Return the law of the value that is told."""
+    return below_chosen([1 if value == int(data) else math.exp(-epsilon) for value in range(k)])
+
+
 @mechanism(
     claim=PureDP,
     relation="replace",
     pairs=[(0, 1)],
     true_loss=lambda epsilon: randomised_response_loss(epsilon),
+    law=lambda data, epsilon: randomised_response_law(bool(data), epsilon),
     unit="one person's answer",
     source="Warner (1965); Kairouz, Oh & Viswanath (2015)",
     family="local",
@@ -78,6 +84,7 @@ def category(value: Any, k: int) -> int:
     relation="replace",
     pairs=[(0, 1)],
     true_loss=randomised_response_loss,
+    law=randomised_response_law,
     unit="one person's answer",
     source="Kairouz, Bonawitz & Ramage (2016), k-ary randomised response",
     family="local",

@@ -16,6 +16,7 @@ from dpaudit import PureDP, UsageError, mechanism
 from dpaudit.program.noise import Noise
 
 from .domain import bounds, clip, one_of, positive
+from .losses import below_laplace
 
 RELATIONS = ("add-remove", "replace")
 
@@ -25,6 +26,7 @@ RELATIONS = ("add-remove", "replace")
     relation="add-remove",
     pairs=[([1, 0, 1], [1, 0, 1, 1])],
     true_loss=lambda epsilon: epsilon,
+    law=lambda data, epsilon: below_laplace(sum(1 for record in data if record), 1 / epsilon),
     unit="one record",
     source="Dwork & Roth (2014), Example 3.1",
     family="queries",

@@ -1,7 +1,8 @@
-"""What did the audits of the whole reference catalogue find? Writes the evidence of each entry and an index page.
+"""What did the audits of the whole reference catalogue find, and what does the page of each kind of finding look like?
 
-    python reports/regenerate.py            # all entries, into this folder
-    python reports/regenerate.py --check 5  # run five of them again and compare
+    python reports/regenerate.py            # everything: evidence, example pages and the index, into this folder
+    python reports/regenerate.py --draw     # pages and index alone, from the evidence as it is
+    python reports/regenerate.py --check 5  # make five of them again and compare
 
 The same seed and the same versions (`constraints.txt`) give the same bytes.
 """
@@ -9,21 +10,42 @@ The same seed and the same versions (`constraints.txt`) give the same bytes.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
+
+import msgspec
 
 import dpaudit as dp
 from dpaudit.report.index import Entry, index_page
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+from examples import EXAMPLES  # noqa: E402  (it lies beside this script, which may be run from anywhere)
+
 RUNS, SEED = 400_000, 0
 
 
-def audited(name: str) -> dp.Evidence:
-    """Audit an entry, without what differs from run to run."""
-    import msgspec
+def neutral(evidence: dp.Evidence) -> dp.Evidence:
+    """Leave out what differs from run to run: date, duration, machine."""
+    return msgspec.structs.replace(evidence, run=None)
 
-    return msgspec.structs.replace(dp.audit(name, runs=RUNS, seed=SEED), run=None)
+
+def audited(name: str) -> dp.Evidence:
+    """Audit an entry of the catalogue."""
+    return neutral(dp.audit(name, runs=RUNS, seed=SEED))
+
+
+def made() -> dict[Path, Callable[[], dp.Evidence]]:
+    """Return how the evidence of each file is made: the examples first, then the catalogue, its mistakes last."""
+    os.chdir(HERE.parent)  # the names of the examples' own releases are paths from there
+    catalogue = dp.catalogue()
+    names = sorted(catalogue, key=lambda name: (not catalogue[name].correct, name))
+    return {
+        **{HERE / "pages" / f"{one.name}.json": (lambda one=one: neutral(one.make())) for one in EXAMPLES},
+        **{HERE / "evidence" / f"{name}.json": (lambda name=name: audited(name)) for name in names},
+    }
 
 
 def remark(mechanism: dp.Mechanism, evidence: dp.Evidence) -> str:
@@ -35,31 +57,50 @@ def remark(mechanism: dp.Mechanism, evidence: dp.Evidence) -> str:
     return f"a published mistake, not found by these runs; it takes {mechanism.needs}"
 
 
+def index(found: dict[Path, dp.Evidence]) -> str:
+    """Return the index over all evidence; an example links to its page."""
+    catalogue, shows = dp.catalogue(), {one.name: one.shows for one in EXAMPLES}
+    entries = [
+        Entry(evidence, f"pages/{file.stem}.html", f"example page: {shows[file.stem]}")
+        if file.parent.name == "pages"
+        else Entry(evidence, f"evidence/{file.name}", remark(catalogue[file.stem], evidence))
+        for file, evidence in found.items()
+    ]
+    lead = (
+        f"Eight example pages, one for each kind of finding; then every mechanism of the catalogue at its defaults, as "
+        f"evidence: {RUNS:,} runs each, seed {SEED}, confidence 0.95."
+    )
+    return index_page("Reference reports", lead, entries)
+
+
 def regenerate() -> None:
-    """Write every evidence file and the index."""
-    catalogue = dp.catalogue()
-    names = sorted(catalogue, key=lambda name: (not catalogue[name].correct, name))
-    entries = []
-    folder = HERE / "evidence"
-    folder.mkdir(exist_ok=True)
-    for name in names:
-        evidence = audited(name)
-        evidence.save(folder / f"{name}.json")
-        entries.append(Entry(evidence, f"evidence/{name}.json", remark(catalogue[name], evidence)))
-        print(f"{name}: {evidence.verdict}, {evidence.lower.parameter} at least {evidence.lower.value:.4g}", flush=True)
-    lead = f"Every mechanism of the catalogue at its defaults: {RUNS:,} runs each, seed {SEED}, confidence 0.95."
-    page = index_page("The reference catalogue, audited", lead, entries)
-    (HERE / "index.html").write_text(page, encoding="utf-8", newline="\n")
+    """Write every evidence file, then the pages and the index."""
+    for file, make in made().items():
+        file.parent.mkdir(exist_ok=True)
+        evidence = make()
+        evidence.save(file)
+        bound = f"{evidence.lower.parameter} at least {evidence.lower.value:.4g}"
+        print(f"{file.stem}: {evidence.verdict}, {bound}", flush=True)
+    draw()
+
+
+def draw() -> None:
+    """Write the example pages and the index from the evidence files as they are."""
+    found = {file: dp.Evidence.load(file) for file in made()}
+    for file, evidence in found.items():
+        if file.parent.name == "pages":
+            evidence.to_html(file.with_suffix(".html"))
+    (HERE / "index.html").write_text(index(found), encoding="utf-8", newline="\n")
 
 
 def check(sample: int) -> int:
-    """Run some entries again; return how many differ in anything but the versions they were made with."""
-    files = sorted((HERE / "evidence").glob("*.json"))
+    """Make some evidence again; return how many files differ in anything but the versions they were made with."""
+    files = list(made().items())
     differing = 0
-    for file in files[:: max(1, len(files) // sample)][:sample]:
-        old, new = dp.Evidence.load(file).record(), audited(file.stem).record()
+    for file, make in files[:: max(1, len(files) // sample)][:sample]:
+        old, new = dp.Evidence.load(file).record(), make().record()
         same_versions = old.pop("versions") == new.pop("versions")
-        differs = sorted(key for key in old if old[key] != new[key])
+        differs = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
         differing += bool(differs)
         note = "identical" if same_versions else "identical but for the versions it was made with"
         print(f"{file.stem}: {'differs in ' + ', '.join(differs) if differs else note}")
@@ -67,13 +108,14 @@ def check(sample: int) -> int:
 
 
 def main() -> int:
-    """Regenerate, or check a sample."""
+    """Regenerate, draw again, or check a sample."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", type=int, metavar="N", help="run N entries again and compare")
+    parser.add_argument("--check", type=int, metavar="N", help="make N files again and compare")
+    parser.add_argument("--draw", action="store_true", help="write pages and index from the evidence as it is")
     arguments = parser.parse_args()
     if arguments.check is not None:
         return min(check(arguments.check), 1)
-    regenerate()
+    draw() if arguments.draw else regenerate()
     return 0
 
 

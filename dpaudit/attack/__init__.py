@@ -2,6 +2,7 @@
 
 from dpaudit.attack.choose import Choice, choose, choose_each
 from dpaudit.attack.families import families, watched
+from dpaudit.attack.glance import glance
 from dpaudit.attack.learned import learner, needed_by
 from dpaudit.attack.low_bits import choose_low_bits
 from dpaudit.attack.partition import Partition, count_event, in_degrees
@@ -16,6 +17,7 @@ __all__ = [
     "count_event",
     "event_weight",
     "families",
+    "glance",
     "in_degrees",
     "learner",
     "needed_by",

@@ -149,10 +149,13 @@ def _forms(outputs0: Outputs, outputs1: Outputs) -> list[_Form]:
     return sorted(found, key=lambda item: -len(item))
 
 
-def families(outputs0: Outputs, outputs1: Outputs, learn: str | None = None) -> Iterator[Fitted]:
+def families(
+    outputs0: Outputs, outputs1: Outputs, learn: str | None = None, *, quick: bool = False
+) -> Iterator[Fitted]:
     """Yield every candidate partition, from the learning runs of side 0 and side 1.
 
-    ``learn`` names a learner whose score is tried too (see `learned`).
+    ``learn`` names a learner whose score is tried too (see `learned`); ``quick`` leaves out scores of vectors that take
+    long to fit.
     """
     forms = _forms(outputs0, outputs1)
     vector = any(item.columns > 1 for item in forms)
@@ -167,7 +170,7 @@ def families(outputs0: Outputs, outputs1: Outputs, learn: str | None = None) -> 
     if len(forms) > 1 and any(item.columns for item in forms):
         yield _ranked("forms", forms, _one)
     if vector:
-        yield from _vector_families(forms, learn)
+        yield from _vector_families(forms, learn, quick)
 
 
 def watched(outputs: Outputs) -> Partition:
@@ -192,9 +195,10 @@ def _all_few(forms: list[_Form]) -> bool:
     return all(rows is not None and len(rows) <= _FEW_ROWS for rows in repeating)
 
 
-def _vector_families(forms: list[_Form], learn: str | None) -> Iterator[Fitted]:
+def _vector_families(forms: list[_Form], learn: str | None, quick: bool) -> Iterator[Fitted]:
     single = len(forms) == 1
-    for name, make in _fits(max(item.columns for item in forms), learn):
+    fits = _quick_fits if quick else partial(_fits, learn=learn)
+    for name, make in fits(max(item.columns for item in forms)):
         if single:
             yield _cross_fitted_tails(name, forms[0], make)
         else:
@@ -231,6 +235,12 @@ def _part(item: _Form, *, trial: bool) -> _Form:
 # --- one form ---------------------------------------------------------------------------------------------
 
 _Make = Callable[[Floats, Floats], Fit]  # of center and scale
+
+
+def _quick_fits(columns: int) -> Iterator[tuple[str, _Make]]:
+    yield f"sum clipped at {_SUM_CLIPS[1]:g}", partial(sum_fit, clip=_SUM_CLIPS[1])
+    if columns <= _WIDEST_SOLVED:
+        yield "linear discriminant", discriminant_fit
 
 
 def _fits(columns: int, learn: str | None) -> Iterator[tuple[str, _Make]]:

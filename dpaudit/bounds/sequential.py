@@ -35,7 +35,11 @@ Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 FRACTIONS = 0.95 * 2.0 ** -np.arange(12)  # of the largest λ
 _PRIOR = np.array([1, 1, 1, 1, 1, 1, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12])
-_CARRIED = 0.1  # the share of those who let their bets run on from epoch to epoch
+_OF_POINT = np.array([[2.0], [1.0], [1.0]])  # how the wealth starts, over events and over points
+_OF_CURVE = np.array(  # the same where the claim is a curve (see `searched`)
+    [[1, 1, 4, 4, 2], [0.1, 0.1, 1, 2, 3], [0.1, 0.1, 0.1, 2, 4], [12, 40, 12, 2, 1]]
+)
+_CARRIED = 0.05  # the share of those who let their bets run on from epoch to epoch
 _POINTS = (0.0, 0.5, 1.0, 2.0, 4.0)  # of a curve, in multiples of the μ that it is like
 _LEAST, _MOST = 1 / 20, 100.0  # the values that are tried: from a part of the claimed one on
 _STEP, _LONG_STEP = 1.03, 1.08  # from one to the next; the longer where the points of a curve take long to find
@@ -151,9 +155,10 @@ def _log_wealths(claim: Claim, counts: Integers, speaks: tuple[bool, bool], doub
 class Fortune:
     """The wealth of all who bet on one pair of datasets, against one claim.
 
-    A tenth of it starts with bettors who never change; the others divide their wealth anew at the start of every epoch,
-    in proportion to what past runs, had they been bet on, would have made of each bet. The past counts with one wrong
-    guess more than it had: the best of many events often stands just before a run that would have spoken against it.
+    A twentieth of it starts with bettors who never change; the others divide their wealth anew at the start of every
+    epoch, in proportion to what past runs, had they been bet on, would have made of each bet. The past counts with one
+    wrong guess more than it had: the best of many events often stands just before a run that would have spoken against
+    it.
     """
 
     def __init__(self, claim: Claim) -> None:
@@ -215,8 +220,11 @@ def _log_sum(logs: Floats, axis: tuple[int, ...] | None = None) -> Floats:
 
 def _prior(shape: tuple[int, ...]) -> Floats:
     """Log weights of the bets of one pair, shape (events, readings, points, fractions)."""
-    weights = np.log(_PRIOR / _PRIOR.sum()) - math.log(math.prod(shape[:-1]))
-    return np.asarray(np.broadcast_to(weights, shape))
+    events, readings, points, _ = shape
+    known = (each for each in (_OF_POINT, _OF_CURVE) if each.shape == (events, points))
+    each = next(known, np.ones((events, points)))
+    start = each / each.sum() / readings
+    return np.asarray(np.log(start)[:, None, :, None] + np.broadcast_to(np.log(_PRIOR / _PRIOR.sum()), shape))
 
 
 def as_array(counts: Counts) -> Integers:
@@ -250,12 +258,22 @@ def sequential_bound(epochs: Sequence[Epoch], pairs: int, claim: Claim, error: f
     """Return the largest value of the claim's parameter that is rejected with all that are smaller; 0.0 if none.
 
     Each value of a grid that hangs on the claim alone has a wealth of its own, and is rejected where that is at
-    least 1/``error``. The grid is rigorous: the bound is too large only if the least value of the grid that is true
-    was rejected, at the one time when this is asked.
+    least 1/``error``. Who keeps less than the claim keeps the claim too, so that whatever refutes this speaks against
+    all that is smaller: a smaller value has the average of its own wealth and the claim's. The grid is rigorous: the
+    bound is too large only if the least value of the grid that is true was rejected, at the one time when this is
+    asked.
     """
+    claimed, enough = just_above(claim).value, -math.log(error)
+    against_claim = log_wealth(epochs, pairs, claim.with_value(claimed))
     found = 0.0
     for value in _values(claim):
-        if log_wealth(epochs, pairs, claim.with_value(value)) < -math.log(error):
+        if value < claimed:
+            if against_claim >= enough + math.log(2):
+                continue  # rejected, whatever its own wealth is
+            own = np.logaddexp(log_wealth(epochs, pairs, claim.with_value(value)), against_claim) - math.log(2)
+        else:
+            own = against_claim if value == claimed else log_wealth(epochs, pairs, claim.with_value(value))
+        if own < enough:
             break
         found = value
     return found
@@ -298,7 +316,7 @@ def foresee_sequential(epochs: Sequence[Epoch], runs: int, pairs: int, claim: Cl
     found = []
     for pair in range(pairs):
         stakes = last[pair].stakes if pair in last else ()
-        each = [_least_refuted(stake, len(stakes), ahead, share, claim, error) for stake in stakes]
+        each = [_least_refuted(stake, (k, len(stakes)), ahead, share, claim, error) for k, stake in enumerate(stakes)]
         found.append(min(each, default=math.inf))
     worst = max(found)
     if claim.delta > 0 and not sequential_bound(epochs, pairs, claim, error) >= claim.value / 2:
@@ -308,7 +326,7 @@ def foresee_sequential(epochs: Sequence[Epoch], runs: int, pairs: int, claim: Cl
     return Foreseen(worst, "event", ())
 
 
-def _least_refuted(stake: Stake, events: int, ahead: int, share: float, claim: Claim, error: float) -> float:
+def _least_refuted(stake: Stake, place: tuple[int, int], ahead: int, share: float, claim: Claim, error: float) -> float:
     right, wrong, rest, sides = (np.asarray(each) for each in _readings(as_array(stake.past), stake.speaks)[0])
     made = int(right + wrong + rest)
     if not sides or not made:
@@ -321,7 +339,7 @@ def _least_refuted(stake: Stake, events: int, ahead: int, share: float, claim: C
         hits = int(bdtrik(0.1, guesses, p / mass)) if guesses and p < mass else guesses
         counts = np.array([[ahead, 0], [hits, guesses - hits], [0, 0]])
         own = _log_wealths(claim, counts, (True, bool(sides == 2)))[0]
-        start = math.log(share) + _prior((events, 2, *own.shape))[0, 0]
+        start = math.log(share) + _prior((place[1], 2, *own.shape))[place[0], 0]
         return bool((own + start).max() >= -math.log(error))
 
     low, high = claim.value, max(2 * claim.value, 1.0)

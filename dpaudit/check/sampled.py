@@ -124,7 +124,7 @@ def _impossible(evidence: Evidence, bound: Bound, counts: Counts) -> str:
         return "more runs speak for a side than were made"
     if bound.method in ("joint", "enumerated joint") and any(counts.toward0) and any(counts.toward1):
         return "an event of one side speaks for both"
-    if bound.method.startswith("two-sided") and not (any(counts.toward0) and any(counts.toward1)):
+    if bound.method.startswith("two-sided") and not _speaks_for_both(bound):
         return "an event of both sides speaks for one"
     if bound.method == "one-run":
         return "" if bound.event is None else "guesses by rank have no event that was fixed"
@@ -134,6 +134,13 @@ def _impossible(evidence: Evidence, bound: Bound, counts: Counts) -> str:
         if any(found) and not bound.event.toward(side):
             return f"no output of its event speaks for side {side}, and some were counted"
     return ""
+
+
+def _speaks_for_both(bound: Bound) -> bool:
+    """Whether outputs speak for either side, which need not have come; or whether there is one output only."""
+    if bound.event is None or (bound.event.toward(0) and bound.event.toward(1)):
+        return True
+    return all(label != 0 for rule in bound.event.rules for label in rule.labels)  # it had to speak for some side
 
 
 def _bins_add_up(bound: Bound, counts: Counts) -> bool:
@@ -247,8 +254,15 @@ def _histogram(evidence: Evidence) -> Finding:
         holds = holds and all(a == b if same else a <= b for a, b in pairs)
     shown = [each for each in evidence.attempts if each.bound.arithmetic == "real" and each.name != COUNTEREXAMPLE]
     holds = holds and pair == max(shown, key=lambda each: each.bound.value).pair
+    if histogram.exact is not None:
+        holds = holds and all(_are_probabilities(side, len(cells)) for side in histogram.exact)
     said = f"{filled[0]} and {filled[1]} runs lie in its cells, of {histogram.runs[0]} and {histogram.runs[1]}"
     return Finding("histogram", holds, said)
+
+
+def _are_probabilities(stated: Sequence[float], cells: int) -> bool:
+    """Whether a stated law has a probability for each cell, each rounded to 10 decimals, and no more than 1 in all."""
+    return len(stated) == cells and all(0 <= each <= 1 for each in stated) and sum(stated) <= 1 + 1e-10 * (cells + 1)
 
 
 # --- what would have been found ---------------------------------------------------------------------------

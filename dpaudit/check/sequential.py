@@ -35,7 +35,7 @@ def bets(evidence: Evidence, sequential: Sequential) -> Iterator[Finding]:
     if evidence.claimed is None:
         yield Finding("power", evidence.detectable is None, "nothing was to be found")
         return
-    limit = evidence.runs if evidence.asked is None else evidence.asked
+    limit = _limit(evidence)
     foreseen = foresee_sequential(sequential.epochs, limit, pairs, notion, error)
     stated = evidence.detectable
     holds = stated is not None and agrees(foreseen.value, stated, _POWER_DIGITS)
@@ -99,6 +99,11 @@ def _runs(evidence: Evidence, sequential: Sequential) -> Finding:
     firsts = {epoch.pair: sum(epoch.stakes[0].past.runs) for epoch in reversed(sequential.epochs)}
     known = len(firsts) < len(evidence.pairs) or sum(firsts.values()) == evidence.learning
     holds = own == evidence.measuring and known
-    limit = evidence.runs if evidence.asked is None else evidence.asked
-    holds = holds and evidence.runs <= limit
+    holds = holds and evidence.learning + evidence.measuring <= _limit(evidence)
     return Finding("runs", holds, f"{own} runs were bet on, and {evidence.measuring} are stated")
+
+
+def _limit(evidence: Evidence) -> int:
+    """The most runs that might have been bet on."""
+    limit = evidence.runs if evidence.asked is None else evidence.asked
+    return limit - (0 if evidence.search is None else evidence.search.runs)

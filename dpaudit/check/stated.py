@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 from collections.abc import Iterator
 from fractions import Fraction
@@ -10,10 +11,12 @@ from importlib.metadata import version
 from typing import Any
 
 from dpaudit.check.finding import Finding
+from dpaudit.check.search import searched
 from dpaudit.errors import UsageError
 from dpaudit.evidence import Evidence, PairRecord, Verdict
 from dpaudit.function import Shape
 from dpaudit.neighbours import parse_relation
+from dpaudit.neighbours.answers import ROUNDING
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.kept import read_kept
 from dpaudit.proof.prove import as_decimal
@@ -27,8 +30,26 @@ def stated(evidence: Evidence) -> Iterator[Finding]:
     """Yield a finding for what follows from the rest."""
     for number, pair in enumerate(evidence.pairs):
         yield from _pair(evidence, number, pair)
+    yield from searched(evidence)
     yield _target(evidence)
+    yield from _sensitivity(evidence)
     yield from _verdict(evidence)
+
+
+def _sensitivity(evidence: Evidence) -> Iterator[Finding]:
+    """Whether a movement of the query is what it is said to be of the declared sensitivity, as far as floats tell."""
+    moved = evidence.sensitivity
+    if moved is None:
+        return
+    allowed = math.inf if moved.claimed is None else moved.claimed * parse_relation(evidence.relation).group
+    last_digits = 1e-12 * allowed if math.isfinite(allowed) else 0.0
+    room = max(moved.room, ROUNDING * allowed) if moved.room else 0.0
+    too_far = moved.largest > allowed + room + last_digits
+    within = moved.largest <= allowed + room - last_digits
+    holds = not (too_far and not moved.exceeded) and not (within and moved.exceeded)
+    holds = holds and (moved.finite is None or moved.finite <= moved.largest) and 0 <= moved.silent <= moved.tried
+    how = "follows" if holds else "does not follow"
+    yield Finding("sensitivity", holds, f"{'a' if moved.exceeded else 'no'} counterexample {how} from the distances")
 
 
 # --- the verdict ------------------------------------------------------------------------------------------
@@ -131,7 +152,7 @@ def _judged(evidence: Evidence) -> bool:
 
 def _pair(evidence: Evidence, number: int, pair: PairRecord) -> Iterator[Finding]:
     """Yield a finding for a pair whose data the file holds: their digests, and that they are neighbours."""
-    if pair.origin not in ("mechanism", "given"):
+    if pair.origin not in ("mechanism", "given", "found"):
         yield Finding("pair", False, f"pair {number}: nothing comes from {pair.origin!r}")
     data = []
     for kept, shown, own in ((pair.data0, pair.shown0, pair.digest0), (pair.data1, pair.shown1, pair.digest1)):

@@ -12,6 +12,7 @@ from dpaudit.terminal import (
     Count,
     Outputs,
     merged_parameters,
+    notices,
     prints_to_standard_error,
     progress,
     tell,
@@ -39,6 +40,21 @@ if TYPE_CHECKING:
     multiple=True,
     help="Neighbouring datasets: JSON, or two .npy/.csv.",
 )
+@click.option(
+    "--data",
+    "data_file",
+    metavar="FILE",
+    help="One dataset, whose neighbours are searched: .csv, .parquet, .npy or .json.",
+)
+@click.option(
+    "--domain",
+    "domains",
+    metavar="[NAME=]JSON",
+    multiple=True,
+    help="What a column may hold: [LOW, HIGH], or a list of values.",
+)
+@click.option("--beyond-domain", is_flag=True, help="Try records outside of the declared domain too.")
+@click.option("--search", is_flag=True, help="Search among all pairs for the worst; else each is audited.")
 @click.option("--relation", help="add-remove, replace, queries, queries(norm=1), declared, ….")
 @click.option("--runs", type=Count(), default=400_000, show_default=True, help="Executions in all.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the whole audit.")
@@ -60,6 +76,8 @@ if TYPE_CHECKING:
     show_default=True,
     help="Low-order bits: a finding beside the verdict, part of it, or not examined.",
 )
+@click.option("--observe", type=click.Choice(["time"]), multiple=True, help="Let the run time join every output.")
+@click.option("--resume", metavar="FILE", help="Keep finished blocks of runs there, and go on from them.")
 @click.option("--learn", metavar="NAME", help="Let a learner compete with the built-in scores: trees.")
 @click.option("--keep-data", is_flag=True, help="Keep the datasets in the evidence, for replay; else digests alone.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the evidence ('-': standard output).")
@@ -72,13 +90,53 @@ def command(target: str, json_file: str | None, html_file: str | None, quiet: bo
         from dpaudit.conductor import audit as conduct
         from dpaudit.loading import load
 
+        if options["resume"] is not None:
+            options["resume"] = Path(options["resume"]).absolute()  # a mechanism may change the working directory
         pair_files = [Path(name).absolute() for name in options.pop("pair_files")]
         parameters = merged_parameters(options.pop("parameters"))
         mechanism = load(target)
         pairs = pairs_for(mechanism, parameters, options["relation"], pair_files) if pair_files else None
-        with progress(quiet) as listen:
+        options["data"] = dataset_in(options.pop("data_file"))
+        options["domain"] = domain_of(options.pop("domains"))
+        with notices(), progress(quiet, estimate=options["time_budget"] is None) as listen:
             evidence = conduct(mechanism, parameters=parameters, pairs=pairs, listen=listen, **options)
     return tell(evidence, outputs, json_file, html_file, quiet)
+
+
+def dataset_in(name: str | None) -> Any:
+    """Read a dataset, or return None where none is named."""
+    if name is None:
+        return None
+    from dpaudit.datafile import read_dataset
+
+    return read_dataset(Path(name).absolute())
+
+
+def domain_of(texts: tuple[str, ...]) -> Any:
+    """Read what the records of data may hold: [low, high] is a range, any other list the values that there are."""
+    if not texts:
+        return None
+    import json
+
+    from dpaudit.errors import UsageError
+
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = ("", "", text) if text.lstrip().startswith("[") else text.partition("=")
+        try:
+            read = json.loads(value)
+        except ValueError:
+            read = None
+        if not isinstance(read, list) or bool(name) != bool(equals):
+            raise UsageError(
+                'a --domain is NAME=[LOW, HIGH] or NAME=["a", "b"], or such a list alone where records are plain '
+                f"values, not {text!r:.60}"
+            )
+        if name in found or (found and "" in (name, *found)):
+            raise UsageError(f"the domain of {name or 'the values'} is given beside another; give each column one")
+        numbers = len(read) == 2 and all(isinstance(end, int | float) and not isinstance(end, bool) for end in read)
+        found[name] = tuple(read) if numbers else read
+    return found.get("", found)
 
 
 def pairs_for(

@@ -59,6 +59,7 @@ def command(target: str, detect: str, **options: Any) -> int:
 
 def _words(plan: Plan) -> str:
     """Write a plan for people: the answer first, and what it rests on."""
+    from dpaudit.pace import duration
     from dpaudit.report.numerals import NBSP, confidence_text, count_text, lower_text
     from dpaudit.report.words import claim_words, shortened
 
@@ -72,7 +73,7 @@ def _words(plan: Plan) -> str:
             f"{confidence_text(plan.confidence)} confidence."
         )
         rows.append(("runs", f"{count_text(plan.runs)} in all; {count_text(plan.measuring)} have to measure the event"))
-        rows.append(("time", f"about {_duration(plan.seconds)} with one worker"))
+        rows.append(("time", f"about {duration(plan.seconds)} with one worker"))
     sides = [side for side in (0, 1) if plan.event.toward(side)]
     rows += [("event", f"for side {side}: {shortened(plan.event.describe(side), 200)}") for side in sides]
     rows.append(("assumes", plan.assumes))
@@ -85,10 +86,3 @@ def _words(plan: Plan) -> str:
         wrapped = textwrap.wrap(text, 86)
         lines += [f"  {label if number == 0 else '':<11}{line}" for number, line in enumerate(wrapped)]
     return "\n".join(lines).replace(NBSP, " ") + "\n"
-
-
-def _duration(seconds: float) -> str:
-    for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.2g} {unit}"
-    return f"{max(seconds, 0.1):.2g} seconds"

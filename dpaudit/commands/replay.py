@@ -19,6 +19,7 @@ _MOST_DIFFERENCES = 20
 @click.argument("evidence_file", metavar="EVIDENCE")
 @click.option("--target", metavar="TARGET", help="What to run, where the name in the evidence does not lead to it.")
 @click.option("--pair", "pair_files", metavar="FILE", multiple=True, help="The datasets, where they were not kept.")
+@click.option("--data", "data_file", metavar="FILE", help="The dataset that was searched, where it was not kept.")
 @click.option("--domain", help="The domain that was enumerated, where it was not kept: a JSON list.")
 @click.option("--workers", type=Count(), default=1, show_default=True, help="Processes.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the evidence of now ('-': standard output).")
@@ -27,6 +28,7 @@ def command(
     evidence_file: str,
     target: str | None,
     pair_files: tuple[str, ...],
+    data_file: str | None,
     domain: str | None,
     workers: int,
     json_file: str | None,
@@ -41,6 +43,7 @@ def command(
         before = read_evidence(evidence_file)
         given = {
             "pairs": _pairs(before, pair_files) if pair_files else None,
+            "data": None if data_file is None else _dataset(data_file),
             "domain": None if domain is None else _domain(domain),
         }
         with progress(quiet) as listen:
@@ -65,6 +68,12 @@ def _pairs(evidence: Evidence, names: tuple[str, ...]) -> list[tuple[Any, Any]]:
     wanted = {(pair.digest0, pair.digest1) for pair in evidence.pairs}
     files = [Path(name).absolute() for name in names]
     return read_pairs(files, lambda pair: (digest(pair[0]), digest(pair[1])) in wanted)
+
+
+def _dataset(name: str) -> Any:
+    from dpaudit.datafile import read_dataset
+
+    return read_dataset(Path(name).absolute())
 
 
 def _domain(text: str) -> list[Any]:

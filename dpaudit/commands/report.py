@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,13 +15,20 @@ from dpaudit.terminal import Outputs, read_evidence
 if TYPE_CHECKING:
     from dpaudit.evidence import Evidence
 
+_INDEX = "index.html"
+_ORDER = ("violated", "invalid", "inconclusive", "no claim", "not violated", "proved")
 _SEVERAL = ("markdown", "in-toto", "bibtex")  # which take one evidence file or many
 _FORMATS = ("json", "html", "markdown", "registry-yaml", "in-toto", "bibtex", "pdf")
 
 
 @click.command("report")
 @click.argument("evidence_files", metavar="EVIDENCE...", nargs=-1, required=True)
-@click.option("--html", "html_to", metavar="FILE-OR-FOLDER", help="Write the pages ('-': standard output).")
+@click.option(
+    "--html",
+    "html_to",
+    metavar="FILE-OR-FOLDER",
+    help="Write the page, or several and an index.",
+)
 @click.option("--json", "json_file", metavar="FILE", help="Write the evidence again ('-': standard output).")
 @click.option("--compare", is_flag=True, help="Say what changed between two EVIDENCE files, the older one first.")
 @click.option("--format", "format_name", type=click.Choice(_FORMATS), help="Write another format; see docs/formats.md.")
@@ -53,7 +61,7 @@ def command(
 
 
 def _draw(evidence_files: Sequence[str], html_to: str | None, json_file: str | None) -> None:
-    """Summaries, or pages, or the evidence again."""
+    """Summaries, or pages, or the evidence again; several pages have an index."""
     from dpaudit.errors import UsageError
     from dpaudit.report import console_summary, html_page
 
@@ -61,10 +69,13 @@ def _draw(evidence_files: Sequence[str], html_to: str | None, json_file: str | N
         raise UsageError("--json writes one evidence file; give one EVIDENCE")
     evidence = [read_evidence(name) for name in evidence_files]
     pages = [] if html_to is None else _page_names(evidence_files, html_to)
-    outputs = Outputs(json_file, *pages)
+    index = [] if len(pages) < 2 else [str(Path(pages[0]).with_name(_INDEX))]
+    outputs = Outputs(json_file, *pages, *index)
     drawn = [html_page(item) for item in evidence] if pages else []
     for page, text in zip(pages, drawn, strict=True):
         outputs.write(page, text)
+    for page in index:
+        outputs.write(page, _index_page(evidence, evidence_files, pages))
     if json_file is not None:
         outputs.write(json_file, evidence[0].to_json())
     if html_to is None and json_file is None:
@@ -72,18 +83,51 @@ def _draw(evidence_files: Sequence[str], html_to: str | None, json_file: str | N
 
 
 def _page_names(evidence_files: Sequence[str], html_to: str) -> list[str]:
-    """Return where the page of each evidence file goes."""
+    """Return where the page of each evidence file goes; a folder for several is made."""
     from dpaudit.errors import UsageError
 
-    folder = Path(html_to)
-    if not folder.is_dir():
-        if len(evidence_files) > 1 or html_to.endswith(("/", os.sep)):
+    folder, several = Path(html_to), len(evidence_files) > 1
+    if several:
+        _make_folder(html_to)
+    elif not folder.is_dir():
+        if html_to.endswith(("/", os.sep)):
             raise UsageError(f"--html {html_to!r} is no folder that exists; make it first, or write one page to a file")
         return [html_to]
-    pages = [str(folder / f"{Path(name).stem}.html") for name in evidence_files]
-    if len(set(pages)) < len(pages):
-        raise UsageError("two evidence files have the same name and would write the same page; rename one")
-    return pages
+    names: list[str] = []
+    taken = {_INDEX} if several else set()
+    for file in evidence_files:
+        again = (f"-{number}" for number in itertools.count(2))
+        tries = (f"{Path(file).stem}{mark}.html" for mark in itertools.chain([""], again))
+        names.append(next(name for name in tries if name.casefold() not in taken))
+        taken.add(names[-1].casefold())  # some file systems do not tell a and A apart
+    return [str(folder / name) for name in names]
+
+
+def _make_folder(name: str) -> None:
+    from dpaudit.errors import UsageError
+
+    if name == "-":
+        raise UsageError("several pages cannot go to standard output ('-'); name a folder with --html")
+    if not Path(name).exists() and Path(name).suffix in (".html", ".htm"):
+        raise UsageError(f"several pages go to a folder, and {name!r} is named like a page; name a folder")
+    try:
+        Path(name).mkdir(exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make the folder {name!r}: {error.strerror or error}") from None
+
+
+def _index_page(evidence: Sequence[Evidence], evidence_files: Sequence[str], pages: Sequence[str]) -> str:
+    """Return the page over several: what asks for somebody's attention first, then by name."""
+    from urllib.parse import quote
+
+    from dpaudit.report.index import Entry, index_page
+
+    entries = [
+        Entry(item, quote(Path(page).name), Path(file).name)
+        for item, file, page in zip(evidence, evidence_files, pages, strict=True)
+    ]
+    entries.sort(key=lambda entry: (_ORDER.index(str(entry.evidence.verdict)), entry.evidence.target.name))
+    return index_page(f"{len(entries)} reports", "The remark is the name of the evidence file.", entries)
 
 
 def _compare(evidence_files: Sequence[str], html_file: str | None, json_file: str | None) -> None:

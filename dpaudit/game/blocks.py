@@ -8,26 +8,34 @@ worker that runs it. Workers reduce their outputs to what is asked for, so measu
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import itertools
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import cloudpickle
 import numpy as np
 
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.function import Mechanism, Shape
-from dpaudit.game.outputs import Outputs, from_array, from_list, from_paths, information
+from dpaudit.game.outputs import Outputs, from_array, from_list, from_paths, how_many, information, only
+from dpaudit.game.sitting import Sitting, told
+from dpaudit.game.timed import timed_runs, untimed
 from dpaudit.neighbours.digest import digest
 from dpaudit.program.batch import run_batch
 from dpaudit.program.outcome import raised
+
+if TYPE_CHECKING:
+    from dpaudit.game.journal import Journal
 
 Result = TypeVar("Result")
 
 _BLOCK = {Shape.PROGRAM: 2**16, Shape.SAMPLER: 2**18, Shape.SEEDED: 2**11, Shape.OPAQUE: 2**11}
 _FIRST_BLOCK = 256
+_LARGE = 50_000  # records
 _MOST_NUMBERS = 2**22  # of the outputs of a block
 _FINGERPRINT_RUNS = (16, 128, 4096)
 _CHANCE_BITS = 64  # sequences that tell less apart may agree by chance
@@ -42,16 +50,18 @@ class Purpose(IntEnum):
     CONFIRMING = 3
     BASELINE = 4
     SEQUENTIAL = 5
+    SEARCH = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some runs of one pair, of both sides together."""
+    """Some runs of one pair, of both sides together; ``chance`` is that of side 1, for every run."""
 
     purpose: Purpose
     pair: int
     index: int
     size: int
+    chance: float = 0.5
 
 
 def block_size(shape: Shape, width: int) -> int:
@@ -81,17 +91,25 @@ def ramp_of(shape: Shape, purpose: Purpose, pair: int, runs: int, width: int = 1
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """Everything that runs are made of: picklable, unless the mechanism only exists in this process."""
+    """Everything that runs are made of: picklable, unless the mechanism only exists in this process.
+
+    ``digests`` tell whether the data have changed; without any, somebody else looks after that. ``observe`` is what
+    joins every output, such as "time". ``copied`` says that other processes may run copies of a mechanism that has no
+    name by which they could load it (`dpaudit.game.copies`). ``sitting`` is what goes on beside, in this process alone.
+    """
 
     mechanism: Mechanism | str
     parameters: dict[str, Any]
-    pairs: tuple[tuple[Any, Any], ...]
-    digests: tuple[tuple[str, str], ...]
+    pairs: Sequence[tuple[Any, Any]] | Mapping[int, tuple[Any, Any]]
+    digests: Sequence[tuple[str, str]]
     seed: int
+    observe: tuple[str, ...] = ()
+    copied: bool = False
+    sitting: Sitting | None = field(default=None, compare=False, repr=False)
 
     def __reduce__(self) -> Any:
         """Pickle a game with a named mechanism so that the name is loaded first."""
-        rest = (self.parameters, self.pairs, self.digests, self.seed)
+        rest = (self.parameters, self.pairs, self.digests, self.seed, self.observe, self.copied)
         if isinstance(self.mechanism, str):
             return _unpickled, (self.mechanism, cloudpickle.dumps(rest))
         return Game, (self.mechanism, *rest)
@@ -137,13 +155,16 @@ def outputs_of(game: Game, block: Block) -> tuple[tuple[Outputs, Outputs], str |
     mechanism = _load(game.mechanism) if isinstance(game.mechanism, str) else game.mechanism
     coins = _generator(game.seed, block, 2)
     data = game.pairs[block.pair]
+    if game.observe:
+        return _timed(mechanism, data, game, block, coins.random(block.size) < block.chance), None
     if mechanism.shape is Shape.OPAQUE:
-        return _interleaved(mechanism, data, game, block, coins.random(block.size) < 0.5), None
-    heads = int(coins.binomial(block.size, 0.5))  # the order of the sides does not matter to independent runs
+        return _interleaved(mechanism, data, game, block, coins.random(block.size) < block.chance), None
+    heads = int(coins.binomial(block.size, block.chance))  # the order of the sides does not matter to independent runs
     sides, reasons = [], []
     for side, size in enumerate((block.size - heads, heads)):
-        outputs, reason = _run(mechanism, data[side], game.parameters, size, _generator(game.seed, block, side))
-        _protect(game, block.pair, side)
+        runs = told(game.sitting, block, range(size), begun=side * (block.size - heads))
+        outputs, reason = _run(mechanism, data[side], game.parameters, runs, size, _generator(game.seed, block, side))
+        _protect(game, block, side)
         sides.append(outputs)
         reasons.append(reason)
     return (sides[0], sides[1]), reasons[0] or reasons[1]
@@ -162,7 +183,21 @@ def order_of(game: Game, block: Block, sizes: tuple[int, int], *, in_order: bool
     return _generator(game.seed, block, 3).permutation(np.repeat(np.array([0, 1], dtype=np.int8), sizes))
 
 
-def _protect(game: Game, pair: int, side: int) -> None:
+def _protect(game: Game, block: Block, side: int) -> None:
+    """Refuse data that are not what they were. Large ones are looked at ever more rarely, and when all blocks are done.
+
+    A digest of a million records takes as long as thousands of runs may.
+    """
+    doubling = block.index & (block.index - 1) == 0
+    if game.digests and (doubling or not _is_large(game.pairs[block.pair][side])):
+        _refuse_if_changed(game, block.pair, side)
+
+
+def _is_large(data: Any) -> bool:
+    return hasattr(data, "__len__") and len(data) > _LARGE
+
+
+def _refuse_if_changed(game: Game, pair: int, side: int) -> None:
     if digest(game.pairs[pair][side]) != game.digests[pair][side]:
         raise UsageError(
             f"the mechanism changes its data (side {side} of pair {pair}): later runs would see other data; "
@@ -171,14 +206,19 @@ def _protect(game: Game, pair: int, side: int) -> None:
 
 
 def _run(
-    mechanism: Mechanism, data: Any, parameters: dict[str, Any], size: int, rng: np.random.Generator
+    mechanism: Mechanism,
+    data: Any,
+    parameters: dict[str, Any],
+    runs: Iterable[int],
+    size: int,
+    rng: np.random.Generator,
 ) -> tuple[Outputs, str | None]:
     if mechanism.shape is Shape.PROGRAM:
         result = run_batch(lambda noise: mechanism.function(data, noise=noise, **parameters), size, rng)
         return from_paths(result.paths, size), result.fell_back
     if mechanism.shape is Shape.SAMPLER:
         return _sampled(mechanism, data, parameters, size, rng), None
-    return from_list([_call(partial(mechanism.function, data, rng=rng, **parameters)) for _ in range(size)]), None
+    return from_list([_call(partial(mechanism.function, data, rng=rng, **parameters)) for _ in runs]), None
 
 
 def _call(function: Callable[[], Any]) -> Any:
@@ -197,24 +237,12 @@ def _sampled(
         outputs = sample(size=size)
     except (Exception, SystemExit):
         # An exception belongs to the run that raises it: ask for the runs one by one.
-        return from_list([_first(_call(partial(sample, size=1))) for _ in range(size)])
-    count = _count(outputs)
+        return from_list([only(_call(partial(sample, size=1))) for _ in range(size)])
+    count = how_many(outputs)
     if count != size:
         given = f"{outputs!r:.80}" if count is None else f"{count} outputs"
         raise UsageError(f"{mechanism.name} was asked for size={size} outputs and returned {given}")
     return from_array(outputs) if isinstance(outputs, np.ndarray) else from_list(list(outputs))
-
-
-def _first(outputs: Any) -> Any:
-    return outputs[0] if _count(outputs) == 1 else outputs
-
-
-def _count(outputs: Any) -> int | None:
-    """How many outputs a sampler returned, or None for what is no sequence."""
-    if isinstance(outputs, np.ndarray):
-        return len(outputs) if outputs.ndim else None
-    listed = hasattr(outputs, "__len__") and not isinstance(outputs, str | bytes | Mapping)
-    return len(outputs) if listed else None
 
 
 def _interleaved(
@@ -222,11 +250,25 @@ def _interleaved(
 ) -> tuple[Outputs, Outputs]:
     """Run an opaque function in the order of the coins, so that its own state cannot pass for a leak."""
     sides: tuple[list[Any], list[Any]] = ([], [])
-    for coin in coins:
+    for coin in told(game.sitting, block, coins):
         side = int(coin)
         sides[side].append(_call(partial(mechanism.function, data[side], **game.parameters)))
     for side in (0, 1):
-        _protect(game, block.pair, side)
+        _protect(game, block, side)
+    return from_list(sides[0]), from_list(sides[1])
+
+
+def _timed(
+    mechanism: Mechanism, data: tuple[Any, Any], game: Game, block: Block, coins: np.ndarray[Any, Any]
+) -> tuple[Outputs, Outputs]:
+    """Run any mechanism in the order of the coins, with the time of every run."""
+    sides: tuple[list[Any], list[Any]] = ([], [])
+    streams = [_generator(game.seed, block, stream) for stream in (0, 1, 4, 5)]
+    runs = timed_runs(mechanism, data, game.parameters, coins, streams[:2], streams[2:])
+    for side, output in told(game.sitting, block, runs):
+        sides[side].append(output)
+    for side in (0, 1):
+        _protect(game, block, side)
     return from_list(sides[0]), from_list(sides[1])
 
 
@@ -246,7 +288,8 @@ def _fingerprint(outputs: Outputs) -> bytes | None:
 def play_block(game: Game, block: Block, reduce: Callable[[Outputs, Outputs], Result]) -> Played[Result]:
     """Run one block and reduce its outputs; what a worker does."""
     (side0, side1), reason = outputs_of(game, block)
-    fingerprints = (_fingerprint(side0), _fingerprint(side1))
+    known = (untimed(side0), untimed(side1)) if game.observe else (side0, side1)
+    fingerprints = (_fingerprint(known[0]), _fingerprint(known[1]))
     return Played(block, reduce(side0, side1), (len(side0), len(side1)), fingerprints, reason)
 
 
@@ -284,30 +327,105 @@ def play(
         InvalidRunsError: if a worker dies, or blocks repeat one another.
         UsageError: if the mechanism changes its data or does not depend on its noise alone.
     """
-    results = (
-        _in_workers(game, blocks, reduce, workers)
-        if _shareable(game, workers)
-        else (play_block(game, block, reduce) for block in blocks)
-    )
-    for played in results:
+    for played in play_each([(game, block) for block in blocks], reduce, workers=workers):
         if watch is not None:
             watch.see(played)
         yield played
+    if game.digests and not _shareable(game, workers):  # workers have copies of their own
+        for pair, side in itertools.product({block.pair for block in blocks}, (0, 1)):
+            if _is_large(game.pairs[pair][side]):
+                _refuse_if_changed(game, pair, side)
+
+
+def play_each(
+    parts: Iterable[tuple[Game, Block]], reduce: Callable[[Outputs, Outputs], Result], *, workers: int = 1
+) -> Iterator[Played[Result]]:
+    """Run blocks, each of a game of its own, and yield their results in order; games may be made as they are needed.
+
+    Raises as `play` does.
+    """
+    coming = iter(parts)
+    first = next(coming, None)
+    if first is None:
+        return
+    every = itertools.chain([first], coming)
+    sitting = first[0].sitting
+    if sitting is not None and sitting.journal is not None:
+        yield from _kept(every, reduce, workers, sitting, sitting.journal)
+    else:
+        yield from _fresh(every, reduce, workers)
+
+
+def _fresh(
+    parts: Iterable[tuple[Game, Block]], reduce: Callable[[Outputs, Outputs], Result], workers: int
+) -> Iterator[Played[Result]]:
+    """Run blocks here or in workers, and yield their results in order."""
+    coming = iter(parts)
+    first = next(coming, None)
+    if first is None:
+        return
+    every = itertools.chain([first], coming)
+    if _shareable(first[0], workers):
+        yield from _in_workers(every, reduce, workers)
+    else:
+        yield from (play_block(game, block, reduce) for game, block in every)
+
+
+def _kept(
+    parts: Iterable[tuple[Game, Block]],
+    reduce: Callable[[Outputs, Outputs], Result],
+    workers: int,
+    sitting: Sitting,
+    journal: Journal,
+) -> Iterator[Played[Result]]:
+    """Yield what was kept of blocks, and run the others: those of the same question have the same draws."""
+    waiting: deque[tuple[Game, Played[Result] | None]] = deque()
+
+    def unfinished() -> Iterator[tuple[Game, Block]]:
+        for game, block in parts:
+            found = journal.find(game, block, reduce)
+            waiting.append((game, found))
+            if found is None:
+                yield game, block
+
+    def restored() -> Iterator[Played[Result]]:
+        while waiting and waiting[0][1] is not None:
+            found = waiting.popleft()[1]
+            assert found is not None
+            sitting.restored = True
+            sitting.repeated += found.block.size
+            yield found
+
+    parts = iter(parts)
+    for game, block in parts:  # most were finished from the first on: they need not wait for a fresh one
+        waiting.append((game, journal.find(game, block, reduce)))
+        if waiting[0][1] is None:
+            waiting.clear()
+            parts = itertools.chain([(game, block)], parts)
+            break
+        yield from restored()
+    for played in _fresh(unfinished(), reduce, workers):
+        yield from restored()
+        sitting.restored = False
+        journal.add(waiting.popleft()[0], played, reduce)
+        yield played
+    yield from restored()
 
 
 def _shareable(game: Game, workers: int) -> bool:
-    return workers > 1 and isinstance(game.mechanism, str)
+    return workers > 1 and not game.observe and (game.copied or isinstance(game.mechanism, str))
 
 
 def _in_workers(
-    game: Game, blocks: Sequence[Block], reduce: Callable[[Outputs, Outputs], Result], workers: int
+    parts: Iterable[tuple[Game, Block]], reduce: Callable[[Outputs, Outputs], Result], workers: int
 ) -> Iterator[Played[Result]]:
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
     try:
-        yield from Parallel(n_jobs=workers, return_as="generator")(
-            delayed(play_block)(game, block, reduce) for block in blocks
+        # loky's processes are started afresh, never forked; and no setting of the user's own may choose others
+        yield from Parallel(n_jobs=workers, backend="loky", return_as="generator")(
+            delayed(play_block)(game, block, reduce) for game, block in parts
         )
     except BrokenProcessPool as error:
         raise InvalidRunsError(f"a worker process died while running the mechanism: {error}") from error

@@ -241,6 +241,22 @@ def _keyed(items: Iterable[tuple[Any, Any]], columns: list[_Column]) -> str:
     return "{" + ", ".join(f"{key}: {_walk(value, columns)}" for key, value in items) + "}"
 
 
+# --- what a sampler returns -------------------------------------------------------------------------------
+
+
+def how_many(outputs: Any) -> int | None:
+    """How many outputs a sampler returned, or None for what is no sequence."""
+    if isinstance(outputs, np.ndarray):
+        return len(outputs) if outputs.ndim else None
+    listed = hasattr(outputs, "__len__") and not isinstance(outputs, str | bytes | Mapping)
+    return len(outputs) if listed else None
+
+
+def only(outputs: Any) -> Any:
+    """Return the output of a sampler that was asked for one; an exception, or anything else, as it is."""
+    return outputs[0] if how_many(outputs) == 1 else outputs
+
+
 # --- from the outputs of many runs -----------------------------------------------------------------------
 
 

@@ -6,8 +6,6 @@ reference, so that it is shown as it stands.
 
 from __future__ import annotations
 
-import re
-
 from dpaudit.gate.result import GateResult, Outcome, TargetResult
 from dpaudit.gate.words import (
     MEANINGS,
@@ -20,11 +18,11 @@ from dpaudit.gate.words import (
     verdict_text,
 )
 from dpaudit.report.command import reproduce_command
-from dpaudit.report.words import shortened, visible
+from dpaudit.report.plain import escaped
+from dpaudit.report.words import visible
 
 _ROWS, _DETAILS = 200, 50  # a build's page holds a megabyte
-_SENTENCE, _NAME = 600, 120
-_OBEYED = re.compile(r"[\\`*_{}\[\]<>#|~@&!$\"]|:(?=//)|(?<=[wW])\.")  # never at the start of a line
+_NAME = 120
 
 
 def markdown(result: GateResult) -> str:
@@ -35,11 +33,6 @@ def markdown(result: GateResult) -> str:
     if len(troubled) > _DETAILS:
         parts.append(f"{len(troubled) - _DETAILS} more did not pass; their details stand in the other formats.")
     return "\n\n".join([*parts, scope(result), NO_PROOF]) + "\n"
-
-
-def escaped(text: str, length: int = _SENTENCE) -> str:
-    """Return one line in which nothing is markup, cut to a length."""
-    return _OBEYED.sub(lambda mark: f"&#{ord(mark[0])};", shortened(text, length))
 
 
 def _code(text: str) -> str:

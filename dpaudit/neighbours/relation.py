@@ -5,24 +5,30 @@ A dataset is a sequence of records (list, tuple, array, data frame) or a mapping
 records; under ``replace`` a single value counts as a dataset of one record (the local model). Records are
 compared as multisets, so their order is no difference; nor is the order of the keys of a record that is a
 mapping. A group of k stands for a chain of k neighbouring steps.
+
+Where a column names the person, a step is a person instead of a record: ``add-remove`` then takes away, or adds, all
+records of one person, and ``replace`` puts other records in their place. A record in which the name is missing is
+nobody's but its own.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dpaudit.errors import UsageError
-from dpaudit.neighbours.digest import digest
+from dpaudit.neighbours.difference import Difference, difference, listed
+from dpaudit.neighbours.records import is_missing
 
 FORMS = (
     "'add-remove', 'replace', 'queries', 'queries(one)', 'queries(monotone)', 'queries(norm=1)', "
-    "'queries(norm=2)' or 'declared', each with a group size where wanted: 'add-remove(group=5)'"
+    "'queries(norm=2)' or 'declared', each with a group size where wanted: 'add-remove(group=5)'; "
+    "'add-remove' and 'replace' with the column that names the person, where one gives several records: "
+    "'replace(person=user_id)'"
 )
 _MOVEMENTS = {
     "add-remove": ("all",),
@@ -30,6 +36,7 @@ _MOVEMENTS = {
     "queries": ("all", "one", "monotone", "norm=1", "norm=2"),
     "declared": ("all",),
 }
+_NAME = r"(?!\s)[^(),\r\n]+(?<!\s)"  # of a column of persons, so that the text of a relation reads back
 _SLACK = 1e-9  # room for the rounding of differences between real answers
 
 
@@ -41,20 +48,32 @@ class Relation:
         kind: "add-remove", "replace", "queries" or "declared".
         movement: how answers move, for queries: "all", "one", "monotone", "norm=1" or "norm=2".
         group: how many neighbouring steps lie between the two datasets at most.
+        person: the column that names the person, where neighbours differ in one person; None where in one record.
     """
 
     kind: str
     movement: str = "all"
     group: int = 1
+    person: str | None = None
 
     def __post_init__(self) -> None:
         if self.movement not in _MOVEMENTS.get(self.kind, ()):
             raise UsageError(f"no relation {self.kind!r} with the movement {self.movement!r}; write {FORMS}")
         if isinstance(self.group, bool) or not isinstance(self.group, int) or self.group < 1:
             raise UsageError(f"a group is a whole number of steps, 1 or more, not {self.group!r}")
+        if self.person is None:
+            return
+        if self.kind not in ("add-remove", "replace"):
+            raise UsageError(f"the relation {self.kind!r} knows no records, and so no person; write {FORMS}")
+        if not isinstance(self.person, str) or not re.fullmatch(_NAME, self.person):
+            raise UsageError(
+                f"no column of persons {self.person!r}: a name without commas, parentheses and outer spaces; "
+                "rename the column"
+            )
 
     def __str__(self) -> str:
         options = [] if self.movement == "all" else [self.movement]
+        options += [] if self.person is None else [f"person={self.person}"]
         options += [] if self.group == 1 else [f"group={self.group}"]
         return self.kind + (f"({', '.join(options)})" if options else "")
 
@@ -120,26 +139,68 @@ class Relation:
         return answers
 
     def _check_records(self, data0: Any, data1: Any) -> None:
-        records0, records1 = self._records(data0), self._records(data1)
-        gone, come = records0 - records1, records1 - records0
-        removed, added = gone.total(), come.total()
-        if not removed and not added:
+        found = difference(data0, data1)
+        if found is None:
+            found = self._single(data0, data1)
+        if not found.gone and not found.come:
             raise self._refuse("both sides hold the same records")
+        if self.person is not None:
+            self._check_people(data0, data1, found)
+            return
+        removed, added = len(found.gone), len(found.come)
         if self.kind == "add-remove":
             if removed + added > self.group:
                 raise self._refuse(f"records removed: {removed}, added: {added}, allowed in all: {self.group}")
         elif removed != added:
-            raise self._refuse(f"the sides have {records0.total()} and {records1.total()} records")
+            raise self._refuse(f"the sides have {found.sizes[0]} and {found.sizes[1]} records")
         elif removed > self.group:
             raise self._refuse(f"{removed} records differ, at most {self.group} may")
 
-    def _records(self, data: Any) -> Counter[str]:
-        records = _listed(data)
-        if records is None:
-            if self.kind != "replace":
+    def _single(self, data0: Any, data1: Any) -> Difference:
+        """The difference of single values; each is a dataset of one record, under ``replace`` alone."""
+        for data in (data0, data1):
+            if listed(data) is None and (self.kind != "replace" or self.person is not None):
                 raise self._refuse(f"{data!r:.60} is no list, array, frame or mapping of records")
-            records = [data]
-        return Counter(map(_record_digest, records))
+        # a single value beside a dataset of records is a record of its own
+        records0, records1 = ([data] if (found := listed(data)) is None else list(found) for data in (data0, data1))
+        apart = difference(records0, records1)
+        assert apart is not None
+        return apart
+
+    def _check_people(self, data0: Any, data1: Any, found: Difference) -> None:
+        """Count the people who are on one side alone, and those whose records differ."""
+        names0, names1 = self._names(data0), self._names(data1)
+        all0, all1 = set(names0), set(names1)
+        gone, come = [names0[place] for place in found.gone], [names1[place] for place in found.come]
+        touched0, touched1 = set(gone) - {None}, set(come) - {None}
+        removed, added = len(touched0 - all1) + gone.count(None), len(touched1 - all0) + come.count(None)
+        changed = len((touched0 | touched1) & all0 & all1)
+        if self.kind == "add-remove":
+            # a person whose records change leaves with the old ones and joins with the new ones
+            if removed + added + 2 * changed > self.group:
+                more = f", with other records: {changed} (two steps each)" if changed else ""
+                raise self._refuse(f"people removed: {removed}, added: {added}{more}, allowed in all: {self.group}")
+        elif removed != added:
+            raise self._refuse(f"{removed} people are on side 0 alone, and {added} on side 1 alone")
+        elif removed + changed > self.group:
+            raise self._refuse(f"the records of {removed + changed} people differ, at most {self.group} may")
+
+    def _names(self, data: Any) -> list[Any]:
+        """Return whose each record is; None for a record that does not say."""
+        names = _column(data, str(self.person))
+        if names is None:
+            raise self._refuse(f"the data have no column {self.person!r}")
+        try:
+            typed = [name if type(name) in (int, str) else _typed(name) for name in names]
+            hash(tuple(typed))
+        except TypeError:
+            raise self._refuse(f"a name in the column {self.person!r} is no number or text") from None
+        return typed
+
+
+def _typed(name: Any) -> tuple[type, Any] | None:
+    """A name with its type, so that 1 and True are two people; None for a missing one."""
+    return None if is_missing(name) else (type(name), name)
 
 
 def _steps(moved: Any) -> Any:
@@ -147,27 +208,34 @@ def _steps(moved: Any) -> Any:
     return np.ceil(np.abs(moved) - _SLACK)
 
 
-def _listed(data: Any) -> Iterable[Any] | None:
-    """Return the records of a dataset, or None where it is a single value."""
-    if isinstance(data, Mapping):
-        return list(data.items())
-    if hasattr(data, "itertuples"):
-        return list(data.itertuples(index=False, name=None))
-    if hasattr(data, "iter_rows"):
-        return list(data.iter_rows())
-    if hasattr(data, "to_numpy"):
-        data = data.to_numpy()
-    if isinstance(data, np.ndarray):
-        return data if data.ndim > 0 else None
-    if isinstance(data, Sequence | Set) and not isinstance(data, str | bytes | bytearray | memoryview):
-        return data
-    return None
+def _column(data: Any, name: str) -> Iterable[Any] | None:
+    """Return what a column holds, record by record, as Python values; None where there is no such column."""
+    if hasattr(data, "columns") and hasattr(data, "to_numpy"):
+        place = next((number for number, known in enumerate(data.columns) if str(known) == name), None)
+        if place is None:
+            return None
+        column = data.iloc[:, place] if hasattr(data, "iloc") else data.get_columns()[place]
+        return list(column.to_list())
+    if isinstance(data, np.ndarray) and data.dtype.names is not None:
+        return list(data[name].tolist()) if name in data.dtype.names else None
+    records = listed(data)
+    found = []
+    for record in data.values() if isinstance(data, Mapping) else () if records is None else records:
+        key = _key(record, name)
+        if key is None:
+            return None
+        value = record[key[0]]
+        found.append(value.item() if isinstance(value, np.generic) else value)
+    return found
 
 
-def _record_digest(record: Any) -> str:
+def _key(record: Any, name: str) -> tuple[Any] | None:
+    """The key, or the place, of a column in a record; in a tuple, because a key may be None."""
     if isinstance(record, Mapping):
-        record = sorted((digest(key), digest(value)) for key, value in record.items())
-    return digest(record)
+        return (name,) if name in record else next(((key,) for key in record if str(key) == name), None)
+    if isinstance(record, Sequence | np.ndarray) and not isinstance(record, str | bytes) and name.isdecimal():
+        return (int(name),) if int(name) < len(record) else None
+    return None
 
 
 def parse_relation(text: str | Relation) -> Relation:
@@ -178,14 +246,18 @@ def parse_relation(text: str | Relation) -> Relation:
     if match is None or match[1] not in _MOVEMENTS:
         raise UsageError(f"no relation {text!r}; write {FORMS}")
     kind, given = match[1], {}
-    for option in filter(None, (part.strip().replace(" ", "") for part in (match[2] or "").split(","))):
+    for part in filter(None, map(str.strip, (match[2] or "").split(","))):
+        option = part.replace(" ", "")
+        named = re.fullmatch(r"person\s*=\s*(.+)", part)
         if option in _MOVEMENTS[kind]:
             name, value = "movement", option
         elif re.fullmatch(r"group=[1-9][0-9]{0,8}", option):
             name, value = "group", option.removeprefix("group=")
+        elif named and kind in ("add-remove", "replace"):
+            name, value = "person", named[1]
         else:
             raise UsageError(f"no option {option!r} in the relation {text!r}; write {FORMS}")
         if name in given:
             raise UsageError(f"the relation {text!r} gives its {name} twice; write {FORMS}")
         given[name] = value
-    return Relation(kind, given.get("movement", "all"), int(given.get("group", "1")))
+    return Relation(kind, given.get("movement", "all"), int(given.get("group", "1")), given.get("person"))

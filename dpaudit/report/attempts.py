@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dpaudit.evidence import Attempt, Candidate, Evidence, Verdict
+from dpaudit.evidence import Attempt, Bound, Candidate, Evidence, Verdict
 from dpaudit.privacy import Claim
 from dpaudit.report.numerals import confidence_text, count_text, error_text, estimate_text
 from dpaudit.report.words import METHODS, bound_text, shortened
@@ -42,7 +42,7 @@ def _row(attempt: Attempt, claim: Claim | None, *, trusted: bool) -> AttemptRow:
     return AttemptRow(
         pair=attempt.pair,
         name=attempt.name,
-        event="nothing to measure" if bound.event is None else shortened(str(bound.event), _LONGEST),
+        event=_event(bound),
         method=bound.method,
         counts=_counts(attempt),
         bound=value if trusted or not sampled else "not used",
@@ -50,6 +50,12 @@ def _row(attempt: Attempt, claim: Claim | None, *, trusted: bool) -> AttemptRow:
         error=error_text(bound.confidence) if sampled else "none",
         considered=_candidates(attempt.considered),
     )
+
+
+def _event(bound: Bound) -> str:
+    if bound.event is not None:
+        return shortened(str(bound.event), _LONGEST)
+    return "nothing to measure" if bound.counts is None else "guesses by the order of the scores"
 
 
 def _counts(attempt: Attempt) -> list[str]:

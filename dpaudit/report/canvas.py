@@ -32,7 +32,7 @@ _VARIABLES = {
 }
 SIDES = (SIDE0, SIDE1)
 _NUMBER = re.compile(r"-?\d+\.\d+")
-WIDTH, NARROW_WIDTH = 7.4, 4.3  # inches; the drawing scales with the page, the narrow one is for phones
+WIDTH, NARROW_WIDTH = 7.4, 3.8  # inches; the drawing scales with the page, the narrow one is for phones
 
 _STYLE: dict[str, Any] = {
     "svg.fonttype": "none",

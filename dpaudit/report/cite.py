@@ -92,6 +92,14 @@ _ALIGNMENT = (
     "Wang, Ding, Kifer & Zhang (2020). CheckDP: an automated and integrated approach for proving differential privacy "
     "or finding precise counterexamples. CCS.",
 )
+_ONE_RUN = "Steinke, Nasr & Jagielski (2023). Privacy auditing with one (1) training run. NeurIPS. Theorem 5.2."
+_BETS = "Ville (1939). Étude critique de la notion de collectif. Gauthier-Villars."
+_DIVERGENCES = (
+    "Donsker & Varadhan (1983). Asymptotic evaluation of certain Markov process expectations for large time, IV. "
+    "Communications on Pure and Applied Mathematics 36(2).",
+    "Birrell, Dupuis, Katsoulakis, Rey-Bellet & Wang (2021). Variational representations and neural network estimation "
+    "of Rényi divergences. SIAM Journal on Mathematics of Data Science 3(4).",
+)
 _LOW_BITS = "Mironov (2012). On significance of the least significant bits for differential privacy. CCS."
 
 
@@ -102,12 +110,19 @@ def sources(evidence: Evidence) -> list[str]:
     kind = next((name for notion, name in kinds.items() if isinstance(claim, notion)), "pure")
     if isinstance(claim, ApproxDP) and claim.delta > 0:
         kind = "approximate"
-    listed = [_DEFINITION[kind], *_CURVES]
     methods = {attempt.bound.method for attempt in evidence.attempts} | {evidence.lower.method}
-    if evidence.measuring > 0:
+    listed = [_DEFINITION[kind]]
+    if "one-run" in methods:
+        return [*listed, _CURVES[1], _ONE_RUN]
+    listed += _CURVES
+    if evidence.sequential is not None:
+        listed.append(_BETS)
+    elif evidence.measuring > 0:
         listed.append(_BINOMIAL)
-    if any("joint" in method for method in methods):
+    if any("joint" in method or "multinomial" in method for method in methods):
         listed += _JOINT
+    if any("multinomial" in method for method in methods):
+        listed += _DIVERGENCES
     if any("enumerated" in method for method in methods):
         listed.append(_FEW)
     if evidence.proof is not None and evidence.proof.method in {"alignment", "induction"}:

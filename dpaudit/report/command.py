@@ -8,6 +8,7 @@ from typing import Any
 
 from dpaudit.evidence import Evidence, Scores
 from dpaudit.privacy.claims import number_text
+from dpaudit.report.search import data_options
 from dpaudit.report.words import visible
 
 _RUNNABLE = {"program", "sampler", "seeded", "opaque"}
@@ -47,12 +48,17 @@ def reproduce_command(evidence: Evidence) -> str | None:
     asked = evidence.runs if evidence.asked is None else evidence.asked
     options += ["--runs", str(asked), "--confidence", number_text(evidence.confidence)]
     options += ["--seed", str(evidence.seed), "--relation", evidence.relation]
-    if target.asks != "program" and evidence.low_bits != "report" and evidence.sequential is None:
+    examined = target.asks != "program" and evidence.sequential is None and not evidence.observed
+    if examined and evidence.low_bits != "report":
         options += ["--floating-point", evidence.low_bits]
     options += [] if evidence.sequential is None else ["--sequential"]
+    options += [word for name in evidence.observed for word in ("--observe", name)]
+    options += [] if evidence.curve is None else ["--curve"]
     if evidence.learn is not None:
         options += ["--learn", evidence.learn]
-    if proof is None and any(pair.origin != "mechanism" for pair in evidence.pairs):
+    if evidence.search is not None:
+        options += data_options(evidence.search)
+    elif proof is None and any(pair.origin != "mechanism" for pair in evidence.pairs):
         options += ["--pair", "FILE"]
     # a name that looks like an option must not become one
     words += [*options, "--", target.name] if target.name.startswith("-") else [target.name, *options]

@@ -20,6 +20,8 @@ from dpaudit.report.kinds import (
     without_bound,
 )
 from dpaudit.report.numerals import NBSP, count_text, share_text
+from dpaudit.report.search import search_line
+from dpaudit.report.sensitivity import sensitivity_line
 from dpaudit.report.words import (
     bound_text,
     certainty,
@@ -82,10 +84,15 @@ def _rows(evidence: Evidence, columns: int) -> list[tuple[str, str, int]]:
     if evidence.reason and reason_says_more(evidence):
         rows.append(("reason", evidence.reason, 2))
     rows.append(("target", _target(evidence), 2))
+    how = search_line(evidence)
+    rows += [] if how is None else [("pair", how, 3)]
     rows.append(("claim", _claim(evidence), 1 if columns >= _WIDTH else 2))
     rows += _kinds(evidence, columns) if is_proof(evidence) else _bounds(evidence)
     if evidence.floating_point is not None:
         rows.append(("low bits", _low_bits(evidence.floating_point, evidence), 1))
+    moved = sensitivity_line(evidence)
+    if moved is not None:
+        rows.append(("sensitivity", moved, 2))
     found = detectable_text(evidence)
     if found is not None and evidence.verdict is not Verdict.INVALID:
         how = "" if math.isinf(evidence.detectable or 0.0) else f", with probability 0.9 {yardstick(evidence)}"
@@ -213,12 +220,14 @@ def _runs(evidence: Evidence) -> str:
     if is_proof(evidence) and not evidence.runs:
         return "none"
     pairs = len(evidence.pairs)
+    searching = "" if evidence.search is None else f"{count_text(evidence.search.runs)} searching, "
     text = (
-        f"{count_text(evidence.runs)} ({count_text(evidence.learning)} learning, "
+        f"{count_text(evidence.runs)} ({searching}{count_text(evidence.learning)} learning, "
         f"{count_text(evidence.measuring)} measuring; {pairs} pair{'' if pairs == 1 else 's'})"
     )
     if evidence.sequential is not None:
         limit = count_text(evidence.runs if evidence.asked is None else evidence.asked)
         how = f"stopped early, of at most {limit}" if evidence.sequential.stopped else "all that were allowed"
         text = f"{count_text(evidence.runs)} ({how}; each bet on as it came; {pairs} pair{'' if pairs == 1 else 's'})"
+    text += "; each with its run time" if "time" in evidence.observed else ""
     return text if evidence.reproducible else text + "; not reproducible"

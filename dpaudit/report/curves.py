@@ -44,6 +44,7 @@ class CurvesPart:
     basis: str
     zoomed: bool
     claimed: bool
+    places: bool
 
 
 def curves_part(evidence: Evidence, claim: Claim | None) -> CurvesPart | None:
@@ -61,6 +62,7 @@ def curves_part(evidence: Evidence, claim: Claim | None) -> CurvesPart | None:
         basis=_basis(evidence, points),
         zoomed=any(point.rare for point in points),
         claimed=claim is not None,
+        places=not any(point.event for point in points),
     )
 
 

@@ -42,7 +42,7 @@ class Mark:
 def line_figure(marks: Sequence[Mark], symbol: str, *, narrow: bool = False) -> str:
     """Draw every mark on a row of its own over one axis: numbers that nearly agree stay readable."""
     finite = [mark.value for mark in marks if math.isfinite(mark.value) and mark.value > 0]
-    top = max(finite, default=1.0) * (1.3 if len(finite) == len(marks) else 1.5)
+    top = max(finite, default=1.0) * (1.3 if len(finite) == len(marks) and not narrow else 1.5)
     claim = next((mark.value for mark in marks if mark.kind == "claim"), None)
     with canvas("line", 0.75 + 0.33 * len(marks), narrow=narrow) as figure:
         axes = figure.add_subplot()
@@ -55,7 +55,7 @@ def line_figure(marks: Sequence[Mark], symbol: str, *, narrow: bool = False) -> 
         if claim is not None and claim <= top:
             axes.axvline(claim, color=CLAIM, linewidth=1, linestyle=_DASHES, zorder=1)
         for row, mark in enumerate(marks):
-            _draw_mark(axes, row, mark, top)
+            _draw_mark(axes, row, mark, top, claim, narrow=narrow)
         axes.set_yticks(range(len(marks)), [mark.name for mark in marks])
         axes.tick_params(axis="y", length=0, pad=9)
         axes.spines["left"].set_visible(False)
@@ -79,7 +79,7 @@ _MARKERS = {"lower": ">", "exact": "P", "claim": "D", "upper": "<", "proved": "<
 _INKS = {"claim": CLAIM, "proved": PROOF, "detectable": MUTED, "true": MUTED}  # others in ink
 
 
-def _draw_mark(axes: Axes, row: int, mark: Mark, top: float) -> None:
+def _draw_mark(axes: Axes, row: int, mark: Mark, top: float, claim: float | None, *, narrow: bool) -> None:
     at = min(max(mark.value, 0.0), top)
     ink = _INKS.get(mark.kind, INK)
     if mark.kind in {"lower", "exact"} and at > 0:
@@ -108,19 +108,41 @@ def _draw_mark(axes: Axes, row: int, mark: Mark, top: float) -> None:
         markersize=6,
         clip_on=False,
     )
-    # a text stands in the open: beyond a lower bound, before an upper one, and never past the edge
-    room = 0.4 if mark.kind in {"upper", "proved"} else 0.72
-    far = axes.transData.transform((at, 0))[0] > axes.transAxes.transform((room, 0))[0]
+    before = _stands_before(axes, mark, at, claim, narrow=narrow)
     axes.annotate(
         mark.text,
         (at, row),
-        xytext=(-9 if far else 9, 0),
+        xytext=(-9 if before else 9, 0),
         textcoords="offset points",
-        ha="right" if far else "left",
+        ha="right" if before else "left",
         va="center",
         color=INK,
         bbox=None,
     )
+
+
+_LETTER, _GAP = 0.0115, 0.02  # of the width of a wide axis
+_NARROWER = 2.2  # how much less room a narrow axis has
+
+
+def _stands_before(axes: Axes, mark: Mark, at: float, claim: float | None, *, narrow: bool) -> bool:
+    """Whether the text of a mark stands left of it: where there is room, across no line, and outside of bars."""
+
+    def place(value: float) -> float:
+        return float(axes.transAxes.inverted().transform(axes.transData.transform((value, 0)))[0])
+
+    scale = _NARROWER if narrow else 1.0
+    here, line = place(at), None if claim is None else place(claim)
+    length, gap = _LETTER * scale * len(mark.text), _GAP * scale
+
+    def cost(left: float, right: float, *, in_bar: bool) -> float:
+        crossed = line is not None and left < line < right
+        return 4.0 * (left < 0 or right > 1.02) + 2.0 * crossed + 1.0 * in_bar
+
+    upper = mark.kind in {"upper", "proved"}
+    lower = mark.kind in {"lower", "exact"}
+    before = cost(here - gap - length, here - gap, in_bar=lower)
+    return before < cost(here + gap, here + gap + length, in_bar=upper)
 
 
 # --- the event over both histograms ----------------------------------------------------------------------
@@ -155,7 +177,8 @@ def _bar_figure(histogram: Histogram, shown: list[Bar], narrow: bool) -> str:
             rows + 0.19, shares[1], 0.34, facecolor="none", edgecolor=SIDE1, hatch="////", linestyle="--", linewidth=1
         )
         names = [
-            shortened(bar.label, 18 if narrow else 34) + ("" if bar.side is None else f"  ▸ side {bar.side}")
+            shortened(_brief(bar.label) if narrow else bar.label, 18 if narrow else 34)
+            + ("" if bar.side is None else f"  ▸ side {bar.side}")
             for bar in shown
         ]
         axes.set_yticks(rows, names)
@@ -174,6 +197,11 @@ def _bar_figure(histogram: Histogram, shown: list[Bar], narrow: bool) -> str:
             else ""
         )
         return svg(figure, "event", label, narrow=narrow)
+
+
+def _brief(label: str) -> str:
+    """An interval as a phone has room for it."""
+    return label.replace(" to below ", " … ").replace(" and above", " …")
 
 
 def _finite(cells: Sequence[Cell]) -> list[tuple[float, float, int, int]]:

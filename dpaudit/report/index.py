@@ -8,10 +8,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dpaudit.evidence import Evidence
-from dpaudit.report.numerals import claim_text, count_text, estimate_text, lower_text, upper_text
+from dpaudit.evidence import Evidence, Verdict
+from dpaudit.report.numerals import claim_text, count_text, estimate_text, upper_text
 from dpaudit.report.templates import environment, source
-from dpaudit.report.words import full_text, symbol
+from dpaudit.report.words import bound_text, claim_words, full_text
 
 _SCRIPT = "index.js"
 
@@ -59,10 +59,8 @@ def _row(entry: Entry) -> dict[str, object]:
         "remark": entry.remark,
         "verdict": str(evidence.verdict),
         "tone": str(evidence.verdict).replace(" ", "-"),
-        "claim": _Shown(evidence.claim or "none", math.nan if claimed is None else claimed),
-        "lower": _Shown(
-            f"{symbol(evidence)} ≥ {lower_text(evidence.lower.value, claim=claimed)}", evidence.lower.value
-        ),
+        "claim": _Shown("none" if claim is None else claim_words(claim), math.nan if claimed is None else claimed),
+        "lower": _lower(evidence),
         "upper": _upper(evidence),
         "loss": _Shown("unknown", math.nan) if loss is None else _Shown(_loss_text(loss), loss),
         "detectable": _detectable(evidence.detectable),
@@ -70,6 +68,14 @@ def _row(entry: Entry) -> dict[str, object]:
         "claimed_short": "" if claimed is None else claim_text(claimed),
         "identity": evidence.id,
     }
+
+
+def _lower(evidence: Evidence) -> _Shown:
+    if evidence.verdict is Verdict.INVALID:
+        return _Shown("–", math.nan)
+    if evidence.lower.value <= 0:
+        return _Shown("none above 0", 0.0)
+    return _Shown(bound_text(evidence.lower, evidence.claimed), evidence.lower.value)
 
 
 def _upper(evidence: Evidence) -> _Shown:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from dpaudit.evidence import Bound, Evidence, Power, Verdict
+from dpaudit.evidence import Bound, Evidence, Verdict
 from dpaudit.privacy import Claim
 from dpaudit.report.canvas import both
 from dpaudit.report.figures import Mark, line_figure
 from dpaudit.report.kinds import contradicting, exact_lower, exact_value, is_proof, sampled_lower, without_bound
-from dpaudit.report.numerals import NBSP, claim_text, confidence_text, count_text, estimate_text, upper_text
+from dpaudit.report.numerals import NBSP, claim_text, confidence_text, estimate_text, upper_text
 from dpaudit.report.words import claim_words, full_text, kind_words, symbol, value_text, yardstick
 
 
@@ -131,7 +131,6 @@ def _yardsticks(evidence: Evidence) -> list[tuple[Row, Mark | None]]:
         entries.append(
             (_detectable_row(found, letter, yardstick(evidence)), Mark("detectable", "detectable", found, text))
         )
-        entries += [(_smaller_row(item, letter, yardstick(evidence)), None) for item in evidence.power]
     true = evidence.target.true_loss
     if true is not None:
         meaning = "from theory, for these pairs; not used by the audit"
@@ -146,9 +145,3 @@ def _detectable_row(value: float, letter: str, where: str) -> Row:
         return Row("detectable", "none", how, "–", "no violation of any size could have been found in these runs")
     meaning = f"a violation so large would have been found, had it shown {where}"
     return Row("detectable", f"{letter} ≥ {upper_text(value)}", how, "probability 0.9", meaning)
-
-
-def _smaller_row(item: Power, letter: str, where: str) -> Row:
-    meaning = f"about {count_text(item.runs)} runs in all would have found it, had it shown {where}"
-    value = f"{letter} ≥ {upper_text(item.value)}"
-    return Row("smaller violation", value, "computed from the counts", "probability 0.9", meaning)

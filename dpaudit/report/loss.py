@@ -29,6 +29,7 @@ class LossPart:
     atoms: bool
     rare: str
     note: str
+    stated: str = ""
 
 
 def _limit(claim: Claim | None) -> float | None:
@@ -63,7 +64,30 @@ def loss_part(evidence: Evidence, claim: Claim | None) -> LossPart | None:
         atoms=bool(bins.atoms),
         rare=_rare(losses),
         note=_loss_note(claim),
+        stated="" if bins.stated is None else _stated(losses, claim, limit),
     )
+
+
+def _stated(losses: Losses, claim: Claim | None, limit: float | None) -> str:
+    """Say what the law is that is drawn over the bars, and what of it lies beyond the claim."""
+    text = (
+        "Over the bars stands the law that the mechanism states for its outputs, of the same cells: what the bars "
+        "would come to with ever more runs if the mechanism does what it says. Nothing was concluded from it."
+    )
+    found = None if limit is None else beyond(losses, limit).stated
+    if claim is None or found is None:
+        return text
+    if not any(mass for mass, _ in found):
+        return f"{text} By this law no cell lies beyond ±ε."
+    (above, excess0), (below, excess1) = found
+    text += (
+        f" By this law {share_text(above)} of the outputs of side 0 fall into cells above +ε, and {share_text(below)} "
+        "of those of side 1 into cells below −ε"
+    )
+    if claim.delta > 0:
+        more = "more" if max(excess0, excess1) > claim.delta else "not more"
+        text += f"; the excess over the cells is {share_text(excess0)} and {share_text(excess1)}, {more} than δ"
+    return text + "."
 
 
 def _rare(losses: Losses) -> str:
@@ -72,7 +96,7 @@ def _rare(losses: Losses) -> str:
         return ""
     return (
         f"{count_text(runs)} runs lie in cells that only one side reached, too seldom to call the loss infinite; "
-        "they are not drawn."
+        "they are not drawn, and count as beyond by estimate only."
     )
 
 

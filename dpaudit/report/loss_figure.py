@@ -18,7 +18,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 from dpaudit.report.canvas import CLAIM, GRID, INK, MUTED, PROOF, SIDE0, SIDE1, SIDES, canvas, svg
 from dpaudit.report.figures import legend_sides
 from dpaudit.report.kinds import Proved
-from dpaudit.report.losses import Atom, Bins
+from dpaudit.report.losses import Atom, Bins, Stated
 
 
 def loss_figure(
@@ -46,6 +46,8 @@ def loss_figure(
         if alone:
             _draw_alone(axes, reach, width, bins)
         handles = _loss_handles(bins)
+        if bins.stated is not None:
+            handles += _draw_stated(axes, bins.stated, bins.edges)
         if limit is not None and limit <= reach * 1.001:
             handles.append(_draw_limits(axes, limit, CLAIM, (0, (1, 1.5)), f"± claimed {limit_text}"))
         if upper is not None and upper.value <= reach * 1.001:
@@ -63,6 +65,22 @@ def loss_figure(
         return svg(figure, "loss", label, narrow=narrow)
 
 
+def _draw_stated(axes: Axes, stated: Stated, edges: Any) -> list[Any]:
+    """Draw the stated law over the bars: a line for each bin, and a marker for what has one loss."""
+    low = axes.get_ylim()[0]
+    handles = []
+    for side, line in ((0, "-"), (1, (0, (2, 1)))):
+        mass = np.where(stated.mass[side] > low, stated.mass[side], np.nan)
+        axes.hlines(mass, edges[:-1], edges[1:], color=INK, linewidth=1.5, linestyle=line, zorder=3)
+        points = [(atom[0], atom[1 + side]) for atom in stated.atoms if atom[1 + side] > low]
+        style: Any = {"color": INK, "marker": "oD"[side], "markersize": 5, "markerfacecolor": "none"}
+        axes.plot([x for x, _ in points], [y for _, y in points], linestyle="", zorder=4, **style)
+        marker = style if stated.atoms else {"color": INK}
+        spread: Any = line if stated.mass.any() else ""
+        handles.append(Line2D([], [], linewidth=1.5, linestyle=spread, label=f"stated law, side {side}", **marker))
+    return handles
+
+
 def _draw_limits(axes: Axes, at: float, ink: str, dashes: Any, label: str) -> Line2D:
     for place in sorted({-at, at}):
         axes.axvline(place, color=ink, linewidth=1.2, linestyle=dashes)
@@ -72,8 +90,16 @@ def _draw_limits(axes: Axes, at: float, ink: str, dashes: Any, label: str) -> Li
 def _name_axes(axes: Axes, narrow: bool) -> None:
     axes.set_xlabel("privacy loss ln(p/q)" + ("\n" if narrow else ""))
     for at, text, colour in ((0.0, "◂ speaks for side 1", SIDE1), (1.0, "speaks for side 0 ▸", SIDE0)):
-        below, align = (-0.24 if narrow else -0.16), "left" if at == 0 else "right"
-        axes.text(at, below, text, transform=axes.transAxes, ha=align, color=colour)
+        axes.annotate(
+            text,
+            (at, 0.0),
+            xycoords="axes fraction",
+            xytext=(0, -40 if narrow else -28),
+            textcoords="offset points",
+            ha="left" if at == 0 else "right",
+            va="center",
+            color=colour,
+        )
     axes.set_ylabel("share of the runs")
 
 
@@ -167,10 +193,15 @@ def _scale(axes: Axes, bins: Bins) -> None:
     lows = np.concatenate([bins.low.ravel(), [bins.minus[1], bins.plus[1]], atoms[:, 1]])
     highs = np.concatenate([bins.high.ravel(), [bins.minus[2], bins.plus[2]], atoms[:, 2]])
     seen, top = every[every > 0], float(np.max(highs[every > 0], initial=0.0)) or 1.0
+    stated = 0.0
+    if bins.stated is not None:
+        stated = max(float(bins.stated.mass.max()), 0.0, *(mass for atom in bins.stated.atoms for mass in atom[1:]))
+    top = max(top, stated)
     if len(seen) and seen.min() < 0.004 * seen.max():
+        most = max(float(seen.max()), stated)
         axes.set_yscale("log")
         axes.yaxis.set_minor_locator(NullLocator())
-        axes.set_ylim(max(float(lows[every > 0].min()) / 2, float(seen.min()) / 10), min(2.0, float(seen.max()) * 3))
+        axes.set_ylim(max(float(lows[every > 0].min()) / 2, float(seen.min()) / 10), min(2.0, most * 3))
     else:
         axes.set_ylim(0.0, 1.06 * top)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{100 * y:.3g} %"))

@@ -5,6 +5,8 @@ For a cell of outputs with probability p under side 0 and q under side 1, the pr
 in the measuring runs, over cells that were frozen on the learning runs. All of it is an estimate that
 explains a verdict; none of it decides one.
 
+Where a mechanism states the law of its outputs, the same cells have exact probabilities too, and so exact losses.
+
 Single outputs (categories, values that come again and again) keep their own place on the axis of the loss: they are
 atoms. Only what is spread over an axis is sorted into bins.
 """
@@ -24,6 +26,8 @@ from dpaudit.evidence import Cell, Histogram
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 CONFIDENCE = 0.95
 _MOST_ATOMS = 30
+_ONE_LOSS, _MANY = 0.02, 5  # so many exact losses, so close in widths of a bin, are one
+_ROUNDED = 1e-10  # how far the probabilities of a stated law may be from what they were
 LEAST = 10  # a cell seen on one side only counts as an infinite loss from this many runs on
 
 
@@ -51,6 +55,7 @@ class Losses:
         low, high: an interval of the loss, from exact intervals of p and q.
         infinite: seen on one side only, there at least `LEAST` times; rare: seen on one side only, less often.
         single: cells that are one output each, and not a stretch of an axis.
+        exact: (2, cells) the probabilities that the mechanism states, or None.
     """
 
     runs: tuple[int, int]
@@ -62,6 +67,7 @@ class Losses:
     infinite: np.ndarray[Any, np.dtype[np.bool_]]
     rare: np.ndarray[Any, np.dtype[np.bool_]]
     single: np.ndarray[Any, np.dtype[np.bool_]]
+    exact: Floats | None = None
 
     @property
     def finite(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -78,9 +84,11 @@ def cell_losses(histogram: Histogram | None) -> Losses | None:
     """Return the losses of the cells of a histogram, or None where no run of one side was counted."""
     if histogram is None or min(histogram.runs) <= 0:
         return None
-    cells = [cell for cell in histogram.cells if cell.count0 or cell.count1]
-    if not cells:
+    seen = [at for at, cell in enumerate(histogram.cells) if cell.count0 or cell.count1]
+    if not seen:
         return None
+    cells = [histogram.cells[at] for at in seen]
+    exact = None if histogram.exact is None else np.asarray(histogram.exact, dtype=np.float64)[:, seen]
     count0 = np.array([cell.count0 for cell in cells], dtype=np.float64)
     count1 = np.array([cell.count1 for cell in cells], dtype=np.float64)
     n0, n1 = histogram.runs
@@ -94,7 +102,7 @@ def cell_losses(histogram: Histogram | None) -> Losses | None:
     alone = ~np.isfinite(loss)
     often = np.maximum(count0, count1) >= LEAST
     single = np.array([_is_single(cell) for cell in cells])
-    return Losses((n0, n1), count0, count1, loss, low, high, alone & often, alone & ~often, single)
+    return Losses((n0, n1), count0, count1, loss, low, high, alone & often, alone & ~often, single, exact)
 
 
 def _is_single(cell: Cell) -> bool:
@@ -112,7 +120,7 @@ class Bins:
 
     ``edges`` has shape (bins + 1,); ``mass``, ``low`` and ``high`` have shape (2, bins), a row for each side.
     ``minus`` and ``plus`` are (mass, low, high) of the cells that only side 1, or only side 0, was seen in.
-    ``atoms`` are not among the bins.
+    ``atoms`` are not among the bins. ``stated`` is the same by the law that the mechanism states, where it does.
     """
 
     edges: Floats
@@ -122,6 +130,15 @@ class Bins:
     minus: tuple[float, float, float]
     plus: tuple[float, float, float]
     atoms: tuple[Atom, ...] = ()
+    stated: Stated | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """The law of the loss, exactly: ``mass`` (2, bins) of what is spread out, and (loss, mass 0, mass 1) of atoms."""
+
+    mass: Floats
+    atoms: tuple[tuple[float, float, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +152,7 @@ class Atom:
 
 def loss_bins(losses: Losses, limit: float | None) -> Bins:
     """Sort the cells into bins of equal width around 0; ``limit`` (a claimed ε) falls on an edge where it can."""
-    finite = losses.loss[losses.finite]
+    finite = np.concatenate([losses.loss[losses.finite], _exact_losses(losses)[1]])
     reach = float(np.max(np.abs(finite), initial=0.0)) * 1.02
     if limit is not None and 0 < limit <= 5 * max(reach, 1e-12):
         reach = max(reach, 1.2 * limit)
@@ -154,7 +171,36 @@ def loss_bins(losses: Losses, limit: float | None) -> Bins:
     runs = np.array(losses.runs)[:, None]
     low, high = frequency_interval(counts, runs)
     mass = np.asarray(counts / runs, dtype=np.float64)
-    return Bins(edges, mass, low, high, _alone(losses, 1), _alone(losses, 0), _atoms(losses, apart, 0.8 * width))
+    atoms = _atoms(losses, apart, 0.8 * width)
+    return Bins(edges, mass, low, high, _alone(losses, 1), _alone(losses, 0), atoms, _stated(losses, edges))
+
+
+def _exact_losses(losses: Losses) -> tuple[np.ndarray[Any, np.dtype[np.intp]], Floats]:
+    """Return the cells whose loss the stated law gives, in the order of their losses, and these."""
+    if losses.exact is None:
+        return np.empty(0, dtype=np.intp), np.empty(0)
+    cells = np.flatnonzero((losses.exact > 0).all(axis=0))  # 0 may be a probability that was rounded away
+    loss = np.log(losses.exact[0, cells] / losses.exact[1, cells])
+    order = np.argsort(loss, kind="stable")
+    return cells[order], loss[order]
+
+
+def _stated(losses: Losses, edges: Floats) -> Stated | None:
+    """Sort the stated law into the bins. Single outputs, and many cells of one loss, are atoms."""
+    cells, loss = _exact_losses(losses)
+    if losses.exact is None or not len(cells):
+        return None
+    atoms, spread = [], []
+    closest = _ONE_LOSS * float(edges[1] - edges[0])
+    for group in np.split(np.arange(len(cells)), np.flatnonzero(np.diff(loss) > closest) + 1):
+        own = cells[group]
+        if losses.single[own].any() or len(group) >= _MANY:
+            p, q = (float(side[own].sum()) for side in losses.exact)
+            atoms.append((math.log(p / q), p, q))
+        else:
+            spread += group.tolist()
+    mass = [np.histogram(loss[spread], edges, weights=side[cells[spread]])[0] for side in losses.exact]
+    return Stated(np.array(mass), tuple(atoms))
 
 
 def _apart(losses: Losses) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -205,11 +251,13 @@ class Beyond:
         clear: mass of the cells whose whole interval of the loss lies beyond.
         unclear: mass of the other cells whose estimated loss lies beyond: noise alone puts cells there.
         excess: Σ (p − e^ε·q)₊ over the cells, and with the sides swapped: what a claim with δ limits by δ.
+        stated: (mass beyond, excess) by the law that the mechanism states, for each direction; None without one.
     """
 
     clear: tuple[float, float]
     unclear: tuple[float, float]
     excess: tuple[float, float]
+    stated: tuple[tuple[float, float], tuple[float, float]] | None = None
 
 
 def beyond(losses: Losses, epsilon: float) -> Beyond:
@@ -221,8 +269,21 @@ def beyond(losses: Losses, epsilon: float) -> Beyond:
         factor = np.exp(epsilon)
         excess0 = float(np.sum(np.maximum(p - np.where(q > 0, factor * q, 0.0), 0.0)))
         excess1 = float(np.sum(np.maximum(q - np.where(p > 0, factor * p, 0.0), 0.0)))
+    stated = None
+    if losses.exact is not None:
+        first, second = losses.exact
+        stated = _stated_beyond(first, second, factor), _stated_beyond(second, first, factor)
     return Beyond(
         (losses.mass(0, clear_above), losses.mass(1, clear_below)),
         (losses.mass(0, above & ~clear_above), losses.mass(1, below & ~clear_below)),
         (excess0, excess1),
+        stated,
     )
+
+
+def _stated_beyond(p: Floats, q: Floats, factor: float) -> tuple[float, float]:
+    """Return the mass of the cells with p > e^ε·q, and Σ (p − e^ε·q) over them, beyond what rounding explains."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        over = np.where(q > 0, p - factor * q, p)
+        above = over > _ROUNDED * (1 + factor)
+    return float(p[above].sum()), float(over[above].sum())

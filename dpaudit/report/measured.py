@@ -9,6 +9,7 @@ from markupsafe import Markup
 from dpaudit.event import Event
 from dpaudit.evidence import Bound, Counts, Evidence, Histogram, Scores, Sequential
 from dpaudit.report.canvas import INK, MUTED, both, canvas, svg
+from dpaudit.report.course import how_counted, how_fixed, is_by_rank
 from dpaudit.report.figures import event_figure
 from dpaudit.report.kinds import is_proof, sampled_lower
 from dpaudit.report.losses import frequency_interval
@@ -35,8 +36,9 @@ class EventPart:
     guesses: str
     figure: Markup | None
     drawing: str
-    pair: int | None
-    computed: bool
+    fixed: str
+    caption: str
+    intervals: bool
     drawn_runs: str
 
 
@@ -44,7 +46,7 @@ def event_part(evidence: Evidence) -> EventPart:
     """Return the event that showed most in the runs."""
     bound, histogram = sampled_lower(evidence), evidence.histogram
     if bound is None:
-        return _measured(evidence.lower if not is_proof(evidence) else None)
+        return _measured(evidence, evidence.lower if not is_proof(evidence) else None)
     figure, drawn = None, ""
     if histogram is not None and histogram.cells:
         outputs = histogram
@@ -53,7 +55,7 @@ def event_part(evidence: Evidence) -> EventPart:
     drawing = "" if histogram is None else _drawing_note(histogram, bound.event)
     found = evidence.counterexample
     computed = found is not None and bound.event == found.event
-    part = _measured(bound, computed=computed, figure=figure, drawing=drawing, drawn_runs=drawn)
+    part = _measured(evidence, bound, computed=computed, figure=figure, drawing=drawing, drawn_runs=drawn)
     if evidence.sequential is not None:
         return _of_last_epoch(part, evidence.sequential)
     return part if evidence.scores is None else _with_scores(part, evidence, evidence.scores, bound)
@@ -67,7 +69,7 @@ def _of_last_epoch(part: EventPart, sequential: Sequential) -> EventPart:
         f"Events were chosen {times}, each from all runs before it; this is the last one, with the runs that were bet "
         "on with it alone. The bound rests on all bets together."
     )
-    return replace(part, rows=[_without_intervals(row) for row in part.rows], guesses=said)
+    return replace(part, guesses=said)
 
 
 def _with_scores(part: EventPart, evidence: Evidence, scores: Scores, bound: Bound) -> EventPart:
@@ -88,7 +90,7 @@ def _with_scores(part: EventPart, evidence: Evidence, scores: Scores, bound: Bou
     return replace(
         part,
         sentences=sentences,
-        rows=[_without_intervals(row) for row in _count_rows(bound.counts, [side for side, _ in sentences])],
+        rows=_count_rows(bound.counts, [side for side, _ in sentences]),
         guesses=" ".join([f"Guessed were the {guesses_text(bound)}.", *_scores_sentences(evidence)]),
         figure=figure or None,
         drawing=note.strip(),
@@ -115,18 +117,14 @@ def _scores_sentences(evidence: Evidence) -> list[str]:
     return said
 
 
-def _without_intervals(row: CountRow) -> CountRow:
-    (count0, share0, _), (count1, share1, _) = row.cells
-    return CountRow(row.name, ((count0, share0, "–"), (count1, share1, "–")))
-
-
 def low_bits_part(evidence: Evidence) -> EventPart | None:
     """The event in the low-order bits; None where none was measured."""
     bound = evidence.floating_point
-    return None if bound is None or bound.event is None else _measured(bound)
+    return None if bound is None or bound.event is None else _measured(evidence, bound)
 
 
 def _measured(
+    evidence: Evidence,
     bound: Bound | None,
     *,
     computed: bool = False,
@@ -135,6 +133,7 @@ def _measured(
     drawn_runs: str = "",
 ) -> EventPart:
     event, counts = (None, None) if bound is None else (bound.event, bound.counts)
+    intervals = evidence.sequential is None and not is_by_rank(evidence)
     sentences = [] if event is None else [(side, event.describe(side)) for side in (0, 1) if event.toward(side)]
     return EventPart(
         sentences=sentences,
@@ -143,8 +142,9 @@ def _measured(
         guesses="" if bound is None or counts is None or bound.method != "guess" else _guesses(counts),
         figure=figure,
         drawing=drawing,
-        pair=None if bound is None else bound.pair,
-        computed=computed,
+        fixed=how_fixed(evidence, None if bound is None else bound.pair, computed=computed),
+        caption=how_counted(evidence, intervals=intervals),
+        intervals=intervals,
         drawn_runs=drawn_runs,
     )
 

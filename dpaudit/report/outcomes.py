@@ -6,7 +6,7 @@ import math
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from dpaudit.event import Coordinate, Event, Rows, Rule
+from dpaudit.event import Box, Coordinate, Event, Rows, Rule
 from dpaudit.evidence import Cell, Histogram
 from dpaudit.privacy.claims import number_text
 
@@ -58,6 +58,8 @@ def speaks_for(event: Event | None, cell: Cell) -> int | None:
             label = label or (rule.labels[0] if rule.form == cell.label else 0)
         elif isinstance(rule.score, Rows):
             label = label or _row_label(rule, rule.score, cell.label)
+        elif isinstance(rule.score, Box):
+            label = label or _box_label(rule, rule.score, cell.label)
     if not label and (value := _number(cell)) is not None:
         for rule in _scalar_rules(event):
             label = label or rule.labels[bisect_right(rule.edges, value)]
@@ -70,6 +72,24 @@ def _row_label(rule: Rule, score: Rows, text: str) -> int:
         if text == (numbers if rule.form in _PLAIN else f"{rule.form} = {numbers}"):
             return rule.labels[index + 1]
     return 0
+
+
+def _box_label(rule: Rule, box: Box, text: str) -> int:
+    """The label of one output that is written out, by whether its numbers lie within the box; 0 for other cells."""
+    head = f"{rule.form} = "
+    if not text.startswith(head):
+        return 0
+    try:
+        numbers = [float(number) for number in text[len(head) :].split(" ")]
+    except ValueError:
+        return 0
+    if len(numbers) != len(box.low):
+        return 0
+    inside = all(
+        (low is None or number >= low) and (high is None or number <= high)
+        for number, low, high in zip(numbers, box.low, box.high, strict=True)
+    )
+    return rule.labels[int(inside)]
 
 
 def _number(cell: Cell) -> float | None:

@@ -11,17 +11,19 @@ from typing import Any
 
 from markupsafe import Markup
 
-from dpaudit.evidence import Counterexample, Evidence, PairRecord
+from dpaudit.evidence import Evidence, PairRecord
 from dpaudit.privacy import Claim
 from dpaudit.report.attempts import attempt_rows, methods
 from dpaudit.report.change import change_part
 from dpaudit.report.cite import bibtex, citation, sources
 from dpaudit.report.command import reproduce_command
+from dpaudit.report.course import counted, method_sentence
 from dpaudit.report.curves import curves_part
 from dpaudit.report.difference import Piece, differences
 from dpaudit.report.embed import BLOCK_ID, embedded_json
 from dpaudit.report.headline import headline, reason_says_more
 from dpaudit.report.kinds import is_proof
+from dpaudit.report.layers import layers
 from dpaudit.report.line import line
 from dpaudit.report.loss import loss_part
 from dpaudit.report.meaning import meaning
@@ -30,6 +32,8 @@ from dpaudit.report.numerals import confidence_text, count_text, error_text
 from dpaudit.report.posterior import posterior_part
 from dpaudit.report.power import power_part
 from dpaudit.report.proof import exact_part, proof_part
+from dpaudit.report.search import search_part
+from dpaudit.report.sensitivity import sensitivity_part
 from dpaudit.report.templates import environment
 from dpaudit.report.words import (
     ASKS,
@@ -70,8 +74,10 @@ def _sections(context: dict[str, Any]) -> list[_Section]:
         ("scope", "Scope", True),
         ("limits", "What it cannot show", True),
         ("pair", "The pair", True),
+        ("search", "How the pair was found", context["search"]),
         ("event", "The event", True),
         ("low-bits", "Low-order bits", context["low_bits"]),
+        ("sensitivity", "Sensitivity", context["sensitivity"]),
         ("loss", "Privacy loss", True),
         ("tradeoff", "Trade-off curve", curves),
         ("profile", "Privacy profile", curves),
@@ -90,7 +96,7 @@ def _sections(context: dict[str, Any]) -> list[_Section]:
 
 def _context(evidence: Evidence, baseline: Evidence | None) -> dict[str, Any]:
     claim = evidence.claimed
-    record = evidence.to_json()
+    record, exact = evidence.to_json(), exact_part(evidence, claim)
     return {
         "evidence": evidence,
         "identity": evidence.id,
@@ -99,6 +105,8 @@ def _context(evidence: Evidence, baseline: Evidence | None) -> dict[str, Any]:
         "symbol": symbol(evidence),
         "low_bits": low_bits_sentence(evidence),
         "low_event": low_bits_part(evidence),
+        "sensitivity": sensitivity_part(evidence),
+        "search": search_part(evidence),
         "line": line(evidence, claim),
         "apart": is_proof(evidence),
         "meaning": meaning(evidence),
@@ -107,11 +115,17 @@ def _context(evidence: Evidence, baseline: Evidence | None) -> dict[str, Any]:
         "power": power_part(evidence),
         "change": change_part(baseline, evidence),
         "proof": proof_part(evidence, claim),
-        "exact": exact_part(evidence, claim),
+        "exact": exact,
         "scope": _scope(evidence, claim),
+        "layers": layers(evidence),
         "limits": limits(evidence),
-        "pairs": [_pair(number, pair, evidence.counterexample) for number, pair in enumerate(evidence.pairs)],
+        "pairs": [
+            _pair(number, pair, shown_above=exact is not None and exact.data is not None, asks=evidence.target.asks)
+            for number, pair in enumerate(evidence.pairs)
+        ],
         "event": event_part(evidence),
+        "counted": counted(evidence),
+        "method": method_sentence(evidence),
         "loss": loss_part(evidence, claim),
         "of_score": evidence.histogram is not None and evidence.histogram.axis == "score",
         "attempts": attempt_rows(evidence, claim),
@@ -154,22 +168,29 @@ def _scope(evidence: Evidence, claim: Claim | None) -> list[tuple[str, str, str]
             "" if evidence.unit else "What one record stands for was not recorded.",
         ),
         ("Neighbours", evidence.relation, relation_words(evidence.relation)),
-        (
-            "Attacker",
-            "sees one output of the mechanism",
-            "and knows the code, its parameters and both datasets of the pair, but not which of them was used.",
-        ),
+        _attacker(evidence),
         ("Kind of function", target.asks, _asks(evidence)),
         ("Code digest", target.digest or "not available", "SHA-256 of the function's source" if target.digest else ""),
     ]
     if target.source:
         rows.append(("Source", target.source, ""))
+    if "time" in evidence.observed:
+        rows.append(("Observed", "the run time of every call", "In seconds, the last number of each output."))
     if not evidence.reproducible:
-        rows.append(
-            ("Reproducible", "no", "The function's randomness cannot be seeded; another run gives other counts.")
-        )
+        seeded = evidence.target.asks != "opaque"
+        why = "No call takes as long twice" if seeded else "The function's randomness cannot be seeded"
+        rows.append(("Reproducible", "no", f"{why}; another run gives other counts."))
     rows += [("Taken on trust", text, "") for text in evidence.assumptions]
     return rows
+
+
+def _attacker(evidence: Evidence) -> tuple[str, str, str]:
+    if evidence.target.asks == "scores":
+        text = "and guesses by the score alone whether it was in the training data."
+        return "Attacker", "sees a score that one attack gives a record", text
+    text = "and knows the code, its parameters and both datasets of the pair, but not which of them was used."
+    timed = ", and how long the call took" if "time" in evidence.observed else ""
+    return "Attacker", f"sees one output of the mechanism{timed}", text
 
 
 def _asks(evidence: Evidence) -> str:
@@ -192,19 +213,28 @@ class _Pair:
     digests: tuple[str, str]
     origin: str
     shown: tuple[list[Piece], list[Piece]] | None
+    where: str
 
 
 _ORIGINS = {
     "mechanism": "named by the mechanism as its worst case",
     "given": "given by whoever ran the audit",
+    "found": "found by a search",
     "counterexample": "found together with the event whose probabilities are computed exactly",
 }
 
 
-def _pair(number: int, pair: PairRecord, counterexample: Counterexample | None) -> _Pair:
-    shown, origin = None, pair.origin
-    if counterexample is not None:  # whoever asks for a proof gives no pair
-        shown, origin = differences(counterexample.data0, counterexample.data1), "counterexample"
+_RECORDED = {
+    "scores": "recorded elsewhere: scores of members (side 0) and of others (side 1)",
+    "outputs": "recorded elsewhere: outputs of either side",
+}
+
+
+def _pair(number: int, pair: PairRecord, *, shown_above: bool, asks: str) -> _Pair:
+    shown, origin, where = None, pair.origin, "Its data are not part of the evidence; the digests identify them."
+    if shown_above:  # whoever asks for a proof gives no pair
+        origin, where = "counterexample", "Its data stand above, beside the exact numbers."
     elif pair.shown0 is not None and pair.shown1 is not None:
-        shown = differences(pair.shown0, pair.shown1)
-    return _Pair(number, (pair.digest0, pair.digest1), _ORIGINS.get(origin, origin), shown)
+        shown, where = differences(pair.shown0, pair.shown1), ""
+    words = _RECORDED.get(asks) or _ORIGINS.get(origin, origin)
+    return _Pair(number, (pair.digest0, pair.digest1), words, shown, where)

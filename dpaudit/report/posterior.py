@@ -17,7 +17,7 @@ from matplotlib.patches import Patch
 
 from dpaudit.evidence import Bound, Evidence, Verdict
 from dpaudit.privacy import ApproxDP, Claim, PureDP
-from dpaudit.report.canvas import CLAIM, GRID, INK, both, canvas, svg
+from dpaudit.report.canvas import CLAIM, INK, MUTED, both, canvas, svg
 from dpaudit.report.kinds import exact_lower
 from dpaudit.report.losses import Floats, frequency_interval
 from dpaudit.report.numerals import confidence_text, share_text
@@ -143,7 +143,7 @@ def posterior_figure(limit: float | None, loss: float, *, narrow: bool = False) 
     prior = np.linspace(0.0, 1.0, 151)
     with canvas("posterior", 4.6 if narrow else 3.8, narrow=narrow) as figure:
         axes = figure.add_subplot()
-        axes.plot([0, 1], [0, 1], color=GRID, linewidth=1, label="nothing learned")
+        axes.plot([0, 1], [0, 1], color=MUTED, linewidth=1, label="nothing learned")
         if limit is not None:
             top, bottom = raised(prior, limit), raised(prior, -limit)
             axes.fill_between(prior, bottom, top, facecolor=(CLAIM, 0.1), linewidth=0)

@@ -333,6 +333,15 @@ def guesses_text(bound: Bound) -> str:
     return f"{ends}; {count_text(right)} of {count_text(high + low)} right, of {count_text(sum(counts.runs))} canaries"
 
 
+_SIDE_CHANNELS = {
+    False: "The attacker sees the returned output. Running time, memory, logs and anything else that can be observed "
+    "are outside.",
+    True: "The attacker sees the returned output and the run time, by a clock in the same process of this machine. "
+    "Whether so small a difference can be seen from farther away, and on another machine, is not said. Memory, logs "
+    "and anything else that can be observed are outside.",
+}
+
+
 def limits(evidence: Evidence) -> list[tuple[str, str]]:
     """Return what the audit cannot show, each as a short name and a sentence."""
     listed = []
@@ -348,6 +357,8 @@ def limits(evidence: Evidence) -> list[tuple[str, str]]:
                 f"about once in {count_text(one_in)} runs is likely to be missed, however grave it is.",
             )
         )
+    if evidence.scores is not None:
+        return [*listed, *_LIMITS_OF_SCORES]
     if evidence.measuring > 0 or evidence.proof is None:
         listed.append(
             (
@@ -368,11 +379,7 @@ def limits(evidence: Evidence) -> list[tuple[str, str]]:
             "The result holds for the parameters and the code named above. Another version, platform or "
             "setting needs an audit of its own.",
         ),
-        (
-            "Side channels",
-            "The attacker sees the returned output. Running time, memory, logs and anything else that can be "
-            "observed are outside.",
-        ),
+        ("Side channels", _SIDE_CHANNELS["time" in evidence.observed]),
         _low_bits(evidence),
         (
             "The randomness",
@@ -386,6 +393,35 @@ def limits(evidence: Evidence) -> list[tuple[str, str]]:
             "of the parameters are not examined.",
         ),
     ]
+
+
+_LIMITS_OF_SCORES = (
+    (
+        "Other attacks",
+        "Only the scores of one attack were judged. Another attack on the same model may tell members from others "
+        "better.",
+    ),
+    (
+        "Other records",
+        "A promise of privacy is about every record that anyone could add. Scores say something about the records "
+        "that were scored, and nothing about others.",
+    ),
+    (
+        "Other trainings",
+        "The result holds for the training that gave these scores. Another setting, version or amount of data needs "
+        "scores of its own.",
+    ),
+    (
+        "How the scores were made",
+        "They were made elsewhere, and dpaudit saw nothing else: not the training, not the coins that decided who was "
+        "in it, not its random generator.",
+    ),
+    (
+        "The system around it",
+        "Trust model, data collection, access control, storage, how records map to people, and the choice of the "
+        "parameters are not examined.",
+    ),
+)
 
 
 def _low_bits(evidence: Evidence) -> tuple[str, str]:

@@ -172,6 +172,22 @@ def test_what_so_many_runs_detect_is_what_was_asked_for(method, claim, value, ma
     assert least - claim.value == pytest.approx(value - claim.value, rel=0.04)
 
 
+def test_bins_detect_in_the_planned_runs_what_was_asked_for():
+    claim, weights = ZeroConcentratedDP(0.3), [1.0] * 6
+    shares = np.array([0.4, 0.3, 0.2, 0.1])
+
+    def counts(a_side):
+        bins = tuple(tuple(int(count) for count in np.round(side * a_side)) for side in (shares, shares[::-1]))
+        return Counts((sum(bins[0]), sum(bins[1])), (0, 0), (0, 0), bins)
+
+    options = {"claim": claim, "weight": weights, "error": 0.05}
+    runs = [runs_to_show("multinomial", counts(5_000), value=value, **options) for value in (0.36, 0.45)]
+    assert 1.5 * runs[1] < runs[0] < math.inf
+    for value, needed in zip((0.36, 0.45), runs, strict=True):
+        least = detectable("multinomial", counts(needed / 2), **options)
+        assert least - claim.value == pytest.approx(value - claim.value, rel=0.06)
+
+
 def test_what_no_number_of_runs_would_show():
     nothing = Counts((500, 500), (0, 0), (0, 0))
     assert runs_to_show("guess", nothing, claim=PureDP(1), weight=None, error=0.05, value=2) == math.inf

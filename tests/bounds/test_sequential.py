@@ -105,6 +105,12 @@ def naive(claim, epochs):
     epsilon, delta = points(claim)
     prior = np.array([1, 1, 1, 1, 1, 1, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12])
     prior /= prior.sum()
+    start = np.ones((len(epochs[0][0]), len(epsilon)))
+    if start.shape == (3, 1):
+        start = np.array([[2.0], [1], [1]])
+    elif start.shape == (4, 5):
+        start = np.array([[1, 1, 4, 4, 2], [0.1, 0.1, 1, 2, 3], [0.1, 0.1, 0.1, 2, 4], [12, 40, 12, 2, 1]])
+    start /= 2 * start.sum()
     moved, carried = 1.0, None
     for pasts, runs in epochs:
         starts, products = {}, {}
@@ -122,26 +128,29 @@ def naive(claim, epochs):
                         wealth *= 1 + stake * gain
                     into[event, reading, e, k] = wealth
                 starts[event, reading, e, k] *= 1 - stake * (odds + share)  # the wrong guess that is added to the past
-        weight = {key: prior[key[3]] * value for key, value in starts.items()}
+        weight = {key: start[key[0], key[2]] * prior[key[3]] * value for key, value in starts.items()}
         total = sum(weight.values())
         own = sum(weight[key] / total * products[key] for key in weight)
         carried = dict.fromkeys(weight, 1.0) if carried is None else carried
         carried = {key: carried[key] * products[key] for key in weight}
         moved *= own
-    groups = len(carried) // 12
-    return 0.1 * sum(prior[key[3]] / groups * value for key, value in carried.items()) + 0.9 * moved
+    stayed = sum(start[key[0], key[2]] * prior[key[3]] * value for key, value in carried.items())
+    return 0.05 * stayed + 0.95 * moved
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=str)
 def test_the_wealth_is_that_of_bets_run_by_run(claim):
     rng = np.random.default_rng(5)
-    speaks = [(True, True), (True, False)]
+    speaks = [(True, True), (True, False), (True, True), (True, False)]
+    if len(points(claim)[0]) == 1:
+        del speaks[-1]  # the fourth event is for curves
     told, recorded = [], []
     for _ in range(3):
         pasts, stakes, runs = [], [], []
         sides = rng.integers(0, 2, 7)
         outputs = [[(int(s), [0, 1, None][rng.integers(3)]) for s in sides] for _ in speaks]
-        outputs[1] = [(s, 0 if o == 0 else None) for s, o in outputs[1]]
+        for event in range(1, len(speaks), 2):
+            outputs[event] = [(s, 0 if o == 0 else None) for s, o in outputs[event]]
         runs = list(zip(*outputs, strict=True))
         for event, said in enumerate(speaks):
             past = [(int(rng.integers(2)), [0, 1 if said[1] else None, None][rng.integers(3)]) for _ in range(9)]
@@ -190,8 +199,21 @@ def test_the_bound_is_the_largest_value_that_is_rejected_with_all_smaller_ones()
 
 
 def test_a_value_is_not_rejected_past_one_that_is_not(monkeypatch):
-    monkeypatch.setattr(sequential, "log_wealth", lambda _e, _p, claim: -5.0 if 0.3 < claim.value < 0.32 else 50.0)
-    assert sequential_bound([], 1, PureDP(0.5), 0.05) <= 0.3
+    def wealth(low, high, claimed, elsewhere=50.0):
+        def stated(_epochs, _pairs, claim):
+            if abs(claim.value - 0.5) < 1e-3:
+                return claimed
+            return -5.0 if low < claim.value < high else elsewhere
+
+        monkeypatch.setattr(sequential, "log_wealth", stated)
+        return sequential_bound([], 1, PureDP(0.5), 0.05)
+
+    assert 0.29 < wealth(0.3, 0.32, claimed=2.0) <= 0.3
+    assert 0.59 < wealth(0.6, 0.7, claimed=50.0) <= 0.6
+    # what refutes the claim speaks against smaller values too, by half of its weight
+    assert 0.29 < wealth(0.3, 0.32, claimed=math.log(20) + 0.6) <= 0.3
+    assert 0.5 < wealth(0.3, 0.7, claimed=math.log(20) + 0.7) < 0.501
+    assert wealth(0.0, 9.0, claimed=math.log(20) - 1e-6) == 0.0
 
 
 def test_wealth_is_averaged_over_pairs():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import re
 from pathlib import Path
 
@@ -13,10 +14,13 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
+from dpaudit.comparing import compare
 from dpaudit.report import html_page
+from dpaudit.report.compare import compare_page
+from dpaudit.report.index import Entry, index_page
 
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
-REFERENCE = Path(__file__).resolve().parents[2] / "reports" / "evidence"
+EXAMPLES = Path(__file__).resolve().parents[2] / "reports" / "pages"
 LONG = "x" * 10_000
 NASTY = f"</title></style><script>document.title='owned'</script>&amp;\u202e{made.HOSTILE}{LONG}"
 
@@ -35,21 +39,18 @@ def scores():
     return dp.audit_scores(rng.normal(1, 1, 1_000), rng.normal(0, 1, 1_000), claim="epsilon=1, delta=1e-5")
 
 
-def reference(name):
-    return dp.Evidence.load(REFERENCE / f"{name}.json")
+def example(name):
+    return lambda: dp.Evidence.load(EXAMPLES / f"{name}.json")
 
 
+EIGHT = (
+    *("proved-sparse-vector", "refuted-sparse-vector", "gaussian-curve", "categories"),
+    *("vector", "model-scores", "invalid", "inconclusive"),
+)
 KINDS = {
-    "proved": lambda: dp.prove("above_threshold", length=5, runs=20_000),
-    "refuted": lambda: dp.prove("svt_unscaled_noise", length=5, runs=20_000),
-    "gaussian": lambda: reference("gaussian"),
-    "curve": lambda: dp.audit("gaussian", runs=40_000, curve=True),
+    **{name: example(name) for name in EIGHT},
     "scores": scores,
-    "categories": lambda: reference("exponential"),
-    "vector": lambda: reference("rappor"),
     "low bits": made.low_bits,
-    "invalid": made.invalid,
-    "inconclusive": made.inconclusive,
     "nasty": nasty,
 }
 IMPOSSIBLE = {"invalid"}  # no drawing to look at
@@ -152,7 +153,7 @@ _CUT = """
 """
 
 
-@pytest.mark.parametrize("kind", ["proved", "gaussian", "categories", "invalid"])
+@pytest.mark.parametrize("kind", ["proved-sparse-vector", "gaussian-curve", "categories", "invalid"])
 def test_print_has_every_section(visit, kind):
     pdf = pytest.importorskip("pypdfium2", reason="pypdfium2 is not installed: pip install '.[test]'")
     page = visit(kind)
@@ -168,7 +169,7 @@ def _bare(text):
     return re.sub(r"[\s\ufffe\u00ad-]+", "", text)  # a hyphen at the end of a line may be gone
 
 
-@pytest.mark.parametrize("kind", ["refuted", "vector"])
+@pytest.mark.parametrize("kind", ["refuted-sparse-vector", "model-scores"])
 def test_it_is_complete_without_scripts(browser, visit, kind):
     with_scripts = visit(kind).locator("main").inner_text()
     context = browser.new_context(java_script_enabled=False, viewport={"width": 1280, "height": 900})
@@ -189,7 +190,7 @@ def test_hostile_text_stays_text(visit):
 
 
 def test_the_policy_stops_what_a_page_does_not_need(visit):
-    page = visit("gaussian")
+    page = visit("gaussian-curve")
     stopped = page.evaluate(
         """async () => {
           const broken = [];
@@ -209,4 +210,73 @@ def test_the_policy_stops_what_a_page_does_not_need(visit):
 
 
 def test_two_renderings_are_the_same_bytes():
-    assert html_page(KINDS["gaussian"]()) == written("gaussian")
+    assert html_page(KINDS["gaussian-curve"]()) == written("gaussian-curve")
+
+
+# --- pages over several ----------------------------------------------------------------------------------
+
+
+def index():
+    return index_page("Reports", "All of them.", [Entry(make(), f"{name}.html", name) for name, make in KINDS.items()])
+
+
+def comparison():
+    before, now = (dp.audit("laplace", parameters={"epsilon": at}, runs=4_000) for at in (1, 3))
+    return compare_page(before, now, compare(before, now))
+
+
+OVER_SEVERAL = {"index": index, "comparison": comparison}
+
+
+@pytest.fixture
+def over_several(browser, tmp_path):
+    """Return a page over several, without scripts unless they are asked for, and what it asked and said."""
+    contexts = []
+
+    def show(name, *, scripts=False):
+        context = browser.new_context(java_script_enabled=scripts, viewport={"width": 1280, "height": 900})
+        contexts.append(context)
+        page, noted = context.new_page(), []
+        page.on("request", lambda request: noted.append(request.url))
+        page.on("console", lambda message: noted.append(message.text))
+        page.on("pageerror", lambda error: noted.append(str(error)))
+        file = tmp_path / f"{name}.html"
+        file.write_text(OVER_SEVERAL[name](), encoding="utf-8")
+        page.goto(file.as_uri())
+        return page, noted
+
+    yield show
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.parametrize("name", OVER_SEVERAL)
+def test_a_page_over_several_is_quiet_readable_and_fits(name, over_several):
+    page, noted = over_several(name, scripts=True)
+    assert len(noted) == 1
+    assert audited(page) == {}
+    page.emulate_media(color_scheme="dark")
+    assert audited(page, "color-contrast") == {}
+    page.set_viewport_size({"width": 390, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.parametrize("name", OVER_SEVERAL)
+def test_a_page_over_several_is_complete_without_scripts(name, over_several):
+    shown = over_several(name, scripts=True)[0].locator("main").inner_text()
+    assert over_several(name)[0].locator("main").inner_text() == shown
+
+
+def test_an_index_is_sorted_by_a_click_on_a_heading(over_several):
+    page, noted = over_several("index", scripts=True)
+    bounds = "[...document.querySelectorAll('tbody tr')].map(row => parseFloat(row.cells[3].dataset.order))"
+    names = "[...document.querySelectorAll('tbody a')].map(link => link.getAttribute('href')).sort()"
+    before, links = page.evaluate(bounds), page.evaluate(names)
+    page.get_by_role("button", name="Lower bound").click()
+    numbers = [number for number in page.evaluate(bounds) if not math.isnan(number)]
+    assert numbers == sorted(number for number in before if not math.isnan(number)) != before
+    page.get_by_role("button", name="Lower bound").click()
+    assert [number for number in page.evaluate(bounds) if not math.isnan(number)] == numbers[::-1]
+    assert page.evaluate(names) == links
+    assert page.locator("th[aria-sort=descending]").count() == 1
+    assert len(noted) == 1

@@ -205,9 +205,10 @@ def test_evidence_that_cannot_be_trusted_is_refused(alter, message, options, evi
         (["plain.html"], ["cannot read 'plain.html'", "no evidence"]),
         (["altered.html"], ["cannot read 'altered.html'", "altered"]),
         (["e.json", "e.json", "--json", "-"], ["--json writes one evidence file"]),
-        (["e.json", "e.html", "--html", "one.html"], ["'one.html'", "no folder"]),
+        (["e.json", "e.html", "--html", "one.html"], ["'one.html'", "name a folder"]),
+        (["e.json", "e.html", "--html", "e.json"], ["cannot make the folder 'e.json'"]),
+        (["e.json", "e.html", "--html", "-"], ["'-'", "name a folder"]),
         (["e.json", "--html", "none/"], ["'none/'", "no folder"]),
-        (["e.json", "e.html", "--html", "some folder"], ["same name"]),
         (["e.json", "--html", "-", "--json", "-"], ["only one format"]),
     ],
 )

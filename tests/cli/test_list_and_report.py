@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
@@ -85,12 +87,36 @@ def test_a_report_is_the_same_page_from_evidence_and_from_a_page(evidence, run):
     assert run("report", "page", "--json", "-").stdout == evidence.to_json()
 
 
-def test_several_pages_go_to_a_folder(evidence, run):
+def test_several_pages_go_to_a_folder_with_an_index(evidence, run):
     evidence.save("f.json")
-    Path("pages").mkdir()
-    assert run("report", "e.json", "f.json", "--html", "pages").exit_code == 0
-    assert sorted(path.name for path in Path("pages").iterdir()) == ["e.html", "f.html"]
+    for _ in range(2):  # the folder is made, or used where it is there
+        assert run("report", "e.json", "f.json", "--html", "pages").exit_code == 0
+        assert sorted(path.name for path in Path("pages").iterdir()) == ["e.html", "f.html", "index.html"]
     assert evidence_from_page(Path("pages/f.html").read_text(encoding="utf-8")) == evidence
+    assert links(Path("pages/index.html")) == ["e.html", "f.html"]
+
+
+def links(page):
+    return re.findall(r'<a href="([^"]+)"', page.read_text(encoding="utf-8"))
+
+
+def test_pages_of_one_name_are_kept_apart(evidence, run):
+    Path("other").mkdir()
+    names = ["e.json", "other/e.json", "E.json", "index.json", "a #1?.json"]
+    for name in names:
+        evidence.save(name)
+    assert run("report", *names, "--html", "pages").exit_code == 0
+    written = {path.name for path in Path("pages").iterdir()}
+    assert written == {"e.html", "e-2.html", "E-3.html", "index.html", "index-2.html", "a #1?.html"}
+    found = links(Path("pages/index.html"))
+    assert "a%20%231%3F.html" in found
+    assert {unquote(link) for link in found} == written - {"index.html"}
+
+
+def test_an_index_begins_with_what_asks_for_attention(audit, evidence, run):
+    audit("exact", "--claim", "epsilon=1", "--quiet", "--json", "violated.json")
+    assert run("report", "e.json", "violated.json", "--html", "pages").exit_code == 0
+    assert links(Path("pages/index.html")) == ["violated.html", "e.html"]
 
 
 def test_a_report_of_a_violation_is_no_failure(audit, run):

@@ -77,5 +77,5 @@ def test_objects_are_never_unpickled(tmp_path):
 def test_a_table_without_pandas_is_refused_with_the_way_out(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     Path(tmp_path / "a.csv").write_text("x\n1\n", encoding="utf-8")
-    with pytest.raises(UsageError, match="needs pandas: install it, or give the pair as JSON"):
+    with pytest.raises(UsageError, match="needs pandas: install it, or give the data as JSON"):
         read_pairs([tmp_path / "a.csv"])

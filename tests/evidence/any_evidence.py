@@ -72,6 +72,8 @@ parameters = st.dictionaries(
     text, st.recursive(st.none() | st.booleans() | st.integers() | number | text, st.lists, max_leaves=4)
 )
 targets = st.builds(ev.Target, text, st.none() | text, parameters, text, text, text, text, st.none() | number)
+stakes = st.builds(ev.Stake, text, text, st.tuples(st.booleans(), st.booleans()), counts, counts)
+sequentials = st.builds(ev.Sequential, number, st.booleans(), tuples(st.builds(ev.Epoch, many, tuples(stakes)), 2))
 evidence = st.builds(
     ev.Evidence,
     target=targets,
@@ -98,6 +100,8 @@ evidence = st.builds(
     detectable=st.none() | number,
     reproducible=st.booleans(),
     assumptions=tuples(text),
+    asked=st.none() | count,
+    sequential=st.none() | sequentials,
     run=st.none() | st.builds(ev.RunInfo, text, st.floats(0, 1e9), text, count),
 )
 

@@ -94,5 +94,6 @@ def row(evidence: Any) -> list[str]:
 def test_a_list_shows_both_bounds() -> None:
     assert "ε\u00a0≤\u00a00.625\u00a0=\u00a05/8" in row(made.proved())
     assert "none found" in row(made.without_finite_bound())
-    assert "ε ≥ 0.9857" in row(made.laplace())
-    assert "ε ≥ ∞" in row(made.refuted_infinitely())
+    assert "ε\u00a0≥\u00a00.9857" in row(made.laplace())
+    assert row(made.invalid())[4:6] == ["–", "–"]
+    assert "ε\u00a0=\u00a0∞" in row(made.refuted_infinitely())

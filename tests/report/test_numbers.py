@@ -7,13 +7,15 @@ from decimal import Decimal
 from fractions import Fraction
 
 import made_evidence as made
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from dpaudit.event import Coordinate, Event, Rows, Rule
+import dpaudit as dp
+from dpaudit.event import Box, Coordinate, Event, Rows, Rule
 from dpaudit.evidence import Bound, Cell, Histogram
 from dpaudit.report.difference import differences
 from dpaudit.report.losses import LEAST, beyond, cell_losses, frequency_interval, loss_bins
@@ -134,6 +136,59 @@ def test_bins_hold_every_cell_once(cells: list[tuple[int, int]], limit: float | 
     assert np.all(bins.mass <= bins.high + 1e-12)
 
 
+stated = st.lists(st.tuples(st.integers(1, 60), st.integers(0, 60), st.integers(0, 60)), min_size=2, max_size=12)
+
+
+def with_law(rows: list[tuple[int, int, int]]) -> Histogram:
+    """A histogram of outputs that all came, and a law beside it."""
+    made_of = histogram([(count, count) for count, _, _ in rows])
+    total0, total1 = sum(a for _, a, _ in rows) + 1, sum(b for _, _, b in rows) + 1
+    law = tuple(round(a / total0, 10) for _, a, _ in rows), tuple(round(b / total1, 10) for _, _, b in rows)
+    return msgspec.structs.replace(made_of, exact=law)
+
+
+@given(stated, st.none() | st.floats(0.0, 5.0))
+def test_bins_hold_a_stated_law_once_where_both_sides_have_it(
+    rows: list[tuple[int, int, int]], limit: float | None
+) -> None:
+    losses = cell_losses(with_law(rows))
+    assert losses is not None
+    assert losses.exact is not None
+    law = loss_bins(losses, limit).stated
+    for side, own in enumerate(losses.exact):
+        drawn = 0.0 if law is None else law.mass[side].sum() + sum(atom[1 + side] for atom in law.atoms)
+        assert math.isclose(drawn, sum(own[(losses.exact > 0).all(axis=0)]), abs_tol=1e-12)
+
+
+@given(stated, st.floats(0.0, 3.0))
+def test_a_stated_law_beyond_a_claim_against_a_naive_computation(
+    rows: list[tuple[int, int, int]], epsilon: float
+) -> None:
+    losses = cell_losses(with_law(rows))
+    assert losses is not None
+    assert losses.exact is not None
+    p, q = losses.exact
+    for (mass, excess), (a, b) in zip(beyond(losses, epsilon).stated or (), ((p, q), (q, p)), strict=True):
+        over = [(x, x - math.exp(epsilon) * y) for x, y in zip(a, b, strict=True)]
+        assert math.isclose(mass, sum(x for x, more in over if more > 1e-8), abs_tol=1e-7)
+        assert math.isclose(excess, sum(more for _, more in over if more > 1e-8), abs_tol=1e-7)
+
+
+def test_laplace_at_its_claim_has_no_stated_mass_beyond_it() -> None:
+    evidence = dp.audit("laplace", runs=40_000)
+    losses = cell_losses(evidence.histogram)
+    assert losses is not None
+    assert beyond(losses, 1.0).stated == ((0.0, 0.0), (0.0, 0.0))
+    (above, excess), _ = beyond(losses, 0.5).stated or ((0.0, 0.0), (0.0, 0.0))
+    assert above > 0.5
+    assert excess == pytest.approx(1 - math.exp((0.5 - 1) / 2), rel=0.005)
+    law = loss_bins(losses, 1.0).stated
+    assert law is not None
+    assert [atom[0] for atom in law.atoms] == pytest.approx([-1, 1], abs=1e-4)
+    assert law.atoms[1][1] == pytest.approx(0.5, abs=0.02)
+    assert law.mass.sum() > 0.2
+
+
 def test_the_claim_falls_on_an_edge() -> None:
     losses = cell_losses(made.laplace().histogram)
     assert losses is not None
@@ -164,6 +219,12 @@ def test_regions_join_and_cells_know_their_side() -> None:
     rows = Event("categories", (Rule("int", Rows(((2.0,), (5.0,))), (-0.5, 0.5), (0, 1, -1)),))
     sides = [speaks_for(rows, Cell(text, None, None, 1, 1)) for text in ("2", "5", "another int")]
     assert sides == [0, 1, None]
+
+
+def test_an_output_that_is_written_out_knows_whether_it_lies_in_a_box() -> None:
+    event = Event("", (Rule("[bool × 3]", Box((0.0, 0.0, 1.0), (0.0, None, 1.0)), (0.5,), (0, 1)),))
+    cells = ["[bool × 3] = 0 0 1", "[bool × 3] = 0 1 1", "[bool × 3] = 1 0 1", "[bool × 2] = 0 1", "another [bool × 3]"]
+    assert [speaks_for(event, Cell(label, None, None, 1, 1)) for label in cells] == [0, 0, None, None, None]
 
 
 def test_many_categories_are_lumped_and_none_is_lost() -> None:

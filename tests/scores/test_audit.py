@@ -112,6 +112,7 @@ def test_constant_scores_show_nothing(design):
     found = dp.audit_scores(np.ones(200), np.ones(210), claim="epsilon=1, delta=1e-5", design=design)
     assert found.lower.value == 0
     assert found.scores.mu is None
+    assert faults(found) == []
 
 
 # --- one model --------------------------------------------------------------------------------------------

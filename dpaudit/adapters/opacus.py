@@ -1,0 +1,80 @@
+"""What does training with Opacus promise? Its accountant says so, for the steps that were made.
+
+Training is a function of yours: it takes the data, makes a model private with a `PrivacyEngine`, trains it, and returns
+what is published or scored together with the engine. A large model is audited by the scores of canaries
+(`dpaudit.audit_scores`); `claim_of` states the claim for that. A tiny one can be trained anew for every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dpaudit.adapters import approximate, required, wrapped
+from dpaudit.errors import UsageError
+from dpaudit.function import Mechanism
+from dpaudit.privacy import Claim
+
+
+def claim_of(engine: Any, delta: float) -> Claim:
+    """Return what the accountant of a `PrivacyEngine` states at ``delta``, after training.
+
+    Raises:
+        UsageError: for a version that is not supported, or an engine that was not trained with.
+    """
+    required("opacus")
+    accountant = engine.accountant
+    if not accountant.history:
+        raise UsageError("the accountant of this PrivacyEngine has seen no step; ask for the claim after training")
+    return approximate(engine.get_epsilon(delta), delta)
+
+
+def mechanism_of(
+    train: Callable[[Any], tuple[Any, Any]],
+    *,
+    delta: float,
+    pairs: Sequence[tuple[Any, Any]],
+    relation: str = "add-remove",
+    name: str | None = None,
+) -> Mechanism:
+    """Return the mechanism of a training run: its output is what ``train`` returns beside the engine.
+
+    Args:
+        train: ``train(data) → (output, engine)``, which trains a model anew. The randomness is torch's own.
+        delta: the δ at which the accountant states ε; the claim comes from one run on the first dataset.
+        pairs: neighbouring training sets.
+        relation: Opacus accounts for adding or removing a record, with Poisson sampling.
+
+    Raises:
+        UsageError: where training fails, or tells the accountant nothing, or a version that is not supported.
+    """
+    _, release = required("opacus")
+    title = name or str(getattr(train, "__name__", "training"))
+    try:
+        _, engine = train(pairs[0][0])
+    except Exception as error:
+        raise UsageError(f"{title} cannot be run once: {type(error).__name__}: {error}") from error
+
+    def training(data: Any) -> Any:
+        return train(data)[0]
+
+    accountant = type(engine.accountant).__name__
+    return wrapped(
+        "opacus",
+        training,
+        name=title,
+        shown=f"{title}, accounted by {accountant}",
+        release=release,
+        claim=claim_of(engine, delta),
+        relation=relation,
+        unit="one training record",
+        pairs=pairs,
+        made_of=(train,),
+        more=_versions(),
+    )
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    return {"torch": version("torch")}

@@ -1,0 +1,105 @@
+"""What does a measurement of Tumult Core promise? Its privacy function and its input metric say so.
+
+A `Measurement` holds an input domain, an input metric, an output measure and a privacy function from distances of data
+to distances of outputs, in exact numbers (Berghel et al. 2022, "Tumult Analytics: a robust, easy-to-use, scalable, and
+expressive framework for differential privacy"). The privacy function is rounded up to a float.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dpaudit.adapters import answers, required, wrapped
+from dpaudit.errors import UsageError
+from dpaudit.function import Mechanism
+from dpaudit.privacy import ApproxDP, Claim, PureDP, ZeroConcentratedDP
+
+_RECORDS = {"SymmetricDifference": "add-remove", "HammingDistance": "replace"}
+
+
+def mechanism_of(
+    measurement: Any,
+    *,
+    d_in: int = 1,
+    prepare: Callable[[Any], Any] | None = None,
+    pairs: Sequence[tuple[Any, Any]] | None = None,
+    relation: str | None = None,
+    name: str | None = None,
+) -> Mechanism:
+    """Return the mechanism of a Tumult Core `Measurement`.
+
+    Args:
+        d_in: the distance between the two datasets, in the measurement's input metric.
+        prepare: turns a dataset into what the measurement takes, such as a Spark frame; by default plain numbers become
+            NumPy's, and everything else is handed on.
+        pairs: neighbouring datasets; they can be given to the audit too.
+        relation: in place of the metric's own; "declared" where you vouch for the pairs yourself.
+        name: in reports; by default the name of the class.
+
+    Raises:
+        UsageError: for another object of the library, for a metric or measure that has no relation or notion here, or a
+            version that is not supported.
+    """
+    _, release = required("tmlt_core")
+    if not hasattr(measurement, "privacy_function"):
+        raise UsageError(f"a {type(measurement).__name__} of Tumult Core is no measurement; it has no privacy function")
+    metric = type(measurement.input_metric).__name__
+    found, unit = _relation(metric, d_in)
+    if found is None and relation is None:
+        raise UsageError(
+            f"the metric {measurement.input_metric} has no relation here; give pairs and say relation='declared'"
+        )
+    title = name or type(measurement).__name__
+    ready = prepare or _plain
+
+    def invoke(data: Any) -> Any:
+        return measurement(ready(data))
+
+    return wrapped(
+        "tmlt_core",
+        invoke,
+        name=title,
+        shown=f"{title} on {measurement.input_domain}",
+        release=release,
+        claim=_claim(type(measurement.output_measure).__name__, measurement.privacy_function(d_in)),
+        relation=relation or found or "declared",
+        unit=unit,
+        pairs=pairs,
+        made_of=() if prepare is None else (prepare,),
+    )
+
+
+def _plain(data: Any) -> Any:
+    import numpy as np
+
+    if isinstance(data, bool | np.generic):
+        return data
+    return np.int64(data) if isinstance(data, int) else np.float64(data) if isinstance(data, float) else data
+
+
+def _relation(metric: str, distance: int) -> tuple[str | None, str]:
+    if metric in _RECORDS:
+        group = "" if distance == 1 else f"(group={distance})"
+        return _RECORDS[metric] + group, "one record" if distance == 1 else f"{distance} records"
+    if metric == "AbsoluteDifference":
+        return answers(distance)
+    return None, f"a distance of {distance} in {metric}"
+
+
+def _claim(measure: str, loss: Any) -> Claim:
+    if measure == "PureDP":
+        return PureDP(_rounded_up(loss))
+    if measure == "RhoZCDP":
+        return ZeroConcentratedDP(_rounded_up(loss))
+    if measure == "ApproxDP":
+        return ApproxDP(_rounded_up(loss[0]), _rounded_up(loss[1]))
+    raise UsageError(f"the measure {measure} has no notion here; known: PureDP, RhoZCDP, ApproxDP")
+
+
+def _rounded_up(loss: Any) -> float:
+    found = float(loss.to_float(round_up=True))
+    if not math.isfinite(found):
+        raise UsageError(f"the measurement's privacy function gives {found}: it promises nothing at this distance")
+    return found

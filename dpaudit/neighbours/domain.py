@@ -1,0 +1,258 @@
+"""Which values may a record hold? A declared domain, column by column.
+
+A pair of numbers ``(low, high)`` means everything from low to high, a list means its members, None among them a missing
+value. A dictionary gives them by columns, anything else is the domain of plain values. A column without a declared
+domain may hold whatever its type can hold.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpaudit.errors import UsageError, nearest
+from dpaudit.neighbours.dataset import dataset_of
+from dpaudit.neighbours.records import Column, Dataset, Sort, is_missing
+
+FORMS = "(low, high) for everything between two numbers, or a list of the allowed values"
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Every value from low to high, both included."""
+
+    low: Any
+    high: Any
+
+    def __contains__(self, value: Any) -> bool:
+        try:
+            return bool(self.low <= value <= self.high)
+        except TypeError:
+            return False
+
+    def holds(self, values: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Say which of these values, a list or an array, lie within."""
+        if isinstance(values, np.ndarray) and values.dtype.kind in "iufM":
+            return np.asarray((values >= self.low) & (values <= self.high), dtype=bool)
+        return np.array([value in self for value in values], dtype=bool)
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """These values and no others; None stands for a missing one."""
+
+    values: tuple[Any, ...]
+
+    def __contains__(self, value: Any) -> bool:
+        if is_missing(value):
+            return None in self.values
+        plain = value.item() if isinstance(value, np.generic) and value.dtype.kind != "M" else value
+        return any(isinstance(plain, bool) == isinstance(known, bool) and plain == known for known in self.values)
+
+    def holds(self, values: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Say which of these values, a list or an array, are allowed."""
+        known: dict[Any, bool] = {}
+        found = []
+        for value in values.tolist() if isinstance(values, np.ndarray) else values:
+            try:
+                if value not in known:
+                    known[value] = value in self
+                found.append(known[value])
+            except TypeError:  # a container is no allowed value
+                found.append(False)
+        return np.array(found, dtype=bool)
+
+
+Allowed = Range | Values
+
+
+def by_columns(domain: Any) -> bool:
+    """Whether a domain is given by columns, and not for plain values."""
+    return isinstance(domain, Mapping) and set(domain) != {"values"}
+
+
+def allowed_of(given: Any, where: str = "the domain") -> Allowed:
+    """Read what is allowed in one column; raises `UsageError` with the possible forms."""
+    if isinstance(given, Range | Values):
+        return given
+    if isinstance(given, Mapping) and set(given) == {"values"}:
+        return allowed_of(list(given["values"]), where)
+    if isinstance(given, tuple) and len(given) == 2 and not any(isinstance(end, str | bool) for end in given):
+        return _range(_python(given[0]), _python(given[1]), where)
+    if isinstance(given, list | set | frozenset | tuple | np.ndarray | range):
+        values = [None if is_missing(value) else _python(value) for value in given]
+        values = sorted(values, key=repr) if isinstance(given, set | frozenset) else values
+        if not values:
+            raise UsageError(f"{where} allows no value at all; give {FORMS}")
+        if any(isinstance(value, list | dict | set | np.ndarray) for value in values):
+            raise UsageError(f"{where} is a list of containers; give {FORMS}")
+        return Values(tuple(dict.fromkeys(values)))
+    raise UsageError(f"{where} cannot be {given!r:.60}; give {FORMS}")
+
+
+def _python(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) and value.dtype.kind != "M" else value
+
+
+def _range(low: Any, high: Any, where: str) -> Range:
+    if any(isinstance(end, float) and not math.isfinite(end) for end in (low, high)):
+        raise UsageError(f"{where} ends at {low!r} and {high!r}; give finite ends, or leave the column out")
+    try:
+        ordered = bool(low <= high)
+    except TypeError:
+        raise UsageError(f"{where} has the ends {low!r} and {high!r}, which cannot be compared; give {FORMS}") from None
+    if not ordered:
+        raise UsageError(f"{where} starts at {low!r} and ends below, at {high!r}; give the lower end first")
+    return Range(low, high)
+
+
+def column_domains(domain: Any, dataset: Dataset) -> dict[int, Allowed]:
+    """Return what is allowed in each column that has a declared domain, by the number of the column.
+
+    Raises:
+        UsageError: for a column that the data do not have, or whose type is another one.
+    """
+    if domain is None:
+        return {}
+    columns = dataset.columns
+    names = [str(column.name) for column in columns if column.name is not None]
+    if not by_columns(domain):
+        if names:
+            shown = ", ".join(map(repr, names[:8])) + (", …" if len(names) > 8 else "")
+            raise UsageError(
+                f"the domain {domain!r:.60} is one of plain values, and the data have columns ({shown}); "
+                f"give it by columns: {{{names[0]!r}: (low, high)}}"
+            )
+        return {0: _fitting(allowed_of(domain), columns[0])}
+    if not names:
+        raise UsageError(
+            f"the domain names columns ({', '.join(map(repr, domain))}), and the data are plain values; give {FORMS}"
+        )
+    found = {}
+    for name, given in domain.items():
+        if str(name) not in names:
+            raise UsageError(
+                f"the domain names the column {str(name)!r}, which the data do not have; {nearest(str(name), names)}"
+            )
+        number = dataset.numbered(name)
+        found[number] = _fitting(allowed_of(given, f"the domain of {str(name)!r}"), columns[number])
+    return found
+
+
+def _fitting(allowed: Allowed, column: Column) -> Allowed:
+    """Return the domain in the type of its column; raises `UsageError` where they do not go together."""
+    holds = (
+        f"{column.title!r} holds {column.sort.value}"
+        if column.name is not None
+        else f"the data are {column.sort.value}"
+    )
+    if isinstance(allowed, Range):
+        return _fitting_range(allowed, column, holds)
+    kinds: dict[Sort, Any] = {Sort.WHOLE: int, Sort.REAL: int | float, Sort.TEXT: str, Sort.TRUTH: bool}
+    for value in allowed.values:
+        if value is None:
+            continue
+        fits = column.sort not in kinds or (
+            isinstance(value, kinds[column.sort]) and isinstance(value, bool) == (column.sort is Sort.TRUTH)
+        )
+        if not fits or (column.sort is Sort.CHOICE and value not in column.choices):
+            raise UsageError(f"{holds}, and its domain allows {value!r}; give values of the column's own type")
+        if column.sort is Sort.WHOLE and not column.ends[0] <= value <= column.ends[1]:
+            raise UsageError(f"{holds} of the type {column.dtype}, which cannot be {value!r}; leave it out")
+    if column.sort is Sort.REAL:
+        return Values(tuple(None if value is None else float(value) for value in allowed.values))
+    return allowed
+
+
+def _fitting_range(allowed: Range, column: Column, holds: str) -> Range:
+    low, high = allowed.low, allowed.high
+    if column.sort is Sort.TIME:
+        try:
+            return Range(np.datetime64(low), np.datetime64(high))
+        except (TypeError, ValueError):
+            raise UsageError(f"{holds}, and its domain has the ends {low!r} and {high!r}; give dates") from None
+    if not column.sort.numeric:
+        raise UsageError(f"{holds}, and its domain is a range, {low!r} to {high!r}; give a list of the allowed values")
+    if not all(isinstance(end, int | float) for end in (low, high)):
+        raise UsageError(f"{holds}, and its domain has the ends {low!r} and {high!r}; give numbers")
+    least, most = column.ends
+    whole = column.sort is Sort.WHOLE
+    low, high = (
+        max(math.ceil(low) if whole else float(low), least),
+        min(math.floor(high) if whole else float(high), most),
+    )
+    if low > high:
+        raise UsageError(f"{holds}, and none lies from {allowed.low!r} to {allowed.high!r}; widen the domain")
+    return Range(low, high)
+
+
+def outside(dataset: Dataset, domains: Mapping[int, Allowed]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Say which records of the data lie outside their declared domain: (size,)."""
+    found = np.zeros(dataset.size, dtype=bool)
+    for number, allowed in domains.items():
+        found |= ~allowed.holds(dataset.values(number))
+    return found
+
+
+def pattern_of(domain: Any) -> Any:
+    """Return a record that a domain allows, to say what one looks like: a dict of columns, or a plain value."""
+    if domain is None:
+        raise UsageError("nothing says what a record looks like; give a domain: {'age': (0, 120)}, or (0, 1)")
+    if not by_columns(domain):
+        return _first(allowed_of(domain))
+    if not domain:
+        raise UsageError("the domain names no column; give one: {'age': (0, 120)}")
+    return {name: _first(allowed_of(given, f"the domain of {str(name)!r}")) for name, given in domain.items()}
+
+
+def blank(domain: Any) -> Dataset:
+    """Return a dataset without records that has the columns of a domain: a list of dicts, or of plain values."""
+    return dataset_of([], pattern=pattern_of(domain))
+
+
+def _first(allowed: Allowed) -> Any:
+    """A value that has the type of all of them."""
+    known = (allowed.low, allowed.high) if isinstance(allowed, Range) else allowed.values
+    known = tuple(value for value in known if value is not None)
+    return next((value for value in known if isinstance(value, float)), known[0] if known else None)
+
+
+def read_domain(texts: Iterable[str]) -> Any:
+    """Read a domain as it is typed: ``NAME=JSON`` for each column, or one ``JSON`` for plain values.
+
+    A JSON list of two numbers is a range from the one to the other, any other list holds the allowed values;
+    ``{"values": [0, 1]}`` are exactly these numbers.
+    """
+    named: dict[str | None, Any] = {}
+    for text in texts:
+        name, sign, value = (part.strip() for part in text.partition("="))
+        bare = text.lstrip().startswith(("[", "{")) or not sign
+        try:
+            read = json.loads(text if bare else value)
+        except (ValueError, RecursionError):
+            raise UsageError(
+                f"the domain {text!r:.60} is no NAME=JSON; write 'age=[0, 120]' for a range, "
+                """'species=["Adelie", "Gentoo"]' for the allowed values"""
+            ) from None
+        if bare and not by_columns(read):
+            given: dict[str | None, Any] = {None: read}
+        else:
+            given = dict(read) if bare else {name: read}
+        for key, inner in given.items():
+            if key in named:
+                raise UsageError(f"the domain {'' if key is None else f'of {key!r} '}is given twice; give it once")
+            named[key] = _from_json(inner)
+    if None in named and len(named) > 1:
+        raise UsageError("one domain names no column, and another does; write NAME=JSON for each column")
+    return named.get(None, named) if named else None
+
+
+def _from_json(read: Any) -> Any:
+    if isinstance(read, list) and len(read) == 2 and all(type(end) in (int, float) for end in read):
+        return tuple(read)
+    return read

@@ -1,0 +1,272 @@
+"""Which values is a release most likely to be wrong about?
+
+Ends of the domain and of the data, far outliers, and odd values of the column's own type: NaN, infinities, −0.0,
+denormals, the largest integers, empty and endless texts, categories that nobody has. The type of a column never
+changes, and a value outside a declared domain is offered only on request.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpaudit.neighbours.domain import Allowed, Range, Values
+from dpaudit.neighbours.records import ABSENT, Column, Dataset, Sort, is_missing
+
+EXTREME, OUTLIER, ODD = "extreme", "outlier", "odd value"
+_FAR = 1000  # how many times farther away than anything seen or allowed
+_LONG = 100_000  # characters of a very long text
+_SHOWN_VALUES = 12  # allowed values of a column that are each tried
+
+
+@dataclass(frozen=True, slots=True)
+class Hostile:
+    """A value to try.
+
+    Attributes:
+        kind: "extreme", "outlier" or "odd value".
+        level: what it is, in the same words for every column, so that all columns can take it at once.
+        words: what it is, to stand behind the name of the column; holds no value of the user's data.
+        lean: +1 for a large number, −1 for a small one, else 0.
+    """
+
+    kind: str
+    level: str
+    value: Any
+    words: str
+    lean: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Where the data are extreme in one column: places of records, empty where there is nothing of the kind.
+
+    For numbers and times those with the lowest and with the highest values, the most extreme first; for the rest one
+    with the rarest and one with the commonest value.
+    """
+
+    lows: tuple[int, ...] = ()
+    highs: tuple[int, ...] = ()
+    rare: tuple[int, ...] = ()
+    common: tuple[int, ...] = ()
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """The kinds of extreme records that there are."""
+        return tuple(dict.fromkeys(places for places in (self.highs, self.lows, self.rare, self.common) if places))
+
+
+def seen_in(dataset: Dataset, number: int, usable: np.ndarray[Any, Any], count: int = 1) -> Seen:
+    """Find the extreme records of a column.
+
+    Args:
+        dataset: the data.
+        number: of the column.
+        usable: which records count: (size,).
+        count: how many of the lowest and of the highest are wanted.
+    """
+    column, values = dataset.columns[number], dataset.values(number)
+    if column.sort is Sort.OTHER or not usable.any():
+        return Seen()
+    if column.sort.numeric or column.sort is Sort.TIME:
+        try:
+            array = np.asarray(values, dtype=None if column.sort is Sort.TIME else np.float64)
+        except (TypeError, ValueError, OverflowError):  # integers beyond all floats
+            return Seen()
+        known = usable & (~np.isnat(array) if array.dtype.kind == "M" else np.isfinite(array))
+        places = np.flatnonzero(known)
+        if array.dtype.kind not in "fM" or not len(places):
+            return Seen()
+        return Seen(_first(array[places], places, count, 1), _first(array[places], places, count, -1))
+    listed = values.tolist() if isinstance(values, np.ndarray) else values
+    counts = Counter(listed if usable.all() else itertools.compress(listed, usable.tolist()))
+    for value in [value for value in counts if is_missing(value)]:
+        del counts[value]
+    if not counts:
+        return Seen()
+    ((common, _),) = counts.most_common(1)
+    rare = min(counts, key=counts.__getitem__)
+    return Seen(rare=_place(listed, usable, rare), common=_place(listed, usable, common))
+
+
+def _first(values: np.ndarray[Any, Any], places: np.ndarray[Any, Any], count: int, sign: int) -> tuple[int, ...]:
+    """The places of the lowest values (of the highest, for the sign −1), the most extreme first."""
+    if count == 1:
+        return (int(places[np.argmin(values) if sign > 0 else np.argmax(values)]),)
+    count = min(count, len(values))
+    kth = count - 1 if sign > 0 else len(values) - count
+    part = np.argpartition(values, kth)
+    part = part[:count] if sign > 0 else part[-count:]
+    return tuple(int(places[one]) for one in part[np.argsort(values[part], kind="stable")[::sign]])
+
+
+def _place(values: Any, usable: np.ndarray[Any, Any], value: Any) -> tuple[int, ...]:
+    return (
+        next(
+            place
+            for place, one in enumerate(values)
+            if (usable[place] and one is value) or (usable[place] and not is_missing(one) and one == value)
+        ),
+    )
+
+
+def hostile(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None, *, beyond: bool) -> list[Hostile]:
+    """Return the values to try in a column, the likely worst first.
+
+    Args:
+        dataset: the user's data.
+        number: of the column.
+        seen: where the data are extreme in it.
+        allowed: its declared domain; None where there is none.
+        beyond: whether values outside the declared domain are wanted too.
+    """
+    column = dataset.columns[number]
+    found: list[Hostile] = []
+    taken: set[tuple[str, str]] = set()
+    for value in _offered(dataset, number, seen, allowed):
+        if allowed is not None and not beyond and value.value not in allowed:
+            continue
+        key = (type(value.value).__name__, repr(value.value)[:200])
+        if key not in taken:
+            taken.add(key)
+            found.append(value)
+    kinds = [EXTREME, OUTLIER, ODD]
+    return sorted(found, key=lambda value: kinds.index(value.kind)) if column.sort is not Sort.OTHER else []
+
+
+def _offered(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None) -> Iterator[Hostile]:
+    column = dataset.columns[number]
+    if isinstance(allowed, Values):
+        shown = [value for value in allowed.values if value is not None]
+        ends = {max(shown): 1, min(shown): -1} if shown and column.sort.numeric else {}
+        for place, value in enumerate([*ends, *(value for value in shown if value not in ends)][:_SHOWN_VALUES]):
+            words = f"= {value!r:.40}, of its domain"
+            yield Hostile(EXTREME, f"allowed {place}", column.cast(value), words, ends.get(value, 0))
+    if isinstance(allowed, Range):
+        yield Hostile(
+            EXTREME, "high end", column.cast(allowed.high), f"= {allowed.high}, the high end of its domain", 1
+        )
+        yield Hostile(EXTREME, "low end", column.cast(allowed.low), f"= {allowed.low}, the low end of its domain", -1)
+    for places, level, lean in (
+        (seen.highs, "largest", 1),
+        (seen.lows, "smallest", -1),
+        (seen.rare, "rarest", 0),
+        (seen.common, "commonest", 0),
+    ):
+        if places:
+            value = dataset.value(places[0], number)
+            yield Hostile(EXTREME, f"{level} seen", value, f"at its {level} value in the data", lean)
+    if column.sort.numeric:
+        yield from _outliers(dataset, number, seen, allowed)
+    yield from {
+        Sort.REAL: _odd_numbers,
+        Sort.WHOLE: _odd_whole_numbers,
+        Sort.TRUTH: _truths,
+        Sort.TIME: _odd_times,
+    }.get(column.sort, _nothing)(column)
+    if column.sort is Sort.TEXT:
+        yield from _odd_texts(column, dataset.values(number))
+    if column.sort is Sort.CHOICE:
+        held = set(dataset.values(number))
+        for value in [choice for choice in column.choices if choice not in held][:1]:
+            yield Hostile(ODD, "new category", value, "of a category that no record has")
+    if column.missing is not ABSENT:
+        yield Hostile(ODD, "missing", column.missing, "missing")
+
+
+def _nothing(column: Column) -> Iterator[Hostile]:
+    return iter(())
+
+
+def _outliers(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None) -> Iterator[Hostile]:
+    """Numbers beyond what is allowed, or beyond what was seen; and the ends of the type."""
+    column = dataset.columns[number]
+    least, most = column.ends
+    if isinstance(allowed, Range):
+        span = allowed.high - allowed.low or 1
+        for times, where in ((1, "outside"), (_FAR, "far outside")):
+            for lean, end in ((1, allowed.high), (-1, allowed.low)):
+                value = end + lean * times * span
+                if least <= value <= most:
+                    yield Hostile(
+                        OUTLIER, f"{where} {lean}", column.cast(value), f"= {value:g}, {where} its domain", lean
+                    )
+    else:
+        seen_ends = [abs(float(dataset.value(places[0], number))) for places in (seen.lows, seen.highs) if places]
+        largest = max([1.0, *seen_ends])
+        for times in (10, _FAR):
+            for lean in (1, -1):
+                far = lean * times * largest
+                if least <= far <= most:
+                    words = f"at {'−' if lean < 0 else ''}{times} times its largest magnitude in the data"
+                    yield Hostile(OUTLIER, f"{times} times {lean}", column.cast(far), words, lean)
+    if column.sort is Sort.WHOLE and column.dtype is None:
+        for value, words in ((2**63 - 1, "2**63 - 1"), (2**64, "2**64")):
+            yield Hostile(OUTLIER, words, value, f"= {words}", 1)
+            yield Hostile(OUTLIER, f"-({words})", -value, f"= -({words})", -1)
+        return
+    for value, level, lean in ((most, "largest", 1), (least, "smallest", -1)):
+        shown = f"{value:.3g}" if column.sort is Sort.REAL else str(value)
+        yield Hostile(OUTLIER, level, column.cast(value), f"= {shown}, the {level} of its type", lean)
+
+
+def _odd_numbers(column: Column) -> Iterator[Hostile]:
+    narrow = column.dtype is not None and column.dtype.itemsize < 8
+    tiny = float(np.finfo(column.dtype if narrow else np.float64).smallest_subnormal)
+    for level, value, lean in (
+        ("NaN", math.nan, 0),
+        ("inf", math.inf, 1),
+        ("-inf", -math.inf, -1),
+        ("-0.0", -0.0, 0),
+        ("0.0", 0.0, 0),
+        ("denormal", tiny, 0),
+    ):
+        shown = f"{value:.3g}" if level == "denormal" else level
+        yield Hostile(ODD, level, column.cast(value), f"= {shown}", lean)
+
+
+def _odd_whole_numbers(column: Column) -> Iterator[Hostile]:
+    least, most = column.ends
+    for value in (0, 1, -1, 2**53 + 1):
+        if least <= value <= most:
+            yield Hostile(ODD, str(value), column.cast(value), f"= {value}")
+
+
+def _truths(column: Column) -> Iterator[Hostile]:
+    for value in (True, False):
+        yield Hostile(EXTREME, str(value), column.cast(value), f"= {value}", 1 if value else -1)
+
+
+def _odd_times(column: Column) -> Iterator[Hostile]:
+    for text, lean in (("2262-01-01", 1), ("1700-01-01", -1)):
+        value = np.datetime64(text)
+        yield Hostile(OUTLIER, text, column.cast(value) if column.dtype is not None else value, f"= {text}", lean)
+
+
+def _odd_texts(column: Column, values: Any) -> Iterator[Hostile]:
+    held = set(values.tolist() if isinstance(values, np.ndarray) else values)
+    new = next((name for name in new_names("new category", len(held) + 1, column.width) if name not in held), None)
+    if new is not None:
+        yield Hostile(ODD, "new category", column.cast(new), "of a new category")
+    long = _LONG if column.width is None else column.width
+    odd = "\x00\né"[: column.width]
+    yield Hostile(ODD, "empty text", column.cast(""), "= ''")
+    yield Hostile(ODD, "long text", column.cast("x" * long), f"= a text of {long} characters")
+    yield Hostile(ODD, "odd text", column.cast(odd), f"= {odd!r}")
+
+
+def new_names(stem: str, count: int, width: int | None) -> Iterator[str]:
+    """Yield names that differ from each other, cut to a width; fewer than ``count`` where it holds no more."""
+    seen = set()
+    for number in range(1, count + 1):
+        name = stem if number == 1 else f"{stem} {number}"
+        name = name if width is None else name[len(name) - min(width, len(name)) :]
+        if name and name not in seen:
+            seen.add(name)
+            yield name

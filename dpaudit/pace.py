@@ -1,0 +1,56 @@
+"""How long will it take? An estimate from the first few runs, made when it is worth saying."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+_LOOK, _LONG = 2.0, 20.0  # seconds: after which a look is taken, and from which on it is said how long the rest takes
+_FEW = 3  # runs
+NOT_RUNS = ("resumed", "sensitivity", "candidates")  # stages in which nothing is run
+
+
+class Pace:
+    """Listens to an audit and finds out how fast it is going."""
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
+        self._since = clock()
+        self._from = 0
+        self._said = False
+
+    def hear(self, stage: str, done: int, total: int) -> str | None:
+        """Return the estimate as a sentence, once, when it is due and the rest takes long; else None.
+
+        Args:
+            stage: what is going on.
+            done: runs done; total: runs in all.
+        """
+        now = self._clock()
+        if stage in NOT_RUNS:
+            self._since, self._from = now, done
+            return None
+        made, spent = done - self._from, now - self._since
+        if self._said or made < _FEW or spent < _LOOK or total <= done:
+            return None
+        self._said = True
+        each = spent / made
+        left = each * (total - done)
+        if left < _LONG:
+            return None
+        return f"about {duration(left)} to go, for {total - done:,} runs at {_each(each)} each"
+
+
+def duration(seconds: float) -> str:
+    """Return a span of time in words of two digits, such as "4.2 minutes"."""
+    for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.2g} {unit}"
+    return f"{max(seconds, 0.1):.2g} seconds"
+
+
+def _each(seconds: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"

@@ -1,0 +1,100 @@
+"""How was the pair found, in words?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dpaudit.evidence import Evidence, Search
+from dpaudit.report.numerals import count_text
+from dpaudit.report.words import shortened, symbol
+
+_SHOWN, _LONGEST = 6, 160
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPart:
+    """What the page shows of a search.
+
+    Attributes:
+        sentences: what was done, and what it means.
+        rows: for the pairs that were left longest: what changes in them, their runs, and what was predicted.
+    """
+
+    sentences: list[str]
+    rows: list[tuple[str, str, str]]
+
+
+def search_part(evidence: Evidence) -> SearchPart | None:
+    """Return how the pair was found; None where none was searched for."""
+    search = evidence.search
+    if search is None:
+        return None
+    rows = [
+        (shortened(one.name, _LONGEST), count_text(one.runs), _predicted(one.predicted, evidence))
+        for one in search.tried[:_SHOWN]
+    ]
+    return SearchPart([*_done(search), _means(search)], rows)
+
+
+def search_line(evidence: Evidence) -> str | None:
+    """Say in a line how the pair was found; None where none was searched for."""
+    search = evidence.search
+    if search is None:
+        return None
+    steps = f", then made simpler in {_times(search.shrunk, 'step')}" if search.shrunk else ""
+    found = shortened(search.found, _LONGEST)
+    return f"{found}: of {_candidates(search)} what tells most, by {count_text(search.runs)} search runs{steps}"
+
+
+def data_options(search: Search) -> list[str]:
+    """Return the options that ask for the same search on the command line; ``FILE`` stands for what was given."""
+    if search.source != "data":
+        return ["--search"] + (["--pair", "FILE"] if search.source == "given" else [])
+    domain = [] if search.domain is None else ["--domain", "DOMAIN"]
+    beyond = ["--beyond-domain"] if search.beyond else []
+    return ["--data", "FILE", *domain, *beyond]
+
+
+def _candidates(search: Search) -> str:
+    one = search.candidates == 1
+    if search.source == "data":
+        return f"{count_text(search.candidates)} neighbour{'' if one else 's'} of the data"
+    whose = "of the mechanism" if search.source == "mechanism" else "that were given"
+    return f"{count_text(search.candidates)} pair{'' if one else 's'} {whose}"
+
+
+def _done(search: Search) -> list[str]:
+    text = (
+        f"Of {_candidates(search)} this one promised to give most away: {shortened(search.found, _LONGEST)}. They were "
+        f"compared by {count_text(search.runs)} runs of their own, the less telling half of them dropped again and "
+        "again; no bound looks at these runs."
+    )
+    found = [text]
+    if search.raised:
+        found.append(f"On {_times(search.raised, 'pair')} every run of both sides raised the same: nothing to tell.")
+    if search.climbed is not None:
+        found.append(f"Beyond them {_times(search.climbed, 'small pair')} over the declared domain were tried.")
+    if search.shrunk:
+        found.append(
+            f"Then simpler pairs were tried, and {_times(search.shrunk, 'time')} one that tells about as much took its "
+            "place: the pair below may hold few of the records of the data."
+        )
+    return found
+
+
+def _means(search: Search) -> str:
+    return (
+        "It was then learned and measured afresh, with the whole confidence. A search finds a bad pair and never shows "
+        "that there is none: another neighbour, or other data, may give more away."
+    )
+
+
+def _times(count: int, what: str) -> str:
+    return f"{count_text(count)} {what}{'' if count == 1 else 's'}"
+
+
+def _predicted(value: float, evidence: Evidence) -> str:
+    if not math.isfinite(value) or value <= 0:
+        return "nothing"
+    return f"{symbol(evidence)} ≥ {value:.3g}"

@@ -1,0 +1,31 @@
+"""Stand-ins for libraries that need not be installed: modules and distributions under their names."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from dpaudit.adapters import LIBRARIES
+
+
+def pretend(monkeypatch: pytest.MonkeyPatch, adapter: str, *, release: str | None = None, **names: Any) -> ModuleType:
+    """Install a stand-in for a library; by default in the last supported release."""
+    library = LIBRARIES[adapter]
+    stand_in = ModuleType(library.package)
+    for name, value in names.items():
+        setattr(stand_in, name, value)
+    parts = library.package.split(".")
+    for end in range(1, len(parts)):
+        monkeypatch.setitem(sys.modules, ".".join(parts[:end]), ModuleType(".".join(parts[:end])))
+    monkeypatch.setitem(sys.modules, library.package, stand_in)
+    found = release or ".".join(map(str, (*library.last, 3)))
+    monkeypatch.setattr("dpaudit.adapters.version", lambda name: found if name == library.distribution else "0")
+    return stand_in
+
+
+def of_module(module: str, name: str = "Made", **attributes: Any) -> Any:
+    """An object whose type says that it comes from a module."""
+    return type(name, (SimpleNamespace,), {"__module__": module})(**attributes)

@@ -1,0 +1,239 @@
+"""Is the worst neighbour of somebody's one dataset found, made simple, and told without a value of the data?"""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import dpaudit as dp
+from dpaudit.check import check
+from dpaudit.evidence import Evidence, content_id
+from dpaudit.report import console_summary, html_page
+
+CLAIM = "epsilon=1"
+AGES = [31.0, 42.515625, 57.0, 29.0, 63.25, 48.0, 36.0, 51.0]
+PLACES = ["Zanzibar", "Ouagadougou"]
+
+
+def unclipped(data, size, rng):
+    return sum(data) + rng.laplace(0, 100.0, size)
+
+
+def clipped(data, size, rng):
+    return np.nansum(np.clip(np.asarray(data, dtype=float), 0, 100)) + rng.laplace(0, 100.0, size)
+
+
+def audited(function, data=AGES, **asked):
+    asked = {"claim": CLAIM, "runs": 20_000, "floating_point": "ignore", **asked}
+    return dp.audit(function, data=data, **asked)
+
+
+def frame():
+    pandas = pytest.importorskip("pandas")
+    return pandas.DataFrame({"age": AGES, "place": PLACES * 4})
+
+
+def test_what_is_wrong_with_one_dataset_is_found_and_its_twin_is_let_alone():
+    wrong, right = audited(unclipped), audited(clipped)
+
+    assert wrong.verdict is dp.Verdict.VIOLATED and right.verdict is dp.Verdict.NOT_VIOLATED
+    assert wrong.relation == "add-remove"
+    assert wrong.search.source == "data" and wrong.search.candidates > 10
+    assert all(finding.holds for evidence in (wrong, right) for finding in check(evidence))
+
+
+def test_the_mechanisms_own_relation_comes_first():
+    made = dp.mechanism(clipped, relation="replace")
+
+    assert audited(made).relation == "replace"
+    assert audited(made, relation="add-remove").relation == "add-remove"
+
+
+def test_a_declared_domain_is_kept_to_unless_asked():
+    inside = audited(unclipped, domain=(0.0, 100.0))
+    beyond = audited(unclipped, domain=(0.0, 100.0), beyond_domain=True)
+
+    assert inside.verdict is dp.Verdict.NOT_VIOLATED
+    assert beyond.verdict is dp.Verdict.VIOLATED
+    assert inside.search.domain == '{"$tuple":[0.0,100.0]}' and not inside.search.beyond
+
+
+def test_a_weak_spot_far_from_the_data_is_climbed_to():
+    """No record of the data, and no extreme of the domain, is anywhere near 37."""
+
+    def bump(data, size, rng):
+        return np.sum(3 * np.exp(-(((np.asarray(data) - 37) / 4) ** 2))) + rng.laplace(0, 1, size)
+
+    data = [float(value) for value in range(10)]
+    evidence = audited(bump, data, domain=(0.0, 100.0), runs=60_000)
+
+    assert evidence.verdict is dp.Verdict.VIOLATED
+    assert evidence.search.climbed > 50
+    assert evidence.search.found == "a pair of small datasets over the domain"
+    assert "hypothesis" in evidence.versions
+    assert evidence.id == audited(bump, data, domain=(0.0, 100.0), runs=60_000).id
+    assert all(finding.holds for finding in check(evidence))
+
+
+def test_the_pair_is_made_simple_while_it_tells_as_much():
+    sizes = []
+
+    def half(data, size, rng):
+        sizes.append(len(data))
+        return len(data) + rng.laplace(0, 0.5, size)
+
+    evidence = audited(half, [1.0] * 64, runs=60_000)
+
+    assert evidence.verdict is dp.Verdict.VIOLATED
+    assert evidence.search.shrunk > 0
+    assert max(sizes[-2:]) <= 16 < max(sizes)  # what runs last is what was measured
+
+
+def test_nothing_is_made_simpler_where_nothing_is_wrong():
+    assert audited(clipped).search.shrunk == 0
+
+
+def test_evidence_and_page_hold_no_value_of_the_data():
+    def count(data, size, rng):
+        return len(data) + rng.laplace(0, 0.4, size)
+
+    evidence = audited(count, frame())
+    texts = (evidence.to_json(), html_page(evidence), console_summary(evidence))
+
+    assert evidence.verdict is dp.Verdict.VIOLATED
+    assert not [word for word in (*PLACES, "42.515625") for text in texts if word in text]
+    assert (evidence.pairs[0].shown0, evidence.pairs[0].data0, evidence.search.kept) == (None, None, None)
+
+
+def test_pages_say_how_the_pair_was_found():
+    evidence = audited(unclipped)
+    page, text = html_page(evidence), console_summary(evidence)
+
+    assert "How the pair was found" in page and "never shows" in page
+    assert "neighbours of the data" in page and "neighbours of the data" in " ".join(text.split())
+    assert f"{evidence.search.runs:,} searching" in text
+    assert "--data FILE" in text
+
+
+def test_a_function_that_changes_its_data_is_refused():
+    def sorts(data, size, rng):
+        data.sort()
+        return data[0] + rng.laplace(size=size)
+
+    with pytest.raises(dp.UsageError, match="changes its data"):
+        audited(sorts, list(AGES))
+
+
+def test_a_function_that_changes_frames_now_and_then_is_refused():
+    def fills(data, size, rng):
+        if len(data) >= len(AGES):
+            data["age"] = data["age"] * 2
+        return data["age"].clip(0, 100).sum() + rng.laplace(0, 100, size)
+
+    with pytest.raises(dp.UsageError, match="changes its data"):
+        audited(fills, frame())
+
+
+def test_a_function_that_raises_on_the_data_is_refused():
+    def fails(data, size, rng):
+        raise KeyError("body_mass")
+
+    with pytest.raises(dp.UsageError, match=r"raises in every run.*body_mass"):
+        audited(fails)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"pairs": [([1.0], [])]}, "give one of them"),
+        ({"relation": "declared"}, "declared"),
+        ({"beyond_domain": True}, "declare one"),
+        ({"runs": 500}, "at least 1,000 runs"),
+        ({"domain": {"weight": (0, 1)}}, "columns"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused(asked, said):
+    with pytest.raises(dp.UsageError, match=said):
+        audited(clipped, **asked)
+
+
+def test_a_domain_needs_data():
+    with pytest.raises(dp.UsageError, match="give data too"):
+        dp.audit("laplace", domain=(0, 1))
+
+
+def test_few_pairs_of_a_long_list_cannot_be_searched_with_few_runs():
+    with pytest.raises(dp.UsageError, match="a search among 40 pairs takes at least"):
+        dp.audit(clipped, pairs=[([1.0], [2.0])] * 40, search=True, relation="replace", runs=2_000)
+
+
+# --- evidence ---------------------------------------------------------------------------------------------
+
+
+def _replayed(evidence, **given):
+    return dp.replay(evidence, target=clipped, **given)
+
+
+def test_a_search_is_replayed_from_the_data_given_or_kept():
+    evidence, kept = audited(clipped, runs=4_000), audited(clipped, runs=4_000, keep_data=True, domain=(0.0, 100.0))
+
+    assert _replayed(evidence, data=AGES).identical
+    assert _replayed(kept).identical
+    with pytest.raises(dp.UsageError, match=r"--data FILE, or dp.replay\(evidence, data=…\)"):
+        _replayed(evidence)
+    with pytest.raises(dp.UsageError, match="its digest differs"):
+        _replayed(evidence, data=AGES[1:])
+
+
+def test_a_search_within_a_time_budget_is_replayed():
+    evidence = audited(clipped, time_budget=0.4)
+
+    assert evidence.asked is not None and len(evidence.fixed) == 1
+    assert _replayed(evidence, data=AGES).identical
+
+
+def test_a_search_among_given_pairs_is_replayed():
+    pairs = [([0.0], [float(far)]) for far in (10, 90, 30)]
+    asked = {"search": True, "claim": CLAIM, "relation": "replace", "runs": 4_000}
+    evidence, kept = dp.audit(clipped, pairs=pairs, **asked), dp.audit(clipped, pairs=pairs, keep_data=True, **asked)
+
+    assert _replayed(evidence, pairs=pairs).identical
+    assert _replayed(kept).identical
+    with pytest.raises(dp.UsageError, match="--pair FILE"):
+        _replayed(evidence)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"source": "elsewhere"},
+        {"source": "mechanism"},
+        {"candidates": 1},
+        {"raised": 10_000},
+        {"runs": 3},
+        {"found": "another"},
+        {"tried": []},
+        {"shrunk": -1},
+        {"data": None},
+        {"beyond": True},
+        {"domain": "nothing"},
+        {"kept": "[1.0]"},
+    ],
+)
+def test_a_search_that_cannot_have_been_is_noticed(change):
+    document = json.loads(audited(clipped, runs=4_000).to_json())
+    document["evidence"]["search"].update(change)
+    document["id"] = content_id(document["evidence"])
+    evidence = Evidence.from_json(json.dumps(document))
+
+    assert not all(finding.holds for finding in check(evidence))
+
+
+def test_a_pair_that_nobody_found_is_noticed():
+    document = json.loads(audited(clipped, runs=4_000).to_json())
+    del document["evidence"]["search"]
+    document["id"] = content_id(document["evidence"])
+
+    assert not all(finding.holds for finding in check(Evidence.from_json(json.dumps(document))))

@@ -1,0 +1,49 @@
+"""Are the four mistakes in `examples/release.py` found from the penguins alone, and their corrected twins let alone?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import dpaudit as dp
+from dpaudit.datafile import read_dataset
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+TWINS = {
+    "mean_mass": "mean_mass_bounded",
+    "total_mass": "total_mass_clipped",
+    "mean_mass_public_n": "mean_mass_private_n",
+    "mean_mass_half": "mean_mass_replace",
+}
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of means of nothing, in what is wrong
+
+
+@pytest.fixture(scope="module")
+def birds():
+    return read_dataset(EXAMPLES / "data" / "penguins.csv")
+
+
+def verdict(name, birds, seed):
+    evidence = dp.audit(f"{EXAMPLES / 'release.py'}:{name}", data=birds, claim="epsilon=1", runs=20_000, seed=seed)
+    return evidence.verdict
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("name", TWINS)
+def test_the_mistake_is_found(name, birds, seed):
+    assert verdict(name, birds, seed) is dp.Verdict.VIOLATED
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("name", TWINS.values())
+def test_its_corrected_twin_is_let_alone(name, birds, seed):
+    assert verdict(name, birds, seed) is dp.Verdict.NOT_VIOLATED
+
+
+def test_workers_change_nothing(birds):
+    target = f"{EXAMPLES / 'release.py'}:mean_mass_replace"
+    ids = {dp.audit(target, data=birds, claim="epsilon=1", runs=3_000, workers=workers).id for workers in (1, 2)}
+
+    assert len(ids) == 1
