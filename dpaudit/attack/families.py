@@ -182,10 +182,10 @@ def watched(outputs: Outputs) -> Partition:
     for form, rows in zip(outputs.forms, outputs.numbers, strict=True):
         columns = rows.shape[1]
         score: Score = Coordinate(0)
-        if columns > 1:
+        if columns > 1 and len(rows):
             center, scale = center_and_scale((rows, rows[:0]))
             score = Linear(tuple(center.tolist()), tuple(scale.tolist()), (1.0,), ((1.0,) * columns,))
-        edges = _bin_edges(np.sort(score_of(score, rows)), _WATCHED) if columns else ()
+        edges = _bin_edges(np.sort(score_of(score, rows)), _WATCHED) if rows.size else ()  # a form may have no run here
         rules.append(Rule(form, score if edges else None, edges, ()))
     return Partition("watched", tuple(rules))
 

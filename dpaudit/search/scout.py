@@ -140,7 +140,7 @@ class Scout:
         size = block_size(self.question.mechanism.shape, self.width)
         runs, chance = round(each * sum(weights)), weights[1] / sum(weights)
         sizes = [size] * (runs // size) + [runs % size] * (runs % size > 0)
-        return [Block(Purpose.MEASURING, one.number, one.blocks + i, own, chance) for i, own in enumerate(sizes)]
+        return [Block(Purpose.SEARCH, one.number, one.blocks + i, own, chance) for i, own in enumerate(sizes)]
 
 
 def _weights(one: Scouted, shared: Counter[Hashable | None]) -> tuple[float, float]:

@@ -349,3 +349,10 @@ def test_few_runs_are_enumerated(measuring, method):
     sides = [from_array(rng.laplace(side, 1, 4000)) for side in (0, 1)]
     chosen, _ = choose(*sides, claim=ApproxDP(1, 0.01), measuring=measuring, error=0.05)
     assert chosen[0].method in {method, method.removeprefix("two-sided ")}
+
+
+@pytest.mark.parametrize("rare", [0.5, (0.5, 1.5)])
+def test_a_form_without_a_run_in_the_first_half_has_one_cell(rare):
+    early = from_list(["none", "none", "none", rare]).first(3)
+    cells = watched(early)
+    assert sorted(cells.counts(from_list(["none", rare, rare])))[-2:] == [1, 2]
