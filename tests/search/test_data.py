@@ -91,6 +91,20 @@ def test_the_pair_is_made_simple_while_it_tells_as_much():
     assert max(sizes[-2:]) <= 16 < max(sizes)  # what runs last is what was measured
 
 
+def test_what_shows_only_on_many_records_keeps_many():
+    sizes = []
+
+    def crowded(data, size, rng):
+        sizes.append(len(data))
+        return max(len(data) - 20, 0) + rng.laplace(0, 0.5, size)
+
+    evidence = audited(crowded, [1.0] * 64, runs=100_000)
+
+    assert evidence.verdict is dp.Verdict.VIOLATED
+    assert evidence.search.shrunk > 0
+    assert 20 <= max(sizes[-2:]) < 64
+
+
 def test_nothing_is_made_simpler_where_nothing_is_wrong():
     assert audited(clipped).search.shrunk == 0
 
