@@ -49,7 +49,7 @@ Tell = Callable[[str, int, int], None]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
-_FIRST, _GROWTH = 64, 1.25  # runs of a pair that choose the first events; how much longer each epoch ends
+_FIRST, _GROWTH = 32, 1.25  # runs of a pair that choose the first events; how much longer each epoch ends
 _PARTS, _LEAST_BLOCK = 16, 32  # a block holds so small a part of the runs so far, but not fewer than that
 _LOOKS = 512  # into a block
 _LEARNING_CAP, _LEARNING_NUMBERS = 1_000_000, 20_000_000  # runs, and numbers, that events are chosen from

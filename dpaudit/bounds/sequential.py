@@ -35,7 +35,7 @@ Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 FRACTIONS = 0.95 * 2.0 ** -np.arange(12)  # of the largest λ
 _PRIOR = np.array([1, 1, 1, 1, 1, 1, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12])
-_OF_POINT = np.array([[2.0], [1.0], [1.0]])  # how the wealth starts, over events and over points
+_OF_POINT = np.array([[4.0], [1.0], [1.0]])  # how the wealth starts, over events and over points
 _OF_CURVE = np.array(  # the same where the claim is a curve (see `searched`)
     [[1, 1, 4, 4, 2], [0.1, 0.1, 1, 2, 3], [0.1, 0.1, 0.1, 2, 4], [12, 40, 12, 2, 1]]
 )

@@ -152,7 +152,7 @@ def test_events_are_chosen_from_earlier_runs_only(monkeypatch):
     pasts = [sum(epoch.stakes[0].past.runs) for epoch in evidence.sequential.epochs]
     assert seen == pasts
     own = [sum(epoch.stakes[0].own.runs) for epoch in evidence.sequential.epochs]
-    assert pasts == [64 + sum(own[:k]) for k in range(len(own))]
+    assert pasts == [32 + sum(own[:k]) for k in range(len(own))]
 
 
 def test_the_order_of_the_sides_hangs_on_the_coins_alone():

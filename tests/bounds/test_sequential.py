@@ -107,7 +107,7 @@ def naive(claim, epochs):
     prior /= prior.sum()
     start = np.ones((len(epochs[0][0]), len(epsilon)))
     if start.shape == (3, 1):
-        start = np.array([[2.0], [1], [1]])
+        start = np.array([[4.0], [1], [1]])
     elif start.shape == (4, 5):
         start = np.array([[1, 1, 4, 4, 2], [0.1, 0.1, 1, 2, 3], [0.1, 0.1, 0.1, 2, 4], [12, 40, 12, 2, 1]])
     start /= 2 * start.sum()
