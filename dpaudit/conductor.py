@@ -92,14 +92,14 @@ def audit(
         pairs: neighbouring datasets [(data0, data1), …]; by default the mechanism's own.
         data: one dataset, in place of pairs: a list, an array, a pandas or polars frame. Neighbours of it are searched
             for the pair that gives most away (`dpaudit.search`), with a share of the runs that no bound looks at.
-        domain: what records of ``data`` may hold: {"age": (0, 120), "species": ["Adelie", "Gentoo"]}, or (0, 120) for
-            plain numbers; by default whatever has the column's own type. Over a declared domain the search goes on
-            beyond neighbours of the data, to small datasets. beyond_domain: whether records outside of it are tried
-            too.
+        domain: what records may hold: {"age": (0, 120), "species": ["Adelie", "Gentoo"]}, or (0, 120) for plain
+            numbers; by default whatever has the column's own type. Over a declared domain the search goes on beyond
+            neighbours of the data, to small datasets; without ``data`` there are only these, as lists.
+            beyond_domain: whether records of ``data`` outside of it are tried too.
         search: whether to search among ``pairs`` (or the mechanism's own) for the one that gives most away; otherwise
             all of them are audited, and share the error level.
-        relation: which datasets are neighbours; by default the mechanism's own, else "add-remove" with ``data`` and
-            "declared" without.
+        relation: which datasets are neighbours; by default the mechanism's own, else "add-remove" with ``data`` or
+            a domain, and "declared" without.
         runs: executions in all: both sides, search, learning and measuring, every pair. At least 100 a pair.
         confidence: of the whole audit, whatever the number of pairs.
         seed: the root of every random draw of dpaudit; the same seed gives the same evidence.

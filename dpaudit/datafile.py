@@ -58,7 +58,13 @@ def _array(path: str | Path) -> Any:
     from numpy.lib import format as npy
 
     with open(path, "rb") as file:
-        return npy.read_array(file, allow_pickle=False)
+        try:
+            return npy.read_array(file, allow_pickle=False)
+        except ValueError as error:
+            if "allow_pickle" not in str(error):
+                raise
+            what = "it holds Python objects, which are never unpickled; save numbers, text or a table, or JSON"
+            raise UsageError(f"cannot read the dataset '{path}': {what}") from None
 
 
 def _json(path: str | Path) -> Any:

@@ -379,8 +379,8 @@ class Search(Record, frozen=True):
     """How the pair was found, on search runs alone, which no bound looks at.
 
     Attributes:
-        source: what was searched: neighbours of one dataset ("data"), or pairs that were "given" or are the
-            "mechanism"'s own.
+        source: what was searched: neighbours of one dataset ("data"), datasets over a "domain" alone, or pairs that
+            were "given" or are the "mechanism"'s own.
         candidates: how many pairs were compared; raised: how many of them were dropped, because every run of both
             sides raised the same.
         runs: executions for the search, both sides, all pairs.
@@ -388,7 +388,8 @@ class Search(Record, frozen=True):
         tried: the pairs that were left longest, best first.
         climbed: how many datasets over the domain were tried beyond the candidates; None where that was not done.
         shrunk: how often a simpler pair took the place of the chosen one.
-        data: the digest of the dataset, or of all pairs; None for the mechanism's own.
+        records: how many records each side of that simpler pair has; None where there is none, or what has no size.
+        data: the digest of the dataset, or of all pairs; None for the mechanism's own, and over a domain alone.
         domain: the declared domain as JSON text; beyond: whether what lies outside it was tried.
         kept: the dataset or all pairs as JSON text, where data were to be kept.
     """
@@ -401,6 +402,7 @@ class Search(Record, frozen=True):
     tried: tuple[Tried, ...]
     climbed: int | None = None
     shrunk: int = 0
+    records: tuple[int, int] | None = None
     data: str | None = None
     domain: str | None = None
     beyond: bool = False

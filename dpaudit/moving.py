@@ -168,15 +168,16 @@ def sensitivity(
             a mechanism that exposes its query. It returns numbers: one, or several in lists, arrays, mappings, tables.
         data: a dataset; every neighbour of it that `dpaudit.neighbours.candidates` makes is tried.
         pairs: neighbouring datasets in its place, or beside it.
-        relation: which datasets are neighbours; by default the mechanism's own, else "add-remove" with ``data`` and
-            "declared" without.
-        domain, beyond_domain: which values records may have, and whether others are tried too; as for `audit`.
+        relation: which datasets are neighbours; by default the mechanism's own, else "add-remove" with ``data`` or
+            a domain, and "declared" without.
+        domain, beyond_domain: which values records may have, and whether others are tried too; as for `audit`. A domain
+            without data stands for all small datasets over it.
         claimed: the declared sensitivity for one neighbouring step, in the unit of the answer; a float counts as the
             decimal that is written. By default the mechanism's own; without any, the largest movement is reported.
         norm: 1, 2 or "inf", in which movements of several numbers are measured; 1 where nothing else is declared.
         parameters: parameters of the query; the others keep their defaults.
         seed: of the sample of candidates, where there are more than ``limit``.
-        limit: the most candidates that are made of ``data``.
+        limit: the most candidates that are made.
         listen: called with ("sensitivity", candidates done, candidates in all).
 
     Raises:
@@ -199,10 +200,12 @@ def sensitivity(
     if norm is None:
         norm = 1 if stated is None else stated[1]
     told = relation if relation is not None else mechanism.relation_for(merged)
-    chosen = parse_relation(told if told is not None else "declared" if data is None else "add-remove")
+    chosen = parse_relation(
+        told if told is not None else "declared" if data is None and domain is None else "add-remove"
+    )
     tried = [*_given(pairs or (), chosen), *_made(data, chosen, domain, beyond_domain, seed, limit)]
     if not tried:
-        raise UsageError("there is nothing to try the query on; give data=…, or pairs=[(data0, data1)]")
+        raise UsageError("there is nothing to try the query on; give data=…, domain=…, or pairs=[(data0, data1)]")
     return search(own, tried, chosen, claimed=claimed, norm=norm, name=_name(mechanism), listen=listen)
 
 
@@ -226,7 +229,7 @@ def _given(pairs: Sequence[tuple[Any, Any]], relation: Relation) -> list[Pairing
 
 
 def _made(data: Any, relation: Relation, domain: Any, beyond_domain: bool, seed: int, limit: int) -> Sequence[Pairing]:
-    if data is None:
+    if data is None and domain is None:
         return ()
     from dpaudit.neighbours.candidates import candidates
 
@@ -305,9 +308,9 @@ def moved_by(question: Question, listen: Listener | None = None) -> Sensitivity 
     query = mechanism.query_for(question.parameters)
     if query is None:
         return None
-    pairs = question.pairs if ground is None or ground.source == "data" else tuple(ground.data)
+    pairs = question.pairs if ground is None or ground.made else tuple(ground.data)
     tried: list[Pairing] = [Given(f"pair {number}", pair) for number, pair in enumerate(pairs)]
-    if ground is not None and ground.source == "data":
+    if ground is not None and ground.made:
         tried += _made(ground.data, question.relation, ground.domain, ground.beyond, question.seed, _CANDIDATES)
     stated = mechanism.sensitivity_for(question.parameters)
     claimed, norm = (None, 1) if stated is None else stated

@@ -33,9 +33,10 @@ class Ground:
     """Where a pair is to be searched for.
 
     Attributes:
-        source: neighbours of one dataset ("data"), or pairs that were "given" or are the "mechanism"'s own.
-        data: the dataset, or the pairs.
-        digest: of it; None for the mechanism's own.
+        source: neighbours of one dataset ("data"), small datasets over a "domain" alone, or pairs that were "given" or
+            are the "mechanism"'s own.
+        data: the dataset, or the pairs; None where there is but a domain.
+        digest: of it; None for the mechanism's own, and where there is none.
         domain: what records may hold, or None; beyond: whether records outside of it are tried too.
     """
 
@@ -44,6 +45,11 @@ class Ground:
     digest: str | None
     domain: Any = None
     beyond: bool = False
+
+    @property
+    def made(self) -> bool:
+        """Whether pairs are made, rather than taken as they are."""
+        return self.source in ("data", "domain")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +78,7 @@ class Question:
     def about(self, pair: tuple[Any, Any]) -> Question:
         """Return the same question about a pair that was found; raises `UsageError` where it is not neighbouring."""
         self.relation.check(*pair)
-        public = self.ground is not None and self.ground.source == "mechanism"
+        public = self.ground is not None and self.ground.source in ("mechanism", "domain")
         return replace(self, pairs=(pair,), records=(_pair_record(pair, "found", show=public, keep=self.keep_data),))
 
     @property
@@ -201,18 +207,21 @@ def ask(
     if not isinstance(confidence, int | float) or not 0 < confidence < 1:
         raise UsageError(f"confidence lies strictly between 0 and 1, such as 0.95, not {confidence!r}")
     own_relation = mechanism.relation_for(merged)
-    unsaid = "declared" if data is None else "add-remove"
+    made = data is not None or (pairs is None and domain is not None)
+    unsaid = "add-remove" if made else "declared"
     chosen = parse_relation(relation if relation is not None else own_relation or unsaid)
     stated = as_claim(claim)
     if stated is None:
         stated = _own_claim(mechanism, merged, own_relation, chosen)
     if learn is not None:
         learner(learn)
-    ground, used = None, () if data is not None else _pairs(mechanism, merged, pairs)
+    ground, used = None, () if made else _pairs(mechanism, merged, pairs)
     for data0, data1 in used:
         chosen.check(data0, data1)
     if data is not None:
         ground = Ground("data", data, digest(data), domain, beyond_domain)
+    elif made:
+        ground = Ground("domain", None, None, domain)
     elif search:
         ground = Ground("given", used, digest(used)) if pairs is not None else Ground("mechanism", used, None)
         used = ()
@@ -230,7 +239,7 @@ def ask(
         seed=whole("seed", seed, least=0),
         confidence=float(confidence),
         workers=processes,
-        given_pairs=pairs is not None or data is not None,
+        given_pairs=pairs is not None or made,
         floating_point=floating_point,
         learn=learn,
         fixed=_fixed(fixed, len(used) if ground is None else 1),
@@ -244,10 +253,12 @@ def ask(
 def _refuse_unclear_data(data: Any, pairs: Any, domain: Any, beyond_domain: bool) -> None:
     if data is not None and pairs is not None:
         raise UsageError("data is searched for pairs of neighbours, and pairs are neighbours already; give one of them")
-    if data is None and (domain is not None or beyond_domain):
-        raise UsageError("a domain says what the records of data may hold; give data too, or leave out the domain")
+    if pairs is not None and domain is not None:
+        raise UsageError("a domain is for making datasets, and pairs are made already; give one of them")
     if beyond_domain and domain is None:
         raise UsageError("without a declared domain nothing lies beyond it; declare one, or leave out beyond_domain")
+    if beyond_domain and data is None:
+        raise UsageError("what lies beyond a domain is tried beside data; give data too, or leave out beyond_domain")
 
 
 def _fixed(fixed: Sequence[tuple[int, int]], pairs: int) -> tuple[tuple[int, int], ...]:

@@ -207,7 +207,7 @@ def _of_search(search: Search | None) -> dict[str, Any]:
     return {
         "domain": None if search.domain is None else read_kept(search.domain),
         "beyond_domain": search.beyond,
-        "search": search.source != "data",
+        "search": search.source in ("given", "mechanism"),
     }
 
 
@@ -266,7 +266,7 @@ def _searched(
     """Return the pairs and the data that were searched: kept, or given now if they are the same."""
     search = evidence.search
     assert search is not None
-    if search.source == "mechanism":
+    if search.source in ("mechanism", "domain"):
         return None, None
     what, given = ("dataset", data) if search.source == "data" else ("pairs", pairs)
     if given is None and search.kept is None:

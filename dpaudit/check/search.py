@@ -12,7 +12,7 @@ from dpaudit.evidence import Evidence, Search, Verdict
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.kept import read_kept
 
-SOURCES = ("data", "given", "mechanism")
+SOURCES = ("data", "domain", "given", "mechanism")
 
 
 def searched(evidence: Evidence) -> Iterator[Finding]:
@@ -44,10 +44,15 @@ def _impossible(search: Search) -> str:
         return "the pairs that were tried do not stand in their order"
     if sum(one.runs for one in search.tried) > search.runs or any(one.runs < 0 for one in search.tried):
         return "single pairs were run more often than all of them"
-    if search.source != "data" and (search.shrunk or search.domain is not None or search.climbed is not None):
-        return "only data have a domain and simpler neighbours"
-    if (search.data is None) != (search.source == "mechanism") or (search.beyond and search.domain is None):
+    if search.records is not None and (not search.shrunk or min(search.records) < 0):
+        return "a pair that was not made simpler has no size of its own"
+    made = search.source in ("data", "domain")
+    if not made and (search.shrunk or search.domain is not None or search.climbed is not None):
+        return "only pairs that are made have a domain and simpler neighbours"
+    if (search.data is None) != (search.source in ("mechanism", "domain")) or (search.beyond and search.domain is None):
         return "its data, or their domain, are not what its source says"
+    if search.source == "domain" and search.domain is None:
+        return "it searches over a domain, and names none"
     return ""
 
 

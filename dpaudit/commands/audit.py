@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     "domains",
     metavar="[NAME=]JSON",
     multiple=True,
-    help="What a column may hold: [LOW, HIGH], or a list of values.",
+    help="What a column may hold: [LOW, HIGH], or a list of values. Without --data: small datasets over it.",
 )
 @click.option("--beyond-domain", is_flag=True, help="Try records outside of the declared domain too.")
 @click.option("--search", is_flag=True, help="Search among all pairs for the worst; else each is audited.")
@@ -113,30 +113,12 @@ def dataset_in(name: str | None) -> Any:
 
 
 def domain_of(texts: tuple[str, ...]) -> Any:
-    """Read what the records of data may hold: [low, high] is a range, any other list the values that there are."""
+    """Read what records may hold, or return None where nothing is said."""
     if not texts:
         return None
-    import json
+    from dpaudit.neighbours.domain import read_domain
 
-    from dpaudit.errors import UsageError
-
-    found: dict[str, Any] = {}
-    for text in texts:
-        name, equals, value = ("", "", text) if text.lstrip().startswith("[") else text.partition("=")
-        try:
-            read = json.loads(value)
-        except ValueError:
-            read = None
-        if not isinstance(read, list) or bool(name) != bool(equals):
-            raise UsageError(
-                'a --domain is NAME=[LOW, HIGH] or NAME=["a", "b"], or such a list alone where records are plain '
-                f"values, not {text!r:.60}"
-            )
-        if name in found or (found and "" in (name, *found)):
-            raise UsageError(f"the domain of {name or 'the values'} is given beside another; give each column one")
-        numbers = len(read) == 2 and all(isinstance(end, int | float) and not isinstance(end, bool) for end in read)
-        found[name] = tuple(read) if numbers else read
-    return found.get("", found)
+    return read_domain(texts)
 
 
 def pairs_for(

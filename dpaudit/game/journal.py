@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 MAGIC = b"dpaudit finished blocks 1\n"
 
 _LENGTH, _CHECKSUM = 8, 16
+_LEGIBLE = 60  # characters of a value that people can make something of; digests are longer
 _ARRAYS = ("<f8", "<i4", "<i8", "|b1", "|i1", "<u8")  # kinds of arrays that are kept
 
 
@@ -192,9 +193,13 @@ class Journal:
             return
         kept = kept if isinstance(kept, dict) else {}
         name = next((name for name in {**asked, **kept} if kept.get(name) != asked.get(name)), "question")
+        before, now = _shown(kept.get(name)), _shown(asked.get(name))
+        other = (
+            f"{name} was {before} and is {now}" if max(len(before), len(now)) <= _LEGIBLE else f"it differs in: {name}"
+        )
         raise UsageError(
-            f"{self._name!r} holds the finished blocks of another question: {name} was {_shown(kept.get(name))} and is "
-            f"{_shown(asked.get(name))}; ask the same as before, or name another file"
+            f"{self._name!r} holds the finished blocks of another question: {other}; ask the same as before, or name "
+            "another file"
         )
 
 
@@ -203,8 +208,7 @@ def _sum(content: bytes) -> bytes:
 
 
 def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else text[:60] + "…"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _described(reduce: Callable[..., Any]) -> str | None:

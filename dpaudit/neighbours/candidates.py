@@ -2,8 +2,8 @@
 
 Nobody knows the worst pair of a release that they did not write. These are the pairs on which releases commonly go
 wrong: an extreme record more or less, a far outlier, an odd value of the column's own type, a person twice, almost
-nothing left, all records the same, another order beside a change. Every candidate is a pair of neighbours; none is
-built before it is asked for.
+nothing left, all records the same, another order beside a change; over a declared domain, all tiny datasets too. Every
+candidate is a pair of neighbours; none is built before it is asked for.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ import numpy as np
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.changes import Changes
 from dpaudit.neighbours.dataset import Listed, Mapped, Single, dataset_of
-from dpaudit.neighbours.domain import column_domains, outside, pattern_of
+from dpaudit.neighbours.domain import blank, column_domains, outside, pattern_of
 from dpaudit.neighbours.queries import answer_candidates
 from dpaudit.neighbours.records import Dataset
 from dpaudit.neighbours.relation import Relation, parse_relation
 from dpaudit.neighbours.sides import Candidate
 from dpaudit.neighbours.simpler import smaller
+from dpaudit.neighbours.tiny import tiny_pairs
 
 __all__ = ["KINDS", "Candidate", "candidates", "outside_domain", "smaller"]
 
-KINDS = ("extreme", "outlier", "odd value", "copy", "removal", "order", "base")
+KINDS = ("extreme", "outlier", "odd value", "copy", "removal", "order", "base", "tiny")
 
 
 def candidates(
@@ -43,7 +44,8 @@ def candidates(
     """Return pairs of neighbours of the data, the likely worst first.
 
     Args:
-        data: what a release is given: records in a list, an array, a frame or a mapping; answers under "queries".
+        data: what a release is given: records in a list, an array, a frame or a mapping; answers under "queries". None
+            leaves the domain alone, over which datasets are lists.
         relation: which datasets are neighbours.
         domain: what records may hold: (low, high), a list of values, or a dict of these by columns. A record of the
             data outside it takes no part in any change.
@@ -62,8 +64,9 @@ def candidates(
             "no neighbours follow from the relation 'declared'; give pairs, or a relation that says what may change"
         )
     if relation.kind == "queries":
-        return _limited(answer_candidates(data, relation, domain=None if beyond_domain else domain), limit)
-    dataset = _read(data, domain)
+        found = [] if data is None else answer_candidates(data, relation, domain=None if beyond_domain else domain)
+        return _limited([*found, *_tiny(data, relation, domain, limit)], limit)
+    dataset = blank(domain) if data is None else _read(data, domain)
     if isinstance(dataset, Single) and (relation.kind != "replace" or relation.person is not None):
         raise UsageError(
             f"the relation {str(relation)!r} needs records, and {_article(data)} holds none; give a list, an array, "
@@ -72,13 +75,26 @@ def candidates(
     domains = column_domains(domain, dataset)
     usable = np.ones(dataset.size, dtype=bool) if beyond_domain else ~outside(dataset, domains)
     changes = Changes(dataset, relation, domains, usable, beyond_domain, np.random.default_rng(seed))
-    found = _possible(changes.found(limit), dataset, relation)
+    found = [*_possible(changes.found(limit), dataset, relation), *_tiny(data, relation, domain, limit)]
     if not found:
         raise UsageError(
             f"no neighbour of this {type(data).__name__} can be made under {str(relation)!r}: it holds nothing that "
             "could change within its type and domain; declare a wider domain, or give pairs"
         )
     return _limited(found, limit)
+
+
+def _tiny(data: Any, relation: Relation, domain: Any, limit: int) -> list[Candidate]:
+    """All tiny pairs over a declared domain; none beside data that are one value, or a set, or hold no record."""
+    if data is None or (domain is not None and isinstance(data, list) and not data):
+        return tiny_pairs(domain, relation, limit=limit)
+    if domain is None or isinstance(data, set | frozenset):
+        return []
+    if relation.kind == "queries":
+        return tiny_pairs(domain, relation, limit=limit) if isinstance(data, list) else []
+    dataset = dataset_of(data)
+    known = dataset.size or not isinstance(dataset, Listed | Mapped)
+    return tiny_pairs(domain, relation, limit=limit, like=data) if known and not isinstance(dataset, Single) else []
 
 
 def outside_domain(data: Any, domain: Any) -> int:

@@ -239,6 +239,10 @@ def read_domain(texts: Iterable[str]) -> Any:
                 f"the domain {text!r:.60} is no NAME=JSON; write 'age=[0, 120]' for a range, "
                 """'species=["Adelie", "Gentoo"]' for the allowed values"""
             ) from None
+        if not isinstance(read, list | dict) or not (bare or name):
+            raise UsageError(
+                f"the domain {text!r:.60} names no values; write 'age=[0, 120]', or '[0, 120]' for numbers"
+            )
         if bare and not by_columns(read):
             given: dict[str | None, Any] = {None: read}
         else:

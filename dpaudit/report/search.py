@@ -42,25 +42,27 @@ def search_line(evidence: Evidence) -> str | None:
     search = evidence.search
     if search is None:
         return None
-    steps = f", then made simpler in {_times(search.shrunk, 'step')}" if search.shrunk else ""
+    steps = f", then made simpler in {_times(search.shrunk, 'step')}{_sizes(search)}" if search.shrunk else ""
     found = shortened(search.found, _LONGEST)
-    return f"{found}: of {_candidates(search)} what tells most, by {count_text(search.runs)} search runs{steps}"
+    return f"{found}; the most telling of {_candidates(search)}, by {count_text(search.runs)} search runs{steps}"
 
 
 def data_options(search: Search) -> list[str]:
     """Return the options that ask for the same search on the command line; ``FILE`` stands for what was given."""
-    if search.source != "data":
+    if search.source in ("given", "mechanism"):
         return ["--search"] + (["--pair", "FILE"] if search.source == "given" else [])
     domain = [] if search.domain is None else ["--domain", "DOMAIN"]
     beyond = ["--beyond-domain"] if search.beyond else []
-    return ["--data", "FILE", *domain, *beyond]
+    return [*(["--data", "FILE"] if search.source == "data" else []), *domain, *beyond]
 
 
 def _candidates(search: Search) -> str:
     one = search.candidates == 1
     if search.source == "data":
         return f"{count_text(search.candidates)} neighbour{'' if one else 's'} of the data"
-    whose = "of the mechanism" if search.source == "mechanism" else "that were given"
+    whose = {"mechanism": "of the mechanism", "domain": "of datasets over the domain"}.get(
+        search.source, "that were given"
+    )
     return f"{count_text(search.candidates)} pair{'' if one else 's'} {whose}"
 
 
@@ -78,7 +80,7 @@ def _done(search: Search) -> list[str]:
     if search.shrunk:
         found.append(
             f"Then simpler pairs were tried, and {_times(search.shrunk, 'time')} one that tells about as much took its "
-            "place: the pair below may hold few of the records of the data."
+            f"place{_sizes(search) or ': the pair below may hold few of the records of the data'}."
         )
     return found
 
@@ -88,6 +90,13 @@ def _means(search: Search) -> str:
         "It was then learned and measured afresh, with the whole confidence. A search finds a bad pair and never shows "
         "that there is none: another neighbour, or other data, may give more away."
     )
+
+
+def _sizes(search: Search) -> str:
+    """How large the sides are, where that is known."""
+    if search.records is None:
+        return ""
+    return f": {search.records[0]} against {_times(search.records[1], 'record')}"
 
 
 def _times(count: int, what: str) -> str:

@@ -83,8 +83,10 @@ def find(question: Question, total: int, seconds: float | None, listen: Listener
     if seconds is None and total < _LEAST_TOTAL:
         raise UsageError(f"a search for the worst pair takes at least {_LEAST_TOTAL:,} runs, not {total:,}; give more")
     clock = time.perf_counter()
-    unchanged, scout = _Unchanged(ground), Scout(question, ground.data if ground.source == "data" else None)
-    speed = _probed(scout, ground)
+    own = _own(question, ground)
+    unchanged = _Unchanged(own if ground.data is None else ground.data, ground.digest)
+    scout = Scout(question, ground.data if ground.source == "data" else None)
+    speed = _probed(scout, ground, own)
     unchanged.check()
     if seconds is not None:
         total = max(int(_HASTE * speed * seconds), _LEAST_TOTAL)
@@ -98,7 +100,7 @@ def find(question: Question, total: int, seconds: float | None, listen: Listener
 
     scout.meet(pairs)
     told("candidates")
-    kept = _SHRINKING * (ground.source == "data") + _CLIMBING * (ground.domain is not None)
+    kept = _SHRINKING * ground.made + _CLIMBING * (ground.domain is not None)
     ranked = halve(scout, pairs, int((1 - kept) * allowed) - scout.runs, told, unchanged.check)
     if not ranked:
         raise _nothing_ran(question, pairs[0].make()[0])
@@ -111,11 +113,11 @@ def find(question: Question, total: int, seconds: float | None, listen: Listener
         best = best if higher is None else Scouted(_HIGHER, "a pair of small datasets over the domain", higher)
     claimed = 0.0 if question.claim is None else question.claim.value
     pair, steps = best.make(), 0
-    if ground.source == "data":
+    if ground.made:
         simpler = partial(smaller, relation=question.relation)
         pair, steps = shrink(scout, best, simpler, claimed, allowed - scout.runs, told)
     unchanged.check()
-    record = _record(question, ground, scout, pairs, ranked, best.name, climbed, steps)
+    record = _record(question, ground, scout, pairs, ranked, best.name, climbed, steps, pair)
     left = None if seconds is None else max(seconds - (time.perf_counter() - clock), _LEAST_SECONDS)
     return Found(question.about(pair), record, total, left)
 
@@ -148,7 +150,7 @@ def share_of(pairs: int, total: int) -> int:
 
 def _pairs(question: Question, ground: Ground, total: int) -> list[Scouted]:
     """Return the pairs to compare, without any runs; those of data as many as so many runs can tell apart."""
-    if ground.source == "data":
+    if ground.made:
         most = min(max(total // _RUNS_A_CANDIDATE, 1), _MOST_CANDIDATES)
         query = question.mechanism.query_for(question.parameters)
         made = candidates(
@@ -178,18 +180,25 @@ def _given(pair: Pair) -> Pair:
 class _Unchanged:
     """Whether the data that are searched are still what they were: looked at early, and after every round."""
 
-    def __init__(self, ground: Ground) -> None:
-        self.ground, self.digest = ground, ground.digest or digest(ground.data)
+    def __init__(self, data: Any, before: str | None) -> None:
+        self.data, self.before = data, before or digest(data)
 
     def check(self) -> None:
         """Refuse data that have changed."""
-        if digest(self.ground.data) != self.digest:
+        if digest(self.data) != self.before:
             raise UsageError("the mechanism changes its data: later runs would see other data; let it work on a copy")
 
 
-def _probed(scout: Scout, ground: Ground) -> float:
-    """Run the data themselves a few times; return runs a second. Refuse a mechanism that raises in every run."""
-    own: Pair = (ground.data, ground.data) if ground.source == "data" else ground.data[0]
+def _own(question: Question, ground: Ground) -> Pair:
+    """Return what to try first: the data themselves, or the first pair."""
+    if ground.source == "data":
+        return ground.data, ground.data
+    pair: Pair = _pairs(question, ground, _RUNS_A_CANDIDATE)[0].make() if ground.source == "domain" else ground.data[0]
+    return pair
+
+
+def _probed(scout: Scout, ground: Ground, own: Pair) -> float:
+    """Run a pair a few times; return runs a second. Refuse a mechanism that raises in every run on the data."""
     probed = Scouted(_OWN, "", partial(_given, own))
     clock = time.perf_counter()
     for _ in scout.run([probed], _PROBE // 2):
@@ -215,7 +224,9 @@ def _record(
     found: str,
     climbed: int | None,
     steps: int,
+    pair: Pair,
 ) -> Search:
+    sizes = [len(side) for side in pair if hasattr(side, "__len__")]
     return Search(
         source=ground.source,
         candidates=len(pairs),
@@ -225,10 +236,11 @@ def _record(
         tried=tuple(Tried(one.name, one.runs, _rounded(one.outlook)) for one in ranked[:_SHOWN]),
         climbed=climbed,
         shrunk=steps,
+        records=(sizes[0], sizes[1]) if steps and len(sizes) == len(pair) else None,
         data=ground.digest,
         domain=None if ground.domain is None else kept_text(ground.domain),
         beyond=ground.beyond,
-        kept=kept_text(ground.data) if question.keep_data and ground.source != "mechanism" else None,
+        kept=kept_text(ground.data) if question.keep_data and ground.source in ("data", "given") else None,
     )
 
 

@@ -61,6 +61,7 @@ def test_a_file_of_pairs_is_searched_when_asked(run):
         (("[0, 1.5]",), (0, 1.5)),
         (("[1, 2, 3]",), [1, 2, 3]),
         (("flag=[true, false]",), {"flag": [True, False]}),
+        (('{"values": [0, 1]}',), {"values": [0, 1]}),
     ],
 )
 def test_domains_are_ranges_or_lists(texts, domain):
@@ -82,7 +83,8 @@ def test_what_is_no_domain_is_refused(texts):
     [
         (("--data", "nowhere.csv"), "cannot read the dataset"),
         (("--data", "data.txt"), ".parquet"),
-        (("--domain", "age=[0, 1]"), "give data too"),
+        (("--domain", "age=[0, 1]", "--beyond-domain"), "give data too"),
+        (("--domain", "age=5"), "names no values"),
     ],
 )
 def test_what_cannot_be_searched_ends_with_2(run, options, said):

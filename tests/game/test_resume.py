@@ -119,7 +119,7 @@ def test_a_search_goes_on_too(tmp_path):
     again = dp.audit(clipped_sum, runs=8_000, resume=file, listen=lambda *told: stages.add(told[0]), **asked)
     assert again.id == never.id
     assert "resumed" in stages
-    with pytest.raises(dp.UsageError, match="domain was"):
+    with pytest.raises(dp.UsageError, match="differs in: domain"):
         dp.audit(clipped_sum, runs=8_000, resume=file, **{**asked, "domain": (0.0, 90.0)})
 
 
@@ -224,7 +224,7 @@ def other(data, rng, *, epsilon=1.0):
         (seeded, {"claim": "epsilon=2"}, 'claim was "epsilon=1" and is "epsilon=2"'),
         (seeded, {"runs": 30_000}, "runs was 8000 and is 30000"),
         (seeded, {"parameters": {"epsilon": 0.5}}, 'parameters was {"epsilon": 1.0} and is {"epsilon": 0.5}'),
-        (seeded, {"pairs": [([1], [])]}, "pairs was"),
+        (seeded, {"pairs": [([1], [])]}, "differs in: pairs"),
         (seeded, {"sequential": True}, "sequential was false and is true"),
         (seeded, {"observe": "time"}, 'observe was [] and is ["time"]'),
         (seeded, {"floating_point": "ignore"}, "floating_point was"),
@@ -248,7 +248,7 @@ def test_code_that_was_edited_is_another_question(tmp_path):
     script.write_text(text)
     interrupted(f"{script}:release", file, 1_500)
     script.write_text(text.replace("SCALE = 1", "SCALE = 2"))
-    with pytest.raises(dp.UsageError, match="file of the target was"):
+    with pytest.raises(dp.UsageError, match="differs in: file of the target"):
         dp.audit(f"{script}:release", resume=file, **ASKED)
 
 

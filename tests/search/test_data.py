@@ -89,6 +89,9 @@ def test_the_pair_is_made_simple_while_it_tells_as_much():
     assert evidence.verdict is dp.Verdict.VIOLATED
     assert evidence.search.shrunk > 0
     assert max(sizes[-2:]) <= 16 < max(sizes)  # what runs last is what was measured
+    few, more = sorted(evidence.search.records)
+    assert more == few + 1 <= 16
+    assert f"{evidence.search.records[0]} against {evidence.search.records[1]} record" in console_summary(evidence)
 
 
 def test_what_shows_only_on_many_records_keeps_many():
@@ -173,9 +176,14 @@ def test_what_cannot_be_searched_is_refused(asked, said):
         audited(clipped, **asked)
 
 
-def test_a_domain_needs_data():
+def test_what_lies_beyond_a_domain_needs_data():
     with pytest.raises(dp.UsageError, match="give data too"):
-        dp.audit("laplace", domain=(0, 1))
+        dp.audit("laplace", domain=(0, 1), beyond_domain=True)
+
+
+def test_a_domain_is_not_for_pairs_that_are_given():
+    with pytest.raises(dp.UsageError, match="give one of them"):
+        dp.audit("laplace", domain=(0, 1), pairs=[([0], [1])])
 
 
 def test_few_pairs_of_a_long_list_cannot_be_searched_with_few_runs():
@@ -230,6 +238,7 @@ def test_a_search_among_given_pairs_is_replayed():
         {"found": "another"},
         {"tried": []},
         {"shrunk": -1},
+        {"records": [1, 2]},
         {"data": None},
         {"beyond": True},
         {"domain": "nothing"},
@@ -248,6 +257,65 @@ def test_a_search_that_cannot_have_been_is_noticed(change):
 def test_a_pair_that_nobody_found_is_noticed():
     document = json.loads(audited(clipped, runs=4_000).to_json())
     del document["evidence"]["search"]
+    document["id"] = content_id(document["evidence"])
+
+    assert not all(finding.holds for finding in check(Evidence.from_json(json.dumps(document))))
+
+
+# --- a domain alone ---------------------------------------------------------------------------------------
+
+
+def first_alone(data, size, rng):
+    """Publish a sum, and say so where the only record is a 3."""
+    return np.where(data == [3], 1_000, sum(data)) + rng.laplace(0, 3.0, size)
+
+
+def summed(data, size, rng):
+    return sum(data) + rng.laplace(0, 3.0, size)
+
+
+def test_all_tiny_datasets_over_a_domain_are_searched():
+    wrong, right = (dp.audit(each, claim=CLAIM, domain=[0, 1, 2, 3], runs=30_000) for each in (first_alone, summed))
+
+    assert wrong.verdict is dp.Verdict.VIOLATED and right.verdict is dp.Verdict.NOT_VIOLATED
+    assert wrong.relation == "add-remove" and wrong.search.source == "domain" and wrong.search.data is None
+    assert any("[3]" in (pair.shown0, pair.shown1) for pair in wrong.pairs)  # made over the domain: nobody's data
+    assert all(finding.holds for evidence in (wrong, right) for finding in check(evidence))
+    assert "pairs of datasets over the domain" in console_summary(wrong, width=400)
+    assert "--data" not in console_summary(wrong, width=400)
+
+
+def test_a_search_over_a_domain_is_replayed_without_data():
+    evidence = dp.audit(summed, claim=CLAIM, domain={"values": [0, 1]}, runs=4_000)
+
+    assert dp.replay(evidence, target=summed).identical
+
+
+def test_answers_over_a_domain_are_moved():
+    evidence = dp.audit(summed, claim=CLAIM, relation="queries", domain=(0, 3), runs=4_000)
+
+    assert evidence.search.source == "domain" and evidence.relation.startswith("queries")
+
+
+def test_a_function_that_changes_datasets_over_a_domain_is_refused():
+    def sorts(data, size, rng):
+        data.append(0)
+        return rng.laplace(0, 1.0, size)
+
+    with pytest.raises(dp.UsageError, match="changes its data"):
+        dp.audit(sorts, claim=CLAIM, domain=(0, 1), runs=4_000)
+
+
+def test_data_with_a_domain_are_searched_with_all_tiny_datasets_too():
+    evidence = audited(first_alone, data=[7, 7, 7, 7], domain={"values": [3, 7]}, runs=30_000)
+
+    assert evidence.verdict is dp.Verdict.VIOLATED
+
+
+@pytest.mark.parametrize("change", [{"domain": None}, {"data": "0" * 64}])
+def test_a_search_over_a_domain_that_cannot_have_been_is_noticed(change):
+    document = json.loads(dp.audit(summed, claim=CLAIM, domain=(0, 3), runs=4_000).to_json())
+    document["evidence"]["search"].update(change)
     document["id"] = content_id(document["evidence"])
 
     assert not all(finding.holds for finding in check(Evidence.from_json(json.dumps(document))))

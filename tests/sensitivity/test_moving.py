@@ -189,3 +189,17 @@ def test_the_farthest_pair_comes_first():
     assert worst_by_query(broken, sum) == [3, 2, 0, 1]
     crowd = [*[Given("broken", ([1], ["a"]))] * 6, *pairs]
     assert worst_by_query(crowd, sum) == [0, 1, 2, 3, 8, 6, 7, 4, 5]
+
+
+def test_all_tiny_datasets_over_a_domain_are_asked():
+    found = dp.sensitivity(lambda data: 100 if data == [3, 3] else len(data), domain=[1, 2, 3], claimed=1)
+
+    assert found.exceeded and [3, 3] in found.pair and found.largest == 99
+
+
+def test_all_tiny_datasets_are_asked_beside_data():
+    found = dp.sensitivity(
+        lambda data: 100 if data == [3, 3] else len(data), data=[1, 2] * 9, domain=[1, 2, 3], claimed=1
+    )
+
+    assert found.exceeded and [3, 3] in found.pair
