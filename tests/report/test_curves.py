@@ -14,10 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+import dpaudit as dp
 from dpaudit.event import Coordinate, Event, Rule
 from dpaudit.evidence import Bound, Counts, Curve, Power, Verdict
 from dpaudit.privacy import GaussianDP, PureDP
-from dpaudit.report import html_page
+from dpaudit.report import console_summary, html_page
 from dpaudit.report.curves import curves_part
 from dpaudit.report.posterior import certified_loss, posterior_part, raised
 from dpaudit.report.power import power_part
@@ -215,3 +216,13 @@ def test_a_bound_of_mu_shows_no_more_than_its_counts() -> None:
     assert binomtest(wrong, 600, 0.05, alternative="greater").pvalue > 1e-3
     assert np.median(losses) > 0.6 * math.log(p / q)
     assert float(GaussianDP(mu).least(p, q)) == pytest.approx(1.0, abs=1e-2)
+
+
+def test_the_console_names_a_few_places_of_a_certified_curve():
+    evidence = dp.audit("gaussian", curve=True, runs=20_000)
+    text = " ".join(console_summary(evidence, width=300).split())
+
+    first = evidence.curve.deltas[0]
+    told = float(text.split("curve δ ≥ ")[1].split(" at ε = 0,")[0])
+    assert told <= first < told * 1.01
+    assert "all at once, at 95 % confidence" in text
