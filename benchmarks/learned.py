@@ -16,8 +16,8 @@ import numpy as np
 
 from dpaudit.attack import choose, count_event
 from dpaudit.bounds.statement import lower_bound
-from dpaudit.evidence import Counts
 from dpaudit.game.outputs import from_array
+from dpaudit.members import Counts
 from dpaudit.privacy import PureDP
 
 Array = np.ndarray[Any, np.dtype[np.float64]]

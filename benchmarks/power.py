@@ -30,7 +30,7 @@ from scipy.optimize import brentq
 import dpaudit as dp
 from dpaudit.bounds.power import runs_to_show
 from dpaudit.bounds.statement import lower_bound
-from dpaudit.evidence import Counts
+from dpaudit.members import Counts
 
 TABLE = Path(__file__).parent / "results" / "power.md"
 CONFIDENCE, FIRST_SEED = 0.95, 2000

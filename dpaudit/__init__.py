@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from dpaudit.conductor import audit, privacy_curve
     from dpaudit.errors import InvalidRunsError, UsageError
     from dpaudit.event import Event
-    from dpaudit.evidence import Bound, Evidence, Verdict
+    from dpaudit.evidence import Evidence
     from dpaudit.function import Mechanism, mechanism
     from dpaudit.loading import catalogue, load
+    from dpaudit.members import Bound, Verdict
     from dpaudit.moving import sensitivity
     from dpaudit.neighbours import Relation
     from dpaudit.planner import Plan, plan

@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpaudit.bounds.interval import loss_interval
-from dpaudit.evidence import Bound, Evidence, Verdict, round_outward
+from dpaudit.evidence import Evidence
+from dpaudit.members import Bound, Verdict, round_outward
 from dpaudit.privacy import parse_claim
 from dpaudit.report.kinds import COUNTEREXAMPLE
 from dpaudit.report.numerals import NBSP, claim_text

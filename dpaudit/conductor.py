@@ -23,22 +23,13 @@ from dpaudit.attack import Choice, needed_by
 from dpaudit.bounds.power import Foreseen, foresee
 from dpaudit.bounds.statement import lower_bound
 from dpaudit.curve import PrivacyCurve, choose_statements, curve_of, statement
+from dpaudit.documents import plain_value
 from dpaudit.errors import InvalidRunsError, Notice, UsageError
-from dpaudit.evidence import (
-    Attempt,
-    Bound,
-    Counts,
-    Evidence,
-    Histogram,
-    RunInfo,
-    Target,
-    Verdict,
-    plain_value,
-    round_outward,
-)
+from dpaudit.evidence import Evidence
 from dpaudit.function import Mechanism, Shape
 from dpaudit.game.blocks import Watch
 from dpaudit.loading import public_name
+from dpaudit.members import Attempt, Bound, Counts, Histogram, RunInfo, Target, Verdict, round_outward
 from dpaudit.moving import Sensitivity, exposing, moved_by
 from dpaudit.neighbours import Relation
 from dpaudit.privacy import Claim

@@ -30,8 +30,9 @@ from dpaudit.bounds.curve import (
 )
 from dpaudit.bounds.joint import Region
 from dpaudit.errors import InvalidRunsError, UsageError
-from dpaudit.evidence import Bound, Counts, Curve, Evidence, Verdict, round_outward
+from dpaudit.evidence import Evidence
 from dpaudit.game.outputs import Outputs
+from dpaudit.members import Bound, Counts, Curve, Verdict, round_outward
 from dpaudit.privacy import Claim, GaussianDP
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]

@@ -24,7 +24,7 @@ from dpaudit.neighbours.digest import digest
 from dpaudit.question import Question
 
 if TYPE_CHECKING:
-    from dpaudit.evidence import Moved
+    from dpaudit.members import Moved
 
 Query = Callable[[Any], Any]
 Listener = Callable[[str, int, int], None]
@@ -128,7 +128,7 @@ class Sensitivity:
 
     def record(self) -> Moved:
         """Return what evidence says of it: no data."""
-        from dpaudit.evidence import Moved
+        from dpaudit.members import Moved
 
         return Moved(
             norm=self.norm,

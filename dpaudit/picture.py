@@ -11,7 +11,7 @@ import numpy as np
 
 from dpaudit.attack.partition import Partition
 from dpaudit.event import Coordinate, Rows, Rule
-from dpaudit.evidence import Cell, Histogram
+from dpaudit.members import Cell, Histogram
 from dpaudit.privacy.claims import number_text
 
 _MOST_CELLS = 400

@@ -21,10 +21,10 @@ from dpaudit.bounds.power import runs_to_show, runs_to_show_gaussian
 from dpaudit.bounds.statement import lower_bound
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.event import Event
-from dpaudit.evidence import Counts, round_outward
 from dpaudit.function import Mechanism
 from dpaudit.game.blocks import Watch
 from dpaudit.loading import public_name
+from dpaudit.members import Counts, round_outward
 from dpaudit.neighbours import Relation
 from dpaudit.privacy import Claim, parse_claim
 from dpaudit.privacy.claims import number_text

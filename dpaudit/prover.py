@@ -24,10 +24,11 @@ from dpaudit.bounds.statement import lower_bound
 from dpaudit.conductor import Listener, audit, no_bound, run_info, target_of, versions_of
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.event import Event
-from dpaudit.evidence import Attempt, Bound, Counterexample, Evidence, Proof, Verdict, round_outward
+from dpaudit.evidence import Evidence
 from dpaudit.function import Mechanism, Shape
 from dpaudit.game.blocks import Purpose, Watch
 from dpaudit.loading import fold_of, load
+from dpaudit.members import Attempt, Bound, Counterexample, Proof, Verdict, round_outward
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.kept import kept_text
 from dpaudit.privacy import ApproxDP, Claim, PureDP

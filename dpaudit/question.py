@@ -11,13 +11,13 @@ import numpy as np
 
 from dpaudit.attack import learner
 from dpaudit.errors import UsageError
-from dpaudit.evidence import PairRecord
 from dpaudit.function import Mechanism, Shape
 from dpaudit.game.blocks import Game
 from dpaudit.game.copies import why_alone
 from dpaudit.game.sitting import Sitting
 from dpaudit.game.timed import observed
 from dpaudit.loading import load
+from dpaudit.members import PairRecord
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.kept import kept_text

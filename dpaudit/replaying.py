@@ -21,10 +21,11 @@ import numpy as np
 from dpaudit.bounds.statement import lower_bound
 from dpaudit.conductor import Listener, audit
 from dpaudit.errors import InvalidRunsError, UsageError
-from dpaudit.evidence import Attempt, Counts, Evidence, Search, Verdict, round_outward
+from dpaudit.evidence import Evidence
 from dpaudit.function import Mechanism, Shape
 from dpaudit.game.blocks import Purpose, Watch
 from dpaudit.loading import load
+from dpaudit.members import Attempt, Counts, Search, Verdict, round_outward
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.kept import read_kept
 from dpaudit.prover import prove

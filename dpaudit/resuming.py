@@ -14,8 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dpaudit.documents import plain_value
 from dpaudit.errors import UsageError
-from dpaudit.evidence import plain_value
 from dpaudit.game.journal import Journal
 from dpaudit.game.sitting import Sitting
 from dpaudit.neighbours.digest import digest

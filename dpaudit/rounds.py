@@ -15,13 +15,13 @@ import numpy as np
 from dpaudit.attack import Choice, Partition, choose, choose_low_bits, count_event, in_degrees, watched
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.event import Event, Linear, Rule
-from dpaudit.evidence import Counts, Histogram
 from dpaudit.function import Shape
 from dpaudit.game.blocks import Block, Purpose, Watch, blocks_of, play, ramp_of
 from dpaudit.game.drift import drifted
 from dpaudit.game.outputs import Outputs, concatenate
 from dpaudit.game.timed import untimed
 from dpaudit.game.trial import first_exception
+from dpaudit.members import Counts, Histogram
 from dpaudit.picture import histogram_cells
 from dpaudit.question import LEAST_RUNS, Question
 

@@ -17,7 +17,9 @@ from typing import Any
 
 import msgspec
 
-from dpaudit.evidence import Evidence, RunInfo, write_whole
+from dpaudit.documents import write_whole
+from dpaudit.evidence import Evidence
+from dpaudit.members import RunInfo
 from dpaudit.versions import BESIDE, VERSION
 
 FILE = Path(__file__).with_name("evidence.schema.json")

@@ -32,10 +32,10 @@ from dpaudit.bounds.sequential import (
     sequential_bound,
 )
 from dpaudit.event import Coordinate, Event, Rule
-from dpaudit.evidence import Attempt, Bound, Candidate, Counts, Epoch, Sequential, Stake, round_outward
 from dpaudit.function import Shape
 from dpaudit.game.blocks import Block, Purpose, Watch, block_size, order_of, play
 from dpaudit.game.outputs import Outputs
+from dpaudit.members import Attempt, Bound, Candidate, Counts, Epoch, Sequential, Stake, round_outward
 from dpaudit.question import Question
 from dpaudit.rounds import (
     both_sides,

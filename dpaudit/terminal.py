@@ -64,8 +64,9 @@ def merged_parameters(given: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 def read_evidence(name: str) -> Evidence:
     """Read an evidence file, or the evidence that a page carries."""
+    from dpaudit.documents import read_text
     from dpaudit.errors import UsageError
-    from dpaudit.evidence import Evidence, read_text
+    from dpaudit.evidence import Evidence
     from dpaudit.report import evidence_from_page
 
     text = read_text(name)
@@ -98,7 +99,7 @@ class Outputs:
 
     def write(self, path: str, text: str) -> None:
         """Write a result, whole or not at all."""
-        from dpaudit.evidence import write_whole
+        from dpaudit.documents import write_whole
 
         if path != "-":
             write_whole(self._places[path], text)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
-from dpaudit.evidence import Bound, Verdict
+from dpaudit.members import Bound, Verdict
 from dpaudit.privacy import Claim
 from dpaudit.privacy.claims import number_text
 

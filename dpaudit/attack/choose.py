@@ -21,8 +21,8 @@ from dpaudit.attack.partition import Partition
 from dpaudit.attack.predict import event_weight, predicted_bound
 from dpaudit.bounds.statement import method_for
 from dpaudit.event import Event
-from dpaudit.evidence import Candidate
 from dpaudit.game.outputs import Outputs
+from dpaudit.members import Candidate
 from dpaudit.privacy import Claim
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]

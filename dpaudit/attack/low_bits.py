@@ -25,8 +25,8 @@ from dpaudit.attack.partition import score_of
 from dpaudit.attack.predict import event_weight
 from dpaudit.bounds import probability_at_least
 from dpaudit.event import Event, Reach, Rule, Score, Step
-from dpaudit.evidence import Candidate
 from dpaudit.game.outputs import Outputs
+from dpaudit.members import Candidate
 from dpaudit.privacy import Claim
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from dpaudit.bounds.joint import Region
 from dpaudit.bounds.statement import numbers_of, region_of
-from dpaudit.evidence import Bound
+from dpaudit.members import Bound
 from dpaudit.privacy import Claim, GaussianDP
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]

@@ -20,7 +20,7 @@ import numpy as np
 from dpaudit.bounds.binomial import probability_at_most
 from dpaudit.bounds.joint import Region, joint_region, two_sided_region
 from dpaudit.bounds.statement import guesses_of, lower_bound, numbers_of
-from dpaudit.evidence import Counts
+from dpaudit.members import Counts
 from dpaudit.privacy import Claim, RenyiDP, ZeroConcentratedDP
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]

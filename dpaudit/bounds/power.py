@@ -24,7 +24,7 @@ from dpaudit.bounds.guess import detectable_guess, guess_bound
 from dpaudit.bounds.joint import joint_weight
 from dpaudit.bounds.multinomial import detectable_divergence
 from dpaudit.bounds.statement import Weight, bins_of, guesses_of, numbers_of, region_of
-from dpaudit.evidence import Attempt, Counts, Power, round_outward
+from dpaudit.members import Attempt, Counts, Power, round_outward
 from dpaudit.privacy import Claim, GaussianDP
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]

@@ -27,7 +27,7 @@ import numpy as np
 from scipy.special import bdtrik
 
 from dpaudit.bounds.power import Foreseen, detectable_gaussian
-from dpaudit.evidence import Counts, Epoch, Stake
+from dpaudit.members import Counts, Epoch, Stake
 from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]

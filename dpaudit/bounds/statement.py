@@ -9,7 +9,7 @@ from dpaudit.bounds.guess import guess_bound
 from dpaudit.bounds.joint import Region, joint_region, two_sided_region
 from dpaudit.bounds.multinomial import multinomial_bound
 from dpaudit.bounds.small import MOST_RUNS, enumerated_region, two_sided_enumerated_region
-from dpaudit.evidence import Counts
+from dpaudit.members import Counts
 from dpaudit.privacy import Claim
 
 Weight = float | Sequence[float] | None

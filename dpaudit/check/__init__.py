@@ -17,8 +17,9 @@ from dpaudit.check.curve import curve
 from dpaudit.check.finding import Finding
 from dpaudit.check.sampled import sampled
 from dpaudit.check.stated import stated
+from dpaudit.documents import read_text
 from dpaudit.errors import UsageError
-from dpaudit.evidence import Evidence, read_text
+from dpaudit.evidence import Evidence
 from dpaudit.report import evidence_from_page
 
 __all__ = ["Finding", "check", "check_file"]

@@ -17,7 +17,8 @@ from dpaudit.check.finding import Finding
 from dpaudit.check.stated import fraction
 from dpaudit.checker import CertificateError, Checked, check_certificate
 from dpaudit.errors import UsageError
-from dpaudit.evidence import Bound, Counterexample, Evidence
+from dpaudit.evidence import Evidence
+from dpaudit.members import Bound, Counterexample
 from dpaudit.privacy import PureDP
 from dpaudit.proof.prove import as_decimal, rounded
 

@@ -16,7 +16,8 @@ from dpaudit.checker.reading import Steps, rational
 from dpaudit.checker.tree import Leaf as CheckedLeaf
 from dpaudit.checker.tree import Tree as CheckedTree
 from dpaudit.event import Box, Event, Rule
-from dpaudit.evidence import Counterexample, Evidence
+from dpaudit.evidence import Evidence
+from dpaudit.members import Counterexample
 from dpaudit.neighbours import Relation
 from dpaudit.neighbours.digest import digest
 from dpaudit.program.linear import Condition, Linear

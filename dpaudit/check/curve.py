@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dpaudit.bounds.curve import about, delta_at_least, fnr_at_most, mu_at_least, region_of_bound
 from dpaudit.bounds.joint import Region
 from dpaudit.check.finding import DIGITS, Finding, agrees
-from dpaudit.evidence import Bound, Curve, Evidence, round_outward
+from dpaudit.evidence import Evidence
+from dpaudit.members import Bound, Curve, round_outward
 
 _METHODS = ("joint", "two-sided joint")
 

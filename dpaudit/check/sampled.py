@@ -17,7 +17,8 @@ from dpaudit.check.finding import DIGITS, Finding, agrees
 from dpaudit.check.second import second_opinion
 from dpaudit.check.sequential import bets
 from dpaudit.event import Trees
-from dpaudit.evidence import Attempt, Bound, Counts, Evidence, Power, Verdict, round_outward
+from dpaudit.evidence import Evidence
+from dpaudit.members import Attempt, Bound, Counts, Power, Verdict, round_outward
 from dpaudit.privacy import ApproxDP, Claim, PureDP, parse_claim
 from dpaudit.report.kinds import COUNTEREXAMPLE
 from dpaudit.scores.canaries import foresee_guesses, shown_guesses

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from dpaudit.check.finding import Finding
 from dpaudit.errors import UsageError
-from dpaudit.evidence import Evidence, Search, Verdict
+from dpaudit.evidence import Evidence
+from dpaudit.members import Search, Verdict
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.kept import read_kept
 

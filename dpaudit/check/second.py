@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.check.finding import Finding, agrees
-from dpaudit.evidence import Bound, Counts
+from dpaudit.members import Bound, Counts
 from dpaudit.privacy import Claim
 
 _ACCURACY = 1e-6  # of quantiles of the other library, relative to the bound

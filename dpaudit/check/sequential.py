@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from dpaudit.bounds.sequential import foresee_sequential, log_wealth, sequential_bound
 from dpaudit.check.finding import DIGITS, Finding, agrees
-from dpaudit.evidence import Counts, Epoch, Evidence, Sequential, round_outward
+from dpaudit.evidence import Evidence
+from dpaudit.members import Counts, Epoch, Sequential, round_outward
 from dpaudit.privacy import PureDP
 
 _POWER_DIGITS = 2e-3  # to which it is searched
@@ -49,6 +50,8 @@ def _impossible(evidence: Evidence, sequential: Sequential) -> str:
     if len(evidence.attempts) != 1 or evidence.attempts[0].bound.method != "sequential":
         return "a sequential audit has one attempt, by bets"
     bound, notion = evidence.attempts[0].bound, evidence.claimed or PureDP(0.0)
+    if evidence.attempts[0].pair != bound.pair:
+        return "its attempt and its bound are about different pairs"
     if (bound.notion, bound.delta, bound.parameter) != (str(notion), notion.delta, notion.parameter):
         return f"it bounds {bound.parameter} of {bound.notion}, and the claim is {notion}"
     if bound.confidence != evidence.confidence or not 0 < bound.confidence < 1 or bound.weight is not None:

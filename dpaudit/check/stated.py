@@ -13,8 +13,9 @@ from typing import Any
 from dpaudit.check.finding import Finding
 from dpaudit.check.search import searched
 from dpaudit.errors import UsageError
-from dpaudit.evidence import Evidence, PairRecord, Verdict
+from dpaudit.evidence import Evidence
 from dpaudit.function import Shape
+from dpaudit.members import PairRecord, Verdict
 from dpaudit.neighbours import parse_relation
 from dpaudit.neighbours.answers import ROUNDING
 from dpaudit.neighbours.digest import digest
@@ -129,8 +130,10 @@ def _target(evidence: Evidence) -> Finding:
         return Finding("target", False, f"no function is of the kind {target.asks!r}")
     if target.reading != _READINGS.get(shape, "run by run") and not target.reading.startswith("run by run: "):
         wrong = f"a function of the kind {shape} is not read as {target.reading!r}"
-    elif evidence.reproducible != (shape is not Shape.OPAQUE):
-        wrong = f"a function of the kind {shape} is called {'' if evidence.reproducible else 'not '}reproducible"
+    elif evidence.reproducible != (shape is not Shape.OPAQUE and not evidence.observed):
+        watched = ", whose run time is observed," if evidence.observed else ""
+        called = "" if evidence.reproducible else "not "
+        wrong = f"a function of the kind {shape}{watched} is called {called}reproducible"
     elif evidence.low_bits not in ("ignore", "report", "verdict") or (
         shape is Shape.PROGRAM and evidence.low_bits != "ignore"
     ):

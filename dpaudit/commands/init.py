@@ -104,8 +104,8 @@ def _refuse_what_is_there(folder: Path, names: list[str]) -> None:
 
 def _write(folder: Path, files: dict[str, str]) -> None:
     """Write all files, or none: where one fails, those before it are taken back, and the folders made for them."""
+    from dpaudit.documents import write_whole
     from dpaudit.errors import UsageError
-    from dpaudit.evidence import write_whole
 
     with contextlib.ExitStack() as undo:
         for name, text in files.items():

@@ -38,7 +38,7 @@ def command(name: str | None, json_file: str | None) -> None:
 
 
 def _listed(mechanism: Mechanism, *, losses: bool) -> dict[str, Any]:
-    from dpaudit.evidence import plain_value
+    from dpaudit.documents import plain_value
 
     parameters = _defaults(mechanism)
     claim = _known(mechanism.claim_for, parameters)

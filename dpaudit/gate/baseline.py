@@ -16,10 +16,12 @@ from typing import Any
 import msgspec
 
 from dpaudit.bounds.interval import loss_interval
+from dpaudit.documents import content_id, read_text, write_whole
 from dpaudit.errors import UsageError
-from dpaudit.evidence import Bound, Counts, Evidence, content_id, read_text, round_outward, write_whole
+from dpaudit.evidence import Evidence
 from dpaudit.gate.child import Frozen
 from dpaudit.gate.result import Comparison
+from dpaudit.members import Bound, Counts, round_outward
 from dpaudit.privacy import parse_claim
 
 FILE = "dpaudit-baseline.json"

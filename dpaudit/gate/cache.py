@@ -21,8 +21,9 @@ from typing import Any
 
 import msgspec
 
+from dpaudit.documents import content_id, write_whole
 from dpaudit.errors import UsageError
-from dpaudit.evidence import Evidence, content_id, write_whole
+from dpaudit.evidence import Evidence
 from dpaudit.gate.child import Report, Request, listing
 
 FOLDER = ".dpaudit"

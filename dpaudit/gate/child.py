@@ -311,7 +311,7 @@ def main() -> NoReturn:
     threading.Thread(target=_outlived, args=(gate,), daemon=True).start()
 
     def finish(report: Report) -> NoReturn:
-        from dpaudit.evidence import write_whole
+        from dpaudit.documents import write_whole
 
         if os.getpid() == own:
             write_whole(place, json.dumps(msgspec.to_builtins(report)))

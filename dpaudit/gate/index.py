@@ -10,8 +10,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from dpaudit.documents import write_whole
 from dpaudit.errors import UsageError
-from dpaudit.evidence import write_whole
 from dpaudit.gate.result import GateResult, Outcome, TargetResult
 from dpaudit.gate.words import (
     MEANINGS,

@@ -26,8 +26,9 @@ from typing import Any
 
 import msgspec
 
+from dpaudit.documents import content_id, read_text, write_whole
 from dpaudit.errors import UsageError
-from dpaudit.evidence import Evidence, content_id, read_text, write_whole
+from dpaudit.evidence import Evidence
 from dpaudit.gate.cache import code_digest
 from dpaudit.gate.child import Report
 

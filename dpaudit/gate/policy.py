@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dpaudit.evidence import Evidence, Verdict
+from dpaudit.evidence import Evidence
 from dpaudit.gate.result import Comparison, Outcome, Rule
 from dpaudit.gate.schema import TargetSettings
+from dpaudit.members import Verdict
 from dpaudit.report.numerals import lower_text, upper_text
 
 Decision = tuple[Outcome, Rule, str]

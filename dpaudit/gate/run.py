@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 import msgspec
 
 from dpaudit.errors import UsageError
-from dpaudit.evidence import Evidence, Verdict
+from dpaudit.evidence import Evidence
 from dpaudit.gate import baseline as baselines
 from dpaudit.gate import nightly, process
 from dpaudit.gate.cache import Cache
@@ -32,6 +32,7 @@ from dpaudit.gate.policy import OPAQUE, decide
 from dpaudit.gate.process import Limits
 from dpaudit.gate.result import Comparison, GateResult, Location, Outcome, Rule, TargetResult
 from dpaudit.gate.schema import TargetSettings
+from dpaudit.members import Verdict
 from dpaudit.verdicts import shown
 
 Runner = Callable[[Request, Limits, threading.Event], Report]

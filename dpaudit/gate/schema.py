@@ -117,6 +117,6 @@ def schema_text() -> str:
 
 
 if __name__ == "__main__":
-    from dpaudit.evidence import write_whole
+    from dpaudit.documents import write_whole
 
     write_whole(SCHEMA_FILE, schema_text())

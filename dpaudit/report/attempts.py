@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dpaudit.evidence import Attempt, Bound, Candidate, Evidence, Verdict
+from dpaudit.evidence import Evidence
+from dpaudit.members import Attempt, Bound, Candidate, Verdict
 from dpaudit.privacy import Claim
 from dpaudit.report.numerals import confidence_text, count_text, error_text, estimate_text
 from dpaudit.report.words import METHODS, bound_text, shortened

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpaudit.evidence import Bound, Evidence
+from dpaudit.evidence import Evidence
+from dpaudit.members import Bound
 from dpaudit.report.numerals import count_text
 from dpaudit.report.words import bound_text, certainty, claim_words
 

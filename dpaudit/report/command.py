@@ -6,7 +6,8 @@ import json
 import shlex
 from typing import Any
 
-from dpaudit.evidence import Evidence, Scores
+from dpaudit.evidence import Evidence
+from dpaudit.members import Scores
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.search import data_options
 from dpaudit.report.words import visible

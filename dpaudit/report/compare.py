@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from dpaudit.evidence import Bound, Evidence, Proof
+from dpaudit.evidence import Evidence
+from dpaudit.members import Bound, Proof
 from dpaudit.report.kinds import exact_lower, sampled_lower
 from dpaudit.report.numerals import NBSP, claim_text, confidence_text, count_text, lower_text, upper_text
 from dpaudit.report.templates import environment

@@ -6,7 +6,8 @@ import math
 import textwrap
 
 from dpaudit.event import Event
-from dpaudit.evidence import Bound, Curve, Evidence, Proof, Scores, Verdict, round_outward
+from dpaudit.evidence import Evidence
+from dpaudit.members import Bound, Curve, Proof, Scores, Verdict, round_outward
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.command import reproduce_command
 from dpaudit.report.headline import NO_PROOF, headline, reason_says_more

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from dpaudit.evidence import Evidence, Verdict
+from dpaudit.evidence import Evidence
+from dpaudit.members import Verdict
 from dpaudit.privacy import Claim
 from dpaudit.report.canvas import both
 from dpaudit.report.curve_figures import profile_figure, tradeoff_figure

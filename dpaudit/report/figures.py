@@ -17,7 +17,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
 from dpaudit.event import Event
-from dpaudit.evidence import Cell, Histogram
+from dpaudit.members import Cell, Histogram
 from dpaudit.report.canvas import CLAIM, INK, MUTED, PROOF, SIDE0, SIDE1, SIDES, canvas, svg
 from dpaudit.report.outcomes import Bar, bars, is_drawn_as_bars, regions
 from dpaudit.report.words import shortened

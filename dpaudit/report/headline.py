@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpaudit.evidence import Bound, Evidence, Verdict
+from dpaudit.evidence import Evidence
+from dpaudit.members import Bound, Verdict
 from dpaudit.report.kinds import (
     contradicting,
     counterexample_attempt,

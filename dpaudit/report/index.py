@@ -8,7 +8,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dpaudit.evidence import Evidence, Verdict
+from dpaudit.evidence import Evidence
+from dpaudit.members import Verdict
 from dpaudit.report.numerals import claim_text, count_text, estimate_text, upper_text
 from dpaudit.report.templates import environment, source
 from dpaudit.report.words import bound_text, claim_words, full_text

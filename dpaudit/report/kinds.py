@@ -11,7 +11,8 @@ from fractions import Fraction
 
 import msgspec
 
-from dpaudit.evidence import Attempt, Bound, Evidence, Proof, Verdict
+from dpaudit.evidence import Evidence
+from dpaudit.members import Attempt, Bound, Proof, Verdict
 from dpaudit.report.numerals import NBSP, count_text, upper_text
 
 COUNTEREXAMPLE = "counterexample"  # the name of the attempt that measures the event of the counterexample

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from dpaudit.evidence import Bound, Evidence, Verdict
+from dpaudit.evidence import Evidence
+from dpaudit.members import Bound, Verdict
 from dpaudit.privacy import Claim
 from dpaudit.report.canvas import both
 from dpaudit.report.figures import Mark, line_figure

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
-from dpaudit.evidence import Cell, Histogram
+from dpaudit.members import Cell, Histogram
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 CONFIDENCE = 0.95

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from dpaudit.evidence import Evidence, Verdict
+from dpaudit.evidence import Evidence
+from dpaudit.members import Verdict
 from dpaudit.privacy import ApproxDP, Claim, GaussianDP, RenyiDP, ZeroConcentratedDP
 from dpaudit.report.headline import decisive
 from dpaudit.report.kinds import contradicting

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from markupsafe import Markup
 
 from dpaudit.event import Event
-from dpaudit.evidence import Bound, Counts, Evidence, Histogram, Scores, Sequential
+from dpaudit.evidence import Evidence
+from dpaudit.members import Bound, Counts, Histogram, Scores, Sequential
 from dpaudit.report.canvas import INK, MUTED, both, canvas, svg
 from dpaudit.report.course import how_counted, how_fixed, is_by_rank
 from dpaudit.report.figures import event_figure

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 from dpaudit.event import Box, Coordinate, Event, Rows, Rule
-from dpaudit.evidence import Cell, Histogram
+from dpaudit.members import Cell, Histogram
 from dpaudit.privacy.claims import number_text
 
 _PLAIN = {"float", "int", "bool"}

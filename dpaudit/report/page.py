@@ -11,7 +11,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from dpaudit.evidence import Evidence, PairRecord
+from dpaudit.evidence import Evidence
+from dpaudit.members import PairRecord
 from dpaudit.privacy import Claim
 from dpaudit.report.attempts import attempt_rows, methods
 from dpaudit.report.change import change_part

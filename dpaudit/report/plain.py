@@ -10,7 +10,8 @@ import math
 import re
 from collections.abc import Sequence
 
-from dpaudit.evidence import Bound, Evidence, Verdict
+from dpaudit.evidence import Evidence
+from dpaudit.members import Bound, Verdict
 from dpaudit.report.cite import citation
 from dpaudit.report.command import reproduce_command
 from dpaudit.report.headline import NO_PROOF, headline

@@ -15,7 +15,8 @@ import numpy as np
 from markupsafe import Markup
 from matplotlib.patches import Patch
 
-from dpaudit.evidence import Bound, Evidence, Verdict
+from dpaudit.evidence import Evidence
+from dpaudit.members import Bound, Verdict
 from dpaudit.privacy import ApproxDP, Claim, PureDP
 from dpaudit.report.canvas import CLAIM, INK, MUTED, both, canvas, svg
 from dpaudit.report.kinds import exact_lower

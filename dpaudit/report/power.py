@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from dpaudit.evidence import Evidence, Verdict
+from dpaudit.evidence import Evidence
+from dpaudit.members import Verdict
 from dpaudit.report.numerals import count_text, upper_text
 from dpaudit.report.words import detectable_sentence, symbol
 

@@ -6,7 +6,8 @@ import json
 import math
 from dataclasses import dataclass
 
-from dpaudit.evidence import Attempt, Bound, Counterexample, Evidence, Proof, Verdict
+from dpaudit.evidence import Evidence
+from dpaudit.members import Attempt, Bound, Counterexample, Proof, Verdict
 from dpaudit.privacy import Claim
 from dpaudit.report.difference import Piece, differences
 from dpaudit.report.kinds import answers, contradicting, counterexample_attempt, exact_lower, proved_for, without_bound

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpaudit.evidence import Bound, Counterexample, Curve, Evidence, Verdict
+from dpaudit.evidence import Evidence
+from dpaudit.members import Bound, Counterexample, Curve, Verdict
 from dpaudit.report.kinds import counterexample_attempt, sampled_attempt
 from dpaudit.report.losses import Floats, frequency_interval
 

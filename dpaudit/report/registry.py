@@ -14,7 +14,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dpaudit.evidence import Evidence, Verdict
+from dpaudit.evidence import Evidence
+from dpaudit.members import Verdict
 from dpaudit.privacy import ApproxDP, Claim, PureDP, RenyiDP, ZeroConcentratedDP
 from dpaudit.report.cite import citation
 from dpaudit.report.context import ASKED, FIELDS, OF_MECHANISM, Answer, Field

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from dpaudit.evidence import Evidence, Search
+from dpaudit.evidence import Evidence
+from dpaudit.members import Search
 from dpaudit.report.numerals import count_text
 from dpaudit.report.words import shortened, symbol
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from dpaudit.evidence import Evidence, Moved
+from dpaudit.evidence import Evidence
+from dpaudit.members import Moved
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.numerals import count_text
 

@@ -9,7 +9,8 @@ import math
 import unicodedata
 
 from dpaudit.errors import UsageError
-from dpaudit.evidence import Bound, Evidence, Rate, Scores
+from dpaudit.evidence import Evidence
+from dpaudit.members import Bound, Rate, Scores
 from dpaudit.privacy import ApproxDP, Claim, PureDP, RenyiDP, parse_claim
 from dpaudit.report.kinds import (
     exact_value,

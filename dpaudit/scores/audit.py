@@ -19,19 +19,9 @@ from dpaudit.attack import Choice, Partition, choose, count_event, in_degrees
 from dpaudit.bounds.power import Foreseen, foresee
 from dpaudit.bounds.statement import lower_bound
 from dpaudit.errors import UsageError
-from dpaudit.evidence import (
-    Attempt,
-    Bound,
-    Counts,
-    Evidence,
-    Histogram,
-    PairRecord,
-    RunInfo,
-    Scores,
-    Target,
-    round_outward,
-)
+from dpaudit.evidence import Evidence
 from dpaudit.game.outputs import Outputs, from_array
+from dpaudit.members import Attempt, Bound, Counts, Histogram, PairRecord, RunInfo, Scores, Target, round_outward
 from dpaudit.neighbours.digest import digest
 from dpaudit.picture import histogram_cells
 from dpaudit.privacy import ApproxDP, Claim, PureDP, parse_claim

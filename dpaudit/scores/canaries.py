@@ -20,7 +20,7 @@ from scipy.special import bdtr
 
 from dpaudit.bounds.one_run import detectable_one_run, one_run_bound
 from dpaudit.errors import UsageError
-from dpaudit.evidence import Attempt, Counts
+from dpaudit.members import Attempt, Counts
 from dpaudit.privacy import ApproxDP, Claim, PureDP
 from dpaudit.scores.split import shuffled
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dpaudit.evidence import Evidence, Rate, RocPoint, Scores
+from dpaudit.evidence import Evidence
+from dpaudit.members import Rate, RocPoint, Scores
 from dpaudit.scores.canaries import guesses
 from dpaudit.scores.rates import gaussian_epsilon, rate_limits, roc_limits
 

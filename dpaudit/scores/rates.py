@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import bdtr, bdtrc
 
 from dpaudit.bounds.binomial import probability_at_least, probability_at_most
-from dpaudit.evidence import Rate, RocPoint, round_outward
+from dpaudit.members import Rate, RocPoint, round_outward
 from dpaudit.privacy import GaussianDP
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]

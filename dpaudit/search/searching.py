@@ -13,8 +13,9 @@ from typing import Any
 import msgspec
 
 from dpaudit.errors import UsageError
-from dpaudit.evidence import Evidence, Search, Tried
+from dpaudit.evidence import Evidence
 from dpaudit.game.trial import first_exception
+from dpaudit.members import Search, Tried
 from dpaudit.moving import worst_by_query
 from dpaudit.neighbours.candidates import candidates, smaller
 from dpaudit.neighbours.digest import digest

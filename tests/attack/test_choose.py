@@ -17,8 +17,8 @@ from dpaudit.attack.predict import predicted_bound
 from dpaudit.attack.scores import center_and_scale, cross_fitted, logistic_fit, sum_fit
 from dpaudit.bounds.statement import lower_bound
 from dpaudit.event import Event, Rows
-from dpaudit.evidence import Counts
 from dpaudit.game.outputs import from_array, from_list
+from dpaudit.members import Counts
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 
 RNG = np.random.default_rng(7)

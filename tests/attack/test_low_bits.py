@@ -15,8 +15,8 @@ from dpaudit.attack import choose_low_bits, count_event
 from dpaudit.attack.doubles import LARGEST_STEP, are_sums, steps
 from dpaudit.bounds.statement import lower_bound
 from dpaudit.event import Event, Reach, Rule, Step
-from dpaudit.evidence import Counts
 from dpaudit.game.outputs import concatenate, from_array, from_list
+from dpaudit.members import Counts
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP
 
 laws = settings(derandomize=True, max_examples=200, deadline=None)

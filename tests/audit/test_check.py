@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import dpaudit as dp
 from dpaudit.check import check, check_file
-from dpaudit.evidence import content_id, round_outward
+from dpaudit.documents import content_id
+from dpaudit.members import round_outward
 
 
 def laplace(data, noise, *, epsilon=1):

@@ -13,9 +13,9 @@ from dpaudit import prover
 from dpaudit.check import check
 from dpaudit.checker import check_certificate
 from dpaudit.errors import InvalidRunsError
-from dpaudit.evidence import Counts
 from dpaudit.function import mechanism
 from dpaudit.game.blocks import Purpose
+from dpaudit.members import Counts
 from dpaudit.program.fold import Emit, Fold
 
 RUNS = 4_000

@@ -13,7 +13,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from dpaudit.bounds import guess_bound, joint_region, joint_weight, two_sided_region, two_sided_weight
 from dpaudit.bounds.statement import lower_bound
-from dpaudit.evidence import Counts
+from dpaudit.members import Counts
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 
 laws = settings(derandomize=True, max_examples=200, deadline=None)

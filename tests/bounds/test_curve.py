@@ -20,7 +20,7 @@ from dpaudit.bounds.curve import (
     region_of_bound,
 )
 from dpaudit.bounds.joint import Region, joint_region, two_sided_region
-from dpaudit.evidence import Bound, Counts
+from dpaudit.members import Bound, Counts
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
 
 laws = settings(derandomize=True, max_examples=200, deadline=None)

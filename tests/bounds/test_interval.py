@@ -10,7 +10,7 @@ from scipy.special import expit, ndtri
 from scipy.stats import binom
 
 from dpaudit.bounds.interval import loss_interval
-from dpaudit.evidence import Counts
+from dpaudit.members import Counts
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 
 SLACK = 1 + 1e-9

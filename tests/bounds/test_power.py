@@ -15,7 +15,7 @@ from dpaudit.bounds import guess_bound, joint_weight, two_sided_weight
 from dpaudit.bounds.guess import detectable_guess
 from dpaudit.bounds.power import detectable, detectable_gaussian, foresee, runs_to_show, runs_to_show_gaussian
 from dpaudit.bounds.statement import lower_bound
-from dpaudit.evidence import Attempt, Bound, Counts
+from dpaudit.members import Attempt, Bound, Counts
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 
 

@@ -19,7 +19,7 @@ from dpaudit.bounds.sequential import (
     points,
     sequential_bound,
 )
-from dpaudit.evidence import Counts, Epoch, Stake
+from dpaudit.members import Counts, Epoch, Stake
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 
 CLAIMS = [

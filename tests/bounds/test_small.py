@@ -22,7 +22,7 @@ from dpaudit.bounds import (
 )
 from dpaudit.bounds.power import detectable
 from dpaudit.bounds.statement import lower_bound, method_for
-from dpaudit.evidence import Counts
+from dpaudit.members import Counts
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 
 SLACK = 1 + 1e-9

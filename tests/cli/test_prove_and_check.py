@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import dpaudit as dp
-from dpaudit.evidence import content_id
+from dpaudit.documents import content_id
 
 QUICK = ("--runs", "4000")
 

@@ -8,7 +8,8 @@ import msgspec
 from hypothesis import strategies as st
 
 from dpaudit import event as parts
-from dpaudit import evidence as ev
+from dpaudit import members
+from dpaudit.evidence import Evidence
 
 text = st.text(max_size=8)
 number = st.floats()
@@ -20,7 +21,7 @@ def tuples(of: st.SearchStrategy[Any], most: int = 3) -> st.SearchStrategy[tuple
     return st.lists(of, max_size=most).map(tuple)
 
 
-counts = st.builds(ev.Counts, *[st.tuples(count, count)] * 3)
+counts = st.builds(members.Counts, *[st.tuples(count, count)] * 3)
 scores = st.one_of(
     st.none(),
     st.builds(parts.Coordinate, count),
@@ -33,7 +34,7 @@ events = st.builds(
     parts.Event, text, tuples(st.builds(parts.Rule, text, scores, tuples(number), tuples(st.integers(-1, 1))))
 )
 bounds = st.builds(
-    ev.Bound,
+    members.Bound,
     value=number,
     side=st.sampled_from(["lower", "upper"]),
     kind=st.sampled_from(["sampled", "exact", "proof"]),
@@ -56,36 +57,37 @@ anything = st.recursive(
     max_leaves=6,
 )
 records = st.dictionaries(text, anything, max_size=3)
-proofs = st.builds(ev.Proof, text, text, st.none() | count, count, st.none() | records)
+proofs = st.builds(members.Proof, text, text, st.none() | count, count, st.none() | records)
 counterexamples = st.builds(
-    ev.Counterexample, text, text, events, st.tuples(text, text), st.tuples(text, text), records
+    members.Counterexample, text, text, events, st.tuples(text, text), st.tuples(text, text), records
 )
-attempts = st.builds(ev.Attempt, many, text, bounds, tuples(st.builds(ev.Candidate, text, text, number)))
+attempts = st.builds(members.Attempt, many, text, bounds, tuples(st.builds(members.Candidate, text, text, number)))
 histograms = st.builds(
-    ev.Histogram,
+    members.Histogram,
     many,
     text,
     st.tuples(count, count),
-    tuples(st.builds(ev.Cell, text, st.none() | number, st.none() | number, count, count)),
+    tuples(st.builds(members.Cell, text, st.none() | number, st.none() | number, count, count)),
 )
 parameters = st.dictionaries(
     text, st.recursive(st.none() | st.booleans() | st.integers() | number | text, st.lists, max_leaves=4)
 )
-targets = st.builds(ev.Target, text, st.none() | text, parameters, text, text, text, text, st.none() | number)
-stakes = st.builds(ev.Stake, text, text, st.tuples(st.booleans(), st.booleans()), counts, counts)
-sequentials = st.builds(ev.Sequential, number, st.booleans(), tuples(st.builds(ev.Epoch, many, tuples(stakes)), 2))
+targets = st.builds(members.Target, text, st.none() | text, parameters, text, text, text, text, st.none() | number)
+stakes = st.builds(members.Stake, text, text, st.tuples(st.booleans(), st.booleans()), counts, counts)
+epochs = st.builds(members.Epoch, many, tuples(stakes))
+sequentials = st.builds(members.Sequential, number, st.booleans(), tuples(epochs, 2))
 evidence = st.builds(
-    ev.Evidence,
+    Evidence,
     target=targets,
     claim=st.none() | text,
     relation=text,
     unit=text,
-    pairs=tuples(st.builds(ev.PairRecord, text, text, text, st.none() | text, st.none() | text)),
+    pairs=tuples(st.builds(members.PairRecord, text, text, text, st.none() | text, st.none() | text)),
     seed=count,
     confidence=number,
     learning=count,
     measuring=count,
-    verdict=st.sampled_from(ev.Verdict),
+    verdict=st.sampled_from(members.Verdict),
     reason=text,
     lower=bounds,
     attempts=tuples(attempts, 2),
@@ -102,33 +104,33 @@ evidence = st.builds(
     assumptions=tuples(text),
     asked=st.none() | count,
     sequential=st.none() | sequentials,
-    run=st.none() | st.builds(ev.RunInfo, text, st.floats(0, 1e9), text, count),
+    run=st.none() | st.builds(members.RunInfo, text, st.floats(0, 1e9), text, count),
 )
 
 
-def simple(**changes: Any) -> ev.Evidence:
+def simple(**changes: Any) -> Evidence:
     """One ordinary record."""
-    lower = ev.Bound(0.5, "lower", "sampled", "epsilon", "epsilon=1", 0.95, 0.0, "joint", counts=_counts())
-    made = ev.Evidence(
-        target=ev.Target("laplace", "ab" * 32, {"epsilon": 1}, "program", "batch"),
+    lower = members.Bound(0.5, "lower", "sampled", "epsilon", "epsilon=1", 0.95, 0.0, "joint", counts=_counts())
+    made = Evidence(
+        target=members.Target("laplace", "ab" * 32, {"epsilon": 1}, "program", "batch"),
         claim="epsilon=1",
         relation="queries",
         unit="one record",
-        pairs=(ev.PairRecord("0" * 64, "1" * 64, "given"),),
+        pairs=(members.PairRecord("0" * 64, "1" * 64, "given"),),
         seed=0,
         confidence=0.95,
         learning=100,
         measuring=300,
-        verdict=ev.Verdict.NOT_VIOLATED,
+        verdict=members.Verdict.NOT_VIOLATED,
         reason="Nothing was found.",
         lower=lower,
-        attempts=(ev.Attempt(0, "joint", lower, ()),),
+        attempts=(members.Attempt(0, "joint", lower, ()),),
         histogram=None,
         versions={"dpaudit": "0.1.0"},
-        run=ev.RunInfo("2024-01-01T00:00:00+00:00", 1.5, "here", 1),
+        run=members.RunInfo("2024-01-01T00:00:00+00:00", 1.5, "here", 1),
     )
     return msgspec.structs.replace(made, **changes)
 
 
-def _counts() -> ev.Counts:
-    return ev.Counts((150, 150), (90, 40), (0, 0))
+def _counts() -> members.Counts:
+    return members.Counts((150, 150), (90, 40), (0, 0))

@@ -12,7 +12,7 @@ from typing import Any
 
 import dpaudit as dp
 from dpaudit.check import check
-from dpaudit.evidence import content_id
+from dpaudit.documents import content_id
 
 ROOT = Path(__file__).resolve().parents[2]
 OLD = sorted((Path(__file__).parent / "old").glob("*.json"))

@@ -24,7 +24,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpaudit as dp
-from dpaudit.evidence import content_id, plain_value, round_outward, write_whole
+from dpaudit.documents import content_id, plain_value, write_whole
+from dpaudit.members import round_outward
 
 drawn = settings(derandomize=True, max_examples=150, deadline=None)
 

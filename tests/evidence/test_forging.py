@@ -21,7 +21,7 @@ from forging import OLD, ROOT, Place, another, at, forged, is_unrevealed, kind_o
 
 import dpaudit as dp
 from dpaudit.check import check
-from dpaudit.evidence import content_id
+from dpaudit.documents import content_id
 
 REFERENCE = [
     ROOT / "reports" / "evidence" / f"{name}.json" for name in ("count", "noisy_max_value", "discrete_gaussian")
@@ -69,7 +69,7 @@ def test_another_digit_or_word_is_noticed(file: Path) -> None:
         other = another(value, chance)
         if other != value and not close(value, other) and not noticed(forged(record, path, other)):
             unseen.append((kind_of(path), value, other))
-    assert unseen == []
+    assert unseen == [], str(unseen)
 
 
 def test_the_table_names_only_what_there_is() -> None:
@@ -121,6 +121,12 @@ def kept(name: str) -> Any:
         ("refuted", {("counterexample", "data0"): "[0.0, 0.0, 0.5]"}),
         ("refuted", {("counterexample", "record", "nodes", 0, "scale"): "7"}),
         ("refuted", {("counterexample", "record", "pair", 1, 2): "-1/2"}),
+        ("timed", {("reproducible",): True}),
+        ("timed", {("observed",): []}),
+        ("sequential", {("sequential", "log_wealth"): 9.0}),
+        ("sequential", {("attempts", 0, "pair"): 1}),
+        ("searched", {("search", "candidates"): 0}),
+        ("searched_over_domain", {("search", "source"): "data"}),
         ("enumerated", {("proof", "certificate", "traces"): 1}),
         ("enumerated", {("proof", "paths"): 1}),
         ("enumerated", {("proof", "certificate", "enumerated"): False}),

@@ -16,12 +16,13 @@ from forging import OLD, ROOT
 import dpaudit as dp
 from dpaudit import versions
 from dpaudit.check import check_file
-from dpaudit.evidence import content_id
+from dpaudit.documents import content_id
 from dpaudit.report.embed import embedded_json
 
 # never to be changed: these ids may have been cited
 IDS = {
     "classic_gaussian_large_epsilon": "dpa1:96f109c608773e5d41030e6729aaac0268ea78b795521864e2241f450ca832bf",
+    "curve": "dpa1:d5931c032b82d3d23ddf3001be0d68f2530da4135597a0c4bf875b0122c99fce",
     "enumerated": "dpa1:7389ddf542d4efba2dc2a4ff1751e3032d9d66c7d8c6766cb5fa9864b6af0f9a",
     "exponential": "dpa1:5ca401a077963fee16051ba3ab457adf12bfbb130d05e31d68817ab6a00f6c49",
     "float_laplace": "dpa1:bbe9c425c29c6cfef672a21941fb3eb03d6b88108455e760461575ac331f1454",
@@ -30,7 +31,9 @@ IDS = {
     "laplace_first": "dpa1:42884ca1df396d319ef8fd8ce56881adb5ec9576d73673db2b390b0fa56c40e6",
     "low_bits_decide": "dpa1:b3c7e7d7bee4b5f309edf8209cb448aca2296b1f74e4be1296882716e0b9be5d",
     "no_claim": "dpa1:9a340107ead0a97708e2e06f56727a0f71f8fb23886b9ffc118ec01924cfd80f",
+    "one_run": "dpa1:0fe7a6a913b03aada1793babd1d078fe3ba13b4fb175d5d365477df74124690b",
     "opaque": "dpa1:1413f26090c0c2f34bbe0744358949bbec4491ea2edbde4331252c82bb1b81e5",
+    "outputs": "dpa1:49a8f70f901acf78ec3df3b869c9ee4d44637b140b3a3705bba6d6adec1e0be4",
     "proved": "dpa1:b2f8d022d4926cfc7b15cf17d3e321e0bbb8bf47a85056a421654bfd0e86afae",
     "proved_any_length": "dpa1:ea8729e3621ab70040da92b1265e356e688eba7a9a0bf72fbf9fb90587259ce7",
     "proved_at_delta": "dpa1:29841209b965e71729d7003fcc5875e35b35fce2f00afe99c30f2d7292749642",
@@ -39,9 +42,16 @@ IDS = {
     "randomised_response_before_proofs": "dpa1:48cd933b9d09fe688e8e3cc56e3375e6be673e14a030939c7df69dcbe165d553",
     "refuted": "dpa1:a1a940de99182fe59f2b8afac5057bb714414ec43d30ea60eda3c6cd3715842a",
     "refuted_infinite": "dpa1:7aedcf2dde02ad240d89a0cec522dbfa1d0f69046ca5b8353d40306d73782de4",
+    "scores": "dpa1:299eef9b1d51a5929b513be3e10a4f1a56a0246755f1db792aecbbe1570cbdef",
+    "searched": "dpa1:a8c185543899b0d34d8f25bb0adc3a74b4482f467ac5facf12797c677fad9e51",
+    "searched_over_domain": "dpa1:6b0cb2d7edcdb838c6dc5fc6ed9d993270d20f7859b0e2b880416b03be48afa0",
     "seeded": "dpa1:3c813f8afc33576d3aeef4de2b2dba6f9f1ef0a5bb2e3ade00e99013cc87ddcd",
+    "sequential": "dpa1:685bac42b423c2370c761a4622471e85ac946594e5b69a0f4323e0c5dde867db",
+    "sequential_curve": "dpa1:47946ee5b0ae16f75c3749a902db2b36fa7f913755c7a1d5189529a123b33990",
     "svt_unscaled_noise": "dpa1:9ecf84a4f6324a22f09e62ece8fcce27f9386248cbe74e6cb0ca8de216de7238",
+    "timed": "dpa1:e9e51d9870168aeb8c0258b5318701d13d46e67a28efa7c70ed204a621e16cdb",
     "two_pairs": "dpa1:d061268599844dd43cf6e91ec12498619ce711756aadc0df92d8d920d50d9e9e",
+    "zcdp": "dpa1:24318fc366659351e8076e9cbde3b9096250f34e41270da9c7e16d7e6e0e7e40",
 }
 REFERENCE = sorted((ROOT / "reports" / "evidence").glob("*.json"))
 

@@ -21,6 +21,11 @@ SCHEMA = evidence_schema()
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 REFERENCE = sorted((ROOT / "reports" / "evidence").glob("*.json"))
 
+LATER_KINDS = {  # of audits that the first files did not know
+    "curve", "one_run", "outputs", "scores", "searched", "searched_over_domain", "sequential", "sequential_curve",
+    "timed", "zcdp",
+}  # fmt: skip
+
 
 def test_the_published_file_is_up_to_date(tmp_path, monkeypatch):
     assert main(["--check"]) == 0, "run: python -m dpaudit.schema"
@@ -104,7 +109,8 @@ def test_the_page_names_every_member_and_no_other(name: str):
 
 def test_the_page_calls_later_what_came_later():
     text = PAGE.read_text(encoding="utf-8")
-    first = {name for file in OLD for name in json.loads(file.read_text(encoding="utf-8"))["evidence"]}
+    early = [file for file in OLD if file.stem not in LATER_KINDS]
+    first = {name for file in early for name in json.loads(file.read_text(encoding="utf-8"))["evidence"]}
     rows = [
         line for line in text.partition("### Evidence")[2].partition("###")[0].splitlines() if line.startswith("| `")
     ]

@@ -122,16 +122,16 @@ def test_a_second_call_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_where_one_file_fails_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import dpaudit.evidence
+    import dpaudit.documents
 
-    write = dpaudit.evidence.write_whole
+    write = dpaudit.documents.write_whole
 
     def fails_at_the_last(path: str | Path, text: str) -> None:
         if Path(path).name == "pyproject.toml":
             raise dpaudit.errors.UsageError("no space left")
         write(path, text)
 
-    monkeypatch.setattr(dpaudit.evidence, "write_whole", fails_at_the_last)
+    monkeypatch.setattr(dpaudit.documents, "write_whole", fails_at_the_last)
     (tmp_path / ".github").mkdir()
     assert init(tmp_path).exit_code == 2
     assert all_files(tmp_path) == set()

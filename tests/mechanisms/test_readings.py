@@ -11,9 +11,9 @@ import mechanisms
 from dpaudit import PureDP
 from dpaudit.attack import choose, count_event
 from dpaudit.bounds.statement import lower_bound
-from dpaudit.evidence import Counts
 from dpaudit.function import Shape
 from dpaudit.game.outputs import from_list, from_paths
+from dpaudit.members import Counts
 from dpaudit.program.batch import run_batch
 from dpaudit.program.outcome import run_once
 from dpaudit.program.scalar import ScalarNoise

@@ -9,14 +9,14 @@ import msgspec
 import numpy as np
 
 from dpaudit.event import Coordinate, Event, Reach, Rule
-from dpaudit.evidence import (
+from dpaudit.evidence import Evidence
+from dpaudit.members import (
     Attempt,
     Bound,
     Candidate,
     Cell,
     Counterexample,
     Counts,
-    Evidence,
     Histogram,
     PairRecord,
     Proof,

@@ -16,7 +16,8 @@ from scipy.stats import beta, binomtest
 from dpaudit.bounds.interval import loss_interval
 from dpaudit.comparing import compare
 from dpaudit.event import Coordinate, Event, Rule
-from dpaudit.evidence import Attempt, Counts, Evidence, Verdict
+from dpaudit.evidence import Evidence
+from dpaudit.members import Attempt, Counts, Verdict
 from dpaudit.privacy import ApproxDP, PureDP
 from dpaudit.report.compare import bars, compare_json, compare_page, compare_text, rows, sentence
 

@@ -16,7 +16,7 @@ from scipy.stats import binomtest
 
 import dpaudit as dp
 from dpaudit.event import Coordinate, Event, Rule
-from dpaudit.evidence import Bound, Counts, Curve, Power, Verdict
+from dpaudit.members import Bound, Counts, Curve, Power, Verdict
 from dpaudit.privacy import GaussianDP, PureDP
 from dpaudit.report import console_summary, html_page
 from dpaudit.report.curves import curves_part

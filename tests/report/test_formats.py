@@ -18,7 +18,8 @@ import yaml
 from markdown_it import MarkdownIt
 
 from dpaudit.errors import UsageError
-from dpaudit.evidence import Evidence, Verdict
+from dpaudit.evidence import Evidence
+from dpaudit.members import Verdict
 from dpaudit.report import html_page
 from dpaudit.report.cite import bibtex
 from dpaudit.report.context import FIELDS, checked, read_context

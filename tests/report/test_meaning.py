@@ -10,7 +10,7 @@ import made_evidence as made
 import msgspec
 import pytest
 
-from dpaudit.evidence import Verdict
+from dpaudit.members import Verdict
 from dpaudit.privacy import parse_claim
 from dpaudit.report.meaning import CLAIMED, FOUND, KINDS, MEANS, NOT_SHOWN, kind_of, meaning
 

@@ -16,7 +16,7 @@ from scipy.stats import binomtest
 
 import dpaudit as dp
 from dpaudit.event import Box, Coordinate, Event, Rows, Rule
-from dpaudit.evidence import Bound, Cell, Histogram
+from dpaudit.members import Bound, Cell, Histogram
 from dpaudit.report.difference import differences
 from dpaudit.report.losses import LEAST, beyond, cell_losses, frequency_interval, loss_bins
 from dpaudit.report.numerals import (
@@ -40,7 +40,7 @@ def read(text: str) -> float:
 
 @given(values, st.none() | values)
 def test_bounds_round_outward_and_never_across_the_claim(value: float, claim: float | None) -> None:
-    from dpaudit.evidence import round_outward
+    from dpaudit.members import round_outward
 
     lower, upper = round_outward(value, "lower"), round_outward(value, "upper")
     low, high = read(lower_text(lower, claim=claim)), read(upper_text(upper, claim=claim))

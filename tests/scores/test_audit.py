@@ -9,7 +9,7 @@ import pytest
 import dpaudit as dp
 from dpaudit.attack import choose, count_event
 from dpaudit.check import check
-from dpaudit.evidence import content_id
+from dpaudit.documents import content_id
 from dpaudit.game.outputs import from_array
 from dpaudit.report import console_summary, html_page
 from dpaudit.scores.split import coins_for

@@ -9,7 +9,8 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.check import check
-from dpaudit.evidence import Evidence, content_id
+from dpaudit.documents import content_id
+from dpaudit.evidence import Evidence
 from dpaudit.report import console_summary, html_page
 
 CLAIM = "epsilon=1"

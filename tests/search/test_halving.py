@@ -11,8 +11,8 @@ from scipy.stats import binom, binomtest
 import dpaudit as dp
 from dpaudit.bounds.statement import lower_bound
 from dpaudit.check import check
-from dpaudit.evidence import Counts
 from dpaudit.game import blocks
+from dpaudit.members import Counts
 from dpaudit.privacy import PureDP
 from dpaudit.question import ask
 from dpaudit.search.halving import halve, rounds_of

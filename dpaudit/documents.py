@@ -1,0 +1,119 @@
+"""How are documents of JSON read, hashed and written? Canonically, and whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import re
+import stat
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from dpaudit.errors import UsageError
+
+_LARGEST_INTEGER = 2**53  # from here on a float does not tell integers apart
+
+
+def read_text(path: str | Path) -> str:
+    """Return the text of an evidence file or page; raises `UsageError` where it cannot be read."""
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        why = "it is not text in UTF-8" if isinstance(error, UnicodeDecodeError) else error
+        raise UsageError(f"cannot read the evidence {str(path)!r}: {getattr(error, 'strerror', None) or why}") from None
+
+
+def content_id(record: Any) -> str:
+    """Return ``dpa1:`` and the SHA-256 of the RFC 8785 form of JSON values."""
+    import rfc8785
+
+    try:
+        return "dpa1:" + hashlib.sha256(rfc8785.dumps(record)).hexdigest()
+    except (rfc8785.CanonicalizationError, RecursionError) as error:
+        raise UsageError(f"a record that has no canonical JSON: {error}") from None
+
+
+def plain_value(value: Any) -> Any:
+    """Return a parameter as a JSON value (a NumPy scalar as a plain one), or else its repr."""
+    if hasattr(value, "dtype") and hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    if isinstance(value, list | tuple):
+        return [plain_value(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): plain_value(item) for key, item in value.items()}
+    return re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(value))  # an address would change the id from run to run
+
+
+def read_json(text: str) -> Any:
+    """Return the JSON values of a text; raises `ValueError` where it is no JSON, or says two things."""
+    return json.loads(text, object_pairs_hook=_members, parse_int=_integer, parse_constant=_refuse_constant)
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; one that names a member twice says two things, so it is refused."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a member stands there twice")
+    return members
+
+
+def _integer(text: str) -> int | float:
+    """A number without a point. Larger integers are written as text, so that one above 2^53 is a real number."""
+    number = float(text)
+    return number if abs(number) >= _LARGEST_INTEGER else int(text)
+
+
+def _refuse_constant(text: str) -> None:
+    raise ValueError(f"{text} is no JSON")
+
+
+def json_values(value: Any) -> Any:
+    """Replace what JSON cannot hold: infinities, NaN, large integers and lone surrogates become text."""
+    if isinstance(value, dict):
+        return {_json_text(str(key)): json_values(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_values(item) for item in value]
+    if isinstance(value, str):
+        return _json_text(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _LARGEST_INTEGER:
+        return str(value)
+    return value
+
+
+def _json_text(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def write_whole(path: str | Path, text: str) -> None:
+    """Write a text file so that it appears whole or not at all; a device or a pipe is written as it is."""
+    target = Path(path)
+    try:
+        target = target.resolve()  # behind a symbolic link stands the file that is meant
+        if target.exists() and not target.is_file():
+            target.write_text(text, encoding="utf-8", newline="\n")
+            return
+        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else _default_mode()
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".dpaudit-", suffix=".part")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+            os.chmod(temporary, mode)
+            os.replace(temporary, target)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot write {str(path)!r}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _default_mode() -> int:
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask
