@@ -176,16 +176,19 @@ def families(
 def watched(outputs: Outputs) -> Partition:
     """Return cells, made without looking at the sides, in which outputs of other runs should fall alike.
 
-    For each form a few bins along its number, or along the sum of all its numbers where it has several.
+    For each form a few bins along its number, or along the sum of all its numbers where it has several; one cell for
+    all forms without a run here, even if others know of them: which forms show later says in which order they do.
     """
     rules = []
     for form, rows in zip(outputs.forms, outputs.numbers, strict=True):
+        if not len(rows):
+            continue
         columns = rows.shape[1]
         score: Score = Coordinate(0)
-        if columns > 1 and len(rows):
+        if columns > 1:
             center, scale = center_and_scale((rows, rows[:0]))
             score = Linear(tuple(center.tolist()), tuple(scale.tolist()), (1.0,), ((1.0,) * columns,))
-        edges = _bin_edges(np.sort(score_of(score, rows)), _WATCHED) if rows.size else ()  # a form may have no run here
+        edges = _bin_edges(np.sort(score_of(score, rows)), _WATCHED) if columns else ()
         rules.append(Rule(form, score if edges else None, edges, ()))
     return Partition("watched", tuple(rules))
 

@@ -352,7 +352,7 @@ def test_few_runs_are_enumerated(measuring, method):
 
 
 @pytest.mark.parametrize("rare", [0.5, (0.5, 1.5)])
-def test_a_form_without_a_run_in_the_first_half_has_one_cell(rare):
-    early = from_list(["none", "none", "none", rare]).first(3)
+def test_forms_without_a_run_in_the_first_half_share_a_cell(rare):
+    early = from_list(["none", "none", "none", rare, "other"]).first(3)
     cells = watched(early)
-    assert sorted(cells.counts(from_list(["none", rare, rare])))[-2:] == [1, 2]
+    assert sorted(cells.counts(from_list(["none", rare, "other", rare])))[-2:] == [1, 3]

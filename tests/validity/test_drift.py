@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
+import dpaudit as dp
 from dpaudit.game.drift import drifted
 
 
@@ -40,3 +41,24 @@ def test_without_runs_nothing_has_drifted():
     assert not drifted(np.array([0, 0]), np.array([5, 5]))
     assert not drifted(np.array([5, 5]), np.array([0, 0]))
     assert not drifted(np.array([0, 0]), np.array([0, 0]))
+
+
+def unique(data, rng):
+    """A category that no other run shows."""
+    return f"{rng.random()} of {data}"
+
+
+def test_categories_that_never_come_again_are_no_drift():
+    evidence = dp.audit(unique, claim="epsilon=1", pairs=[(0, 0)], relation="declared", runs=4_000)
+    assert evidence.verdict is dp.Verdict.INCONCLUSIVE
+
+
+def test_categories_that_begin_to_change_are_a_drift():
+    calls = []
+
+    def changing(data):
+        calls.append(None)
+        return "the same" if len(calls) < 700 else str(len(calls))
+
+    evidence = dp.audit(changing, claim="epsilon=1", pairs=[(0, 0)], relation="declared", runs=4_000)
+    assert evidence.verdict is dp.Verdict.INVALID and "drift" in evidence.reason
