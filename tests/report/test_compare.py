@@ -241,6 +241,8 @@ def test_evidence_beside_itself_has_no_change(file):
     measured = evidence.verdict is not Verdict.INVALID and any(
         attempt.bound.counts is not None and attempt.bound.arithmetic == "real" for attempt in evidence.attempts
     )
+    # bets are read until something shows, and canaries of one model are not independent: no interval has two sides
+    measured = measured and evidence.lower.method not in ("sequential", "one-run")
     assert (found.after is not None) == measured
     if found.after is not None:
         assert found.change == "none shown"
