@@ -25,7 +25,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from dpaudit.adapters import adapted, library_of
+from dpaudit.adapters import adapted, how_to_install, library_of
 from dpaudit.errors import UsageError, nearest
 from dpaudit.function import FORMS as SHAPES
 from dpaudit.function import Mechanism, mechanism
@@ -193,7 +193,8 @@ def _executed(path: str, file: Path, name: str) -> ModuleType:
         del sys.modules[name]
         if isinstance(error, KeyboardInterrupt):
             raise
-        raise UsageError(f"cannot import {path!r}{_line(error, file)}: {type(error).__name__}: {error}") from error
+        why = f"{type(error).__name__}: {error}{how_to_install(error)}"
+        raise UsageError(f"cannot import {path!r}{_line(error, file)}: {why}") from error
     return module
 
 
@@ -239,7 +240,8 @@ def _from_module(name: str) -> ModuleType:
         return importlib.import_module(name)
     except (Exception, SystemExit) as error:
         raise UsageError(
-            f"cannot import the module {name!r}: {type(error).__name__}: {error}; a target is {FORMS}"
+            f"cannot import the module {name!r}: {type(error).__name__}: {error}{how_to_install(error)}; a target is "
+            f"{FORMS}"
         ) from error
 
 

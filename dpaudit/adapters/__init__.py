@@ -95,6 +95,15 @@ LIBRARIES = {
 }
 
 
+def how_to_install(error: BaseException) -> str:
+    """Return what to ask pip for, where an import failed for want of one of these libraries; else nothing."""
+    missing = error.name if isinstance(error, ModuleNotFoundError) and error.name else ""
+    for library in LIBRARIES.values():
+        if f"{library.package}.".startswith(f"{missing}.") or missing.startswith(f"{library.package}."):
+            return f"; pip install '{library.requirement}'"
+    return ""
+
+
 def library_of(made: Any) -> Library | None:
     """Return the library whose object this is, by the module of its type; None for what comes from elsewhere."""
     home = type(made).__module__ or ""

@@ -263,3 +263,18 @@ def test_what_only_exists_here_has_no_reference() -> None:
         assert dp.load(function).reference is None
     assert dp.load(dp.mechanism(decorated.function, shape="opaque")).reference is None  # it would run otherwise there
     assert dp.load(dp.mechanism(max, shape="opaque")).reference is None
+
+
+MISSING = [("opendp", "opendp>="), ("tmlt", "tmlt.core>="), ("pydp", "python-dp>=")]
+
+
+@pytest.mark.parametrize(("package", "asked"), MISSING)
+def test_a_missing_library_is_named_with_what_to_install(tmp_path: Path, monkeypatch, package: str, asked: str) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(dp.UsageError, match=rf"{package}.*; pip install '{asked}"):
+        dp.load(f"{written(tmp_path, target=f'import {package}')}/target.py:f")
+
+
+def test_any_other_missing_module_is_named_alone(tmp_path: Path) -> None:
+    with pytest.raises(dp.UsageError, match=r"No module named 'nothing_like_this'$"):
+        dp.load(f"{written(tmp_path, target='import nothing_like_this')}/target.py:f")
