@@ -27,7 +27,13 @@ REFERENCE = [
     ROOT / "reports" / "evidence" / f"{name}.json" for name in ("count", "noisy_max_value", "discrete_gaussian")
 ]
 # how many places are tried; of other files, one of every kind
-_SLOW = {"proved_at_delta": 40, "proved_any_length": 40, "refuted_infinite": 60}
+_SLOW = {
+    "proved_at_delta": 40,
+    "proved_any_length": 40,
+    "refuted_infinite": 60,
+    "sequential": 40,
+    "sequential_curve": 30,
+}
 
 pytestmark = pytest.mark.usefixtures("remembering")
 
