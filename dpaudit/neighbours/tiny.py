@@ -52,7 +52,8 @@ def tiny_pairs(
     if relation.person is not None:
         dataset.numbered(relation.person)
     records = grid(dataset, domains)
-    return list(itertools.islice(_pairs(dataset, records, relation, size), limit))
+    shown = [_shown(dataset, {number: record[number] for number in domains}) for record in records]
+    return list(itertools.islice(_pairs(dataset, records, shown, relation, size), limit))
 
 
 def grid(dataset: Dataset, domains: Mapping[int, Allowed]) -> list[dict[int, Any]]:
@@ -83,10 +84,9 @@ def _points(dataset: Dataset, number: int, allowed: Allowed) -> list[Any]:
 
 
 def _pairs(
-    dataset: Dataset, records: Sequence[Mapping[int, Any]], relation: Relation, size: int
+    dataset: Dataset, records: Sequence[Mapping[int, Any]], shown: Sequence[str], relation: Relation, size: int
 ) -> Iterator[Candidate]:
-    """Yield common records with what one side has more, and the other."""
-    shown = [_shown(dataset, record) for record in records]
+    """Yield common records with what one side has more, and the other; ``shown`` are the records in words."""
     most = size if relation.person is not None else relation.group
     for total in range(1, 2 * size + 1):
         for gone, come in _changes(len(records), relation, most, total):
@@ -125,6 +125,7 @@ def _told(shown: Sequence[str], places: Sequence[int]) -> str:
 
 
 def _shown(dataset: Dataset, record: Mapping[int, Any]) -> str:
+    """A record in words, by its declared columns alone: other columns may hold what only the data say."""
     values = {dataset.columns[n].name: v.item() if hasattr(v, "item") else v for n, v in record.items()}
     if None in values:
         return repr(values[None])

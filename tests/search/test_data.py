@@ -11,6 +11,7 @@ import dpaudit as dp
 from dpaudit.check import check
 from dpaudit.documents import content_id
 from dpaudit.evidence import Evidence
+from dpaudit.neighbours.candidates import candidates
 from dpaudit.report import console_summary, html_page
 
 CLAIM = "epsilon=1"
@@ -311,6 +312,14 @@ def test_data_with_a_domain_are_searched_with_all_tiny_datasets_too():
     evidence = audited(first_alone, data=[7, 7, 7, 7], domain={"values": [3, 7]}, runs=30_000)
 
     assert evidence.verdict is dp.Verdict.VIOLATED
+
+
+def test_tiny_datasets_beside_data_are_named_by_declared_columns_alone():
+    data = frame().astype({"place": "category"})
+    names = [one.name for one in candidates(data, "add-remove", domain={"age": (0.0, 100.0)}) if one.kind == "tiny"]
+
+    assert names and all("age=" in name for name in names)
+    assert not any(word in name for name in names for word in (*PLACES, "place"))
 
 
 @pytest.mark.parametrize("change", [{"domain": None}, {"data": "0" * 64}])
