@@ -34,7 +34,7 @@ from dpaudit.moving import Sensitivity, exposing, moved_by
 from dpaudit.neighbours import Relation
 from dpaudit.privacy import Claim
 from dpaudit.question import LEAST_RUNS, Question, ask, refuse_unavailable, whole
-from dpaudit.resuming import refuse_budget, sitting_of
+from dpaudit.resuming import refuse_budget, seed_for, sitting_of
 from dpaudit.rounds import learn, measure
 from dpaudit.search import Found, find, first_of, with_search
 from dpaudit.sequential import audit_sequentially
@@ -58,7 +58,7 @@ def audit(
     relation: str | Relation | None = None,
     runs: int | float = 400_000,
     confidence: float = 0.95,
-    seed: int = 0,
+    seed: int | None = None,
     workers: int = 1,
     time_budget: float | None = None,
     sequential: bool = False,
@@ -93,7 +93,8 @@ def audit(
             a domain, and "declared" without.
         runs: executions in all: both sides, search, learning and measuring, every pair. At least 100 a pair.
         confidence: of the whole audit, whatever the number of pairs.
-        seed: the root of every random draw of dpaudit; the same seed gives the same evidence.
+        seed: the root of every random draw of dpaudit; the same seed gives the same evidence. By default a fresh one,
+            which the evidence records; with ``resume``, that of the file.
         workers: processes; they do not change the evidence.
         time_budget: seconds; replaces ``runs`` by a number that is fixed after learning, before measuring.
         sequential: whether every run is bet on as it comes, so that the audit ends as soon as the claim is refuted;
@@ -135,7 +136,7 @@ def audit(
         pairs,
         relation,
         confidence,
-        seed,
+        seed_for(seed, resume),
         workers,
         "ignore" if sequential else floating_point,
         learn,
@@ -199,7 +200,7 @@ def privacy_curve(
     relation: str | Relation | None = None,
     runs: int | float = 400_000,
     confidence: float = 0.95,
-    seed: int = 0,
+    seed: int | None = None,
     workers: int = 1,
     time_budget: float | None = None,
     floating_point: str = "report",

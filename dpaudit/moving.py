@@ -21,7 +21,8 @@ from dpaudit.loading import load, public_name
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.answers import Answer, Movement, answer_of, movement, norm_of, same
 from dpaudit.neighbours.digest import digest
-from dpaudit.question import Question
+from dpaudit.question import Question, whole
+from dpaudit.seeds import given_or_fresh
 
 if TYPE_CHECKING:
     from dpaudit.members import Moved
@@ -91,6 +92,7 @@ class Sensitivity:
         smallest_distance: how far that one moves the query.
         tried: how many candidates there were; silent: those of them where both sides gave no number in the same way.
         troubles: every kind of trouble.
+        seed: of the sample of candidates; None where they are those of an audit.
     """
 
     query: str
@@ -110,6 +112,7 @@ class Sensitivity:
     tried: int
     silent: int
     troubles: tuple[Trouble, ...]
+    seed: int | None = None
 
     def __str__(self) -> str:
         if self.largest == math.inf and self.troubles:
@@ -157,7 +160,7 @@ def sensitivity(
     claimed: Any = None,
     norm: int | float | str | None = None,
     parameters: Mapping[str, Any] | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     limit: int = _CANDIDATES,
     listen: Listener | None = None,
 ) -> Sensitivity:
@@ -176,7 +179,7 @@ def sensitivity(
             decimal that is written. By default the mechanism's own; without any, the largest movement is reported.
         norm: 1, 2 or "inf", in which movements of several numbers are measured; 1 where nothing else is declared.
         parameters: parameters of the query; the others keep their defaults.
-        seed: of the sample of candidates, where there are more than ``limit``.
+        seed: of the sample of candidates, where there are more than ``limit``; by default a fresh one.
         limit: the most candidates that are made.
         listen: called with ("sensitivity", candidates done, candidates in all).
 
@@ -203,10 +206,12 @@ def sensitivity(
     chosen = parse_relation(
         told if told is not None else "declared" if data is None and domain is None else "add-remove"
     )
-    tried = [*_given(pairs or (), chosen), *_made(data, chosen, domain, beyond_domain, seed, limit)]
+    root = whole("seed", given_or_fresh(seed), least=0)
+    tried = [*_given(pairs or (), chosen), *_made(data, chosen, domain, beyond_domain, root, limit)]
     if not tried:
         raise UsageError("there is nothing to try the query on; give data=…, domain=…, or pairs=[(data0, data1)]")
-    return search(own, tried, chosen, claimed=claimed, norm=norm, name=_name(mechanism), listen=listen)
+    found = search(own, tried, chosen, claimed=claimed, norm=norm, name=_name(mechanism), listen=listen)
+    return replace(found, seed=root)
 
 
 def _name(mechanism: Mechanism) -> str:

@@ -95,7 +95,7 @@ def plan(
     relation: str | Relation | None = None,
     runs: int | float = 40_000,
     confidence: float = 0.95,
-    seed: int = 0,
+    seed: int | None = None,
     listen: Listener | None = None,
 ) -> Plan:
     """Plan an audit: how many runs find a violation of a given size with probability 0.9?

@@ -40,6 +40,7 @@ from dpaudit.proof.prove import Proof as TreeProof
 from dpaudit.proof.prove import as_decimal, prove_program, rounded
 from dpaudit.question import Question, ask, whole
 from dpaudit.rounds import measure_event
+from dpaudit.seeds import given_or_fresh
 from dpaudit.verdicts import judge, shown
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def prove(
     domain: str | Sequence[Any] | None = None,
     runs: int | float = 100_000,
     confidence: float = 0.95,
-    seed: int = 0,
+    seed: int | None = None,
     workers: int = 1,
     keep_data: bool = False,
     listen: Listener | None = None,
@@ -79,7 +80,7 @@ def prove(
             every output is enumerated, and the loss is exact.
         runs: executions that confirm the counterexample and look for more on its pair; 0 for none.
         confidence: of what is sampled.
-        seed: the root of every random draw; workers: processes.
+        seed: the root of every random draw, by default a fresh one; workers: processes.
         keep_data: the evidence holds the domain that was enumerated, so that anyone can replay it.
         listen: called with (stage, runs done, runs in all).
 
@@ -100,13 +101,14 @@ def prove(
             "f(data, noise, **parameters), can be proved"
         )
     given = mechanism.parameters_with(parameters)
+    root = whole("seed", given_or_fresh(seed), least=0)
     if domain is None or isinstance(domain, str):
-        found = _aligned(mechanism, given, relation, length, domain, total, seed)
+        found = _aligned(mechanism, given, relation, length, domain, total, root)
     else:
         if length is not None:
             raise UsageError("a domain that lists all datasets has their lengths too; leave out the length")
         found = _enumerated(mechanism, given, relation, domain, keep_data)
-    question = ask(mechanism, given, claim, [found.pair], found.relation, confidence, seed, workers)
+    question = ask(mechanism, given, claim, [found.pair], found.relation, confidence, root, workers)
     if question.claim is not None and not isinstance(question.claim, PureDP | ApproxDP):
         raise UsageError(f"a proof bounds ε, which says nothing of {question.claim}; give an epsilon=… claim")
     evidence = _judged(question, found, total, listen)

@@ -6,9 +6,9 @@
     @pytest.mark.dp_audit(noisy_count, claim="epsilon=1", pairs=PAIRS)
     def test_release(): ...
 
-The seed is fixed, so that a test ends the same every time. A correct mechanism is condemned with a probability of
-0.001 at most; for a fixed seed that would be for ever, so a violation is looked for once more, with another seed,
-and only what is found twice is a failure. Nothing of dpaudit but this file is imported before the first audit.
+Every audit has a fresh seed, which a failure states; --dp-seed fixes it. A correct mechanism is condemned with a
+probability of 0.001 at most. A violation is looked for once more, with another seed, and only what is found twice is a
+failure. Nothing of dpaudit but this file is imported before the first audit.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _policy(text: str) -> str:
 
 _SETTINGS: dict[str, tuple[Callable[[str], Any], Any, str]] = {
     "runs": (_whole, 100_000, "executions of each audit in all"),
-    "seed": (_whole, 0, "the root of every random draw"),
+    "seed": (_whole, None, "the root of every random draw; by default a fresh one, which a failure states"),
     "confidence": (_confidence, 0.999, "confidence of each audit"),
     "inconclusive": (_policy, "fail", "what becomes of a test whose runs could not have shown a violation: fail, pass"),
     "html": (str, None, f"write the page of every audit into this folder (of failures alone: {_PAGES})"),
@@ -164,6 +164,7 @@ class Auditor:
         if tolerated not in _POLICIES:
             self._refuse(f"inconclusive is 'fail' or 'pass', not {tolerated!r}")
         first = self._audit(target, asked)
+        asked["seed"] = first.seed
         again = self._again(target, asked) if (expect, str(first.verdict)) == ("not violated", "violated") else None
         evidence = first if again is None or str(again.verdict) == "violated" else again
         self.evidence = evidence

@@ -23,6 +23,7 @@ from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.kept import kept_text
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.privacy.claims import as_claim
+from dpaudit.seeds import given_or_fresh
 
 LEAST_RUNS = 100  # of each pair
 _SHOWN_CHARACTERS = 400
@@ -188,7 +189,7 @@ def ask(
     pairs: Sequence[tuple[Any, Any]] | None,
     relation: str | Relation | None,
     confidence: float,
-    seed: int,
+    seed: int | None,
     workers: int,
     floating_point: str = "report",
     learn: str | None = None,
@@ -236,7 +237,7 @@ def ask(
             _pair_record(pair, "given" if pairs is not None else "mechanism", show=pairs is None, keep=keep_data)
             for pair in used
         ),
-        seed=whole("seed", seed, least=0),
+        seed=whole("seed", given_or_fresh(seed), least=0),
         confidence=float(confidence),
         workers=processes,
         given_pairs=pairs is not None or made,

@@ -16,7 +16,7 @@ from typing import Any
 
 from dpaudit.documents import plain_value
 from dpaudit.errors import UsageError
-from dpaudit.game.journal import Journal
+from dpaudit.game.journal import Journal, question_in
 from dpaudit.game.sitting import Sitting
 from dpaudit.neighbours.digest import digest
 from dpaudit.question import Question
@@ -79,6 +79,15 @@ def _file_digest(function: Any) -> str | None:
         return None if file is None else hashlib.sha256(Path(file).read_bytes()).hexdigest()
     except (TypeError, OSError, ValueError):
         return None
+
+
+def seed_for(seed: int | None, resume: str | Path | None) -> int | None:
+    """Return the seed that was given; without one that of the file of finished blocks, or None where there is none."""
+    if seed is not None or resume is None:
+        return seed
+    begun = question_in(Path(resume).absolute())
+    kept = None if begun is None else begun.get("seed")
+    return kept if isinstance(kept, int) else None
 
 
 def refuse_budget(resume: str | Path | None, time_budget: float | None) -> None:

@@ -46,6 +46,7 @@ def row_of(case: Any, folder: Path, library: str) -> dict[str, Any]:
             "relation": case.relation,
             "runs": case.runs,
             "confidence": CONFIDENCE,
+            "seed": 0,
             **case.options,
         }
         evidence = dp.audit(mechanism, **asked)

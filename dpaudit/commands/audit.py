@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 @click.option("--relation", help="add-remove, replace, queries, queries(norm=1), declared, ….")
 @click.option("--runs", type=Count(), default=400_000, show_default=True, help="Executions in all.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the whole audit.")
-@click.option("--seed", type=Count(), default=0, show_default=True, help="Root of every random draw.")
+@click.option("--seed", type=Count(), help="Root of every random draw; by default a fresh one, which is recorded.")
 @click.option(
     "--workers",
     type=Count(),

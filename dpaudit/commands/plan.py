@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @click.option("--relation", help="add-remove, replace, queries, queries(norm=1), declared, ….")
 @click.option("--runs", type=Count(), default=40_000, show_default=True, help="Executions of a short audit.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the audit to come.")
-@click.option("--seed", type=Count(), default=0, show_default=True, help="Root of every random draw.")
+@click.option("--seed", type=Count(), help="Root of every random draw; by default a fresh one, which is recorded.")
 def command(target: str, detect: str, **options: Any) -> int:
     """Plan an audit of TARGET: how many runs find a violation of a given size with probability 0.9?
 

@@ -33,7 +33,7 @@ from dpaudit.terminal import (
 @click.option("--domain", help="'real' or 'integer' answers, or a JSON list of all datasets that there are.")
 @click.option("--runs", type=Count(), default=100_000, show_default=True, help="To confirm what is found; 0: none.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of what the runs show.")
-@click.option("--seed", type=Count(), default=0, show_default=True, help="Root of every random draw.")
+@click.option("--seed", type=Count(), help="Root of every random draw; by default a fresh one, which is recorded.")
 @click.option("--workers", type=Count(), default=1, show_default=True, help="Processes.")
 @click.option("--keep-data", is_flag=True, help="Keep the domain in the evidence, for replay.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the evidence ('-': standard output).")

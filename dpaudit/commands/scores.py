@@ -22,7 +22,9 @@ from dpaudit.terminal import Count, Outputs, prints_to_standard_error, tell
     show_default=True,
     help="A training run for every score, or canaries of one model, each included by a fair coin.",
 )
-@click.option("--seed", type=Count(), default=0, show_default=True, help="Root of the split of the scores.")
+@click.option(
+    "--seed", type=Count(), help="Root of the split of the scores; by default a fresh one, which is recorded."
+)
 @click.option("--json", "json_file", metavar="FILE", help="Write the evidence ('-': standard output).")
 @click.option("--html", "html_file", metavar="FILE", help="Write the report ('-': standard output).")
 @click.option("--quiet", is_flag=True, help="No summary.")
@@ -33,7 +35,7 @@ def command(
     delta: float,
     confidence: float,
     design: str,
-    seed: int,
+    seed: int | None,
     json_file: str | None,
     html_file: str | None,
     quiet: bool,

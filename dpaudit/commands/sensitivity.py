@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     multiple=True,
     help="A parameter; VALUE is JSON, or else text.",
 )
-@click.option("--seed", type=Count(), default=0, show_default=True, help="Of the sample, where there are many records.")
+@click.option("--seed", type=Count(), help="Of the sample, where there are many records; by default a fresh one.")
 @click.option("--quiet", is_flag=True, help="No progress and no summary; the exit code says it.")
 def command(
     target: str,
@@ -100,7 +100,9 @@ def _words(found: Sensitivity) -> str:
         rows.append(("smallest", f"{small} move it {how}"))
     rows += [("also" if number else "trouble", str(each)) for number, each in enumerate(found.troubles)]
     silent = f"; on {found.silent} both sides gave no number" if found.silent else ""
-    rows.append(("tried", f"{found.tried} pair{'' if found.tried == 1 else 's'} of neighbours{silent}"))
+    rows.append(
+        ("tried", f"{found.tried} pair{'' if found.tried == 1 else 's'} of neighbours{silent}; seed {found.seed}")
+    )
     if found.room:
         rows.append(("rounding", f"a movement counts where it is more than {found.room:.2g} beyond what is declared"))
     lines = [f"{answer}: {found}", *(f"  {label:<11}{text}" for label, text in rows)]

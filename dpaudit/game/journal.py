@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 MAGIC = b"dpaudit finished blocks 1\n"
 
 _LENGTH, _CHECKSUM = 8, 16
+_LONGEST_QUESTION = 2**30  # bytes
 _LEGIBLE = 60  # characters of a value that people can make something of; digests are longer
 _ARRAYS = ("<f8", "<i4", "<i8", "|b1", "|i1", "<u8")  # kinds of arrays that are kept
 
@@ -201,6 +202,20 @@ class Journal:
             f"{self._name!r} holds the finished blocks of another question: {other}; ask the same as before, or name "
             "another file"
         )
+
+
+def question_in(path: str | Path) -> dict[str, Any] | None:
+    """Return the question whose finished blocks a file holds; None where it holds none."""
+    try:
+        with open(path, "rb") as file:
+            if file.read(len(MAGIC)) != MAGIC:
+                return None
+            head = file.read(_LENGTH + _CHECKSUM)
+            content = file.read(min(int.from_bytes(head[:_LENGTH], "little"), _LONGEST_QUESTION))
+        question = json.loads(content) if _sum(content) == head[_LENGTH:] else None
+    except (OSError, ValueError):
+        return None
+    return question if isinstance(question, dict) else None
 
 
 def _sum(content: bytes) -> bytes:

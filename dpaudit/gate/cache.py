@@ -3,6 +3,7 @@
 A report is kept with everything that it depends on: the request (target, claim, parameters, pairs, seed, runs,
 confidence), dpaudit's own source, the version of Python and of every installed distribution, the files that hold its
 pairs, and every file of the project that was loaded or read with it. One digest that differs, and the target runs.
+Where nobody names a seed, each commit has its own, and a report of an earlier commit's is kept all the same.
 What is fetched from elsewhere (a network, the clock, the environment) is not seen.
 """
 
@@ -34,15 +35,17 @@ _NAME = 40  # characters of a target's name in that of its file
 class Cache:
     """The reports of earlier gates, one file for each target and look at it; a file that is damaged is none."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, any_seed: bool = False) -> None:
+        """Open the cache of a project; with ``any_seed`` reports of another seed are as good: none was asked for."""
         self.folder = root / FOLDER / "gate"
+        self._any_seed = any_seed
 
     def find(self, name: str, look: str, request: Request) -> Report | None:
         """Return the report of this request where nothing that it depends on has changed, else None."""
         try:
             document = json.loads(self._file(name, look).read_text(encoding="utf-8"))
             record = document["record"]
-            if content_id(record) != document["id"] or record["key"] != key_of(request):
+            if content_id(record) != document["id"] or record["key"] != self._key(request):
                 return None
             report = msgspec.convert(record["report"], Report)
             if not _unchanged(report):
@@ -58,7 +61,7 @@ class Cache:
         if report.evidence is None or not report.folders:
             return
         record = json.loads(
-            json.dumps({"version": _VERSION, "key": key_of(request), "report": msgspec.to_builtins(report)})
+            json.dumps({"version": _VERSION, "key": self._key(request), "report": msgspec.to_builtins(report)})
         )
         try:
             identity = content_id(record)
@@ -69,6 +72,9 @@ class Cache:
             write_whole(self._file(name, look), json.dumps({"id": identity, "record": record}) + "\n")
         except (OSError, UsageError):
             return  # a folder that cannot be written costs time, and no verdict
+
+    def _key(self, request: Request) -> str:
+        return key_of(msgspec.structs.replace(request, seed=0) if self._any_seed else request)
 
     def _file(self, name: str, look: str) -> Path:
         readable = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name)[:_NAME]
@@ -107,6 +113,13 @@ def environment() -> str:
     source = [(file.relative_to(package).as_posix(), file_digest(file)) for file in sorted(package.rglob("*.py"))]
     installed = sorted({f"{each.metadata['Name']}=={each.version}" for each in distributions()})
     return _digest([source, sys.version, platform.machine(), installed, os.environ.get("PYTHONPATH", "")])
+
+
+def with_seed_of(report: Report, request: Request) -> Request:
+    """Return the request with the seed that a report was made with."""
+    record = (report.evidence or {}).get("evidence")
+    seed = record.get("seed") if isinstance(record, dict) else None
+    return msgspec.structs.replace(request, seed=seed) if isinstance(seed, int) else request
 
 
 def code_digest(report: Report) -> str:

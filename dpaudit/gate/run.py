@@ -3,8 +3,9 @@
 targets → reports (from the cache, or from a process each) → a second look at whatever is red → policy → results
 
 One error level is shared out equally over all targets of the configuration, whether all of them are run or not. A
-target with a baseline spends half of its part on the claim and half on the comparison. Seeds are fixed: the same code
-gives the same results. A correct target that is unlucky would then be red for ever, and so a red one is looked at once
+target with a baseline spends half of its part on the claim and half on the comparison. Seeds are derived from the
+commit, where the configuration names none: the same code gives the same results, and every project has its own luck. A
+correct target that is unlucky would then be red for as long as nothing changes, and so a red one is looked at once
 more, with another seed and twice the runs, at the same error level; that second look alone is what is reported.
 """
 
@@ -12,12 +13,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import secrets
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import msgspec
 
@@ -25,7 +27,7 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence import Evidence
 from dpaudit.gate import baseline as baselines
 from dpaudit.gate import nightly, process
-from dpaudit.gate.cache import Cache
+from dpaudit.gate.cache import Cache, with_seed_of
 from dpaudit.gate.child import Frozen, Report, Request
 from dpaudit.gate.config import Configuration, pair_files
 from dpaudit.gate.policy import OPAQUE, decide
@@ -33,11 +35,13 @@ from dpaudit.gate.process import Limits
 from dpaudit.gate.result import Comparison, GateResult, Location, Outcome, Rule, TargetResult
 from dpaudit.gate.schema import TargetSettings
 from dpaudit.members import Verdict
+from dpaudit.seeds import fresh_seed, given_or_fresh
 from dpaudit.verdicts import shown
 
 Runner = Callable[[Request, Limits, threading.Event], Report]
 Listener = Callable[[TargetResult], None]
 
+_PATIENCE = 10  # seconds, for git
 _AGAIN = 2  # times as many runs for the second look, which should find what the first one found
 
 
@@ -121,6 +125,17 @@ def _with_policy(target: TargetSettings, require: str | None) -> TargetSettings:
     return target if require is None else msgspec.structs.replace(target, require=require)
 
 
+def seed_of_commit(folder: Path) -> int | None:
+    """Return a seed that hangs on the commit a folder is at; None where it is at none, or git cannot be asked."""
+    try:
+        asked = subprocess.run(
+            ["git", "rev-parse", "--verify", "HEAD"], cwd=folder, capture_output=True, timeout=_PATIENCE, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return int.from_bytes(hashlib.sha256(asked.stdout.strip()).digest()[:6])
+
+
 def seed_of(root: int, name: str, look: int) -> int:
     """Return the seed of a target's first (1) or second (2) look: another one for each name, from the gate's seed."""
     return int.from_bytes(hashlib.sha256(f"{root}\0{look}\0{name}".encode()).digest()[:6])
@@ -142,18 +157,20 @@ class _Gate:
 
     @classmethod
     def of(cls, configuration: Configuration, options: Options, runner: Runner) -> _Gate:
-        seed = configuration.settings.seed if options.seed is None else options.seed
+        asked = configuration.settings.seed if options.seed is None else options.seed
         ledger = None
         if options.nightly:
-            seed = secrets.randbits(48)
+            seed = fresh_seed()
             error, count = 1 - configuration.settings.confidence, len(configuration.targets)
             ledger = nightly.read(configuration.root / nightly.FILE, error=error, targets=count)
+        else:
+            seed = given_or_fresh(seed_of_commit(configuration.root) if asked is None else asked)
         return cls(
             configuration,
             options,
             runner,
             seed,
-            None if options.nightly else Cache(configuration.root),
+            None if options.nightly else Cache(configuration.root, any_seed=asked is None),
             baselines.read(configuration.root / baselines.FILE),
             ledger,
         )
@@ -174,7 +191,8 @@ class _Gate:
         report, cached = None, False
         if self.cache is not None and not self.options.fresh:
             report = self.cache.find(name, f"look {number}", request)
-            cached = report is not None
+            if report is not None:
+                cached, request = True, with_seed_of(report, request)
         if report is None:
             limits = Limits(again * (target.time_limit or 0.0), target.memory_limit or 0.0)
             report = self.runner(request, limits, self.stop)

@@ -86,7 +86,12 @@ class GateSettings(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, fro
     confidence: Annotated[
         float, Meta(gt=0, lt=1, description="Of the whole gate: 1 − the chance that any correct target fails.")
     ] = 0.95
-    seed: Annotated[int, Meta(ge=0, description="Root of every random draw; unchanged code cannot flip.")] = 0
+    seed: (
+        Annotated[
+            int, Meta(ge=0, description="Root of every random draw; by default that of the commit, or a fresh one.")
+        ]
+        | None
+    ) = None
     runs: Runs = 200_000
     require: Require = "audited"
     inconclusive: Inconclusive = "report"

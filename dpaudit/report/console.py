@@ -58,8 +58,11 @@ def summary(evidence: Evidence, *, width: int | None = None, colour: bool = Fals
         lines += _row(label, _plain(text), columns, most)
     lines.append("  " + "id".ljust(_LABEL) + evidence.id)
     command = reproduce_command(evidence)
-    if command is not None:
-        lines.append("  " + "reproduce".ljust(_LABEL) + command)
+    lines.append(
+        "  " + "seed".ljust(_LABEL) + str(evidence.seed)
+        if command is None
+        else "  " + "reproduce".ljust(_LABEL) + command
+    )
     return "\n".join(lines) + "\n"
 
 

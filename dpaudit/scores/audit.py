@@ -37,6 +37,7 @@ from dpaudit.scores.canaries import (
 from dpaudit.scores.rates import FALSE_POSITIVE_RATES, gaussian_epsilon, gaussian_mu, rate_at, roc, thresholds
 from dpaudit.scores.reading import as_outputs, as_scores, refuse_only_nan
 from dpaudit.scores.split import Split, at, split
+from dpaudit.seeds import given_or_fresh
 from dpaudit.verdicts import judge
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -81,7 +82,7 @@ def audit_scores(
     delta: float = 1e-5,
     confidence: float = 0.95,
     design: str = "independent",
-    seed: int = 0,
+    seed: int | None = None,
     *,
     name: str = "scores",
 ) -> Evidence:
@@ -132,7 +133,7 @@ def audit_outputs(
     claim: Claim | str | None = None,
     delta: float = 0.0,
     confidence: float = 0.95,
-    seed: int = 0,
+    seed: int | None = None,
     *,
     name: str = "outputs",
 ) -> Evidence:
@@ -165,7 +166,7 @@ def _case(
     claim: Claim | str | None,
     delta: float,
     confidence: float,
-    seed: int,
+    seed: int | None,
 ) -> Case:
     if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 < confidence < 1:
         raise UsageError(f"confidence lies strictly between 0 and 1, such as 0.95, not {confidence!r}")
@@ -178,7 +179,7 @@ def _case(
         claim=stated,
         notion=stated or (bare if bare.delta > 0 else PureDP(0.0)),
         confidence=float(confidence),
-        seed=whole("seed", seed, least=0),
+        seed=whole("seed", given_or_fresh(seed), least=0),
         sides=sides,
         records=(PairRecord(digest(data[0]), digest(data[1]), "given"),),
         assumptions=ASSUMED["outputs"],

@@ -14,7 +14,7 @@ import pytest
 
 SCRIPT = Path(sys.executable).with_name("dpaudit")
 COMMANDS = {"script": [str(SCRIPT)], "module": [sys.executable, "-m", "dpaudit"]}
-PROGRAM = ["audit", "some folder/shapes.py:program", "--pair", "pair.json", "--claim", "epsilon=1"]
+PROGRAM = ["audit", "some folder/shapes.py:program", "--pair", "pair.json", "--claim", "epsilon=1", "--seed", "0"]
 EXACT = ["audit", "exact_count", "--runs", "2000"]
 
 
@@ -68,10 +68,10 @@ def test_a_mechanisms_file_in_the_working_directory_does_not_shadow_the_catalogu
     done = call(*command, "list", "--json", "-", cwd=folder)
     assert "laplace" in {item["name"] for item in json.loads(done.stdout)}
     for target in ("laplace", "mechanisms:laplace"):
-        done = call(*command, "audit", target, "--runs", "2000", "--json", "-", cwd=folder)
+        done = call(*command, "audit", target, "--runs", "2000", "--seed", "0", "--json", "-", cwd=folder)
         assert json.loads(done.stdout)["evidence"]["claim"] == "epsilon=1", done.stderr
     (folder / "answers.json").write_text("[0, 1]", encoding="utf-8")
-    mine = ["audit", "mechanisms.py:mine", "--pair", "answers.json", "--runs", "2000", "--quiet"]
+    mine = ["audit", "mechanisms.py:mine", "--pair", "answers.json", "--runs", "2000", "--seed", "0", "--quiet"]
     assert call(*command, *mine, cwd=folder).returncode == 0
 
 
@@ -79,9 +79,11 @@ def test_a_mechanisms_file_in_the_working_directory_does_not_shadow_the_catalogu
 def test_two_workers_give_the_same_evidence_as_one(name, folder):
     # more than a block of learning and of measuring
     runs = "12000" if name == "seeded" else "300000"
-    arguments = ["audit", f"some folder/shapes.py:{name}", "--pair", "pair.json", "--runs", runs, "--json", "-"]
+    arguments = ["audit", f"some folder/shapes.py:{name}", "--pair", "pair.json", "--seed", "0", "--runs", runs]
     documents = [
-        json.loads(call(*COMMANDS["module"], *arguments, "--quiet", "--workers", workers, cwd=folder).stdout)
+        json.loads(
+            call(*COMMANDS["module"], *arguments, "--json", "-", "--quiet", "--workers", workers, cwd=folder).stdout
+        )
         for workers in ("1", "2")
     ]
     assert documents[0]["id"] == documents[1]["id"]

@@ -177,6 +177,8 @@ def test_an_audit_that_is_interrupted_ends_with_130_and_goes_on(run, tmp_path):
         "audit",
         "slow.py:slow",
         *AUDIT,
+        "--seed",
+        "0",
         "--resume",
         "blocks",
         "--json",

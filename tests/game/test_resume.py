@@ -149,7 +149,7 @@ def slow(data, rng):
     return len(data) + rng.laplace()
 
 if __name__ == "__main__":
-    asked = {"claim": "epsilon=1", "pairs": [([1, 1], [1])], "relation": "add-remove", "runs": 6_000}
+    asked = {"claim": "epsilon=1", "pairs": [([1, 1], [1])], "relation": "add-remove", "runs": 6_000, "seed": 0}
     evidence = dp.audit(slow, resume=sys.argv[1], **asked)
     print(evidence.id)
 """

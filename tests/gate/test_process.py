@@ -134,7 +134,7 @@ def test_an_interrupt_ends_what_is_running(tmp_path):
 def test_a_gate_that_is_killed_leaves_its_baseline_and_goes_on_from_its_cache(tmp_path):
     (tmp_path / "evil.py").write_text(EVIL)
     projects.project(tmp_path, projects.target("program"), gate="time_limit = 60")
-    command = [sys.executable, "-m", "dpaudit", "gate", "--workers", "1"]
+    command = [sys.executable, "-m", "dpaudit", "gate", "--workers", "1", "--seed", "0"]
     subprocess.run([*command, "--update-baseline"], cwd=tmp_path, check=True, capture_output=True)
     baseline = (tmp_path / "dpaudit-baseline.json").read_bytes()
     projects.configured(tmp_path, projects.target("response"), projects.target("evil.py:hangs"), gate="time_limit = 60")

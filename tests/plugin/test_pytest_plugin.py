@@ -287,7 +287,7 @@ def test_every_worker_of_xdist_makes_the_same_evidence(pytester):
         def test_bad(): ...
         """
     )
-    result = pytester.runpytest_subprocess("-p", "no:hypothesispytest", "-n", "2", "--dist", "each")
+    result = pytester.runpytest_subprocess("-p", "no:hypothesispytest", "-n", "2", "--dist", "each", "--dp-seed", "0")
     result.assert_outcomes(passed=4, failed=2)
     ids = {path.read_text() for path in pytester.path.glob("*.id")}
     assert len(list(pytester.path.glob("*.id"))) == 4
