@@ -34,6 +34,7 @@ _PAGES = ".dpaudit/pytest"  # under the root folder of the tests
 _SECOND_SEED = 1_000_000_000  # is added to the seed for the second audit
 _SECOND_CONFIDENCE = 0.95  # of the second audit, which guards against one unlucky seed and decides nothing alone
 _UNCONFIRMED = "dpaudit-unconfirmed"
+_BESIDE = "dpaudit-beside"
 _WIDTH, _LABEL, _LONGEST = 100, 11, 300
 _EXPECTED, _POLICIES = ("not violated", "violated"), ("fail", "pass")
 
@@ -169,6 +170,7 @@ class Auditor:
         evidence = first if again is None or str(again.verdict) == "violated" else again
         self.evidence = evidence
         self._item.user_properties.append(("dpaudit", evidence.id))
+        self._item.user_properties += [(_BESIDE, f"{evidence.target.name}: {line}") for line in _pressing(evidence)]
         if evidence is again:
             self._item.user_properties.append((_UNCONFIRMED, f"{_seen(first)}; but {_seen(again)}"))
             again = None
@@ -291,6 +293,9 @@ def _rows(evidence: Evidence, again: Evidence | None, named: bool) -> Iterator[t
                 seen = (f"{hits[own]} of {bound.counts.runs[own]} runs of side {own}" for own in (0, 1))
                 yield "", f"seen in {' and in '.join(seen)}"
                 label = ""
+    for line in _pressing(evidence):
+        label, _, text = line.partition(": ")
+        yield label[:_LABEL], text
     if bound.pair is not None:
         pair, number = evidence.pairs[bound.pair], f"{bound.pair + 1} of {len(evidence.pairs)}"
         shown = f": {pair.shown0} and {pair.shown1}" if pair.origin == "mechanism" else ", as the test gives it"
@@ -301,6 +306,12 @@ def _rows(evidence: Evidence, again: Evidence | None, named: bool) -> Iterator[t
     if command is not None:
         own = all(pair.origin == "mechanism" for pair in evidence.pairs)
         yield "replay", command + ("" if own else "   (FILE: the pairs of the test, as JSON)")
+
+
+def _pressing(evidence: Evidence) -> list[str]:
+    from dpaudit.report.beside import pressing_lines
+
+    return [_plain(line) for line in pressing_lines(evidence)]
 
 
 def _seen(evidence: Evidence) -> str:
@@ -320,19 +331,24 @@ def _can_be_named(target: Any) -> bool:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Tell of violations that the second audit did not find again; their tests have passed."""
+    """Tell what tests that have passed do not say: unconfirmed violations, and what stands beside a verdict."""
+    titles = {
+        _UNCONFIRMED: "violations that were not found again with another seed",
+        _BESIDE: "found beside the verdict",
+    }
     reports = [report for found in terminalreporter.stats.values() for report in found]
-    told = [
-        (report.nodeid, text)
-        for report in reports
-        if getattr(report, "when", None) == "call"
-        for name, text in report.user_properties
-        if name == _UNCONFIRMED
-    ]
-    if told:
-        terminalreporter.section("dpaudit: violations that were not found again with another seed")
-        for test, text in told:
-            terminalreporter.line(f"{test}: {text}")
+    for key, title in titles.items():
+        told = [
+            (report.nodeid, text)
+            for report in reports
+            if getattr(report, "when", None) == "call"
+            for name, text in report.user_properties
+            if name == key
+        ]
+        if told:
+            terminalreporter.section(f"dpaudit: {title}")
+            for test, text in dict.fromkeys(told):
+                terminalreporter.line(f"{test}: {text}")
 
 
 # --- where pytest finds it --------------------------------------------------------------------------------

@@ -10,7 +10,16 @@ import shutil
 import textwrap
 
 from dpaudit.gate.result import GateResult, Outcome, TargetResult
-from dpaudit.gate.words import MEANINGS, bounds_text, comparison_text, headline, scope, seconds_text, verdict_text
+from dpaudit.gate.words import (
+    MEANINGS,
+    beside_lines,
+    bounds_text,
+    comparison_text,
+    headline,
+    scope,
+    seconds_text,
+    verdict_text,
+)
 from dpaudit.report.numerals import NBSP
 from dpaudit.report.words import shortened, visible
 
@@ -33,9 +42,14 @@ def summary(result: GateResult, *, terminal: bool = False, width: int | None = N
     """
     columns = width or (shutil.get_terminal_size((_WIDTH, 24)).columns if terminal else _WIDTH)
     rows = _drawn(result, columns) if terminal else _plain(result)
-    parts = [rows, *(_details(item, columns) for item in result.results if item.outcome is not Outcome.PASSED)]
+    parts = [rows, *(_details(item, columns) for item in result.results if _is_told(item))]
     last = f"dpaudit gate: {headline(result)}. {scope(result)}\n".replace(NBSP, " ")
     return "".join(parts) + ("\n" if len(parts) > 1 else "") + last
+
+
+def _is_told(item: TargetResult) -> bool:
+    """Whether there is more to say of a target than its row."""
+    return item.outcome is not Outcome.PASSED or bool(beside_lines(item))
 
 
 def _plain(result: GateResult) -> str:
@@ -50,8 +64,12 @@ def _name(item: TargetResult) -> str:
 
 
 def _facts(item: TargetResult) -> str:
-    facts = [str(item.rule), verdict_text(item), bounds_text(item), _time(item)]
+    facts = [str(item.rule), verdict_text(item), bounds_text(item), *beside_lines(item), _time(item)]
     return "; ".join(facts).replace(NBSP, " ")
+
+
+def _known(item: TargetResult) -> str:
+    return "\n".join([bounds_text(item), *beside_lines(item)])
 
 
 def _time(item: TargetResult) -> str:
@@ -67,7 +85,7 @@ def _drawn(result: GateResult, width: int) -> str:
     for head in ("Outcome", "Target", "Rule", "Verdict", "Bounds", "Time"):
         table.add_column(head)
     for item in result.results:  # Text, so that a name with brackets is no markup
-        texts = (_name(item), str(item.rule), verdict_text(item), bounds_text(item), _time(item))
+        texts = (_name(item), str(item.rule), verdict_text(item), _known(item), _time(item))
         table.add_row(Text(str(item.outcome), style=_STYLES[item.outcome]), *map(Text, texts))
     stream = io.StringIO()
     Console(file=stream, force_terminal=True, width=width, highlight=False).print(table)
@@ -76,7 +94,8 @@ def _drawn(result: GateResult, width: int) -> str:
 
 def _details(item: TargetResult, width: int) -> str:
     """The sentence of a target that did not pass, its notes, and what to do next."""
-    notes = [item.sentence, *item.notes, MEANINGS[item.rule].next]
+    further = () if item.outcome is Outcome.PASSED else (MEANINGS[item.rule].next,)
+    notes = [item.sentence, *beside_lines(item), *item.notes, *further]
     if item.comparison is not None:
         notes.insert(1, comparison_text(item.comparison))
     lines = [f"\n{_name(item)}: {item.outcome}"]

@@ -16,6 +16,7 @@ from dpaudit.gate.result import GateResult, Outcome, TargetResult
 from dpaudit.gate.words import (
     MEANINGS,
     NO_PROOF,
+    beside_lines,
     bounds_text,
     claim_text,
     comparison_text,
@@ -105,6 +106,7 @@ def _row(item: TargetResult) -> dict[str, Any]:
         "claim": claim_text(item),
         "bounds": bounds_text(item),
         "sentence": item.sentence,
+        "beside": beside_lines(item),
         "notes": item.notes,
         "comparison": "" if item.comparison is None else comparison_text(item.comparison),
         "time": "unchanged, not run again" if item.cached else seconds_text(item.seconds),

@@ -12,7 +12,7 @@ from io import BytesIO
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
 from dpaudit.gate.result import GateResult, Outcome, TargetResult
-from dpaudit.gate.words import MEANINGS, comparison_text
+from dpaudit.gate.words import MEANINGS, beside_lines, comparison_text
 from dpaudit.report.words import visible
 
 _RESULTS = {Outcome.FAILED: Failure, Outcome.INVALID: Error, Outcome.INCONCLUSIVE: Skipped}
@@ -37,7 +37,7 @@ def _suite(target: TargetResult) -> TestSuite:
     for name, value in _properties(target).items():
         suite.add_property(name, _line(value))
     case = TestCase(_line(target.name), classname=_line(target.target), time=_seconds(target.seconds))
-    said = "\n".join((target.sentence, *target.notes))
+    said = "\n".join((target.sentence, *beside_lines(target), *target.notes))
     kind = _RESULTS.get(target.outcome)
     if kind is None:
         case.system_out = _text(said)
@@ -61,6 +61,7 @@ def _properties(target: TargetResult) -> dict[str, str]:
             "runs": str(evidence.runs),
             "evidence": evidence.id,
         }
+    properties |= {f"beside the verdict {number}": line for number, line in enumerate(beside_lines(target), 1)}
     if target.comparison is not None:
         properties["baseline"] = comparison_text(target.comparison)
     if place is not None:

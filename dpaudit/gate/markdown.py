@@ -10,6 +10,7 @@ from dpaudit.gate.result import GateResult, Outcome, TargetResult
 from dpaudit.gate.words import (
     MEANINGS,
     NO_PROOF,
+    beside_lines,
     bounds_text,
     claim_text,
     comparison_text,
@@ -26,12 +27,13 @@ _NAME = 120
 
 
 def markdown(result: GateResult) -> str:
-    """Return the summary in GitHub's Markdown: the targets in their order, details of those that did not pass."""
-    troubled = [item for item in result.results if item.outcome is not Outcome.PASSED]
+    """Return the summary in GitHub's Markdown: the targets in their order, details of those with more to say."""
+    troubled = [item for item in result.results if item.outcome is not Outcome.PASSED or beside_lines(item)]
     parts = [f"## dpaudit: {headline(result)}", _table(result)]
     parts += [_details(item) for item in troubled[:_DETAILS]]
     if len(troubled) > _DETAILS:
-        parts.append(f"{len(troubled) - _DETAILS} more did not pass; their details stand in the other formats.")
+        left = len(troubled) - _DETAILS
+        parts.append(f"{left} more did not pass, or showed more; their details stand in the other formats.")
     return "\n\n".join([*parts, scope(result), NO_PROOF]) + "\n"
 
 
@@ -42,11 +44,12 @@ def _code(text: str) -> str:
 def _table(result: GateResult) -> str:
     rows = list(result.results)
     if len(rows) > _ROWS:
-        rows = sorted(rows, key=lambda item: item.outcome is Outcome.PASSED)[:_ROWS]
+        rows = sorted(rows, key=lambda item: item.outcome is Outcome.PASSED and not beside_lines(item))[:_ROWS]
     lines = ["| Target | Outcome | Verdict | Claim | Bounds | Rule |", "|---|---|---|---|---|---|"]
     for item in rows:
         outcome = str(item.outcome) if item.outcome is Outcome.PASSED else f"**{item.outcome}**"
-        cells = (verdict_text(item), claim_text(item), bounds_text(item), str(item.rule))
+        known = "; ".join([bounds_text(item), *beside_lines(item)])
+        cells = (verdict_text(item), claim_text(item), known, str(item.rule))
         unchanged = " (unchanged, not run again)" if item.cached else ""
         lines.append(f"| {_code(item.name)} | {outcome}{unchanged} | {' | '.join(map(escaped, cells))} |")
     text = "\n".join(lines)
@@ -55,13 +58,14 @@ def _table(result: GateResult) -> str:
 
 
 def _details(item: TargetResult) -> str:
-    """What is known of a target that did not pass, open to be read at once."""
+    """What is known of a target that did not pass, or of which more was found, open to be read at once."""
     meaning = MEANINGS[item.rule]
     lines = [
         "<details open>",
         f"<summary>{_code(item.name)}: {item.outcome}. {meaning.title}</summary>",
         "",
         f"- What was found: {escaped(item.sentence)}",
+        *(f"- Beside the verdict: **{escaped(line)}**" for line in beside_lines(item)),
         *(f"- Note: {escaped(note)}" for note in item.notes),
         f"- What to do: {meaning.next}",
     ]

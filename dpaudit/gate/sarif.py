@@ -18,11 +18,27 @@ from typing import Any
 from urllib.parse import quote
 
 from dpaudit.gate.result import GateResult, Location, Outcome, Rule, TargetResult
-from dpaudit.gate.words import MEANINGS, bounds_text, claim_text
+from dpaudit.gate.words import MEANINGS, beside_lines, bounds_text, claim_text
 from dpaudit.report.words import visible
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _RULES = tuple(rule for rule in Rule if rule is not Rule.PASSED)
+_PLACES = {rule: place for place, rule in enumerate(_RULES)}
+_BESIDE: dict[str, Any] = {
+    "id": "beside-verdict",
+    "name": "BesideVerdict",
+    "shortDescription": {"text": "Something was found beside the verdict"},
+    "fullDescription": {
+        "text": "The target passed, and its audit found something that says more than the verdict does, such as "
+        "low-order bits that tell more than the claim allows."
+    },
+    "help": {
+        "text": "Read the report of the target, and decide whether its verdict is enough.",
+        "markdown": "**What to do.** Read the report of the target, and decide whether its verdict is enough.",
+    },
+    "defaultConfiguration": {"level": "warning"},
+    "properties": {"tags": ["privacy", "differential-privacy"]},
+}
 _LEVELS = {Outcome.FAILED: "error", Outcome.INVALID: "error", Outcome.INCONCLUSIVE: "warning"}
 
 
@@ -47,7 +63,15 @@ def sarif(result: GateResult, *, configuration: str | None = None) -> dict[str, 
                 "exitCode": result.exit_code,
             }
         ],
-        "results": [_finding(item, elsewhere, folder) for item in result.results if item.outcome is not Outcome.PASSED],
+        "results": [
+            *(_finding(item, elsewhere, folder) for item in result.results if item.outcome is not Outcome.PASSED),
+            *(
+                _beside(item, line, elsewhere, folder)
+                for item in result.results
+                if item.outcome is Outcome.PASSED
+                for line in beside_lines(item)
+            ),
+        ],
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
@@ -70,7 +94,7 @@ def fingerprint(target: TargetResult) -> str:
 
 
 def _driver() -> dict[str, Any]:
-    driver: dict[str, Any] = {"name": "dpaudit", "rules": [_rule(rule) for rule in _RULES]}
+    driver: dict[str, Any] = {"name": "dpaudit", "rules": [*map(_rule, _RULES), _BESIDE]}
     with contextlib.suppress(PackageNotFoundError):  # run from a folder where it is not installed
         driver["version"] = version("dpaudit")
     return driver
@@ -105,16 +129,30 @@ def _finding(target: TargetResult, elsewhere: Location | None, folder: str) -> d
         }
     if target.page is not None:
         properties["page"] = target.page
-    mark = fingerprint(target)
+    mark, said = fingerprint(target), (target.sentence, *beside_lines(target), *target.notes)
     return {
         "ruleId": str(target.rule),
-        "ruleIndex": _RULES.index(target.rule),
-        "level": _LEVELS[target.outcome],
-        "message": {"text": _message(f"{target.name}: " + " ".join((target.sentence, *target.notes)))},
+        "ruleIndex": _PLACES.get(target.rule, 0),
+        "level": _LEVELS.get(target.outcome, "warning"),
+        "message": {"text": _message(f"{target.name}: " + " ".join(said))},
         "locations": [_location(target, elsewhere, folder)],
         # the first is ours, the second the one by which GitHub knows an alert again
         "partialFingerprints": {"dpaudit/v1": mark, "primaryLocationLineHash": f"{mark[:16]}:1"},
         "properties": properties,
+    }
+
+
+def _beside(target: TargetResult, line: str, elsewhere: Location | None, folder: str) -> dict[str, Any]:
+    """What was found beside the verdict of a target that passed: a warning of its own."""
+    about = line.partition(":")[0]
+    mark = hashlib.sha256(json.dumps([_BESIDE["id"], target.name, about]).encode()).hexdigest()
+    return {
+        **_finding(target, elsewhere, folder),
+        "ruleId": _BESIDE["id"],
+        "ruleIndex": len(_RULES),
+        "level": "warning",
+        "message": {"text": _message(f"{target.name} passed, and beside its verdict this was found: {line}")},
+        "partialFingerprints": {"dpaudit/v1": mark, "primaryLocationLineHash": f"{mark[:16]}:1"},
     }
 
 

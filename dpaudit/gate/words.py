@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from dpaudit.gate.result import Comparison, GateResult, Outcome, Rule, TargetResult
+from dpaudit.report.beside import pressing_lines
 from dpaudit.report.numerals import confidence_text, lower_text, upper_text
 from dpaudit.report.words import bound_text
 
@@ -81,7 +82,9 @@ def headline(result: GateResult) -> str:
         found = sum(item.outcome is outcome for item in result.results)
         if found:
             parts.append(f"{found} {outcome}")
-    return f"{', '.join(parts)} of {count} target{'' if count == 1 else 's'}"
+    more = sum(bool(beside_lines(item)) for item in result.results)
+    also = f"; beside the verdict of {more} something more was found" if more else ""
+    return f"{', '.join(parts)} of {count} target{'' if count == 1 else 's'}{also}"
 
 
 def scope(result: GateResult) -> str:
@@ -112,6 +115,11 @@ def bounds_text(result: TargetResult) -> str:
     known = [evidence.lower] if evidence.lower.value > 0 else []
     known += [] if evidence.upper is None else [evidence.upper]
     return ", ".join(bound_text(bound, evidence.claimed) for bound in known) or "none shown"
+
+
+def beside_lines(result: TargetResult) -> tuple[str, ...]:
+    """Return what was found beside the verdict and says more than it: it stands in every format, whatever passed."""
+    return () if result.evidence is None else tuple(pressing_lines(result.evidence))
 
 
 def comparison_text(comparison: Comparison) -> str:

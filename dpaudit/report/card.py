@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dpaudit.evidence import Evidence
+from dpaudit.report.beside import pressing
 from dpaudit.report.headline import headline
 from dpaudit.report.line import line_drawing
 from dpaudit.report.numerals import count_text
@@ -17,6 +18,7 @@ def card(evidence: Evidence) -> str:
         .get_template("card.html.j2")
         .render(
             head=headline(evidence),
+            pressing=pressing(evidence),
             name=shortened(evidence.target.name, 80),
             drawing=line_drawing(evidence),
             runs=count_text(evidence.runs),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from dpaudit.evidence import Evidence
 from dpaudit.members import Bound
+from dpaudit.report.beside import beside
 from dpaudit.report.numerals import count_text
 from dpaudit.report.words import bound_text, certainty, claim_words
 
@@ -46,6 +47,7 @@ def _shown(evidence: Evidence) -> dict[str, str]:
         "Claim": "none" if claim is None else claim_words(claim),
         "Lower bound": _bound(evidence.lower, evidence),
         "Upper bound": "none" if evidence.upper is None else _bound(evidence.upper, evidence),
+        "Beside the verdict": "; ".join(f"{found.label}: {found.line}" for found in beside(evidence)) or "nothing",
         "Runs": count_text(evidence.runs),
         "Code digest": evidence.target.digest or "not available",
         "dpaudit": evidence.versions.get("dpaudit", "not recorded"),

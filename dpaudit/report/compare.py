@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpaudit.evidence import Evidence
 from dpaudit.members import Bound, Proof
+from dpaudit.report.beside import beside
 from dpaudit.report.kinds import exact_lower, sampled_lower
 from dpaudit.report.numerals import NBSP, claim_text, confidence_text, count_text, lower_text, upper_text
 from dpaudit.report.templates import environment
@@ -179,6 +180,8 @@ def _stated(evidence: Evidence) -> Iterator[tuple[tuple[str, str], tuple[Any, st
     yield ("upper", "Upper"), _bound(evidence.upper, evidence)
     yield ("scope", "Proof for"), _scope(proof)
     yield ("low_bits", "Low-order bits"), _bound(evidence.floating_point, evidence)
+    also = [f"{found.label}: {found.line}" for found in beside(evidence)]
+    yield ("beside", "Beside verdict"), ([_plain(line) for line in also], "; ".join(also) or "nothing")
 
 
 def _scope(proof: Proof | None) -> tuple[Any, str]:

@@ -7,8 +7,9 @@ import textwrap
 
 from dpaudit.event import Event
 from dpaudit.evidence import Evidence
-from dpaudit.members import Bound, Curve, Proof, Scores, Verdict, round_outward
+from dpaudit.members import Bound, Proof, Scores, Verdict
 from dpaudit.privacy.claims import number_text
+from dpaudit.report.beside import beside
 from dpaudit.report.command import reproduce_command
 from dpaudit.report.headline import NO_PROOF, headline, reason_says_more
 from dpaudit.report.kinds import (
@@ -20,9 +21,8 @@ from dpaudit.report.kinds import (
     sampled_lower,
     without_bound,
 )
-from dpaudit.report.numerals import NBSP, confidence_text, count_text, share_text
+from dpaudit.report.numerals import NBSP, count_text, share_text
 from dpaudit.report.search import search_line
-from dpaudit.report.sensitivity import sensitivity_line
 from dpaudit.report.words import (
     bound_text,
     certainty,
@@ -92,17 +92,11 @@ def _rows(evidence: Evidence, columns: int) -> list[tuple[str, str, int]]:
     rows += [] if how is None else [("pair", how, 3)]
     rows.append(("claim", _claim(evidence), 1 if columns >= _WIDTH else 2))
     rows += _kinds(evidence, columns) if is_proof(evidence) else _bounds(evidence)
-    if evidence.curve is not None and evidence.verdict is not Verdict.INVALID:
-        rows.append(("curve", _curve(evidence.curve), 2))
-    if evidence.floating_point is not None:
-        rows.append(("low bits", _low_bits(evidence.floating_point, evidence), 1))
-    moved = sensitivity_line(evidence)
-    if moved is not None:
-        rows.append(("sensitivity", moved, 2))
-    found = detectable_text(evidence)
-    if found is not None and evidence.verdict is not Verdict.INVALID:
+    rows += [(found.label, found.line, 2) for found in beside(evidence)]
+    smallest = detectable_text(evidence)
+    if smallest is not None and evidence.verdict is not Verdict.INVALID:
         how = "" if math.isinf(evidence.detectable or 0.0) else f", with probability 0.9 {yardstick(evidence)}"
-        rows.append(("detectable", found + how, 1))
+        rows.append(("detectable", smallest + how, 1))
     rows.append(("runs", _runs(evidence), 1))
     return rows
 
@@ -185,21 +179,6 @@ def _bound(bound: Bound, evidence: Evidence) -> str:
     if bound.side == "lower" and bound.value <= 0:
         return f"none above 0 was shown for {symbol(evidence)} ({_how(bound)})"
     return f"{bound_text(bound, evidence.claimed)} ({_how(bound)})"
-
-
-def _curve(curve: Curve) -> str:
-    """A few places of a certified curve: the first and the last at which it says anything, and one between."""
-    known = [(epsilon, delta) for epsilon, delta in zip(curve.epsilons, curve.deltas, strict=True) if delta > 0]
-    places = [known[place] for place in sorted({0, len(known) // 2, len(known) - 1})] if known else []
-    told = ", ".join(f"{number_text(round_outward(d, 'lower', 3))} at ε = {number_text(e)}" for e, d in places)
-    how = f"all at once, at {confidence_text(curve.confidence)} confidence"
-    return f"δ ≥ {told} ({how})" if told else f"no δ above 0 was shown at any ε ({how})"
-
-
-def _low_bits(bound: Bound, evidence: Evidence) -> str:
-    if bound.method == "none":
-        return "the outputs have none to read"
-    return f"{_bound(bound, evidence)}, reading the low-order bits"
 
 
 def _how(bound: Bound) -> str:

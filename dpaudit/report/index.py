@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from dpaudit.evidence import Evidence
 from dpaudit.members import Verdict
+from dpaudit.report.beside import pressing_lines
 from dpaudit.report.numerals import claim_text, count_text, estimate_text, upper_text
 from dpaudit.report.templates import environment, source
 from dpaudit.report.words import bound_text, claim_words, full_text
@@ -58,6 +59,7 @@ def _row(entry: Entry) -> dict[str, object]:
         "name": evidence.target.name,
         "link": entry.link,
         "remark": entry.remark,
+        "beside": pressing_lines(evidence),
         "verdict": str(evidence.verdict),
         "tone": str(evidence.verdict).replace(" ", "-"),
         "claim": _Shown("none" if claim is None else claim_words(claim), math.nan if claimed is None else claimed),

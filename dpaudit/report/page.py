@@ -15,6 +15,7 @@ from dpaudit.evidence import Evidence
 from dpaudit.members import PairRecord
 from dpaudit.privacy import Claim
 from dpaudit.report.attempts import attempt_rows, methods
+from dpaudit.report.beside import beside
 from dpaudit.report.change import change_part
 from dpaudit.report.cite import bibtex, citation, sources
 from dpaudit.report.command import reproduce_command
@@ -104,6 +105,7 @@ def _context(evidence: Evidence, baseline: Evidence | None) -> dict[str, Any]:
         "head": headline(evidence),
         "reason": _reason(evidence),
         "symbol": symbol(evidence),
+        "beside": beside(evidence),
         "low_bits": low_bits_sentence(evidence),
         "low_event": low_bits_part(evidence),
         "sensitivity": sensitivity_part(evidence),

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from dpaudit.evidence import Evidence
 from dpaudit.members import Bound, Verdict
+from dpaudit.report.beside import beside, pressing_lines
 from dpaudit.report.cite import citation
 from dpaudit.report.command import reproduce_command
 from dpaudit.report.headline import NO_PROOF, headline
@@ -23,7 +24,6 @@ from dpaudit.report.words import (
     claim_words,
     detectable_text,
     full_text,
-    low_bits_sentence,
     relation_words,
     shortened,
     visible,
@@ -53,8 +53,8 @@ def _overview(evidences: Sequence[Evidence]) -> str:
     lines = [
         f"# {count_text(len(evidences))} audits of differential privacy",
         "",
-        "| Mechanism | Verdict | Claim | Lower bound | Upper bound |",
-        "|---|---|---|---|---|",
+        "| Mechanism | Verdict | Claim | Lower bound | Upper bound | Beside the verdict |",
+        "|---|---|---|---|---|---|",
     ]
     for evidence in evidences:
         claim = evidence.claimed
@@ -63,6 +63,7 @@ def _overview(evidences: Sequence[Evidence]) -> str:
             "none" if claim is None else claim_words(claim),
             _lower(evidence.lower, evidence),
             "none" if evidence.upper is None else _full(evidence.upper, evidence),
+            "; ".join(pressing_lines(evidence)) or "–",
         )
         lines.append(f"| {_code(evidence.target.name)} | {' | '.join(map(escaped, cells))} |")
     return "\n".join(lines)
@@ -81,7 +82,7 @@ def _rows(evidence: Evidence) -> list[tuple[str, str]]:
     """Return names and cells; the cells are Markdown already."""
     claim, target, proof = evidence.claimed, evidence.target, evidence.proof
     exact, sampled = exact_lower(evidence), sampled_lower(evidence)
-    relation = relation_words(evidence.relation)
+    relation, also = relation_words(evidence.relation), beside(evidence)
     parameters = ", ".join(f"{name} = {value}" for name, value in sorted(target.parameters.items()))
     rows = [
         ("Claim", escaped("none" if claim is None else claim_words(claim))),
@@ -101,13 +102,11 @@ def _rows(evidence: Evidence) -> list[tuple[str, str]]:
         rows.append((f"Upper bound, {escaped(kind)}", escaped(_full(evidence.upper, evidence) + scope)))
     elif is_proof(evidence) and proof is not None:
         rows.append(("Upper bound, proved", escaped(f"none; {without_bound(evidence)}")))
-    low_bits = low_bits_sentence(evidence)
-    if low_bits is not None:
-        rows.append(("Low-order bits", escaped(low_bits)))
-    found = detectable_text(evidence)
-    if found is not None and evidence.verdict is not Verdict.INVALID:
+    rows += [(found.name, f"**{escaped(found.text)}**" if found.presses else escaped(found.text)) for found in also]
+    smallest = detectable_text(evidence)
+    if smallest is not None and evidence.verdict is not Verdict.INVALID:
         how = "" if math.isinf(evidence.detectable or 0.0) else f", {yardstick(evidence)}, with probability 0.9"
-        rows.append(("Would have been found", escaped(found + how)))
+        rows.append(("Would have been found", escaped(smallest + how)))
     runs = f"{count_text(evidence.runs)} ({count_text(evidence.measuring)} of them measured)"
     rows += [("Runs", runs), ("Seed", str(evidence.seed)), ("Code digest", _code(target.digest or "not available"))]
     if evidence.assumptions:

@@ -17,11 +17,12 @@ from typing import Any
 from dpaudit.evidence import Evidence
 from dpaudit.members import Verdict
 from dpaudit.privacy import ApproxDP, Claim, PureDP, RenyiDP, ZeroConcentratedDP
+from dpaudit.report.beside import beside, pressing
 from dpaudit.report.cite import citation
 from dpaudit.report.context import ASKED, FIELDS, OF_MECHANISM, Answer, Field
 from dpaudit.report.headline import headline
 from dpaudit.report.numerals import NBSP
-from dpaudit.report.words import claim_words, low_bits_sentence, relation_words, visible
+from dpaudit.report.words import claim_words, relation_words, visible
 
 _HEAD = """\
 # A draft for the Differential Privacy Deployments Registry, drawn by dpaudit from evidence
@@ -116,7 +117,8 @@ def _promise(evidence: Evidence, claim: Claim) -> str:
 def _found(evidence: Evidence) -> str:
     """The verdict with its caution: what the claim is worth by the evidence."""
     head = headline(evidence)
-    return f"Evidence {evidence.id}: {head.word}. {head.sentence} {head.caution}".strip()
+    found = " ".join(f"{found.name}: {found.text}" for found in pressing(evidence))
+    return f"Evidence {evidence.id}: {head.word}. {head.sentence} {head.caution} {found}".strip()
 
 
 def _mechanisms(evidence: Evidence, given: Mapping[str, Answer]) -> str:
@@ -130,9 +132,7 @@ def _mechanisms(evidence: Evidence, given: Mapping[str, Answer]) -> str:
     ]
     if target.source:
         lines.append(f"- Published as: {target.source}")
-    found = low_bits_sentence(evidence)
-    if found is not None:
-        lines.append(f"- Low-order bits, by the audit: {found}")
+    lines += [f"- {found.name}, by the audit: {found.text}" for found in beside(evidence)]
     if "mechanisms" in given:
         lines.insert(0, f"- {given['mechanisms']}")
     lines += [

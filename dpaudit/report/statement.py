@@ -15,6 +15,7 @@ from typing import Any
 
 from dpaudit.evidence import Evidence
 from dpaudit.members import Verdict
+from dpaudit.report.beside import beside, pressing
 from dpaudit.report.headline import headline
 from dpaudit.report.numerals import NBSP
 from dpaudit.report.words import visible
@@ -31,7 +32,7 @@ def statement(evidences: Sequence[Evidence]) -> dict[str, Any]:
     """Return one Statement about one or several audits, as JSON values.
 
     ``result`` is FAILED where a claim is violated or runs cannot be trusted; else WARNED where nothing was decided,
-    nothing was claimed, or low-order bits exceed a claim that they do not decide; else PASSED.
+    nothing was claimed, or something was found beside the verdict that says more than it; else PASSED.
     """
     lists: dict[str, list[str]] = {_PASSED: [], _WARNED: [], _FAILED: []}
     for evidence in evidences:
@@ -63,9 +64,7 @@ def _result(evidence: Evidence) -> str:
         return _FAILED
     if evidence.verdict in (Verdict.INCONCLUSIVE, Verdict.NO_CLAIM):
         return _WARNED
-    low_bits, claim = evidence.floating_point, evidence.claimed
-    leaks = low_bits is not None and claim is not None and not low_bits.value <= claim.value
-    return _WARNED if leaks else _PASSED
+    return _WARNED if pressing(evidence) else _PASSED
 
 
 def _title(evidence: Evidence) -> str:
@@ -119,6 +118,7 @@ def _finding(evidence: Evidence) -> dict[str, Any]:
         "verdict": str(evidence.verdict),
         "sentence": _plain(head.sentence),
         "caution": _plain(head.caution),
+        "beside": [{"about": found.name, "text": _plain(found.text)} for found in beside(evidence)],
     }
 
 

@@ -62,6 +62,7 @@ def test_rules_have_stable_ids_and_help() -> None:
         "inconclusive",
         "runs-invalid",
         "cannot-run",
+        "beside-verdict",
     ]
     assert all(rule["help"]["text"] and rule["help"]["markdown"] for rule in rules)
     for item in findings(made.whole()):
