@@ -23,7 +23,7 @@ from dpaudit.report.words import visible
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _RULES = tuple(rule for rule in Rule if rule is not Rule.PASSED)
-_PLACES = {rule: place for place, rule in enumerate(_RULES)}
+_PLACES: dict[Rule, int] = {rule: place for place, rule in enumerate(_RULES)}
 _BESIDE: dict[str, Any] = {
     "id": "beside-verdict",
     "name": "BesideVerdict",
