@@ -22,7 +22,7 @@ from pathlib import Path
 import scipy
 
 from dpaudit.checker import check_text
-from dpaudit.loading import fold_of, load
+from dpaudit.loading import load
 from dpaudit.proof.fold import prove_fold
 from dpaudit.proof.prove import prove_program
 
@@ -123,10 +123,9 @@ def without_limit(only):
             if only not in name:
                 continue
             entry = load(name)
-            fold = fold_of(entry)
             for cutoff, known in zip(CUTOFFS, expected, strict=False):
                 parameters = {**given, "cutoff": cutoff} if "cutoff" in entry.defaults else given
-                found = examined(lambda: prove_fold(fold, parameters, runs=6))  # noqa: B023
+                found = examined(lambda: prove_fold(entry, parameters, runs=6))  # noqa: B023
                 yield row(entry, parameters, known, *found)
 
     return ["## Any number of answers", "", *table(rows()), ""]

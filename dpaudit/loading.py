@@ -62,19 +62,6 @@ def catalogue() -> dict[str, Mechanism]:
     return named
 
 
-def fold_of(mechanism: Mechanism) -> Mechanism | None:
-    """Return a catalogue entry written as a fold, for proofs about any number of answers; None where there is none.
-
-    A catalogue may offer them as ``FOLDS``, by the names of its entries.
-    """
-    for point in entry_points(group=GROUP):
-        folds = getattr(_installed_module(point), "FOLDS", {})
-        entry = catalogue().get(mechanism.reference or "")
-        if entry is not None and entry == mechanism and mechanism.name.rpartition(":")[2] in folds:
-            return folds[mechanism.name.rpartition(":")[2]]  # type: ignore[no-any-return]
-    return None
-
-
 def _from_catalogue(target: str) -> Mechanism | None:
     """Return the mechanism of this name, or of this ``package:name`` even where the name alone would do."""
     known = catalogue()

@@ -27,12 +27,11 @@ from dpaudit.event import Event
 from dpaudit.evidence import Evidence
 from dpaudit.function import Mechanism, Shape
 from dpaudit.game.blocks import Purpose, Watch
-from dpaudit.loading import fold_of, load
+from dpaudit.loading import load
 from dpaudit.members import Attempt, Bound, Counterexample, Proof, Verdict, round_outward
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.kept import kept_text
 from dpaudit.privacy import ApproxDP, Claim, PureDP
-from dpaudit.program.agreement import agree
 from dpaudit.program.fold import Fold
 from dpaudit.proof.exact import ExactLoss, enumerated_privacy
 from dpaudit.proof.fold import FoldProof, prove_fold
@@ -162,9 +161,6 @@ def _aligned(
     runs: int,
     seed: int,
 ) -> _Found:
-    asked = mechanism
-    if length is None:
-        mechanism = fold_of(mechanism) or mechanism
     if length is None and not isinstance(mechanism.function, Fold):
         raise UsageError(
             f"say how many answers {mechanism.name} is given, such as length=5 (--length 5); only a mechanism that is "
@@ -178,8 +174,6 @@ def _aligned(
         relation=fold.scope.relation if fold is not None else relation,
         domain=domain,
     )
-    if mechanism is not asked:
-        _refuse_another(tree, asked, given)
     proved: TreeProof | FoldProof = tree if fold is None else fold
     witness = _witness(tree, mechanism, given, runs, seed)
     counterexample = None
@@ -205,14 +199,6 @@ def _aligned(
         witness=witness,
         loss=None,
     )
-
-
-def _refuse_another(tree: TreeProof, mechanism: Mechanism, given: Mapping[str, Any]) -> None:
-    """Compare runs of a catalogue entry with its fold, of which the proof is."""
-    integer = tree.scope.values == "integer"
-    found = agree(tree.tree, mechanism.function, given, _WITNESS_LENGTH, integer=integer).disagreement
-    if found is not None:
-        raise UsageError(f"{mechanism.name} is not the fold of that name: {found}; so nothing is proved of it")
 
 
 def _moved(tree: TreeProof) -> tuple[list[int | float], list[int | float]]:

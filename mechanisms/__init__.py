@@ -95,12 +95,3 @@ __all__ = [
     "two_counts",
     "unary_encoding",
 ]
-
-
-def __getattr__(name: str) -> object:
-    """Give the folds when they are asked for; importing the catalogue does not need them."""
-    if name == "FOLDS":
-        from .folds import FOLDS
-
-        return FOLDS
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

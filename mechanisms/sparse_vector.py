@@ -3,15 +3,19 @@
 The sparse vector technique: a threshold with noise is drawn once, every answer is compared with it, with noise
 of its own, and after ``cutoff`` answers above it there are no more. ``data`` is the list of true answers, which
 all may move by 1 from one neighbour to the other. The output holds False for an answer below.
+
+Each mechanism is written as a fold: what is said of one answer, given a state, which is the level and what was
+spent so far. So what is proved for any number of answers is what runs.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from dpaudit import PureDP, UsageError, mechanism
+from dpaudit.program.fold import Emit, Stop, fold
 from dpaudit.program.noise import Noise
 
 from . import losses
@@ -60,17 +64,29 @@ def noisy_threshold(noise: Noise, threshold: float, scale: float) -> Any:
     return threshold + noise.laplace(scale)
 
 
-def until_cutoff(data: Sequence[float], cutoff: int, release: Callable[[Any], Any]) -> list[Any]:
-    """Release something about one answer after another, and stop after ``cutoff`` of them that were not False."""
-    released: list[Any] = []
-    positives = 0
-    for answer in data:
-        released.append(release(answer))
-        if released[-1] is not False:
-            positives += 1
-            if positives == cutoff:
-                break
-    return released
+State = tuple[Any, int]
+"""The level, and a count: of the answers above it, or of what is left to spend."""
+
+
+def from_level(scale: Callable[[float, int], Any], count: Callable[[int], int] = lambda cutoff: 0) -> Any:
+    """Return how a fold begins: with the threshold, with noise of ``scale(epsilon, cutoff)``, and a count."""
+
+    def init(noise: Noise, *, epsilon: float = 1, threshold: float = 0, cutoff: int = 1, **others: Any) -> State:
+        positive("epsilon", epsilon)
+        whole("cutoff", cutoff, least=1)
+        for name, value in others.items():
+            positive(name, value)
+        return noisy_threshold(noise, threshold, scale(epsilon, cutoff)), count(cutoff)
+
+    return init
+
+
+def until_cutoff(released: Any, state: State, cutoff: int) -> Emit:
+    """Release something about an answer, and stop after ``cutoff`` of them that were not False."""
+    level, positives = state
+    if released is False:
+        return Emit(False, state)
+    return Emit(released, Stop() if positives + 1 == cutoff else (level, positives + 1))
 
 
 def above_or_below(scale: float) -> Callable[[Floats, float], Ways]:
@@ -100,9 +116,10 @@ def above_threshold_loss(epsilon: float, threshold: float, cutoff: int) -> float
     source="Lyu, Su & Li (2017), Algorithm 1, with epsilon in equal halves, and Theorem 2",
     family="sparse vector",
 )
+@fold(init=from_level(lambda epsilon, cutoff: 2 / epsilon), finish=None)
 def above_threshold(
-    data: Sequence[float], noise: Noise, *, epsilon: float = 1, threshold: float = 0, cutoff: int = 1
-) -> list[bool]:
+    state: State, answer: Any, noise: Noise, *, epsilon: float = 1, threshold: float = 0, cutoff: int = 1
+) -> Emit:
     """Say of one answer after another whether it is above a noisy threshold, and stop after ``cutoff`` that are.
 
     The threshold gets Laplace noise of scale 2/epsilon, once; every answer gets 4·cutoff/epsilon. Whatever lies
@@ -112,10 +129,8 @@ def above_threshold(
     The true loss is less than epsilon, and almost reaches it on this pair: nine answers below move up, so that
     they force the threshold up, and the one above moves down.
     """
-    level_scale = 2 / positive("epsilon", epsilon)
-    scale = 4 * whole("cutoff", cutoff, least=1) / epsilon
-    level = noisy_threshold(noise, threshold, level_scale)
-    return until_cutoff(data, cutoff, lambda answer: bool(answer + noise.laplace(scale) >= level))
+    above = answer + noise.laplace(4 * cutoff / epsilon) >= state[0]
+    return until_cutoff(bool(above), state, cutoff)
 
 
 def monotone_loss(epsilon: float, threshold: float, cutoff: int) -> float:
@@ -140,9 +155,10 @@ def monotone_loss(epsilon: float, threshold: float, cutoff: int) -> float:
     source="Lyu, Su & Li (2017), Theorem 5, with epsilon in equal halves",
     family="sparse vector",
 )
+@fold(init=from_level(lambda epsilon, cutoff: 2 / epsilon), finish=None)
 def monotone_svt(
-    data: Sequence[float], noise: Noise, *, epsilon: float = 1, threshold: float = 0, cutoff: int = 1
-) -> list[bool]:
+    state: State, answer: Any, noise: Noise, *, epsilon: float = 1, threshold: float = 0, cutoff: int = 1
+) -> Emit:
     """Compare answers that all move the same way with a noisy threshold: half the noise is enough for them.
 
     As above_threshold, with 2·cutoff/epsilon for every answer. If all move up, the threshold moves up by 1 and
@@ -151,10 +167,8 @@ def monotone_svt(
 
     The true loss is less than epsilon, and comes near it where the answers below move and the one above stays.
     """
-    level_scale = 2 / positive("epsilon", epsilon)
-    scale = 2 * whole("cutoff", cutoff, least=1) / epsilon
-    level = noisy_threshold(noise, threshold, level_scale)
-    return until_cutoff(data, cutoff, lambda answer: bool(answer + noise.laplace(scale) >= level))
+    above = answer + noise.laplace(2 * cutoff / epsilon) >= state[0]
+    return until_cutoff(bool(above), state, cutoff)
 
 
 def redrawn_loss(epsilon: float, threshold: float, cutoff: int) -> float:
@@ -196,9 +210,10 @@ def redrawn_loss(epsilon: float, threshold: float, cutoff: int) -> float:
     source="Dwork & Roth (2014), Algorithm 2 (Sparse, δ = 0) and Theorem 3.25; Lyu, Su & Li (2017), Algorithm 2",
     family="sparse vector",
 )
+@fold(init=from_level(lambda epsilon, cutoff: 2 * cutoff / epsilon), finish=None)
 def redrawn_svt(
-    data: Sequence[float], noise: Noise, *, epsilon: float = 1, threshold: float = 0, cutoff: int = 1
-) -> list[bool]:
+    state: State, answer: Any, noise: Noise, *, epsilon: float = 1, threshold: float = 0, cutoff: int = 1
+) -> Emit:
     """Compare answers with a noisy threshold that is drawn again after every answer above it.
 
     So it is ``cutoff`` runs of above_threshold in a row, each for epsilon/cutoff: noise of scale 2·cutoff/epsilon
@@ -206,18 +221,12 @@ def redrawn_svt(
 
     The true loss is less than epsilon, and with a cutoff of 1 that of above_threshold.
     """
-    level_scale = 2 * whole("cutoff", cutoff, least=1) / positive("epsilon", epsilon)
-    level = noisy_threshold(noise, threshold, level_scale)
-    released: list[bool] = []
-    positives = 0
-    for answer in data:
-        released.append(bool(answer + noise.laplace(2 * level_scale) >= level))
-        if released[-1]:
-            positives += 1
-            if positives == cutoff:
-                break
-            level = threshold + noise.laplace(level_scale)
-    return released
+    level, positives = state
+    if not answer + noise.laplace(4 * cutoff / epsilon) >= level:
+        return Emit(False, state)
+    if positives + 1 == cutoff:
+        return Emit(True, Stop())
+    return Emit(True, (noisy_threshold(noise, threshold, 2 * cutoff / epsilon), positives + 1))
 
 
 def gap_ways(scale: float) -> Callable[[Floats, float], Ways]:
@@ -258,9 +267,10 @@ def gap_loss(epsilon: float, threshold: float, cutoff: int) -> float:
     source="Wang, Ding, Wang, Kifer & Zhang (2019), GapSVT; Ding, Wang, Zhang & Kifer (2019)",
     family="sparse vector",
 )
+@fold(init=from_level(lambda epsilon, cutoff: 2 / epsilon), finish=None)
 def gap_svt(
-    data: Sequence[float], noise: Noise, *, epsilon: float = 1, threshold: float = 0, cutoff: int = 1
-) -> list[Any]:
+    state: State, answer: Any, noise: Noise, *, epsilon: float = 1, threshold: float = 0, cutoff: int = 1
+) -> Emit:
     """Say of an answer above the noisy threshold by how much: the same noise serves twice.
 
     As above_threshold, but what is released is the gap between the noisy answer and the noisy threshold. The
@@ -268,15 +278,8 @@ def gap_svt(
 
     The true loss is less than epsilon, and almost reaches it on this pair, as that of above_threshold.
     """
-    level_scale = 2 / positive("epsilon", epsilon)
-    scale = 4 * whole("cutoff", cutoff, least=1) / epsilon
-    level = noisy_threshold(noise, threshold, level_scale)
-
-    def gap(answer: Any) -> Any:
-        difference = answer + noise.laplace(scale) - level
-        return difference if difference >= 0 else False
-
-    return until_cutoff(data, cutoff, gap)
+    gap = answer + noise.laplace(4 * cutoff / epsilon) - state[0]
+    return until_cutoff(gap if gap >= 0 else False, state, cutoff)
 
 
 def numeric_ways(scale: float, fresh_scale: float) -> Callable[[Floats, float], Ways]:
@@ -316,9 +319,10 @@ def numeric_loss(epsilon: float, threshold: float, cutoff: int) -> float:
     "Kifer & Zhang (2020); Lyu, Su & Li (2017), Algorithm 7",
     family="sparse vector",
 )
+@fold(init=from_level(lambda epsilon, cutoff: 3 / epsilon), finish=None)
 def numeric_svt(
-    data: Sequence[float], noise: Noise, *, epsilon: float = 1, threshold: float = 0, cutoff: int = 1
-) -> list[Any]:
+    state: State, answer: Any, noise: Noise, *, epsilon: float = 1, threshold: float = 0, cutoff: int = 1
+) -> Emit:
     """Release an answer that is above the noisy threshold, with fresh noise.
 
     A third of epsilon each for the threshold (scale 3/epsilon), the comparisons (6·cutoff/epsilon) and the
@@ -327,54 +331,40 @@ def numeric_svt(
     The true loss is less than epsilon, and almost reaches it on this pair: the number adds a third to what the
     list of True and False loses.
     """
-    level_scale = 3 / positive("epsilon", epsilon)
-    scale = 3 * whole("cutoff", cutoff, least=1) / epsilon
-    level = noisy_threshold(noise, threshold, level_scale)
-
-    def number(answer: Any) -> Any:
-        above = bool(answer + noise.laplace(2 * scale) >= level)
-        return answer + noise.laplace(scale) if above else False
-
-    return until_cutoff(data, cutoff, number)
+    above = answer + noise.laplace(6 * cutoff / epsilon) >= state[0]
+    number = answer + noise.laplace(3 * cutoff / epsilon) if above else False
+    return until_cutoff(number, state, cutoff)
 
 
 def adaptively(
-    data: Sequence[float],
-    noise: Noise,
-    *,
-    epsilon: float,
-    threshold: float,
-    cutoff: int,
-    margin: float,
-    release: Callable[[Any, Any], Any],
-) -> list[Any]:
-    """Compare each answer with much noise first, and with half of it only where that does not settle it.
+    release: Callable[[Any, Any], Any], state: State, answer: Any, noise: Noise, scale: float, margin: float
+) -> Emit:
+    """Compare an answer with much noise first, and with half of it only where that does not settle it.
 
     Args:
-        data, noise, epsilon, threshold, cutoff, margin: as of adaptive_svt.
         release: gives what is released of a noisy answer that is far above the level, from both of them.
+        state: the level, and the budget in steps of ε/(4·cutoff).
+        answer, noise: of the step.
+        scale: of the lesser noise.
+        margin: how far above the level is far.
     """
-    level_scale = 2 / positive("epsilon", epsilon)
-    scale = 4 * whole("cutoff", cutoff, least=1) / epsilon
-    positive("margin", margin)
-    level = noisy_threshold(noise, threshold, level_scale)
-    released: list[Any] = []
-    budget = 2 * cutoff  # in steps of ε/(4·cutoff); the other 2·cutoff steps are the threshold's
-    for answer in data:
-        rough = answer + noise.laplace(2 * scale)
-        if rough - level >= margin:
-            released.append(("top", release(rough, level)))
-            budget -= 1
-        else:
-            gap = answer + noise.laplace(scale) - level
-            if gap >= 0:
-                released.append(("middle", gap))
-                budget -= 2
-            else:
-                released.append(False)
-        if budget < 2:
-            break
-    return released
+    level, budget = state
+    rough = answer + noise.laplace(2 * scale)
+    if rough - level >= margin:
+        released: Any = ("top", release(rough, level))
+        budget -= 1
+    else:
+        gap = answer + noise.laplace(scale) - level
+        if not gap >= 0:
+            return Emit(False, state)
+        released = ("middle", gap)
+        budget -= 2
+    return Emit(released, Stop() if budget < 2 else (level, budget))
+
+
+def from_budget() -> Any:
+    """Return how an adaptive fold begins: half of epsilon is the level's, and 2·cutoff steps are left to spend."""
+    return from_level(lambda epsilon, cutoff: 2 / epsilon, count=lambda cutoff: 2 * cutoff)
 
 
 def adaptive_ways(epsilon: float, cutoff: int, margin: float) -> Callable[[Floats, float], Ways]:
@@ -422,15 +412,17 @@ def adaptive_loss(epsilon: float, threshold: float, cutoff: int, margin: float) 
     source="Ding, Wang, Zhang & Kifer (2019), Algorithm 2; AdaptiveSVT of Wang, Ding, Kifer & Zhang (2020)",
     family="sparse vector",
 )
+@fold(init=from_budget(), finish=None)
 def adaptive_svt(
-    data: Sequence[float],
+    state: State,
+    answer: Any,
     noise: Noise,
     *,
     epsilon: float = 1,
     threshold: float = 0,
     cutoff: int = 1,
     margin: float = 16,
-) -> list[Any]:
+) -> Emit:
     """Release gaps above a noisy threshold, and pay only half for those that are at least ``margin``.
 
     Half of epsilon is for the threshold. Every answer gets noise of scale 8·cutoff/epsilon first: if it lies
@@ -440,12 +432,4 @@ def adaptive_svt(
 
     The true loss is less than epsilon: to pay it all, the one answer above has to be compared twice.
     """
-    return adaptively(
-        data,
-        noise,
-        epsilon=epsilon,
-        threshold=threshold,
-        cutoff=cutoff,
-        margin=margin,
-        release=lambda rough, level: rough - level,
-    )
+    return adaptively(lambda rough, level: rough - level, state, answer, noise, 4 * cutoff / epsilon, margin)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dpaudit import PureDP, mechanism
+from dpaudit.program.fold import Emit, fold
 from dpaudit.program.noise import Noise
 
 from . import losses
@@ -44,7 +45,8 @@ def partial_sum(data: Sequence[float], noise: Noise, *, epsilon: float = 1) -> A
     source="Chan, Shi & Song (2011), Simple Counting Mechanism II; PrefixSum of Wang, Ding, Wang, Kifer & Zhang (2019)",
     family="sums",
 )
-def prefix_sum(data: Sequence[float], noise: Noise, *, epsilon: float = 1) -> list[Any]:
+@fold(init=0, finish=None)
+def prefix_sum(total: Any, answer: Any, noise: Noise, *, epsilon: float = 1) -> Emit:
     """Add Laplace noise of scale 1/epsilon to every answer, and release all running sums. Published as PrefixSum.
 
     Summing up is post-processing, and can be undone. The claim is for one answer that moves; if all d of them
@@ -52,13 +54,8 @@ def prefix_sum(data: Sequence[float], noise: Noise, *, epsilon: float = 1) -> li
 
     The true loss is epsilon: one of the noisy answers moves by 1.
     """
-    scale = 1 / positive("epsilon", epsilon)
-    total: Any = 0
-    released = []
-    for answer in data:
-        total = total + answer + noise.laplace(scale)
-        released.append(total)
-    return released
+    total = total + answer + noise.laplace(1 / positive("epsilon", epsilon))
+    return Emit(total, total)
 
 
 def block_sums(

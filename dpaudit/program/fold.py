@@ -84,16 +84,18 @@ class Fold:
 
     def __call__(self, data: Iterable[Any], noise: Noise, **parameters: Any) -> Any:
         """Run the loop."""
-        reached = self.start(noise, **parameters)
-        for record in data:
-            if reached.is_over:
-                break
-            reached = self.after(reached, record, noise, **parameters)
-        return self.output(reached)
+        emitted: list[Any] = []
+        state, is_over = self._taken(self._first(noise, parameters), emitted)
+        if not is_over:
+            for record in data:
+                state, is_over = self._taken(self.step(state, record, noise, **parameters), emitted)
+                if is_over:
+                    break
+        return emitted if self.finish is None else self.finish(state)
 
     def start(self, noise: Noise, /, **parameters: Any) -> Reached:
         """Return where a run begins."""
-        return self._reached(self.init(noise, **parameters) if callable(self.init) else self.init, ())
+        return self._reached(self._first(noise, parameters), ())
 
     def after(self, reached: Reached, record: Any, noise: Noise, /, **parameters: Any) -> Reached:
         """Return where a run is one record later."""
@@ -103,12 +105,34 @@ class Fold:
         """Return what a run that ends here releases."""
         return list(reached.emitted) if self.finish is None else self.finish(reached.state)
 
-    def _reached(self, result: Any, emitted: tuple[Any, ...]) -> Reached:
+    def _first(self, noise: Noise, parameters: dict[str, Any]) -> Any:
+        return self.init(noise, **parameters) if callable(self.init) else self.init
+
+    def _reached(self, result: Any, before: tuple[Any, ...]) -> Reached:
+        emitted = list(before)
+        state, is_over = self._taken(result, emitted)
+        return Reached(state, tuple(emitted), is_over)
+
+    def _taken(self, result: Any, emitted: list[Any]) -> tuple[Any, bool]:
+        """Put what a step released to the rest; return the next state, and whether the loop has ended."""
         while isinstance(result, Emit):
             if self.finish is not None:
                 raise UsageError("a fold that emits has no other output: give it finish=None")
-            emitted, result = (*emitted, result.output), result.then
-        return Reached(result.state, emitted, True) if isinstance(result, Stop) else Reached(result, emitted)
+            emitted.append(result.output)
+            result = result.then
+        return (result.state, True) if isinstance(result, Stop) else (result, False)
+
+
+def fold(*, init: Any = 0, finish: Callable[[Any], Any] | None = _as_it_is) -> Callable[[Callable[..., Any]], Fold]:
+    """Return a decorator that makes a `Fold` of its step, under the step's own name."""
+
+    def made(step: Callable[..., Any]) -> Fold:
+        whole = Fold(step, init, finish)
+        for attribute in ("__name__", "__qualname__", "__module__"):
+            object.__setattr__(whole, attribute, getattr(step, attribute))
+        return whole
+
+    return made
 
 
 def _description(step: Callable[..., Any]) -> str:

@@ -7,22 +7,25 @@ verifier of Wang, Ding, Kifer & Zhang (2020), whose benchmark they are part of.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from dpaudit import PureDP, mechanism
+from dpaudit.program.fold import Emit, fold
 from dpaudit.program.noise import Noise
 
 from .. import losses
-from ..domain import positive, whole
+from ..domain import positive
 from ..losses import Floats, Ways
 from ..sparse_vector import (
+    State,
     above_or_below,
     adaptive_ways,
     adaptively,
     ends_down,
+    from_budget,
+    from_level,
     noisy_threshold,
     until_cutoff,
 )
@@ -54,15 +57,17 @@ def values_loss(epsilon: float, cutoff: int, scale: float) -> float:
     family="sparse vector",
     correct=False,
 )
+@fold(init=from_level(lambda epsilon, cutoff: 2 / epsilon), finish=None)
 def svt_releasing_values(
-    data: Sequence[float],
+    state: State,
+    answer: Any,
     noise: Noise,
     *,
     epsilon: float = 1,
     threshold: float = 0,
     cutoff: int = 1,
     scale: float = 2,
-) -> list[Any]:
+) -> Emit:
     """Release a noisy answer that is above the noisy threshold, with the noise that it was compared with.
 
     The threshold gets Laplace noise of scale 2/epsilon, an answer scale·cutoff/epsilon: scale = 2 in the lecture
@@ -75,15 +80,8 @@ def svt_releasing_values(
     The true loss is d·epsilon/(scale·cutoff) with d answers, five times the claim at the default d = 10; reached
     where the last of them is released, and is small. It grows with d: no ε holds for all lengths.
     """
-    level_scale = 2 / positive("epsilon", epsilon)
-    answer_scale = positive("scale", scale) * whole("cutoff", cutoff, least=1) / epsilon
-    level = noisy_threshold(noise, threshold, level_scale)
-
-    def value(answer: Any) -> Any:
-        noisy = answer + noise.laplace(answer_scale)
-        return noisy if noisy >= level else False
-
-    return until_cutoff(data, cutoff, value)
+    noisy = answer + noise.laplace(scale * cutoff / epsilon)
+    return until_cutoff(noisy if noisy >= state[0] else False, state, cutoff)
 
 
 def unscaled_loss(epsilon: float, threshold: float, cutoff: int) -> float:
@@ -109,9 +107,10 @@ def unscaled_loss(epsilon: float, threshold: float, cutoff: int) -> float:
     family="sparse vector",
     correct=False,
 )
+@fold(init=from_level(lambda epsilon, cutoff: 4 / epsilon), finish=None)
 def svt_unscaled_noise(
-    data: Sequence[float], noise: Noise, *, epsilon: float = 1, threshold: float = 0, cutoff: int = 1
-) -> list[bool]:
+    state: State, answer: Any, noise: Noise, *, epsilon: float = 1, threshold: float = 0, cutoff: int = 1
+) -> Emit:
     """Compare answers with a noisy threshold, with noise that does not grow with the cutoff.
 
     A quarter of epsilon for the threshold (scale 4/epsilon), the rest for the answers (4/(3·epsilon)).
@@ -122,11 +121,13 @@ def svt_unscaled_noise(
 
     The true loss is close to that on this pair at the default cutoff of 1, 1.75 times the claim.
     """
-    level_scale = 4 / positive("epsilon", epsilon)
-    scale = 4 / (3 * epsilon)
-    whole("cutoff", cutoff, least=1)
-    level = noisy_threshold(noise, threshold, level_scale)
-    return until_cutoff(data, cutoff, lambda answer: bool(answer + noise.laplace(scale) >= level))
+    above = answer + noise.laplace(4 / (3 * epsilon)) >= state[0]
+    return until_cutoff(bool(above), state, cutoff)
+
+
+def level_alone(noise: Noise, *, epsilon: float = 1, threshold: float = 0) -> Any:
+    """Return how a fold begins that counts nothing: with the threshold, with noise of scale 2/epsilon."""
+    return noisy_threshold(noise, threshold, 2 / positive("epsilon", epsilon))
 
 
 def noiseless_loss(epsilon: float, threshold: float) -> float:
@@ -156,9 +157,8 @@ def noiseless_loss(epsilon: float, threshold: float) -> float:
     family="sparse vector",
     correct=False,
 )
-def svt_noiseless_answers(
-    data: Sequence[float], noise: Noise, *, epsilon: float = 1, threshold: float = 0
-) -> list[Any]:
+@fold(init=level_alone, finish=None)
+def svt_noiseless_answers(level: Any, answer: Any, noise: Noise, *, epsilon: float = 1, threshold: float = 0) -> Emit:
     """Compare the exact answers with a noisy threshold, all of them.
 
     What is wrong: only the threshold has noise. A level between two answers tells for certain which of them is
@@ -167,8 +167,7 @@ def svt_noiseless_answers(
     The true loss is ∞: with the level between 0 and 1, the list is True for one half and False for the other,
     and the neighbour's is the opposite.
     """
-    level = noisy_threshold(noise, threshold, 2 / positive("epsilon", epsilon))
-    return [answer >= level for answer in data]
+    return Emit(answer >= level, level)
 
 
 def unlimited_loss(epsilon: float, threshold: float) -> float:
@@ -194,7 +193,8 @@ def unlimited_loss(epsilon: float, threshold: float) -> float:
     family="sparse vector",
     correct=False,
 )
-def svt_unlimited(data: Sequence[float], noise: Noise, *, epsilon: float = 1, threshold: float = 0) -> list[Any]:
+@fold(init=level_alone, finish=None)
+def svt_unlimited(level: Any, answer: Any, noise: Noise, *, epsilon: float = 1, threshold: float = 0) -> Emit:
     """Compare all answers with a noisy threshold, however many are above. Threshold and answers get 2/epsilon.
 
     What is wrong: the threshold can pay for the answers below, or for those above, not for both at once. Without
@@ -204,9 +204,7 @@ def svt_unlimited(data: Sequence[float], noise: Noise, *, epsilon: float = 1, th
     The true loss is about four times the claim at the default of ten answers, five below that move up and five
     above that move down. It grows with their number: no ε holds for all lengths.
     """
-    scale = 2 / positive("epsilon", epsilon)
-    level = noisy_threshold(noise, threshold, scale)
-    return [answer + noise.laplace(scale) >= level for answer in data]
+    return Emit(answer + noise.laplace(2 / epsilon) >= level, level)
 
 
 def adaptive_values_loss(epsilon: float, threshold: float, cutoff: int, margin: float) -> float:
@@ -244,15 +242,17 @@ def adaptive_values_loss(epsilon: float, threshold: float, cutoff: int, margin: 
     correct=False,
     needs="about 4,000,000 runs, since the outputs that tell are rare",
 )
+@fold(init=from_budget(), finish=None)
 def adaptive_svt_releasing_values(
-    data: Sequence[float],
+    state: State,
+    answer: Any,
     noise: Noise,
     *,
     epsilon: float = 1,
     threshold: float = 0,
     cutoff: int = 1,
     margin: float = 16,
-) -> list[Any]:
+) -> Emit:
     """Release, of an answer far above the noisy threshold, the noisy answer itself; otherwise as adaptive_svt.
 
     What is wrong: the number lies above the level by the margin, and so says how high the level can be, as in
@@ -262,12 +262,4 @@ def adaptive_svt_releasing_values(
     reached where the last of them is released and is small. That is rare: it takes millions of runs to show, even
     with the last answer as far above the others as here.
     """
-    return adaptively(
-        data,
-        noise,
-        epsilon=epsilon,
-        threshold=threshold,
-        cutoff=cutoff,
-        margin=margin,
-        release=lambda rough, level: rough,
-    )
+    return adaptively(lambda rough, level: rough, state, answer, noise, 4 * cutoff / epsilon, margin)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 import dpaudit as dp
-from dpaudit import prover
+import mechanisms
+from dpaudit import loading, prover
 from dpaudit.check import check
 from dpaudit.checker import check_certificate
 from dpaudit.errors import InvalidRunsError
@@ -327,11 +329,25 @@ def test_what_cannot_be_proved_gets_a_sentence(target, options, sentence):
         dp.prove(target, **{"length": 1, "relation": "queries", "runs": 0, **options})
 
 
-def test_a_fold_of_another_law_than_its_entry_is_refused(monkeypatch):
-    def step(state, answer, noise, *, epsilon=1, sensitivity=1):
-        return Emit(answer + noise.laplace(2 / epsilon), state)
+def test_no_second_function_is_proved_in_the_place_of_an_entry():
+    """A catalogue's promise that a fold is the same is no proof of it: the sixth answer may leak."""
 
-    other = mechanism(Fold(step, finish=None), relation="queries", name="laplace")
-    monkeypatch.setattr(prover, "fold_of", lambda _: other)
-    with pytest.raises(dp.UsageError, match="laplace is not the fold of that name"):
-        dp.prove("laplace", relation="queries", runs=0)
+    def leaks(data, noise, *, epsilon=1):
+        return [answer + noise.laplace(1 / epsilon) if place < 5 else answer for place, answer in enumerate(data)]
+
+    package = sys.modules[mechanisms.__name__]
+    entry = mechanism(leaks, claim="epsilon=1", relation="queries(one)")
+    fold = mechanism(Fold(lambda s, x, noise, *, epsilon=1: Emit(x + noise.laplace(1 / epsilon), s), finish=None))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(package, "leaks", entry, raising=False)
+        patch.setattr(package, "__all__", [*package.__all__, "leaks"])
+        patch.setattr(package, "FOLDS", {"leaks": fold}, raising=False)
+        for cached in (loading._offers, loading.catalogue):
+            cached.cache_clear()
+        try:
+            with pytest.raises(dp.UsageError, match="only a mechanism that is written as a Fold"):
+                dp.prove("leaks", runs=0, seed=0)
+        finally:
+            patch.undo()
+            for cached in (loading._offers, loading.catalogue):
+                cached.cache_clear()

@@ -20,7 +20,8 @@ from dpaudit.program.machine import Unrolled, read_fold
 from dpaudit.program.outcome import entry
 from dpaudit.program.scalar import ScalarNoise
 from dpaudit.program.symbolic import queries, read
-from mechanisms.folds import FOLDS
+
+FOLDS = {name: found for name in mechanisms.__all__ if isinstance((found := getattr(mechanisms, name)).function, Fold)}
 
 ROWS = [
     pytest.param(name, given, id=f"{name}{given or ''}")
@@ -63,36 +64,31 @@ def plain_loop(fold):
 
 
 @pytest.mark.parametrize(("name", "given"), ROWS)
-def test_the_catalogue_as_folds_is_the_catalogue_run_by_run(name, given):
-    loop, fold = getattr(mechanisms, name), FOLDS[name]
-    parameters = loop.parameters_with({**given, "epsilon": 2})
+def test_the_catalogue_is_its_folds_step_by_step(name, given):
+    """A call, and the steps that proofs read one by one, are one program."""
+    found = FOLDS[name]
+    parameters = found.parameters_with({**given, "epsilon": 2})
     rng = np.random.default_rng(0)
     lengths = set()
     for seed in range(150):
         data = (rng.normal(0, 6, seed % 12) + (seed % 3) * 6).tolist()
-        noises = [ScalarNoise(np.random.default_rng(seed)) for _ in range(2)]
-        outputs = [program(data, noise, **parameters) for program, noise in zip((loop, fold), noises, strict=True)]
-        assert repr(outputs[0]) == repr(outputs[1])
-        assert noises[0].drawn == noises[1].drawn
-        lengths.add(len(outputs[0]))
+        called, stepped = (ScalarNoise(np.random.default_rng(seed)) for _ in range(2))
+        output = found.function(data, called, **parameters)
+        reached = found.function.start(stepped, **parameters)
+        for answer in data:
+            reached = reached if reached.is_over else found.function.after(reached, answer, stepped, **parameters)
+        assert repr(output) == repr(found.function.output(reached))
+        assert called.drawn == stepped.drawn
+        lengths.add(len(output))
     assert len(lengths) > 5
 
 
-@pytest.mark.parametrize(("name", "given"), ROWS)
-def test_the_catalogue_as_folds_has_the_same_tree(name, given):
-    """Not only on some runs: on all, up to six answers."""
-    loop, fold = getattr(mechanisms, name), FOLDS[name]
-    parameters = loop.parameters_with({**given, "epsilon": Fraction(1, 3)})
-    for length in (1, 2, 4, 6):
-        if length > 4 and "cutoff" not in given and name.startswith("svt"):
-            continue  # 2^6 paths
-        assert read(loop.function, queries(length), parameters) == read(fold.function, queries(length), parameters)
-
-
-def test_what_else_is_said_of_an_entry_is_its_own():
-    loop, fold = mechanisms.gap_svt, FOLDS["gap_svt"]
-    assert (fold.name, fold.defaults, fold.source) == (loop.name, loop.defaults, loop.source)
-    assert fold.shape is Shape.PROGRAM and fold.reference is None
+def test_an_entry_is_its_fold():
+    assert len(FOLDS) == 12 and all("svt" in name or name in ("above_threshold", "prefix_sum") for name in FOLDS)
+    found = mechanisms.gap_svt
+    assert found.name == found.function.__name__ == "gap_svt" and found.shape is Shape.PROGRAM
+    assert list(found.defaults) == ["epsilon", "threshold", "cutoff"]
+    assert found.description.startswith("Say of an answer above the noisy threshold by how much")
 
 
 def test_a_fold_that_emits_runs_in_batches():
