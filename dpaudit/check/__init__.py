@@ -14,7 +14,7 @@ from pathlib import Path
 
 from dpaudit.check.certain import certain, certificate_finding
 from dpaudit.check.curve import curve
-from dpaudit.check.finding import Finding
+from dpaudit.check.finding import Answer, Finding, answered, exit_code, failing, passes
 from dpaudit.check.sampled import sampled
 from dpaudit.check.stated import stated
 from dpaudit.documents import read_text
@@ -22,7 +22,7 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence import Evidence
 from dpaudit.report import evidence_from_page
 
-__all__ = ["Finding", "check", "check_file"]
+__all__ = ["Answer", "Finding", "check", "check_file", "exit_code", "passes"]
 
 _CERTIFICATE = "dpaudit-certificate"
 
@@ -47,7 +47,7 @@ def check_file(path: str | Path) -> list[Finding]:
 
 def check(evidence: Evidence) -> Iterator[Finding]:
     """Yield a finding for everything in the evidence that can be computed again."""
-    yield Finding("id", True, f"the record hashes to {evidence.id}")
+    yield answered("id", True, f"the record hashes to {evidence.id}")
     for part in (sampled, curve, certain, stated):
         try:
             yield from part(evidence)
@@ -60,4 +60,4 @@ def check(evidence: Evidence) -> Iterator[Finding]:
             AttributeError,
             RecursionError,
         ) as error:
-            yield Finding(part.__name__, False, f"what it says cannot be read: {error}")
+            yield failing(part.__name__, f"what it says cannot be read: {error}")

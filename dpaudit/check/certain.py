@@ -12,13 +12,13 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.check.counterexample import event_probabilities, leaves_of, misread, needs, scope_of, unlike
-from dpaudit.check.finding import Finding
+from dpaudit.check.counterexample import event_probabilities, leaves_of, misread, scope_of, unlike
+from dpaudit.check.finding import Finding, answered, failing, unchecked
 from dpaudit.check.stated import fraction
 from dpaudit.checker import CertificateError, Checked, check_certificate
 from dpaudit.errors import UsageError
 from dpaudit.evidence import Evidence
-from dpaudit.members import Bound, Counterexample
+from dpaudit.members import Bound, Counterexample, Verdict
 from dpaudit.privacy import PureDP
 from dpaudit.proof.prove import as_decimal, rounded
 
@@ -32,7 +32,7 @@ def certain(evidence: Evidence) -> Iterator[Finding]:
     yield from _forms(evidence)
     enumerated = evidence.proof is not None and evidence.proof.method == "enumeration"
     if enumerated:
-        yield _enumeration(evidence)
+        yield from _enumeration(evidence)
     elif evidence.exact is not None or evidence.counterexample is not None:
         yield _counterexample(evidence)
         if evidence.counterexample is not None:
@@ -63,21 +63,21 @@ def _forms(evidence: Evidence) -> Iterator[Finding]:
             exact=bound.exact,
         )
         if bound != plain:
-            yield Finding("certain", False, f"a certain {side} bound of ε for {notion} says something else of itself")
+            yield failing("certain", f"a certain {side} bound of ε for {notion} says something else of itself")
 
 
 def _counterexample(evidence: Evidence) -> Finding:
     found, exact = evidence.counterexample, evidence.exact
     if found is None:
-        return Finding("counterexample", False, "a lower bound is called exact, and there is no counterexample")
+        return failing("counterexample", "a lower bound is called exact, and there is no counterexample")
     if found.record.get("probabilities") != [list(found.probability0), list(found.probability1)]:
-        return Finding("counterexample", False, "its probabilities are not those that it was computed with")
+        return failing("counterexample", "its probabilities are not those that it was computed with")
     try:
         wrong = misread(evidence, found)
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, UsageError) as error:
         wrong = f"its record cannot be read: {error}"
     if wrong:
-        return Finding("counterexample", False, wrong)
+        return failing("counterexample", wrong)
     delta = 0.0 if evidence.claimed is None else evidence.claimed.delta
     try:
         value = _loss(found.probability0[0], found.probability1[1], as_decimal(delta, toward=1.0))
@@ -85,28 +85,25 @@ def _counterexample(evidence: Evidence) -> Finding:
         pure = _loss(found.probability0[0], found.probability1[1], Fraction(0))
         holds = holds and _is_stated(found.record.get("epsilon"), pure)
     except (ValueError, ArithmeticError):
-        return Finding("counterexample", False, "its probabilities or the exact bound cannot be read")
+        return failing("counterexample", "its probabilities or the exact bound cannot be read")
     stated = "nothing" if exact is None else f"{exact.value:.10g}"
     said = f"its probabilities give a loss of {value:.10g}; {stated} is stated"
-    return Finding("counterexample", holds, said)
+    return answered("counterexample", holds, said)
 
 
 def _probabilities(found: Counterexample) -> Finding:
     """Whether the probabilities of a counterexample are those of its event in its tree."""
-    missing = needs()
-    if missing is not None:
-        return Finding("probabilities", True, f"were not computed again from the tree: that takes {missing}")
     try:
         again = event_probabilities(found)
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, UsageError) as error:
-        return Finding("probabilities", False, f"the tree of the counterexample cannot be read: {error}")
+        return failing("probabilities", f"the tree of the counterexample cannot be read: {error}")
     if again is None:
-        return Finding("probabilities", True, "were not computed again: the event's draws hang together in a circle")
+        return failing("probabilities", "the tree is none whose probabilities can be known for certain, as is stated")
     for side, (own, stated) in enumerate(zip(again, (found.probability0, found.probability1), strict=True)):
         if not all(_same(end, text) for end, text in zip((own.low, own.high), stated, strict=True)):
             shown = own.decimals(10)[0]
-            return Finding("probabilities", False, f"the tree gives {shown} on side {side}, and {stated[0]} is stated")
-    return Finding("probabilities", True, "the tree gives the event these probabilities, by exact integration")
+            return failing("probabilities", f"the tree gives {shown} on side {side}, and {stated[0]} is stated")
+    return answered("probabilities", True, "the tree gives the event these probabilities, by exact integration")
 
 
 def _same(own: Fraction, stated: str) -> bool:
@@ -144,20 +141,22 @@ def _is_lower(exact: Bound, value: Decimal) -> bool:
     return abs(written - value) <= _PLACES * max(Decimal(1), value) and exact.value == rounded(stated, "lower")
 
 
-def _enumeration(evidence: Evidence) -> Finding:
+def _enumeration(evidence: Evidence) -> Iterator[Finding]:
     from dpaudit.program.exact import parse_exact
     from dpaudit.proof.exact import check_record, log_interval
 
     assert evidence.proof is not None
     record, upper, exact = evidence.proof.certificate or {}, evidence.upper, evidence.exact
     if record.get("traces") != evidence.proof.paths or record.get("enumerated") is not True:
-        return Finding("enumeration", False, "its record is of another reading")
+        yield failing("enumeration", "its record is of another reading")
+        return
     try:
         check_record(record)
         ratio = str(record["exp_epsilon"])
         low, high = (0.0, 0.0) if ratio == "inf" else log_interval(parse_exact(ratio))
     except (UsageError, ValueError, ArithmeticError) as error:
-        return Finding("enumeration", False, str(error))
+        yield failing("enumeration", str(error))
+        return
     text = "infinite" if ratio == "inf" else f"ln({ratio})"
     wanted = rounded(Fraction(low), "lower"), rounded(Fraction(high), "upper")
     if ratio == "inf":
@@ -166,39 +165,40 @@ def _enumeration(evidence: Evidence) -> Finding:
     holds = all(bound.exact == text and bound.value == value for bound, value in stated)
     holds = holds and (upper is None) == (ratio == "inf")
     if not holds:
-        return Finding("enumeration", False, f"the laws of the worst pair give {text}, and another number is stated")
+        yield failing("enumeration", f"the laws of the worst pair give {text}, and another number is stated")
+        return
     scope = f"the {record.get('datasets')} datasets of the domain that was given, under {evidence.relation}"
     if (evidence.proof.scope, evidence.proof.length) != (scope, None):
-        return Finding("enumeration", False, f"the record is of {scope}, and {evidence.proof.scope} is stated")
-    return Finding(
-        "enumeration",
-        True,
-        "the laws of the worst pair have the stated ratio; that no other pair is worse, a second reading would show",
-    )
+        yield failing("enumeration", f"the record is of {scope}, and {evidence.proof.scope} is stated")
+        return
+    yield answered("enumeration", True, "the laws of the worst pair have the stated ratio")
+    if upper is not None:
+        said = "that no other pair of the domain is worse is not in the file: a second reading would show it"
+        yield unchecked("enumeration", said, decides=evidence.verdict in (Verdict.PROVED, Verdict.INCONCLUSIVE))
 
 
 def _proof(evidence: Evidence) -> Finding:
     proof, upper = evidence.proof, evidence.upper
     if proof is None:
-        return Finding("certificate", False, "an upper bound is stated, and there is no proof")
+        return failing("certificate", "an upper bound is stated, and there is no proof")
     if not _counted_paths(evidence):
-        return Finding("certificate", False, f"{proof.paths} paths are stated, and the tree has another number")
+        return failing("certificate", f"{proof.paths} paths are stated, and the tree has another number")
     if upper is None:
         holds = proof.certificate is None
-        return Finding("certificate", holds, "no upper bound is stated" + ("" if holds else ", and there is a proof"))
+        return answered("certificate", holds, "no upper bound is stated" + ("" if holds else ", and there is a proof"))
     finding, checked = certificate_finding(proof.certificate)
     if checked is None:
         return finding
     bound, scope = checked.bound, scope_of(checked.scope)
     if upper.exact != str(bound) or upper.value != rounded(bound, "upper"):
-        return Finding("certificate", False, f"the certificate shows ε ≤ {bound}, and {upper.exact} is stated")
+        return failing("certificate", f"the certificate shows ε ≤ {bound}, and {upper.exact} is stated")
     if proof.method != ("induction" if scope.length == "any" else "alignment"):
-        return Finding("certificate", False, f"the certificate is none by {proof.method}")
+        return failing("certificate", f"the certificate is none by {proof.method}")
     wrong = unlike(evidence, scope, checked.mechanism["source"])
     if wrong:
-        return Finding("certificate", False, wrong)
+        return failing("certificate", wrong)
     if proof.method == "alignment" and not _same_tree(evidence):
-        return Finding("certificate", False, "the certificate and the counterexample are of different programs")
+        return failing("certificate", "the certificate and the counterexample are of different programs")
     return finding
 
 
@@ -229,5 +229,5 @@ def certificate_finding(certificate: Any) -> tuple[Finding, Checked | None]:
     try:
         checked = check_certificate(certificate)
     except CertificateError as error:
-        return Finding("certificate", False, str(error)), None
-    return Finding("certificate", True, f"ε ≤ {checked.bound}: " + " ".join(checked.sentences)), checked
+        return failing("certificate", str(error)), None
+    return answered("certificate", True, f"ε ≤ {checked.bound}: " + " ".join(checked.sentences)), checked

@@ -1,15 +1,14 @@
 """How likely is the event of a counterexample, by the tree that the file holds?
 
 The tree is read by the reader of certificates; every leaf whose output has the form of the event adds the probability
-of its conditions together with the limits of its numbers, by exact integration (`dpaudit.proof.star`, which needs
-python-flint). Where the paths of one output tie draws together in a circle, their hull is tried.
+of its conditions together with the limits of its numbers, by exact integration (`dpaudit.proof.star`). Where
+the paths of one output tie draws together in a circle, their hull is tried.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from importlib.util import find_spec
 from typing import Any
 
 from dpaudit.checker.reading import Steps, rational
@@ -29,11 +28,6 @@ from dpaudit.proof.star import probability
 from dpaudit.proof.witness_shapes import read_output
 
 _EXTRA: tuple[set[str], frozenset[str]] = (set(), frozenset({"shifts", "class"}))
-
-
-def needs() -> str | None:
-    """Return what is missing to compute probabilities; None where nothing is."""
-    return None if find_spec("flint") is not None else "python-flint (pip install 'dpaudit[proof]')"
 
 
 def scope_of(given: Mapping[str, Any]) -> Scope:
@@ -129,7 +123,6 @@ def event_probabilities(found: Counterexample) -> tuple[Enclosure, Enclosure] | 
 
     Raises:
         CertificateError: where the record holds no complete tree.
-        UsageError: without python-flint.
     """
     record = found.record
     leaves = leaves_of(record["nodes"], record["scope"]["length"])

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from dpaudit.bounds.curve import about, delta_at_least, fnr_at_most, mu_at_least, region_of_bound
 from dpaudit.bounds.joint import Region
-from dpaudit.check.finding import DIGITS, Finding, agrees
+from dpaudit.check.finding import DIGITS, Finding, agrees, answered, failing
 from dpaudit.evidence import Evidence
 from dpaudit.members import Bound, Curve, round_outward
 
@@ -23,14 +23,14 @@ def curve(evidence: Evidence) -> Iterator[Finding]:
         title = f"curve, statement {number} ({bound.parameter}, {bound.notion})"
         wrong = _impossible(evidence, bound)
         if wrong:
-            yield Finding("curve", False, f"{title}: {wrong}")
+            yield failing("curve", f"{title}: {wrong}")
             return
         regions.append(region_of_bound(bound))
         again = round_outward(float(regions[-1].least(about(bound.parameter, bound.notion).least)), "lower")
-        yield Finding("curve", agrees(again, bound.value), f"{title}: its counts give {again:.10g}")
+        yield answered("curve", agrees(again, bound.value), f"{title}: its counts give {again:.10g}")
     spent = sum(1 - bound.confidence for bound in found.statements)
     holds = found.confidence == evidence.confidence and spent <= (1 - found.confidence) * (1 + DIGITS) + DIGITS
-    yield Finding("curve", holds, f"its statements err with at most {spent:.4g}, {found.confidence} is stated")
+    yield answered("curve", holds, f"its statements err with at most {spent:.4g}, {found.confidence} is stated")
     yield _points(found, regions)
 
 
@@ -61,7 +61,7 @@ def _points(found: Curve, regions: Sequence[Region]) -> Finding:
     """Whether every point is what the regions show, and no more; they stand in order, and each where it is asked."""
     ordered = all(list(at) == sorted(set(at)) and min(at, default=0.0) >= 0 for at in (found.epsilons, found.fprs))
     if not ordered or max(found.fprs, default=0.0) > 1:
-        return Finding("curve", False, "its points do not stand in order, or lie outside of what can be asked")
+        return failing("curve", "its points do not stand in order, or lie outside of what can be asked")
     deltas, fnrs = delta_at_least(regions, found.epsilons), fnr_at_most(regions, found.fprs)
     holds = len(deltas) == len(found.deltas) and len(fnrs) == len(found.fnrs)
     holds = holds and all(
@@ -72,4 +72,4 @@ def _points(found: Curve, regions: Sequence[Region]) -> Finding:
     )
     holds = holds and agrees(round_outward(mu_at_least(regions), "lower"), found.mu)
     said = f"its {len(found.deltas)} values of δ, {len(found.fnrs)} of fnr and μ"
-    return Finding("curve", holds, f"{said} {'follow' if holds else 'do not follow'} from the statements")
+    return answered("curve", holds, f"{said} {'follow' if holds else 'do not follow'} from the statements")

@@ -13,7 +13,7 @@ import msgspec
 
 from dpaudit.bounds.power import Foreseen, foresee
 from dpaudit.bounds.statement import MULTINOMIAL, SWAPPED, lower_bound
-from dpaudit.check.finding import DIGITS, Finding, agrees
+from dpaudit.check.finding import DIGITS, Finding, agrees, answered, failing, unchecked
 from dpaudit.check.second import second_opinion
 from dpaudit.check.sequential import bets
 from dpaudit.event import Trees
@@ -45,11 +45,11 @@ def sampled(evidence: Evidence) -> Iterator[Finding]:
     if evidence.floating_point is not None:
         yield _low_bits(evidence)
     if evidence.histogram is not None:
-        yield _histogram(evidence)
+        yield from _histogram(evidence)
     if sequential is None:
         yield _power(evidence)
     for holds, sentence in recomputed(evidence):
-        yield Finding("scores", holds, sentence)
+        yield answered("scores", holds, sentence)
 
 
 # --- one bound --------------------------------------------------------------------------------------------
@@ -61,11 +61,11 @@ def _counted(evidence: Evidence, number: int, attempt: Attempt) -> Iterator[Find
     wrong = _misplaced(evidence, attempt)
     if counts is None:
         wrong = wrong or ("" if bound.value == 0 else "a bound without counts")
-        yield Finding("bound", not wrong, f"{title}: {wrong or 'nothing was counted'}")
+        yield answered("bound", not wrong, f"{title}: {wrong or 'nothing was counted'}")
         return
     wrong = wrong or _impossible(evidence, bound, counts)
     if wrong:
-        yield Finding("bound", False, f"{title}: {wrong}")
+        yield failing("bound", f"{title}: {wrong}")
         return
     claim, error = parse_claim(bound.notion), 1 - bound.confidence
     try:
@@ -74,12 +74,12 @@ def _counted(evidence: Evidence, number: int, attempt: Attempt) -> Iterator[Find
         else:
             value = lower_bound(bound.method, counts, claim=claim, weight=bound.weight, error=error)
     except (ValueError, ArithmeticError) as problem:
-        yield Finding("bound", False, f"{title}: {problem}")
+        yield failing("bound", f"{title}: {problem}")
         return
     again = round_outward(value, "lower")
     holds = agrees(again, bound.value)
     said = f"{title}: its counts give {again:.10g}"
-    yield Finding("bound", holds, said if holds else f"{said}, and it states {bound.value:.10g}")
+    yield answered("bound", holds, said if holds else f"{said}, and it states {bound.value:.10g}")
     yield from second_opinion(title, bound, counts, claim)
 
 
@@ -171,7 +171,7 @@ def _runs(evidence: Evidence) -> Finding:
     alike = all(len(runs) == 1 for runs in measured.values())
     counted = sum(sum(runs) for each in measured.values() for runs in each)
     holds = (alike and counted == evidence.measuring) or evidence.verdict is Verdict.INVALID
-    return Finding("runs", holds, f"{counted} runs are counted, and {evidence.measuring} were measured")
+    return answered("runs", holds, f"{counted} runs are counted, and {evidence.measuring} were measured")
 
 
 def _errors(evidence: Evidence) -> Finding:
@@ -187,7 +187,7 @@ def _errors(evidence: Evidence) -> Finding:
     holds = 0 < evidence.confidence < 1 and spent <= allowed * (1 + DIGITS) + DIGITS
     if evidence.attempts:
         holds = holds and any(agrees(real, share * allowed) for share in shares)
-    return Finding("confidence", holds, f"the attempts err with at most {spent:.4g}, {evidence.confidence} is stated")
+    return answered("confidence", holds, f"the attempts err with at most {spent:.4g}, {evidence.confidence} is stated")
 
 
 def _headline(evidence: Evidence) -> Finding:
@@ -203,7 +203,7 @@ def _headline(evidence: Evidence) -> Finding:
         if upper is not None and best.value > upper.value:  # a chance, where a second look did not find it again
             holds |= stated == (exact or msgspec.structs.replace(best, value=0.0))
     how = "is" if holds else "is not"
-    return Finding("headline", holds, f"the headline's lower bound {stated.value:.10g} {how} the best that was shown")
+    return answered("headline", holds, f"the headline's lower bound {stated.value:.10g} {how} the best that was shown")
 
 
 def _low_bits(evidence: Evidence) -> Finding:
@@ -212,7 +212,7 @@ def _low_bits(evidence: Evidence) -> Finding:
     assert stated is not None
     holds = stated == max(shown, key=lambda bound: bound.value, default=_nothing(evidence, "float"))
     how = "is" if holds else "is not"
-    return Finding("low-order bits", holds, f"their lower bound {stated.value:.10g} {how} the best that was shown")
+    return answered("low-order bits", holds, f"their lower bound {stated.value:.10g} {how} the best that was shown")
 
 
 def _whole(evidence: Evidence, attempt: Attempt) -> Bound:
@@ -236,7 +236,7 @@ def _nothing(evidence: Evidence, arithmetic: str) -> Bound:
     )
 
 
-def _histogram(evidence: Evidence) -> Finding:
+def _histogram(evidence: Evidence) -> Iterator[Finding]:
     """Whether every run that the histogram counts lies in one of its cells, and was measured."""
     histogram = evidence.histogram
     assert histogram is not None
@@ -258,7 +258,10 @@ def _histogram(evidence: Evidence) -> Finding:
     if histogram.exact is not None:
         holds = holds and all(_are_probabilities(side, len(cells)) for side in histogram.exact)
     said = f"{filled[0]} and {filled[1]} runs lie in its cells, of {histogram.runs[0]} and {histogram.runs[1]}"
-    return Finding("histogram", holds, said)
+    yield answered("histogram", holds, said)
+    if holds and histogram.exact is not None:
+        said = "the law that it shows beside the counts is the mechanism's own word; no verdict rests on it"
+        yield unchecked("histogram", said, decides=False)
 
 
 def _are_probabilities(stated: Sequence[float], cells: int) -> bool:
@@ -279,7 +282,7 @@ def _power(evidence: Evidence) -> Finding:
     stated, where = evidence.detectable, evidence.detectable_on
     if claim is None or not real:
         holds = stated is None and where == "event" and not evidence.power
-        return Finding("power", holds, "nothing was to be found" if holds else f"{stated} could not have been found")
+        return answered("power", holds, "nothing was to be found" if holds else f"{stated} could not have been found")
     if any(each.bound.method == "one-run" for each in real):
         again = Foreseen(foresee_guesses(claim, real), "event", ())
     else:
@@ -288,7 +291,7 @@ def _power(evidence: Evidence) -> Finding:
     holds = stated is not None and agrees(round_outward(again.value, "upper"), stated, accuracy)
     holds = holds and (where == again.where or again.value == math.inf) and _alike(again.smaller, evidence.power)
     said = f"{claim.symbol} of {again.value:.6g} would have been found with probability 0.9"
-    return Finding("power", holds, said if holds else f"{said} (by: {again.where}), and something else is stated")
+    return answered("power", holds, said if holds else f"{said} (by: {again.where}), and something else is stated")
 
 
 def _alike(again: Sequence[Power], stated: Sequence[Power]) -> bool:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from dpaudit.check.finding import Finding, agrees
+from dpaudit.check.finding import Finding, agrees, answered, unchecked
 from dpaudit.members import Bound, Counts
 from dpaudit.privacy import Claim
 
@@ -25,6 +26,10 @@ Numbers = np.ndarray[Any, np.dtype[np.float64]]
 
 def second_opinion(title: str, bound: Bound, counts: Counts, claim: Claim) -> Iterator[Finding]:
     """Yield a finding where the method has a second opinion."""
+    if find_spec("statsmodels") is None:
+        said = f"{title}: was not asked for: that takes statsmodels (pip install statsmodels)"
+        yield unchecked("second opinion", said, decides=False)
+        return
     if bound.method == "guess":
         value = _guess(counts, 1 - bound.confidence)
     elif bound.method in ("joint", "two-sided joint") and isinstance(bound.weight, float):
@@ -32,7 +37,7 @@ def second_opinion(title: str, bound: Bound, counts: Counts, claim: Claim) -> It
     else:
         return
     holds = agrees(value, bound.value, _ACCURACY)
-    yield Finding("second opinion", holds, f"{title}: with the intervals of statsmodels it is {value:.7g}")
+    yield answered("second opinion", holds, f"{title}: with the intervals of statsmodels it is {value:.7g}")
 
 
 def _guess(counts: Counts, error: float) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dpaudit.bounds.sequential import foresee_sequential, log_wealth, sequential_bound
-from dpaudit.check.finding import DIGITS, Finding, agrees
+from dpaudit.check.finding import DIGITS, Finding, agrees, answered, failing
 from dpaudit.evidence import Evidence
 from dpaudit.members import Counts, Epoch, Sequential, round_outward
 from dpaudit.privacy import PureDP
@@ -22,19 +22,19 @@ def bets(evidence: Evidence, sequential: Sequential) -> Iterator[Finding]:
     notion = evidence.claimed or PureDP(0.0)
     wrong = _impossible(evidence, sequential)
     if wrong:
-        yield Finding("bets", False, wrong)
+        yield failing("bets", wrong)
         return
     bound, pairs, error = evidence.attempts[0].bound, len(evidence.pairs), 1 - evidence.confidence
     wealth = log_wealth(sequential.epochs, pairs, notion)
     said = f"the bets leave a log wealth of {wealth:.6g}"
-    yield Finding("wealth", agrees(wealth, sequential.log_wealth, 1e3 * DIGITS), said)
+    yield answered("wealth", agrees(wealth, sequential.log_wealth, 1e3 * DIGITS), said)
     again = round_outward(sequential_bound(sequential.epochs, pairs, notion, error), "lower")
     stopped = evidence.claimed is not None and again > notion.value
     holds = agrees(again, bound.value) and stopped == sequential.stopped
-    yield Finding("bound", holds, f"{len(sequential.epochs)} epochs of bets reject up to {again:.10g}")
+    yield answered("bound", holds, f"{len(sequential.epochs)} epochs of bets reject up to {again:.10g}")
     yield _runs(evidence, sequential)
     if evidence.claimed is None:
-        yield Finding("power", evidence.detectable is None, "nothing was to be found")
+        yield answered("power", evidence.detectable is None, "nothing was to be found")
         return
     limit = _limit(evidence)
     foreseen = foresee_sequential(sequential.epochs, limit, pairs, notion, error)
@@ -42,7 +42,7 @@ def bets(evidence: Evidence, sequential: Sequential) -> Iterator[Finding]:
     holds = stated is not None and agrees(foreseen.value, stated, _POWER_DIGITS)
     holds = holds and foreseen.where == evidence.detectable_on and not evidence.power
     said = f"{notion.symbol} of {foreseen.value:.6g} would have been found with probability 0.9"
-    yield Finding("power", holds, said)
+    yield answered("power", holds, said)
 
 
 def _impossible(evidence: Evidence, sequential: Sequential) -> str:
@@ -103,7 +103,7 @@ def _runs(evidence: Evidence, sequential: Sequential) -> Finding:
     known = len(firsts) < len(evidence.pairs) or sum(firsts.values()) == evidence.learning
     holds = own == evidence.measuring and known
     holds = holds and evidence.learning + evidence.measuring <= _limit(evidence)
-    return Finding("runs", holds, f"{own} runs were bet on, and {evidence.measuring} are stated")
+    return answered("runs", holds, f"{own} runs were bet on, and {evidence.measuring} are stated")
 
 
 def _limit(evidence: Evidence) -> int:

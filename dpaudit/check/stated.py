@@ -10,7 +10,7 @@ from fractions import Fraction
 from importlib.metadata import version
 from typing import Any
 
-from dpaudit.check.finding import Finding
+from dpaudit.check.finding import Finding, answered, failing, unchecked
 from dpaudit.check.search import searched
 from dpaudit.errors import UsageError
 from dpaudit.evidence import Evidence
@@ -49,8 +49,12 @@ def _sensitivity(evidence: Evidence) -> Iterator[Finding]:
     within = moved.largest <= allowed + room - last_digits
     holds = not (too_far and not moved.exceeded) and not (within and moved.exceeded)
     holds = holds and (moved.finite is None or moved.finite <= moved.largest) and 0 <= moved.silent <= moved.tried
-    how = "follows" if holds else "does not follow"
-    yield Finding("sensitivity", holds, f"{'a' if moved.exceeded else 'no'} counterexample {how} from the distances")
+    shown = "a" if moved.exceeded else "no"
+    if not holds:
+        yield failing("sensitivity", f"{shown} counterexample does not follow from the distances")
+        return
+    said = f"{shown} counterexample follows from the distances; the query, which gave them, is in no file"
+    yield unchecked("sensitivity", said, decides=False)
 
 
 # --- the verdict ------------------------------------------------------------------------------------------
@@ -59,8 +63,10 @@ def _sensitivity(evidence: Evidence) -> Iterator[Finding]:
 def _verdict(evidence: Evidence) -> Iterator[Finding]:
     if evidence.verdict is Verdict.INVALID:
         holds = not evidence.attempts and evidence.histogram is None and evidence.detectable is None
-        said = "the runs could not be trusted, which only another audit can show"
-        yield Finding("verdict", holds, said if holds else "runs that could not be trusted show nothing, and these do")
+        if holds:
+            yield unchecked("verdict", "that the runs could not be trusted, only another audit can show", decides=True)
+        else:
+            yield failing("verdict", "runs that could not be trusted show nothing, and these do")
         return
     lower, upper = evidence.lower, evidence.upper
     contradicts = upper is not None and lower.kind == "sampled" and lower.value > upper.value
@@ -76,18 +82,20 @@ def _verdict(evidence: Evidence) -> Iterator[Finding]:
             contradicts=contradicts,
         )
     except (ValueError, ArithmeticError) as error:
-        yield Finding("verdict", False, str(error))
+        yield failing("verdict", str(error))
         return
     if contradicts and verdict is Verdict.PROVED:
         verdict, reason = Verdict.VIOLATED, evidence.reason
     holds = verdict is evidence.verdict
     how = "follows" if holds else "does not follow"
-    yield Finding("verdict", holds, f"{evidence.verdict} {how} from the bounds and the claim")
+    yield answered("verdict", holds, f"{evidence.verdict} {how} from the bounds and the claim")
     # another dpaudit may say the same in other words, but not with other numbers
     same = evidence.versions.get("dpaudit") == version("dpaudit")
     told = evidence.reason == reason if same else _numbers(evidence.reason) == _numbers(reason)
     if holds and not told:
-        yield Finding("reason", False, f"the sentence of the verdict is: {reason}")
+        yield failing("reason", f"the sentence of the verdict is: {reason}")
+    elif holds and evidence.reason != reason:
+        yield unchecked("reason", f"another dpaudit wrote its words; today they are: {reason}", decides=False)
 
 
 def _numbers(text: str) -> set[str]:
@@ -123,11 +131,11 @@ def _target(evidence: Evidence) -> Finding:
     wrong = ""
     if target.asks in RECORDED:
         holds = evidence.low_bits == "ignore" and "declared" in evidence.relation and evidence.reproducible
-        return Finding("target", holds, f"{target.asks} that were recorded elsewhere")
+        return answered("target", holds, f"{target.asks} that were recorded elsewhere")
     try:
         shape = Shape(target.asks)
     except ValueError:
-        return Finding("target", False, f"no function is of the kind {target.asks!r}")
+        return failing("target", f"no function is of the kind {target.asks!r}")
     if target.reading != _READINGS.get(shape, "run by run") and not target.reading.startswith("run by run: "):
         wrong = f"a function of the kind {shape} is not read as {target.reading!r}"
     elif evidence.reproducible != (shape is not Shape.OPAQUE and not evidence.observed):
@@ -146,7 +154,7 @@ def _target(evidence: Evidence) -> Finding:
         wrong = "the relation is declared, and it is not assumed"
     elif min(evidence.seed, evidence.learning, evidence.measuring) < 0:
         wrong = "a seed and numbers of runs are not negative"
-    return Finding("target", not wrong, wrong or f"a {shape}, read as {target.reading.partition(':')[0]}")
+    return answered("target", not wrong, wrong or f"a {shape}, read as {target.reading.partition(':')[0]}")
 
 
 def _judged(evidence: Evidence) -> bool:
@@ -156,22 +164,24 @@ def _judged(evidence: Evidence) -> bool:
 def _pair(evidence: Evidence, number: int, pair: PairRecord) -> Iterator[Finding]:
     """Yield a finding for a pair whose data the file holds: their digests, and that they are neighbours."""
     if pair.origin not in ("mechanism", "given", "found"):
-        yield Finding("pair", False, f"pair {number}: nothing comes from {pair.origin!r}")
+        yield failing("pair", f"pair {number}: nothing comes from {pair.origin!r}")
     data = []
     for kept, shown, own in ((pair.data0, pair.shown0, pair.digest0), (pair.data1, pair.shown1, pair.digest1)):
         for found in [*([] if kept is None else [read_kept(kept)]), *_read(shown)]:
             if digest(found) != own:
-                yield Finding("pair", False, f"pair {number}: data that it shows have another digest")
+                yield failing("pair", f"pair {number}: data that it shows have another digest")
                 return
         data += [read_kept(kept)] if kept is not None else _read(shown)
     if len(data) < 2:
+        said = f"pair {number}: its data are there by digest alone, so that nothing shows that they are neighbours"
+        yield unchecked("pair", said, decides=False)
         return
     try:
         parse_relation(evidence.relation).check(*data)
     except UsageError as error:
-        yield Finding("pair", False, f"pair {number}: {error}")
+        yield failing("pair", f"pair {number}: {error}")
     else:
-        yield Finding(
+        yield answered(
             "pair", True, f"pair {number}: the data have these digests, under the relation {evidence.relation}"
         )
 

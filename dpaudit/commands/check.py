@@ -9,10 +9,14 @@ import click
 @click.argument("evidence_file", metavar="EVIDENCE")
 @click.option("--quiet", is_flag=True, help="Only the exit code.")
 def command(evidence_file: str, quiet: bool) -> int:
-    """Check evidence: its id, every bound from its counts, every certificate. Exit code 0 holds, 1 differs."""
-    from dpaudit.check import check_file
+    """Check evidence: its id, every bound from its counts, every certificate.
+
+    Exit code 0: all that the verdict rests on was computed again and holds; 1: something fails; 2: EVIDENCE cannot be
+    read or was altered; 3: nothing fails, and something that the verdict rests on was not checked.
+    """
+    from dpaudit.check import check_file, exit_code
 
     findings = check_file(evidence_file)
     for finding in () if quiet else findings:
-        click.echo(f"{'holds' if finding.holds else 'DIFFERS':<8} {finding.what:<15} {finding.sentence}")
-    return 0 if all(finding.holds for finding in findings) else 1
+        click.echo(f"{finding.answer!s:<12} {finding.what:<15} {finding.sentence}")
+    return exit_code(findings)

@@ -4,8 +4,8 @@ Draws that share a condition are neighbours. Where no condition has more than tw
 circle (a *forest*; the usual case is a star, all compared with one noisy threshold), the probability is a nest of
 one-dimensional integrals: each draw is integrated away as a function of the next one. Laplace, exponential and
 uniform densities are pieces of c·t^k·e^(r·t), and so is every integral of them between straight lines: the
-breakpoints and rates are exact fractions, only the factors c are balls of Arb (Johansson 2017), which contain the
-true number whatever the rounding. Where all pieces are empty the probability is exactly 0.
+breakpoints and rates are exact fractions, only the factors c are balls (`dpaudit.proof.balls`), which contain the true
+number whatever the rounding. Where all pieces are empty the probability is exactly 0.
 
 Gumbel draws have no such pieces, and draws of whole numbers are no integrals; both are refused (None).
 """
@@ -23,6 +23,7 @@ from typing import Any
 from dpaudit.errors import UsageError
 from dpaudit.program.linear import Condition
 from dpaudit.program.tree import Draw, draw_name
+from dpaudit.proof.balls import Balls, Interval
 from dpaudit.proof.divergence import Enclosure
 
 KNOWN = ("laplace", "exponential", "uniform")
@@ -163,31 +164,6 @@ def _branch(
 # --- pieces of c·t^k·e^(r·t) -----------------------------------------------------------------------------------
 
 
-class _Balls:
-    """Numbers as balls of one precision; exponentials are remembered."""
-
-    def __init__(self, bits: int) -> None:
-        self._flint = flint()
-        self._bits = bits
-        self._powers: dict[Fraction, Any] = {}
-
-    def __enter__(self) -> _Balls:
-        self._before = self._flint.ctx.prec
-        self._flint.ctx.prec = self._bits
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._flint.ctx.prec = self._before
-
-    def ball(self, value: Fraction) -> Any:
-        return self._flint.arb(self._flint.fmpq(value.numerator, value.denominator))
-
-    def exp(self, value: Fraction) -> Any:
-        if value not in self._powers:
-            self._powers[value] = self.ball(value).exp()
-        return self._powers[value]
-
-
 @dataclass(frozen=True, slots=True)
 class _Pieces:
     """A function of t: ``parts[i]`` between ``breaks[i − 1]`` and ``breaks[i]``; no terms mean exactly 0."""
@@ -240,7 +216,7 @@ def _middles(breaks: Sequence[Fraction]) -> list[Fraction]:
     return [breaks[0] - 1, *((a + b) / 2 for a, b in itertools.pairwise(breaks)), breaks[-1] + 1]
 
 
-def _density(draw: Draw, balls: _Balls) -> _Pieces:
+def _density(draw: Draw, balls: Balls) -> _Pieces:
     rate, zero = 1 / draw.scale, Fraction(0)
     height = balls.ball(rate)
     if draw.method == "laplace":
@@ -250,7 +226,7 @@ def _density(draw: Draw, balls: _Balls) -> _Pieces:
     return _Pieces([zero, draw.scale], [{}, {(0, zero): height}, {}])
 
 
-def _antiderivative(terms: Terms, balls: _Balls) -> Terms:
+def _antiderivative(terms: Terms, balls: Balls) -> Terms:
     """Return an antiderivative; that of a term with r > 0 vanishes at −∞, with r < 0 at ∞."""
     found: Terms = {}
     for (k, r), c in terms.items():
@@ -265,7 +241,7 @@ def _antiderivative(terms: Terms, balls: _Balls) -> Terms:
     return found
 
 
-def _along(terms: Terms, line: _Line, balls: _Balls) -> Terms:
+def _along(terms: Terms, line: _Line, balls: Balls) -> Terms:
     """Return the function at x = slope·t + offset, as a function of t."""
     found: Terms = {}
     a, b = line.slope, line.offset
@@ -279,7 +255,7 @@ def _along(terms: Terms, line: _Line, balls: _Balls) -> Terms:
     return found
 
 
-def _cumulated(g: _Pieces, balls: _Balls) -> tuple[list[Terms], Terms]:
+def _cumulated(g: _Pieces, balls: Balls) -> tuple[list[Terms], Terms]:
     """Return ∫ g from −∞ up to a point of each piece, and over the whole line."""
     found: list[Terms] = []
     so_far: Terms = {}
@@ -300,7 +276,7 @@ def _cumulated(g: _Pieces, balls: _Balls) -> tuple[list[Terms], Terms]:
     return found, so_far
 
 
-def _between(g: _Pieces, lowers: Sequence[_Line], uppers: Sequence[_Line], balls: _Balls) -> _Pieces:
+def _between(g: _Pieces, lowers: Sequence[_Line], uppers: Sequence[_Line], balls: Balls) -> _Pieces:
     """Return ∫ g from the highest of the lower lines to the lowest of the upper ones, as a function of t."""
     cumulated, total = _cumulated(g, balls)
     lines = list(dict.fromkeys([*lowers, *uppers]))
@@ -327,7 +303,7 @@ def _between(g: _Pieces, lowers: Sequence[_Line], uppers: Sequence[_Line], balls
     return _Pieces(breaks, parts)
 
 
-def _message(branch: Branch, draws: Sequence[Draw], constants: Sequence[Fraction], balls: _Balls) -> _Pieces:
+def _message(branch: Branch, draws: Sequence[Draw], constants: Sequence[Fraction], balls: Balls) -> _Pieces:
     """Return the probability of a branch, as a function of its parent's draw."""
     g = _density(draws[branch.draw], balls)
     for child in branch.children:
@@ -352,9 +328,6 @@ def probability(
     Returns:
         An enclosure, 2^−64 wide relative to the probability; exactly [0, 0] where it is 0; None where the conditions
         form no forest, or tie draws that are neither Laplace nor exponential nor uniform.
-
-    Raises:
-        UsageError: where python-flint is not installed.
     """
     found = forest(draws, conditions)
     if found is None:
@@ -395,7 +368,7 @@ def forest_probability(
 def _root_probability(root: Branch, draws: Sequence[Draw], constants: Sequence[Fraction]) -> Enclosure:
     bits = _BITS
     while True:
-        with _Balls(bits) as balls:
+        with Balls(bits) as balls:
             (terms,) = _message(root, draws, constants, balls).parts  # a root has no parent: a constant
             if not terms:
                 return Enclosure(Fraction(0), Fraction(0))
@@ -410,6 +383,8 @@ def _root_probability(root: Branch, draws: Sequence[Draw], constants: Sequence[F
 
 def enclosure(ball: Any) -> Enclosure:
     """Return both ends of a ball, exactly."""
+    if isinstance(ball, Interval):
+        return Enclosure(ball.low, ball.high)
     low, high = (_dyadic(end.man_exp()) for end in (ball.lower(), ball.upper()))
     return Enclosure(low, high)
 
@@ -420,6 +395,7 @@ def _dyadic(parts: tuple[Any, Any]) -> Fraction:
 
 
 def log_ratio(top: Fraction, bottom: Fraction) -> Enclosure:
-    """Return ln(top/bottom) of two positive fractions, enclosed."""
-    with _Balls(_BITS) as balls:
+    """Return ln(top/bottom) of two positive fractions, enclosed; `UsageError` without python-flint."""
+    flint()
+    with Balls(_BITS) as balls:
         return enclosure(balls.ball(top / bottom).log())

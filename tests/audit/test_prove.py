@@ -12,7 +12,7 @@ import pytest
 import dpaudit as dp
 import mechanisms
 from dpaudit import loading, prover
-from dpaudit.check import check
+from dpaudit.check import check, passes
 from dpaudit.checker import check_certificate
 from dpaudit.errors import InvalidRunsError
 from dpaudit.function import mechanism
@@ -51,7 +51,7 @@ def opaque(data):
 def proved(target=laplace, **options):
     """A short proof; every one of them holds when it is checked."""
     evidence = dp.prove(target, **{"length": 1, "relation": "queries", "runs": RUNS, **options})
-    assert all(finding.holds for finding in check(evidence)), list(check(evidence))
+    assert passes(check(evidence)), list(check(evidence))
     return evidence
 
 
@@ -253,7 +253,7 @@ def test_runs_that_contradict_a_proof(runs_of_another, claim):
     assert evidence.reason.startswith("contradicts the proof")
     assert evidence.lower.kind == "sampled"
     assert evidence.lower.value > evidence.upper.value == 1
-    wrong = [finding for finding in check(evidence) if not finding.holds]
+    wrong = [finding for finding in check(evidence) if finding.fails]
     # certificate and counterexample are of another source
     assert {finding.what for finding in wrong} == {"certificate", "counterexample"}
 

@@ -12,7 +12,7 @@ import pytest
 import dpaudit as dp
 from dpaudit import sequential
 from dpaudit.bounds.sequential import log_wealth
-from dpaudit.check import check
+from dpaudit.check import check, passes
 from dpaudit.game.blocks import Block, Game, Purpose, order_of, outputs_of
 from dpaudit.loading import load
 from dpaudit.neighbours.digest import digest
@@ -69,7 +69,7 @@ def test_every_kind_of_claim_is_refuted_early_or_not_at_all(function, kept, brok
     assert (false.lower.kind, false.lower.method, false.lower.confidence) == ("sampled", "sequential", 0.95)
     assert math.log(20) <= false.sequential.log_wealth < math.log(20) + 2
     for evidence in (true, false):
-        assert all(finding.holds for finding in check(evidence))
+        assert passes(check(evidence))
         again = dp.Evidence.from_json(evidence.to_json())
         assert again == evidence
         assert "--sequential" in reproduce_command(evidence)
@@ -106,7 +106,7 @@ def test_the_wealth_is_the_average_of_all_pairs_and_one_bad_pair_ends_the_audit(
     assert evidence.lower.pair == 1
     runs = [sum(sum(e.stakes[0].own.runs) for e in evidence.sequential.epochs if e.pair == pair) for pair in range(3)]
     assert max(runs) - min(runs) <= 64
-    assert all(finding.holds for finding in check(evidence))
+    assert passes(check(evidence))
     wealth = log_wealth(evidence.sequential.epochs, 3, evidence.claimed)
     assert wealth == evidence.sequential.log_wealth
     own = [
@@ -123,7 +123,7 @@ def test_without_a_claim_the_bound_is_that_of_all_runs():
     assert evidence.runs == 2000
     assert 0.5 < evidence.lower.value < 1.1
     assert evidence.detectable is None
-    assert all(finding.holds for finding in check(evidence))
+    assert passes(check(evidence))
 
 
 def test_a_time_budget_ends_the_audit_and_is_reproduced_by_its_runs():
@@ -215,8 +215,8 @@ def test_what_was_altered_is_noticed(change):
     altered_one = msgspec.structs.replace(
         evidence, sequential=msgspec.structs.replace(evidence.sequential, **change(evidence.sequential))
     )
-    assert all(finding.holds for finding in check(evidence))
-    assert not all(finding.holds for finding in check(altered_one))
+    assert passes(check(evidence))
+    assert not passes(check(altered_one))
 
 
 def altered(epoch):

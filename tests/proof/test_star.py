@@ -15,7 +15,8 @@ from scipy.stats import binomtest
 from dpaudit.errors import UsageError
 from dpaudit.program.linear import Condition, Linear
 from dpaudit.program.tree import Draw
-from dpaudit.proof.star import forest, log_ratio, probability
+from dpaudit.proof.balls import Balls, exponential
+from dpaudit.proof.star import enclosure, forest, log_ratio, probability
 from dpaudit.proof.star_floats import Landscape
 
 pytest.importorskip("flint")
@@ -146,10 +147,32 @@ def test_the_precision_of_others_is_left_alone():
         flint.ctx.prec = before
 
 
-def test_without_flint(monkeypatch):
+CHAIN = [condition({0: 1, 1: -1}, Fraction(1, 3)), condition({1: 2, 2: -1}, -1), condition({2: 1}, Fraction(7, 2))]
+
+
+def test_without_flint_intervals_of_fractions_enclose_the_same(monkeypatch):
+    draws = [draw("laplace", Fraction(2, 3)), draw("exponential", 5), draw("uniform", 4)]
+    balls = probability(draws, CHAIN)
     monkeypatch.setitem(sys.modules, "flint", None)
+    fractions = probability(draws, CHAIN)
+    assert max(balls.low, fractions.low) <= min(balls.high, fractions.high)
+    assert fractions.high - fractions.low <= fractions.high / 2**64
+    assert probability([draw("laplace", 1)], [condition({0: 1}, -700)]).low > 0
     with pytest.raises(UsageError, match="python-flint"):
-        probability([draw("laplace", 1)], [condition({0: 1})])
+        log_ratio(Fraction(2), Fraction(1))
+
+
+@pytest.mark.parametrize("value", [0, 1, -1, Fraction(1, 3), Fraction(-700, 9), 700, Fraction(1, 10**30), -(10**4)])
+def test_an_exponential_in_fractions_is_that_of_flint(value):
+    import flint
+
+    value = Fraction(value)
+    own = exponential(value, 200)
+    with Balls(300) as balls:
+        ball = enclosure(balls.exp(value))
+    assert flint.ctx.prec != 300
+    assert own.low <= ball.high and ball.low <= own.high
+    assert own.high - own.low <= own.high / 2**190
 
 
 # --- random stars and trees ------------------------------------------------------------------------------------

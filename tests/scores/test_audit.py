@@ -22,7 +22,7 @@ def gaussian(mu, n, *seed):
 
 
 def faults(evidence):
-    return [finding.sentence for finding in check(evidence) if not finding.holds]
+    return [finding.sentence for finding in check(evidence) if finding.fails]
 
 
 # --- a training run for every score -----------------------------------------------------------------------

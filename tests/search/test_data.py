@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
-from dpaudit.check import check
+from dpaudit.check import check, passes
 from dpaudit.documents import content_id
 from dpaudit.evidence import Evidence
 from dpaudit.neighbours.candidates import candidates
@@ -43,7 +43,7 @@ def test_what_is_wrong_with_one_dataset_is_found_and_its_twin_is_let_alone():
     assert wrong.verdict is dp.Verdict.VIOLATED and right.verdict is dp.Verdict.NOT_VIOLATED
     assert wrong.relation == "add-remove"
     assert wrong.search.source == "data" and wrong.search.candidates > 10
-    assert all(finding.holds for evidence in (wrong, right) for finding in check(evidence))
+    assert all(passes(check(evidence)) for evidence in (wrong, right))
 
 
 def test_the_mechanisms_own_relation_comes_first():
@@ -76,7 +76,7 @@ def test_a_weak_spot_far_from_the_data_is_climbed_to():
     assert evidence.search.found == "a pair of small datasets over the domain"
     assert "hypothesis" in evidence.versions
     assert evidence.id == audited(bump, data, domain=(0.0, 100.0), runs=60_000).id
-    assert all(finding.holds for finding in check(evidence))
+    assert passes(check(evidence))
 
 
 def test_the_pair_is_made_simple_while_it_tells_as_much():
@@ -253,7 +253,7 @@ def test_a_search_that_cannot_have_been_is_noticed(change):
     document["id"] = content_id(document["evidence"])
     evidence = Evidence.from_json(json.dumps(document))
 
-    assert not all(finding.holds for finding in check(evidence))
+    assert not passes(check(evidence))
 
 
 def test_a_pair_that_nobody_found_is_noticed():
@@ -261,7 +261,7 @@ def test_a_pair_that_nobody_found_is_noticed():
     del document["evidence"]["search"]
     document["id"] = content_id(document["evidence"])
 
-    assert not all(finding.holds for finding in check(Evidence.from_json(json.dumps(document))))
+    assert not passes(check(Evidence.from_json(json.dumps(document))))
 
 
 # --- a domain alone ---------------------------------------------------------------------------------------
@@ -282,7 +282,7 @@ def test_all_tiny_datasets_over_a_domain_are_searched():
     assert wrong.verdict is dp.Verdict.VIOLATED and right.verdict is dp.Verdict.NOT_VIOLATED
     assert wrong.relation == "add-remove" and wrong.search.source == "domain" and wrong.search.data is None
     assert any("[3]" in (pair.shown0, pair.shown1) for pair in wrong.pairs)  # made over the domain: nobody's data
-    assert all(finding.holds for evidence in (wrong, right) for finding in check(evidence))
+    assert all(passes(check(evidence)) for evidence in (wrong, right))
     assert "pairs of datasets over the domain" in console_summary(wrong, width=400)
     assert "--data" not in console_summary(wrong, width=400)
 
@@ -328,4 +328,4 @@ def test_a_search_over_a_domain_that_cannot_have_been_is_noticed(change):
     document["evidence"]["search"].update(change)
     document["id"] = content_id(document["evidence"])
 
-    assert not all(finding.holds for finding in check(Evidence.from_json(json.dumps(document))))
+    assert not passes(check(Evidence.from_json(json.dumps(document))))

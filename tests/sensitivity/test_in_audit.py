@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
-from dpaudit.check import check
+from dpaudit.check import check, passes
 from dpaudit.report import console_summary, html_page
 
 DATA = [3.0, 41.5, 17.25, 90.0]
@@ -59,7 +59,7 @@ def test_a_counterexample_decides_no_verdict_and_is_shown():
     page = html_page(evidence)
     assert 'id="sensitivity"' in page
     assert "<strong>Counterexample.</strong>" in page
-    assert all(finding.holds for finding in check(evidence))
+    assert passes(check(evidence))
 
 
 @pytest.mark.parametrize(
@@ -68,10 +68,10 @@ def test_a_counterexample_decides_no_verdict_and_is_shown():
 )
 def test_a_check_finds_what_does_not_follow(lie):
     evidence = dp.audit(half, pairs=[(DATA, DATA[:3])], runs=2_000)
-    assert all(finding.holds for finding in check(evidence))
+    assert passes(check(evidence))
     moved = msgspec.structs.replace(evidence.sensitivity, **lie)
     findings = check(msgspec.structs.replace(evidence, sensitivity=moved))
-    assert [finding.what for finding in findings if not finding.holds] == ["sensitivity"]
+    assert [finding.what for finding in findings if finding.fails] == ["sensitivity"]
 
 
 def test_nothing_else_in_the_evidence_changes():

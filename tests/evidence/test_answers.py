@@ -1,0 +1,89 @@
+"""Is nothing called checked that was not? Three answers, and the exit code that follows from them."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from forging import forged
+
+import dpaudit as dp
+from dpaudit.check import Answer, Finding, check, check_file, exit_code, passes
+from dpaudit.commands.check import command
+from dpaudit.documents import content_id
+
+OLD = Path(__file__).parent / "old"
+HOLDS = Finding("bound", Answer.HOLDS, "")
+FAILS = Finding("bound", Answer.FAILS, "")
+OPEN = Finding("verdict", Answer.NOT_CHECKED, "")
+BESIDE = Finding("search", Answer.NOT_CHECKED, "", decides=False)
+
+
+def record_of(name: str) -> Any:
+    return json.loads((OLD / f"{name}.json").read_text(encoding="utf-8"))["evidence"]
+
+
+def failed(record: Any) -> set[str]:
+    """What fails in a record with an id of its own."""
+    text = json.dumps({"id": content_id(record), "evidence": record, "run": None})
+    return {finding.what for finding in check(dp.Evidence.from_json(text)) if finding.fails}
+
+
+@pytest.mark.parametrize(
+    ("findings", "code"),
+    [
+        ([HOLDS], 0),
+        ([HOLDS, BESIDE], 0),
+        ([HOLDS, OPEN], 3),
+        ([HOLDS, OPEN, FAILS, BESIDE], 1),
+    ],
+    ids=["holds", "beside", "open", "fails"],
+)
+def test_the_exit_code_follows_from_the_answers(findings: list[Finding], code: int) -> None:
+    assert exit_code(findings) == code
+    assert passes(findings) == (code == 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "what", "code"),
+    [("invalid", "verdict", 3), ("searched", "search", 0), ("enumerated", "enumeration", 3), ("opaque", "pair", 0)],
+)
+def test_what_a_file_cannot_show_is_not_said_to_hold(name: str, what: str, code: int) -> None:
+    answers = [finding for finding in check_file(OLD / f"{name}.json") if finding.what == what]
+    (said,) = [finding for finding in answers if finding.answer is Answer.NOT_CHECKED]
+    assert said.decides == (code == 3)
+    shown = CliRunner().invoke(command, [str(OLD / f"{name}.json")], standalone_mode=False)
+    assert shown.return_value == code
+    assert f"not checked  {what}" in shown.output
+
+
+def test_a_tree_that_cannot_be_integrated_fails(tmp_path: Path) -> None:
+    """Gumbel noise in place of Laplace noise: nothing certain is known of it, and "exact" is stated."""
+    record = record_of("refuted_infinite")
+    nodes = record["counterexample"]["record"]["nodes"]
+    for place, node in enumerate(nodes):
+        if node.get("draw") == "laplace":
+            record = forged(record, ("counterexample", "record", "nodes", place, "draw"), "gumbel")
+    assert "probabilities" in failed(record)
+
+
+@pytest.mark.parametrize("name", ["refuted", "refuted_infinite", "proved"])
+def test_without_python_flint_the_probabilities_are_computed_all_the_same(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "flint", None)
+    (said,) = [finding for finding in check_file(OLD / f"{name}.json") if finding.what == "probabilities"]
+    assert said.holds
+    assert "probabilities" in failed(forged(record_of(name), ("counterexample", "record", "nodes", 0, "scale"), "7"))
+
+
+def test_without_statsmodels_the_second_opinion_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    second = importlib.import_module("dpaudit.check.second")
+    monkeypatch.setattr(second, "find_spec", lambda name: None)
+    findings = [each for each in check_file(OLD / "randomised_response.json") if each.what == "second opinion"]
+    assert findings and all(each.answer is Answer.NOT_CHECKED and not each.decides for each in findings)
