@@ -143,7 +143,7 @@ def _is_lower(exact: Bound, value: Decimal) -> bool:
 
 def _enumeration(evidence: Evidence) -> Iterator[Finding]:
     from dpaudit.program.exact import parse_exact
-    from dpaudit.proof.exact import check_record, log_interval
+    from dpaudit.proof.exact import check_every, check_record, log_interval
 
     assert evidence.proof is not None
     record, upper, exact = evidence.proof.certificate or {}, evidence.upper, evidence.exact
@@ -172,7 +172,17 @@ def _enumeration(evidence: Evidence) -> Iterator[Finding]:
         yield failing("enumeration", f"the record is of {scope}, and {evidence.proof.scope} is stated")
         return
     yield answered("enumeration", True, "the laws of the worst pair have the stated ratio")
-    if upper is not None:
+    if upper is None:
+        return
+    try:
+        complete = check_every(record, evidence.relation)
+    except (UsageError, LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
+        yield failing("enumeration", str(error))
+        return
+    if complete:
+        said = f"the laws on all {record['datasets']} datasets are there, and no other pair of them is worse"
+        yield answered("enumeration", True, said)
+    else:
         said = "that no other pair of the domain is worse is not in the file: a second reading would show it"
         yield unchecked("enumeration", said, decides=evidence.verdict in (Verdict.PROVED, Verdict.INCONCLUSIVE))
 

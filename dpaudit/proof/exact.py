@@ -8,6 +8,7 @@ an enumerated domain it is the loss itself, for that domain and no larger one.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import math
@@ -35,6 +36,7 @@ from dpaudit.program.exact import (
 
 Number = int | float | str | Fraction | Exact
 _DECIMAL_DIGITS = 15  # a float that needs more was rounded
+_MOST_LETTERS = 200_000  # of all laws in a record
 _ROUNDINGS = 8  # units in the last place that the logarithm of a rounded quotient may be off
 
 
@@ -78,6 +80,7 @@ class ExactLoss:
         output: the text of the output that reaches it.
         laws: the laws P and Q of that pair.
         scope: what the number is about.
+        every: the laws on all datasets, in their order.
     """
 
     exp_epsilon: Weight | None
@@ -85,6 +88,7 @@ class ExactLoss:
     output: str
     laws: tuple[Mapping[str, Weight], Mapping[str, Weight]]
     scope: Scope
+    every: tuple[Mapping[str, Weight], ...] = ()
 
     @property
     def epsilon(self) -> tuple[float, float]:
@@ -96,17 +100,24 @@ class ExactLoss:
         return self.exp_epsilon is not None and not exact(self.exp_epsilon) > exp_of(epsilon, upward=True)
 
     def record(self) -> dict[str, Any]:
-        """Return the loss as JSON values, from which `check_record` recomputes it."""
+        """Return the loss as JSON values, from which `check_record` and `check_every` recompute it.
+
+        The laws on all datasets stand there too where they are not too long, and are more than those of the pair.
+        """
+        every = [[name, _texts(law)] for name, law in zip(self.scope.datasets, self.every, strict=False)]
+        length = sum(len(text) + len(weight) for _, law in every for text, weight in law.items())
+        told = {"every": every} if len(every) > 2 and length <= _MOST_LETTERS else {}
         return {
             "exp_epsilon": "inf" if self.exp_epsilon is None else str(self.exp_epsilon),
             "pair": [self.scope.datasets[index] for index in self.pair],
             "output": self.output,
-            "laws": [{text: str(weight) for text, weight in law.items()} for law in self.laws],
+            "laws": list(map(_texts, self.laws)),
             "datasets": len(self.scope.datasets),
             "pairs": self.scope.pairs,
             "enumerated": self.scope.enumerated,
             "traces": self.scope.traces,
             "digest": self.scope.digest,
+            **told,
         }
 
 
@@ -192,11 +203,20 @@ def log_interval(value: Weight) -> tuple[float, float]:
 
 
 def _scope(laws: Sequence[Law], pairs: Sequence[tuple[int, int]], names: Sequence[str], enumerated: bool) -> Scope:
+    digest = _digest(_texts(law.weights) for law in laws)
+    names = names or [f"dataset {index}" for index in range(len(laws))]
+    return Scope(tuple(names), len(pairs), enumerated, sum(law.traces for law in laws), digest)
+
+
+def _texts(law: Mapping[str, Weight]) -> dict[str, str]:
+    return {text: str(weight) for text, weight in law.items()}
+
+
+def _digest(laws: Iterable[Mapping[str, str]]) -> str:
     state = hashlib.sha256()
     for law in laws:
-        state.update(json.dumps({text: str(weight) for text, weight in law.weights.items()}, sort_keys=True).encode())
-    names = names or [f"dataset {index}" for index in range(len(laws))]
-    return Scope(tuple(names), len(pairs), enumerated, sum(law.traces for law in laws), state.hexdigest())
+        state.update(json.dumps(law, sort_keys=True).encode())
+    return state.hexdigest()
 
 
 def _both_orders(pairs: Iterable[tuple[int, int]]) -> Iterable[tuple[int, int]]:
@@ -261,7 +281,8 @@ def exact_privacy(
     p, q, text = best
     ratio = None if not q else _simple(exact(p) / q)
     sides = laws[worst[0]].weights, laws[worst[1]].weights
-    return ExactLoss(ratio, worst, text, sides, _scope(laws, pairs, names, enumerated))
+    every = tuple(law.weights for law in laws) if enumerated else ()
+    return ExactLoss(ratio, worst, text, sides, _scope(laws, pairs, names, enumerated), every)
 
 
 def _simple(number: Any) -> Weight:
@@ -391,23 +412,63 @@ def _distinct(domain: Sequence[Any]) -> list[str]:
 def check_record(record: Mapping[str, Any]) -> None:
     """Recompute the loss of the recorded pair from its two laws; `UsageError` where it is not as stated.
 
-    This checks the lower bound. That the laws are the program's, and no other pair of the domain is worse,
-    is checked by reading the program again and comparing ``digest``.
+    This checks the lower bound, and `check_every` that no other pair of the domain is worse. That the laws are the
+    program's is checked by reading the program again and comparing ``digest``.
     """
     try:
-        laws = [{str(text): _simple(parse_exact(weight)) for text, weight in law.items()} for law in record["laws"]]
+        laws = list(map(_read_law, record["laws"]))
         stated, output = record["exp_epsilon"], record["output"]
         p, q = (law.get(output, Fraction(0)) for law in laws)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise UsageError(f"the record of an exact loss cannot be read: {error}") from None
-    for law in laws:
-        if any(weight < 0 for weight in law.values()) or sum(law.values(), Fraction(0)) != 1:
-            raise UsageError("a law of the record is no law: its probabilities are not ≥ 0 with the sum 1")
     if not p or (stated == "inf") != (not q) or (q and exact(p) / q != parse_exact(stated)):
         raise UsageError(f"the laws of the record do not have the ratio {stated} at the output {output!r:.80}")
     top, bottom, _ = max((largest_ratio(laws[i], laws[1 - i]) for i in (0, 1)), key=_Ordered)
     if p * bottom != top * q:
         raise UsageError("the laws of the record have a larger ratio than the stated one")
+
+
+def check_every(record: Mapping[str, Any], relation: str) -> bool:
+    """Whether the record holds the laws on every dataset, and no pair of neighbours is worse than the stated one.
+
+    False where it does not hold them all, or does not show which datasets are neighbours; `UsageError` where they say
+    otherwise.
+    """
+    every = record.get("every")
+    if every is None and record["datasets"] == 2 and record["pairs"] == 1:
+        names, texts = record["pair"], record["laws"]
+        order = next((each for each in ((0, 1), (1, 0)) if _digest(texts[i] for i in each) == record["digest"]), None)
+        if order is None:
+            raise UsageError("the laws of both datasets do not have the digest that is stated")
+        every = [[names[i], texts[i]] for i in order]
+    if every is None:
+        return False
+    names, texts = [name for name, _ in every], [law for _, law in every]
+    if len(set(names)) != len(names) or len(names) != record["datasets"] or _digest(texts) != record["digest"]:
+        raise UsageError("the laws on all datasets are not as many as stated, or have another digest")
+    if [texts[names.index(name)] for name in record["pair"]] != record["laws"]:
+        raise UsageError("the laws of the worst pair are not those of its datasets")
+    try:
+        domain = list(map(ast.literal_eval, names))
+    except (ValueError, SyntaxError):
+        return False
+    pairs = neighbouring(domain, relation)
+    if len(pairs) != record["pairs"]:
+        raise UsageError(f"{len(pairs)} pairs of the datasets are neighbours, and {record['pairs']} are stated")
+    laws = list(map(_read_law, texts))
+    worst = exact(Fraction(0)) if record["exp_epsilon"] == "inf" else parse_exact(record["exp_epsilon"])
+    for first, second in _both_orders(pairs):
+        p, q, _ = largest_ratio(laws[first], laws[second])
+        if record["exp_epsilon"] != "inf" and (not q or exact(p) > worst * q):
+            raise UsageError(f"the laws on {names[first]} and {names[second]} have a larger ratio than the stated one")
+    return True
+
+
+def _read_law(given: Mapping[str, str]) -> dict[str, Weight]:
+    law = {str(text): _simple(parse_exact(weight)) for text, weight in given.items()}
+    if any(weight < 0 for weight in law.values()) or sum(law.values(), Fraction(0)) != 1:
+        raise UsageError("a law of the record is no law: its probabilities are not ≥ 0 with the sum 1")
+    return law
 
 
 class _Ordered:

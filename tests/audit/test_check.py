@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import dpaudit as dp
-from dpaudit.check import check, check_file, passes
+from dpaudit.check import check, check_file, exit_code, passes
 from dpaudit.documents import content_id
 from dpaudit.members import round_outward
 
@@ -263,7 +263,7 @@ def test_invalid_evidence_is_taken_as_it_is():
 
     evidence = dp.audit(repeats, pairs=PAIR, claim="epsilon=1", runs=20_000)
     assert evidence.verdict is dp.Verdict.INVALID
-    assert passes(check(evidence))
+    assert exit_code(check(evidence)) == 3
     assert math.isclose(evidence.lower.value, 0)
 
 

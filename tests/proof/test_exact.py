@@ -15,6 +15,7 @@ import mechanisms
 from dpaudit.errors import UsageError
 from dpaudit.program.exact import Exact, Fold, Law, Stop
 from dpaudit.proof.exact import (
+    check_every,
     check_record,
     enumerated_privacy,
     exact_delta,
@@ -373,3 +374,48 @@ def test_the_digest_tells_laws_apart():
     assert len(digests) == 2
     again = enumerated_privacy(responses, bits(1), one_replaced, {"keep": 0.75}).scope.digest
     assert again in digests
+
+
+# --- all laws ---------------------------------------------------------------------------------------------
+
+
+def uneven(data, noise):
+    """The second answer is told truly with probability 3/4, the first with 2/3."""
+    return [b if noise.bernoulli(p) else 1 - b for b, p in zip(data, (Fraction(2, 3), Fraction(3, 4)), strict=True)]
+
+
+def test_a_record_holds_all_laws_so_that_no_worse_pair_is_left_out():
+    record = enumerated_privacy(uneven, bits(2), "replace").record()
+    assert record["exp_epsilon"] == "3" and len(record["every"]) == 4
+    assert check_every(record, "replace")
+    better = pairs_privacy(uneven, [([0, 0], [1, 0])]).record()
+    for name in ("exp_epsilon", "pair", "output", "laws"):
+        record[name] = better[name]
+    check_record(record)  # the laws of that pair have that ratio
+    with pytest.raises(UsageError, match="larger ratio"):
+        check_every(record, "replace")
+
+
+def test_a_record_without_all_laws_is_left_unchecked_and_a_false_one_refused():
+    record = enumerated_privacy(uneven, bits(2), "replace").record()
+    del record["every"]
+    assert not check_every(record, "replace")
+    two = enumerated_privacy(uneven, bits(2)[:2], "replace").record()
+    assert "every" not in two and check_every(two, "replace")
+    with pytest.raises(UsageError, match="digest"):
+        check_every({**two, "laws": two["laws"][:1] * 2}, "replace")
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda record: record["every"].pop(), "not as many"),
+        (lambda record: record.update(pairs=2), "neighbours"),
+        (lambda record: record.update(pair=record["pair"][:1] * 2), "worst pair"),
+    ],
+)
+def test_laws_that_do_not_belong_together_are_refused(change, sentence):
+    record = enumerated_privacy(uneven, bits(2), "replace").record()
+    change(record)
+    with pytest.raises(UsageError, match=sentence):
+        check_every(record, "replace")
