@@ -90,15 +90,19 @@ def exponential(value: Fraction, bits: int) -> Interval:
     return Interval(_cut(total.low, bits, up=False), _cut(total.high, bits, up=True), bits)
 
 
+def _flint() -> Any:
+    try:
+        import flint
+    except ImportError:
+        return None
+    return flint
+
+
 class Balls:
     """Numbers as balls of one precision; exponentials are remembered. Used in a ``with``."""
 
     def __init__(self, bits: int) -> None:
-        try:
-            import flint
-        except ImportError:
-            flint = None
-        self._flint: Any = flint
+        self._flint = _flint()
         self._bits = bits
         self._powers: dict[Fraction, Any] = {}
 

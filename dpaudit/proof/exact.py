@@ -104,9 +104,10 @@ class ExactLoss:
 
         The laws on all datasets stand there too where they are not too long, and are more than those of the pair.
         """
-        every = [[name, _texts(law)] for name, law in zip(self.scope.datasets, self.every, strict=False)]
-        length = sum(len(text) + len(weight) for _, law in every for text, weight in law.items())
-        told = {"every": every} if len(every) > 2 and length <= _MOST_LETTERS else {}
+        laws = list(map(_texts, self.every))
+        length = sum(len(text) + len(weight) for law in laws for text, weight in law.items())
+        every = [[name, law] for name, law in zip(self.scope.datasets, laws, strict=False)]
+        told = {"every": every} if len(laws) > 2 and length <= _MOST_LETTERS else {}
         return {
             "exp_epsilon": "inf" if self.exp_epsilon is None else str(self.exp_epsilon),
             "pair": [self.scope.datasets[index] for index in self.pair],
