@@ -312,7 +312,7 @@ def _carry_out_sequentially(
         found.fell_back,
         found.foreseen,
     )
-    asked = None if found.limit == evidence.runs else found.limit
+    asked = None if found.limit == evidence.runs and not found.sequential.looked else found.limit
     return msgspec.structs.replace(evidence, sequential=found.sequential, asked=asked)
 
 

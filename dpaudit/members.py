@@ -315,11 +315,13 @@ class Sequential(Record, frozen=True):
             a claim), having started with 1. Its exponential is an e-value: those of independent audits multiply.
         stopped: whether the claim was refuted, which ended the audit.
         epochs: all that was bet on, in order; the wealth follows from it.
+        looked: runs after the end that nothing was bet on: they show whether calls hang together.
     """
 
     log_wealth: float
     stopped: bool
     epochs: tuple[Epoch, ...]
+    looked: int = 0
 
 
 class Moved(Record, frozen=True):

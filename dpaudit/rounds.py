@@ -5,25 +5,24 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from dpaudit.attack import Choice, Partition, choose, choose_low_bits, count_event, in_degrees, watched
-from dpaudit.errors import InvalidRunsError, UsageError
-from dpaudit.event import Event, Linear, Rule
+from dpaudit.attack import Choice, Partition, choose, choose_low_bits, count_event, in_degrees
+from dpaudit.errors import UsageError
+from dpaudit.event import Event
 from dpaudit.function import Shape
 from dpaudit.game.blocks import Block, Purpose, Watch, blocks_of, play, ramp_of
-from dpaudit.game.drift import drifted
 from dpaudit.game.outputs import Outputs, concatenate
-from dpaudit.game.timed import untimed
 from dpaudit.game.trial import first_exception
 from dpaudit.members import Counts, Histogram
 from dpaudit.picture import histogram_cells
 from dpaudit.question import LEAST_RUNS, Question
+from dpaudit.steady import Cells, Noted, Steady, refuse_unsteady, steadiness
 
 _LEARNING_SHARE, _LATER_SHARE, _DEMANDING_SHARE, _FEW_VALUES_SHARE = 0.25, 0.2, 0.4, 0.35
 _FEW_RUNS = 50_000  # up to which learning takes the larger share
@@ -33,17 +32,8 @@ _LEARNING_CAP, _LATER_CAP = 500_000, 2_000_000  # of both sides together; the la
 _PICTURE_RUNS = 400_000  # measuring runs, of both sides, that the histogram and the low-order bits count
 
 Tell = Callable[[int, int], None]
-Cells = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
 Counted = tuple[tuple[int, int], tuple[int, int]]
 Further = Callable[[Outputs, Outputs, int], tuple[Choice, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Steady:
-    """Cells in which runs must fall alike at all times, and how learning runs that did not make them fell."""
-
-    cells: Partition
-    counts: Cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +54,17 @@ class Learned:
 
 @dataclass(frozen=True, slots=True)
 class _Tally:
-    """What is counted of every measuring block: some events, and the cells of some partitions."""
+    """What is counted of every measuring block: some events, the cells of some partitions, and what steadiness asks."""
 
     events: tuple[Event, ...]
     partitions: tuple[Partition, ...]
+    steady: Steady | None = None
 
-    def __call__(self, side0: Outputs, side1: Outputs) -> tuple[list[Counted], list[Cells]]:
+    def __call__(self, side0: Outputs, side1: Outputs) -> tuple[list[Counted], list[Cells], tuple[Noted, ...]]:
         """Count one block: how many runs of each side speak for side 0 and for side 1, and how many fill each cell."""
         events = [(count_event(event, side0), count_event(event, side1)) for event in self.events]
-        return events, [(cells.counts(side0), cells.counts(side1)) for cells in self.partitions]
+        cells = [(cells.counts(side0), cells.counts(side1)) for cells in self.partitions]
+        return events, cells, () if self.steady is None else (self.steady.note(side0), self.steady.note(side1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,35 +151,6 @@ def numbers_a_run(outputs: tuple[Outputs, Outputs]) -> int:
     return max(1, round(numbers / max(len(outputs[0]) + len(outputs[1]), 1)))
 
 
-def steadiness(outputs: tuple[Outputs, Outputs], observe: tuple[str, ...] = ()) -> Steady:
-    """Make cells of the first half of the learning runs; refuse a second half that drifts in them.
-
-    Run times drift with the machine: where they are observed, the cells do not look at them.
-    """
-    halves = [len(side) // 2 for side in outputs]
-    early_half = concatenate([side.first(half) for side, half in zip(outputs, halves, strict=True)])
-    cells = blind_to_time(watched(untimed(early_half))) if observe else watched(early_half)
-    parts = [(half, half + (len(side) - half) // 2, len(side)) for side, half in zip(outputs, halves, strict=True)]
-    early, late = (
-        [cells.counts(side.take(np.arange(part[i], part[i + 1]))) for side, part in zip(outputs, parts, strict=True)]
-        for i in (0, 1)
-    )
-    _refuse_drift(early, late)
-    return Steady(cells, (early[0] + late[0], early[1] + late[1]))
-
-
-def blind_to_time(cells: Partition) -> Partition:
-    """Return cells of outputs without their run time as cells of outputs with it."""
-    rules = []
-    for rule in cells.rules:
-        score = rule.score
-        if isinstance(score, Linear):
-            weights = tuple((*row, 0.0) for row in score.weights)
-            score = Linear((*score.center, 0.0), (*score.scale, 1.0), score.clips, weights)
-        rules.append(Rule(rule.form, score, rule.edges, rule.labels))
-    return Partition(cells.family, tuple(rules))
-
-
 def _gather(
     question: Question,
     blocks: list[Block],
@@ -235,18 +198,6 @@ def refuse_if_nothing_ran(question: Question, pair: int, outputs: tuple[Outputs,
         raise UsageError(f"{question.mechanism.name} raises in every run, so nothing can be measured: {what}")
 
 
-def _refuse_drift(early: Sequence[np.ndarray[Any, Any]], late: Sequence[np.ndarray[Any, Any]]) -> None:
-    """Raise where the cells of either side are filled differently by early and by late runs."""
-    if any(drifted(early[side], late[side]) for side in (0, 1)):
-        raise InvalidRunsError(_DRIFT)
-
-
-_DRIFT = (
-    "the outputs drift with the order of the calls: the mechanism keeps a state between calls, so its runs "
-    "are not independent draws of one law"
-)
-
-
 def measure(
     question: Question,
     pair: int,
@@ -266,12 +217,11 @@ def measure(
     # an event with degrees is its own partition: its cells are counted over all runs
     graded = tuple(Partition(choice.event.family, choice.event.rules) for choice in wanted if choice.graded)
     low_bits = () if learned.low_bits is None else (learned.low_bits.event,)
-    steady = () if learned.steady is None else (learned.steady.cells,)
     counted = np.zeros((len(events), 2, 2), dtype=np.int64)  # event, side, toward which
     found = np.zeros((len(low_bits), 2, 2), dtype=np.int64)
     bins = [np.zeros((2, cells.size), dtype=np.int64) for cells in graded]
     filled = np.zeros((2, learned.picture.size), dtype=np.int64)
-    fell: tuple[list[Cells], list[Cells]] = ([], [])  # early and late, how blocks fell into the steady cells
+    noted: list[tuple[Noted, ...]] = []  # of each block that is looked at for steadiness
     sizes, pictured = np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64)
     laws = [question.mechanism.law_for(data, question.parameters) for data in question.pairs[pair]]
     reason, done = None, 0
@@ -280,14 +230,14 @@ def measure(
             play(
                 question.game,
                 blocks[:drawn],
-                _Tally(events + low_bits, (*graded, learned.picture, *steady)),
+                _Tally(events + low_bits, (*graded, learned.picture), learned.steady),
                 workers=question.workers,
                 watch=watch,
             ),
             play(question.game, blocks[drawn:], _Tally(events, graded), workers=question.workers, watch=watch),
         )
     ):
-        hits, cells = played.result
+        hits, cells, notes = played.result
         counted += np.array(hits[: len(events)])
         sizes += played.sizes
         for total, own in zip(bins, cells, strict=False):
@@ -296,13 +246,13 @@ def measure(
             cells = cells[len(graded) :]
             found += np.array(hits[len(events) :], dtype=np.int64).reshape(found.shape)
             filled += np.array(cells[0])
-            fell[0 if 2 * index < min(drawn, len(blocks)) else 1].extend(cells[1:])
+            noted.append(notes)
             pictured += played.sizes
         reason = reason or played.fell_back
         done += played.block.size
         tell(done, runs)
     if learned.steady is not None:
-        _refuse_unsteady(learned.steady, *fell)
+        refuse_unsteady(learned.steady, noted)
     filled_bins = iter(bins)
     counts = tuple(
         _in_bins(choice.event, _counts(sizes, own), next(filled_bins)) if choice.graded else _counts(sizes, own)
@@ -325,16 +275,6 @@ def measure_event(question: Question, pair: int, event: Event, runs: int, purpos
         counted += np.array(played.result[0][0])
         sizes += played.sizes
     return _counts(sizes, counted)
-
-
-def _refuse_unsteady(steady: Steady, early: list[Cells], late: list[Cells]) -> None:
-    """Raise where late measuring runs fall differently from early ones, or all of them from learning runs."""
-    nothing = np.zeros((1, 2, steady.cells.size), dtype=np.int64)
-    first, second = (
-        np.concatenate([nothing, np.array(part).reshape(-1, 2, steady.cells.size)]) for part in (early, late)
-    )
-    _refuse_drift(first.sum(axis=0), second.sum(axis=0))
-    _refuse_drift(steady.counts, first.sum(axis=0) + second.sum(axis=0))
 
 
 def _in_bins(event: Event, counts: Counts, cells: np.ndarray[Any, Any]) -> Counts:

@@ -42,8 +42,8 @@ from dpaudit.rounds import (
     joined,
     numbers_a_run,
     refuse_if_nothing_ran,
-    steadiness,
 )
+from dpaudit.steady import steadiness
 
 Tell = Callable[[str, int, int], None]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
@@ -54,6 +54,7 @@ _PARTS, _LEAST_BLOCK = 16, 32  # a block holds so small a part of the runs so fa
 _LOOKS = 512  # into a block
 _LEARNING_CAP, _LEARNING_NUMBERS = 1_000_000, 20_000_000  # runs, and numbers, that events are chosen from
 _NEVER = 10**15
+_STEADY = 512  # runs of a pair that are looked at for steadiness, before a claim is called refuted
 _SHOWN = 8  # runs of each side, for the counts of an event to be worth a table
 
 
@@ -131,7 +132,7 @@ class _Course:
         self.finished: list[Epoch] = []
         self.watch, self.clock = Watch(), time.perf_counter()
         self.fell_back: str | None = None
-        self.learning = self.reached = 0
+        self.learning = self.reached = self.looked = 0
 
     def run(self) -> Watched:
         """Play epoch after epoch."""
@@ -141,8 +142,19 @@ class _Course:
             stopped, over = self._epoch(end)
             end = max(int(end * _GROWTH), end + _LEAST_BLOCK)
         for pair in self.pairs:
-            self._refuse_drift(pair)
+            if stopped:
+                self._look_on(pair)
+            self._refuse_unsteady(pair)
         return self._result(stopped)
+
+    def _look_on(self, pair: _Pair) -> None:
+        """Make runs that nothing is bet on, where those so far are too few to tell whether calls hang together."""
+        size = _STEADY - pair.made
+        if size > 0 and self.question.runs_as in (Shape.SEEDED, Shape.OPAQUE):
+            block = Block(Purpose.SEQUENTIAL, pair.number, pair.blocks, size)
+            for played in play(self.question.game, [block], both_sides, workers=1, watch=self.watch):
+                pair.outputs.append(played.result)
+            self.looked += size
 
     def _epoch(self, end: int) -> tuple[bool, bool]:
         """Play an epoch of every pair, up to ``end`` runs; whether it refuted the claim, or used up the time."""
@@ -191,7 +203,7 @@ class _Course:
         pair.outputs = [outputs]
         refuse_if_nothing_ran(self.question, pair.number, outputs)
         pair.width = numbers_a_run(outputs)
-        self._refuse_drift(pair)
+        self._refuse_unsteady(pair)
         pair.choices = self._choose(outputs, pair.made)
         pair.pasts = tuple(_past(choice.event, outputs) for choice in pair.choices)
         pair.own = np.zeros((len(pair.choices), 3, 2), dtype=np.int64)
@@ -250,7 +262,7 @@ class _Course:
     def _cap(self, pair: _Pair) -> int:
         return min(_LEARNING_CAP, max(_LEARNING_NUMBERS // pair.width, _FIRST))
 
-    def _refuse_drift(self, pair: _Pair) -> None:
+    def _refuse_unsteady(self, pair: _Pair) -> None:
         if self.question.runs_as is not Shape.PROGRAM and pair.outputs:
             steadiness(joined(pair.outputs), self.question.observe)
 
@@ -290,8 +302,8 @@ class _Course:
         foreseen = None if question.claim is None else foresee_sequential(epochs, limit, pairs, notion, self.error)
         return Watched(
             attempt=Attempt(best.number, "sequential", bound, considered),
-            sequential=Sequential(log_wealth(epochs, pairs, notion), stopped, epochs),
-            learning=self.learning,
+            sequential=Sequential(log_wealth(epochs, pairs, notion), stopped, epochs, self.looked),
+            learning=self.learning + self.looked,
             measuring=made - self.learning,
             limit=limit,
             foreseen=foreseen,

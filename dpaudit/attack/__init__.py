@@ -5,7 +5,7 @@ from dpaudit.attack.families import families, watched
 from dpaudit.attack.glance import glance
 from dpaudit.attack.learned import learner, needed_by
 from dpaudit.attack.low_bits import choose_low_bits
-from dpaudit.attack.partition import Partition, count_event, in_degrees
+from dpaudit.attack.partition import Partition, count_event, identities, in_degrees
 from dpaudit.attack.predict import event_weight
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "event_weight",
     "families",
     "glance",
+    "identities",
     "in_degrees",
     "learner",
     "needed_by",

@@ -178,9 +178,10 @@ def watched(outputs: Outputs) -> Partition:
 
     For each form a few bins along its number, or along the sum of all its numbers where it has several; one cell for
     all forms without a run here, even if others know of them: which forms show later says in which order they do.
+    For the same reason forms stand in the order of their texts.
     """
     rules = []
-    for form, rows in zip(outputs.forms, outputs.numbers, strict=True):
+    for form, rows in sorted(zip(outputs.forms, outputs.numbers, strict=True), key=lambda item: item[0]):
         if not len(rows):
             continue
         columns = rows.shape[1]

@@ -34,6 +34,15 @@ def _row_table(score: Rows) -> tuple[Integers, Floats, Integers]:
     return keys[order], rows[order], order
 
 
+def identities(outputs: Outputs) -> Integers:
+    """One integer for each run, (runs,): the same for equal outputs; others practically never share one."""
+    found = np.zeros(len(outputs), dtype=np.int64)
+    for code, numbers in enumerate(outputs.numbers):
+        mixed = np.uint64((code + 1) * int(_MIX) & (2**64 - 1))
+        found[outputs.codes == code] = (row_keys(numbers).view(np.uint64) ^ mixed).view(np.int64)
+    return found
+
+
 def row_keys(numbers: Floats) -> Integers:
     """One integer for each row: equal rows have equal keys, others practically never do."""
     keys = np.zeros(len(numbers), dtype=np.uint64)
@@ -148,6 +157,22 @@ class Partition:
             parts.append(_count_rule(rule, numbers) if len(numbers) else empty)
             known += len(numbers)
         return np.concatenate([*parts, [len(outputs) - known]]).astype(np.int64)
+
+    def places(self, outputs: Outputs) -> Integers:
+        """Return the cell of every run, (runs,), in their order."""
+        found = np.full(len(outputs), self.size - 1, dtype=np.int64)
+        index = {form: code for code, form in enumerate(outputs.forms)}
+        start = 0
+        for rule in self.rules:
+            code = index.get(rule.form)
+            if code is not None and len(outputs.numbers[code]):
+                cells: Integers | int = 0
+                if rule.score is not None and rule.edges:
+                    values = score_of(rule.score, outputs.numbers[code])
+                    cells = np.searchsorted(np.asarray(rule.edges), values, side="right")
+                found[outputs.codes == code] = start + cells
+            start += len(rule.edges) + 1
+        return found
 
     def event(self, labels: Integers) -> Event:
         """Return the event with these labels for the cells; the cell of other forms speaks for neither side."""

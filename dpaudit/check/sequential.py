@@ -98,11 +98,11 @@ def _whole(counts: Counts, speaks: tuple[bool, bool]) -> bool:
 
 
 def _runs(evidence: Evidence, sequential: Sequential) -> Finding:
-    own = sum(sum(epoch.stakes[0].own.runs) for epoch in sequential.epochs)
+    looked, own = sequential.looked, sum(sum(epoch.stakes[0].own.runs) for epoch in sequential.epochs)
     firsts = {epoch.pair: sum(epoch.stakes[0].past.runs) for epoch in reversed(sequential.epochs)}
-    known = len(firsts) < len(evidence.pairs) or sum(firsts.values()) == evidence.learning
-    holds = own == evidence.measuring and known
-    holds = holds and evidence.learning + evidence.measuring <= _limit(evidence)
+    known = len(firsts) < len(evidence.pairs) or sum(firsts.values()) + looked == evidence.learning
+    holds = own == evidence.measuring and known and (looked == 0 or (looked > 0 and sequential.stopped))
+    holds = holds and evidence.learning + evidence.measuring - looked <= _limit(evidence)
     return answered("runs", holds, f"{own} runs were bet on, and {evidence.measuring} are stated")
 
 

@@ -18,10 +18,21 @@ import numpy as np
 from dpaudit.attack import Choice, Partition, choose, count_event, in_degrees
 from dpaudit.bounds.power import Foreseen, foresee
 from dpaudit.bounds.statement import lower_bound
-from dpaudit.errors import UsageError
+from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.evidence import Evidence
 from dpaudit.game.outputs import Outputs, from_array
-from dpaudit.members import Attempt, Bound, Counts, Histogram, PairRecord, RunInfo, Scores, Target, round_outward
+from dpaudit.members import (
+    Attempt,
+    Bound,
+    Counts,
+    Histogram,
+    PairRecord,
+    RunInfo,
+    Scores,
+    Target,
+    Verdict,
+    round_outward,
+)
 from dpaudit.neighbours.digest import digest
 from dpaudit.picture import histogram_cells
 from dpaudit.privacy import ApproxDP, Claim, PureDP, parse_claim
@@ -38,6 +49,7 @@ from dpaudit.scores.rates import FALSE_POSITIVE_RATES, gaussian_epsilon, gaussia
 from dpaudit.scores.reading import as_outputs, as_scores, refuse_only_nan
 from dpaudit.scores.split import Split, at, split
 from dpaudit.seeds import given_or_fresh
+from dpaudit.steady import steadiness
 from dpaudit.verdicts import judge
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -57,6 +69,9 @@ ASSUMED = {
     ),
     "outputs": ("outputs of a side are independent draws of one law", _DECLARED),
 }
+
+
+_LOST = "outputs were sorted before they were handed in: whether they hang together in time cannot be seen"
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -122,7 +137,7 @@ def audit_scores(
         scores = _beside(design, members, others, None, at_delta, None)
     else:
         cut = _split(case)
-        evidence = _independent(case, cut)
+        evidence = _independent_in_order(case, cut)
         scores = _beside(design, members, others, cut, at_delta, 1 - case.confidence)
     return msgspec.structs.replace(evidence, scores=scores, run=_run_info(started, clock))
 
@@ -156,7 +171,7 @@ def audit_outputs(
     sides = as_outputs(outputs0, "outputs0"), as_outputs(outputs1, "outputs1")
     target = Target(name, None, {}, "outputs", "recorded")
     case = _case(target, (outputs0, outputs1), sides, claim, delta, confidence, seed)
-    return msgspec.structs.replace(_independent(case, _split(case)), run=_run_info(started, clock))
+    return msgspec.structs.replace(_independent_in_order(case, _split(case)), run=_run_info(started, clock))
 
 
 def _case(
@@ -194,6 +209,31 @@ def _split(case: Case) -> Split:
 
 
 # --- a training run for every score, or outputs -----------------------------------------------------------
+
+
+def _independent_in_order(case: Case, cut: Split) -> Evidence:
+    """Audit outputs that are draws of their own; INVALID where the order they were recorded in says otherwise."""
+    try:
+        case = _refuse_unsteady(case)
+    except InvalidRunsError as error:
+        return _invalid(case, str(error))
+    return _independent(case, cut)
+
+
+def _refuse_unsteady(case: Case) -> Case:
+    """Raise where recorded outputs drift or hang together in their order. Sorted ones have lost it, and say so."""
+    if any(map(_sorted, case.sides)):
+        return msgspec.structs.replace(case, assumptions=(*case.assumptions, _LOST))
+    steadiness(case.sides)
+    return case
+
+
+def _sorted(outputs: Outputs) -> bool:
+    """Whether numbers ascend or descend, as no independent draws do but in one of n! cases each."""
+    if len(outputs.forms) != 1 or outputs.numbers[0].shape[1] != 1:
+        return False
+    steps = np.diff(outputs.numbers[0][:, 0])
+    return bool(np.any(steps != 0) and (np.all(steps >= 0) or np.all(steps <= 0)))
 
 
 def _independent(case: Case, cut: Split) -> Evidence:
@@ -251,7 +291,7 @@ def _one_run(case: Case, members: Floats, others: Floats) -> Evidence:
 # --- the evidence -----------------------------------------------------------------------------------------
 
 
-def _bound(case: Case, method: str, value: float, confidence: float, counts: Counts) -> Bound:
+def _bound(case: Case, method: str, value: float, confidence: float, counts: Counts | None) -> Bound:
     return Bound(
         value=round_outward(value, "lower"),
         side="lower",
@@ -302,6 +342,19 @@ def _evidence(
         detectable_on="event" if foreseen is None else foreseen.where,
         power=() if foreseen is None else foreseen.smaller,
         assumptions=case.assumptions,
+    )
+
+
+def _invalid(case: Case, reason: str) -> Evidence:
+    """The evidence where the recorded outputs cannot be trusted."""
+    nothing = _bound(case, "none", 0.0, case.confidence, None)
+    evidence = _evidence(case, [Attempt(0, "none", nothing, ())], None, 0, 0, None)
+    return msgspec.structs.replace(
+        evidence,
+        attempts=(),
+        lower=msgspec.structs.replace(nothing, pair=None, assumes=()),
+        verdict=Verdict.INVALID,
+        reason=f"The runs cannot be trusted: {reason}.",
     )
 
 

@@ -62,3 +62,71 @@ def test_categories_that_begin_to_change_are_a_drift():
 
     evidence = dp.audit(changing, claim="epsilon=1", pairs=[(0, 0)], relation="declared", runs=4_000)
     assert evidence.verdict is dp.Verdict.INVALID and "drift" in evidence.reason
+
+
+def texts(data, size, rng):
+    """One of ten thousand texts, as likely as any other."""
+    return [f"c{i}" for i in rng.integers(10**4, size=size)]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_many_texts_are_no_drift(seed):
+    evidence = dp.audit(texts, claim="epsilon=1", pairs=[(0, 0)], relation="declared", runs=40_000, seed=seed)
+    assert evidence.verdict is dp.Verdict.NOT_VIOLATED
+
+
+class Flips:
+    """Randomised response, ε = 1 in every output, whose flip is drawn anew every eighth call."""
+
+    def __init__(self):
+        self.calls = 0
+        self.rng = np.random.default_rng(5)
+
+    def flip(self, rng):
+        if self.calls % 8 == 0:
+            self.held = rng.random() < 1 / (1 + np.e)
+        self.calls += 1
+        return self.held
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("shape", "sequential"),
+    [("seeded", False), ("opaque", False), ("sampler", False), ("seeded", True), ("opaque", True)],
+)
+def test_runs_that_share_their_noise_are_invalid(shape, seed, sequential):
+    flips = Flips()
+    functions = {
+        "seeded": lambda data, rng: data ^ int(flips.flip(rng)),
+        "opaque": lambda data: data ^ int(flips.flip(flips.rng)),
+        "sampler": lambda data, size, rng: data ^ np.array([int(flips.flip(rng)) for _ in range(size)]),
+    }
+    evidence = dp.audit(
+        functions[shape],
+        claim="epsilon=1",
+        pairs=[(1, 0)],
+        relation="declared",
+        runs=2_000,
+        seed=seed,
+        sequential=sequential,
+        floating_point="ignore",
+    )
+    assert evidence.verdict is dp.Verdict.INVALID
+    assert "hang together" in evidence.reason and "from one call to the next" in evidence.reason
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_recorded_outputs_that_share_their_noise_are_invalid(seed):
+    rng = np.random.default_rng(seed)
+    flips = [np.repeat(rng.random(100) < 1 / (1 + np.e), 8) for _ in range(2)]
+    evidence = dp.audit_outputs((1 ^ flips[0]).tolist(), (0 ^ flips[1]).tolist(), claim="epsilon=1", seed=seed)
+    assert evidence.verdict is dp.Verdict.INVALID and "hang together" in evidence.reason
+    assert evidence.lower.value == 0 and not evidence.attempts
+
+
+def test_recorded_outputs_that_were_sorted_say_that_their_order_is_lost():
+    rng = np.random.default_rng(0)
+    scores = np.sort(rng.normal(size=400)), np.sort(rng.normal(size=400))
+    evidence = dp.audit_scores(*scores, claim="epsilon=1, delta=1e-5", seed=0)
+    assert evidence.verdict is not dp.Verdict.INVALID
+    assert any("sorted" in assumption for assumption in evidence.assumptions)

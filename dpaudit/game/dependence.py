@@ -1,0 +1,185 @@
+"""Do the runs of a side hang together in the order of their calls?
+
+Every bound counts runs as independent draws of one law. Runs that share their noise with the runs before them (a
+Markov chain that goes on from its last state, a buffer of noise, a cache that is renewed now and then) follow the
+right law one by one, show no drift, and fill the counts of an event as if there were fewer of them. Two looks at the
+order of a side's runs find that. Both are exact where the order does not matter, and choose nothing by what they see.
+
+*Lags.* Runs are put into disjoint pairs (i, i + lag). Given how many runs of all pairs lie in a set of cells, every
+arrangement of them is equally likely (the permutation argument of Fisher 1935), so that the number of pairs of which
+just one run lies in the set has a known law, whatever the mechanism (`discordant_tail`).
+
+*Windows.* Where outputs come back to the last bit, the share of windows of consecutive runs that hold an output twice
+is compared with that of windows of as many runs from far apart. The first half of each block makes the one, the second
+the other, so that given how many windows repeat an output, how many of them are consecutive ones is hypergeometric
+(Fisher 1935).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln, logsumexp
+
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+CLASSES = 32
+"""How many classes of cells are told apart, at most: the tables of pairs have as many rows and columns."""
+
+MOST_RUNS = 2**14
+"""Runs of a side of one block that are looked at: the first ones."""
+
+LAGS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 64, 100, 128, 256, 500, 512, 1000, 1024, 2048)
+WINDOWS = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
+_ERROR = 1e-9  # for all sets, lags and windows of one side together
+_WORTH_A_LOOK = 5.5  # standard deviations: nearer to the mean, an exact tail is never that small
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What the order of a side's runs comes to; of several blocks, the sum.
+
+    Attributes:
+        pairs: (lags, classes, classes), how many pairs have their first run in one class and their second in another.
+        near: (sizes, 2), how many windows of consecutive runs repeat an output, and how many do not.
+        far: (n,) the outputs of the runs that are for windows of runs from far apart, as numbers.
+    """
+
+    pairs: Integers
+    near: Integers
+    far: Integers
+
+    def __add__(self, other: Order) -> Order:
+        return Order(self.pairs + other.pairs, self.near + other.near, np.concatenate([self.far, other.far]))
+
+
+def order_of_runs(classes: Integers, outputs: Integers) -> Order:
+    """Return what the order of runs comes to.
+
+    Args:
+        classes: (n,) the class of each run in the order of the calls, below `CLASSES`, by cells that were fixed
+            before these runs.
+        outputs: (n,) a number for each run, the same only for equal outputs.
+    """
+    classes, outputs = classes[:MOST_RUNS], outputs[:MOST_RUNS]
+    near, far = np.split(outputs, [len(outputs) // 2])
+    windows = [_repeating(near[: len(near) // size * size].reshape(-1, size)) for size in WINDOWS]
+    return Order(np.stack([_paired(classes, lag) for lag in LAGS]), np.array(windows, dtype=np.int64), far)
+
+
+def together(orders: list[Order]) -> Order:
+    """Return the order of several blocks as one."""
+    pairs = np.zeros((len(LAGS), CLASSES, CLASSES), dtype=np.int64)
+    nothing = Order(pairs, np.zeros((len(WINDOWS), 2), dtype=np.int64), np.zeros(0, dtype=np.int64))
+    return reduce(Order.__add__, orders, nothing)
+
+
+def _paired(classes: Integers, lag: int) -> Integers:
+    first = np.arange(len(classes) - lag) if len(classes) > lag else np.arange(0)
+    first = first[(first // lag) % 2 == 0]
+    table = np.bincount(classes[first] * CLASSES + classes[first + lag], minlength=CLASSES * CLASSES)
+    return table.reshape(CLASSES, CLASSES).astype(np.int64)
+
+
+def _repeating(windows: Integers) -> tuple[int, int]:
+    """Return how many windows, the rows, hold an output twice, and how many do not."""
+    ordered = np.sort(windows, axis=1)
+    repeating = int(np.count_nonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1)))
+    return repeating, len(windows) - repeating
+
+
+def hanging_together(order: Order) -> str | None:
+    """Say in which way runs hang together, as the rest of a sentence about "the outputs of a side"; None if not."""
+    limit = np.log(_ERROR / (len(LAGS) * 2 * CLASSES * 2 + len(WINDOWS) * 2))
+    for lag, table in zip(LAGS, order.pairs, strict=True):
+        found = _alike(table, limit)
+        if found is not None:
+            return f"agree {'more' if found < 0 else 'less'} often than independent runs {_apart(lag)}"
+    for size, near in zip(WINDOWS, order.near, strict=True):
+        windows = len(order.far) // size
+        far = np.array(_repeating(order.far[: windows * size].reshape(size, windows).T))
+        if _log_hypergeometric_tail(near, far) <= limit:
+            more = near[0] * far.sum() > far[0] * near.sum()
+            return (
+                f"repeat one another {'more' if more else 'less'} often within {size} consecutive calls than between "
+                "calls that are far apart"
+            )
+    return None
+
+
+def _apart(lag: int) -> str:
+    return "from one call to the next" if lag == 1 else f"at a distance of {lag} calls"
+
+
+def _alike(table: Integers, limit: float) -> float | None:
+    """Return how far a number of discordant pairs strays where it is too unlikely: below 0 for too few."""
+    rows, columns = table.sum(axis=1), table.sum(axis=0)
+    single = np.diagonal(table), rows, columns
+    within = np.diagonal(table.cumsum(axis=0).cumsum(axis=1)), rows.cumsum(), columns.cumsum()
+    both, first, second = (np.concatenate(parts) for parts in zip(single, within, strict=True))
+    pairs, ones = int(table.sum()), first + second
+    discordant = ones - 2 * both
+    if pairs < 2:
+        return None
+    mean, deviation = discordant_moments(pairs, ones)
+    strayed = (discordant - mean) / np.maximum(deviation, 1e-9)
+    for place in np.flatnonzero((np.abs(strayed) > _WORTH_A_LOOK) & (deviation > 0)):
+        few = bool(strayed[place] < 0)
+        if discordant_tail(pairs, int(ones[place]), int(discordant[place]), few=few) <= limit:
+            return float(strayed[place])
+    return None
+
+
+def discordant_moments(pairs: int, ones: Integers) -> tuple[Floats, Floats]:
+    """Return mean and standard deviation of the number of discordant pairs, of 2·``pairs`` runs with so many ones."""
+    runs = 2 * pairs
+    one, other = np.asarray(ones, dtype=np.float64), runs - np.asarray(ones, dtype=np.float64)
+    mean = one * other / (runs - 1)
+    two = pairs * (pairs - 1) * 4 * one * (one - 1) * other * (other - 1)
+    two /= runs * (runs - 1) * (runs - 2) * (runs - 3)
+    return mean, np.sqrt(np.maximum(two + mean - mean * mean, 0.0))
+
+
+def discordant_tail(pairs: int, ones: int, discordant: int, *, few: bool) -> float:
+    """Return the log-probability of at most, or at least, so many discordant pairs where every order is as likely.
+
+    Of the C(2m, k) arrangements of k ones on m pairs, m!/(a! d! c!)·2^d have d discordant pairs, a = (k − d)/2 of ones
+    and c = m − a − d of others.
+    """
+    most = min(ones, 2 * pairs - ones)
+    counts = np.arange(ones % 2, most + 1, 2, dtype=np.float64)
+    alike = (ones - counts) / 2
+    others = pairs - alike - counts
+    arrangements = gammaln(pairs + 1) - gammaln(alike + 1) - gammaln(counts + 1) - gammaln(others + 1)
+    logs = arrangements + counts * np.log(2)
+    chosen = counts <= discordant if few else counts >= discordant
+    return float(logsumexp(logs[chosen]) - logsumexp(logs)) if chosen.any() else -np.inf
+
+
+def _log_hypergeometric_tail(near: Integers, far: Integers) -> float:
+    """Return the log-probability that repeats fall so unevenly on near and far windows, to the side where they do."""
+    total, repeating, drawn = int(near.sum() + far.sum()), int(near[0] + far[0]), int(near.sum())
+    counts = np.arange(max(0, drawn + repeating - total), min(repeating, drawn) + 1, dtype=np.float64)
+    logs = _log_choose(repeating, counts) + _log_choose(total - repeating, drawn - counts)
+    more = near[0] * far.sum() > far[0] * near.sum()
+    chosen = counts >= near[0] if more else counts <= near[0]
+    return float(logsumexp(logs[chosen]) - logsumexp(logs))
+
+
+def _log_choose(n: int, k: Floats) -> Floats:
+    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
+
+
+def classes_of(counts: Integers) -> Integers:
+    """Return a class for each cell, (cells,): neighbouring cells that together hold about as many runs as others.
+
+    Args:
+        counts: (cells,) the runs of each cell, of other runs than will be looked at.
+    """
+    before = np.cumsum(counts) - counts / 2
+    share = before / max(float(np.sum(counts)), 1.0)
+    return np.minimum((share * CLASSES).astype(np.int64), CLASSES - 1)

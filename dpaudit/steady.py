@@ -1,0 +1,115 @@
+"""Are the runs of a side independent draws of one law, whenever they are made?
+
+Nobody can know this of a function with a state of its own. What can be known is that outputs drift with the order of
+the calls (`game.drift`), or hang together in it (`game.dependence`): then no bound holds, and the runs are refused.
+Programs need no such look: they are called again on the same draws, and keep no state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpaudit.attack import Partition, identities, watched
+from dpaudit.errors import InvalidRunsError
+from dpaudit.event import Linear, Rule
+from dpaudit.game.dependence import Order, classes_of, hanging_together, order_of_runs, together
+from dpaudit.game.drift import drifted
+from dpaudit.game.outputs import Outputs, concatenate
+from dpaudit.game.timed import untimed
+
+Array = np.ndarray[Any, Any]
+Cells = tuple[Array, Array]
+Noted = tuple[Array, Array, Array, Array]
+"""Of a side of a block: how many runs fill each steady cell, and the parts of an `Order`."""
+
+_DRIFT = (
+    "the outputs drift with the order of the calls: the mechanism keeps a state between calls, so its runs "
+    "are not independent draws of one law"
+)
+_TOGETHER = (
+    "the outputs of a side hang together: they {how}, so its runs are not independent draws. A chain that goes on from "
+    "its last state, a store of noise, or a cache does that: draw all noise afresh in every call"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Steady:
+    """Cells in which runs must fall alike at all times, and how learning runs that did not make them fell.
+
+    ``classes`` are a few groups of these cells, by which neighbouring runs are compared.
+    """
+
+    cells: Partition
+    classes: tuple[int, ...]
+    counts: Cells
+    timed: bool = False
+
+    def note(self, outputs: Outputs) -> Noted:
+        """Note of a side of a block what tells whether it is steady."""
+        places = self.cells.places(outputs)
+        order = order_of_runs(np.asarray(self.classes)[places], identities(untimed(outputs) if self.timed else outputs))
+        return np.bincount(places, minlength=self.cells.size), order.pairs, order.near, order.far
+
+
+def steadiness(outputs: tuple[Outputs, Outputs], observe: tuple[str, ...] = ()) -> Steady:
+    """Make cells of the first half of the learning runs; refuse a second half that is not steady in them.
+
+    Run times drift with the machine: where they are observed, the cells do not look at them.
+    """
+    halves = [len(side) // 2 for side in outputs]
+    early_half = concatenate([side.first(half) for side, half in zip(outputs, halves, strict=True)])
+    cells = blind_to_time(watched(untimed(early_half))) if observe else watched(early_half)
+    steady = Steady(cells, tuple(classes_of(cells.counts(early_half)).tolist()), _nothing(cells), bool(observe))
+    parts = [(half, half + (len(side) - half) // 2, len(side)) for side, half in zip(outputs, halves, strict=True)]
+    early, late = (
+        [steady.note(side.take(np.arange(part[i], part[i + 1]))) for side, part in zip(outputs, parts, strict=True)]
+        for i in (0, 1)
+    )
+    refuse_unsteady(steady, [tuple(early), tuple(late)])
+    return Steady(cells, steady.classes, (early[0][0] + late[0][0], early[1][0] + late[1][0]), steady.timed)
+
+
+def _nothing(cells: Partition) -> Cells:
+    return np.zeros(cells.size, dtype=np.int64), np.zeros(cells.size, dtype=np.int64)
+
+
+def blind_to_time(cells: Partition) -> Partition:
+    """Return cells of outputs without their run time as cells of outputs with it."""
+    rules = []
+    for rule in cells.rules:
+        score = rule.score
+        if isinstance(score, Linear):
+            weights = tuple((*row, 0.0) for row in score.weights)
+            score = Linear((*score.center, 0.0), (*score.scale, 1.0), score.clips, weights)
+        rules.append(Rule(rule.form, score, rule.edges, rule.labels))
+    return Partition(cells.family, tuple(rules))
+
+
+def refuse_unsteady(steady: Steady, noted: Sequence[Sequence[Noted]]) -> None:
+    """Raise where late blocks fall differently from early ones, or all from earlier runs, or runs hang together.
+
+    Args:
+        steady: the cells, and how earlier runs fell.
+        noted: of each block in turn, what was noted of side 0 and of side 1.
+
+    Raises:
+        InvalidRunsError: with what is wrong with the runs.
+    """
+    nothing = np.zeros(steady.cells.size, dtype=np.int64)
+    half = -(-len(noted) // 2)
+    for side in (0, 1):
+        early, late = (sum((block[side][0] for block in part), nothing) for part in (noted[:half], noted[half:]))
+        if drifted(early, late) or drifted(steady.counts[side], early + late):
+            raise InvalidRunsError(_DRIFT)
+        refuse_hanging_together([Order(*block[side][1:]) for block in noted])
+
+
+def refuse_hanging_together(orders: list[Order]) -> None:
+    """Raise `InvalidRunsError` where the runs of a side hang together in the order of their calls."""
+    how = hanging_together(together(orders))
+    if how is not None:
+        raise InvalidRunsError(_TOGETHER.format(how=how))

@@ -1,0 +1,122 @@
+"""Do runs that hang together get noticed, by limits that are exact where they do not?"""
+
+import itertools
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, hypergeom
+
+from dpaudit.game import dependence
+from dpaudit.game.dependence import (
+    CLASSES,
+    LAGS,
+    classes_of,
+    discordant_moments,
+    discordant_tail,
+    hanging_together,
+    order_of_runs,
+    together,
+)
+
+
+def in_order(values):
+    """The order of runs whose outputs are small whole numbers, in several blocks."""
+    blocks = np.array_split(np.asarray(values), max(1, len(values) // 1000))
+    return together([order_of_runs(block % CLASSES, block) for block in blocks])
+
+
+@pytest.mark.parametrize(("pairs", "ones"), [(1, 1), (2, 2), (3, 2), (4, 3), (4, 4), (5, 7)])
+def test_the_law_of_discordant_pairs_is_that_of_all_arrangements(pairs, ones):
+    counted = Counter()
+    for chosen in itertools.combinations(range(2 * pairs), ones):
+        counted[sum((2 * i in chosen) != (2 * i + 1 in chosen) for i in range(pairs))] += 1
+    total = math.comb(2 * pairs, ones)
+    for found in counted:
+        few = sum(count for value, count in counted.items() if value <= found) / total
+        many = sum(count for value, count in counted.items() if value >= found) / total
+        assert math.exp(discordant_tail(pairs, ones, found, few=True)) == pytest.approx(few, rel=1e-9)
+        assert math.exp(discordant_tail(pairs, ones, found, few=False)) == pytest.approx(many, rel=1e-9)
+    if pairs >= 2:
+        mean, deviation = discordant_moments(pairs, np.array([ones]))
+        assert mean[0] == pytest.approx(sum(v * c for v, c in counted.items()) / total)
+        square = sum(v * v * c for v, c in counted.items()) / total
+        assert deviation[0] == pytest.approx(math.sqrt(square - mean[0] ** 2), abs=1e-9)
+
+
+@pytest.mark.parametrize(("near", "far"), [((3, 7), (1, 9)), ((0, 20), (13, 2)), ((5, 5), (5, 5))])
+def test_the_law_of_repeating_windows_is_hypergeometric(near, far):
+    law = hypergeom(sum(near) + sum(far), near[0] + far[0], sum(near))
+    more = near[0] * sum(far) > far[0] * sum(near)
+    expected = law.sf(near[0] - 1) if more else law.cdf(near[0])
+    found = dependence._log_hypergeometric_tail(np.array(near), np.array(far))
+    assert math.exp(found) == pytest.approx(expected)
+
+
+LAWS = {
+    "a coin": lambda rng, n: rng.integers(2, size=n),
+    "a rare event": lambda rng, n: rng.random(n) < 0.01,
+    "sixty values": lambda rng, n: rng.integers(60, size=n),
+    "values of falling chance": lambda rng, n: np.minimum(rng.geometric(0.2, n), 200),
+    "a thousand texts": lambda rng, n: rng.integers(1000, size=n),
+    "never the same": lambda rng, n: rng.permutation(n),
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_independent_runs_are_called_dependent_no_more_often_than_stated(law, monkeypatch):
+    monkeypatch.setattr(dependence, "_ERROR", 0.1)
+    monkeypatch.setattr(dependence, "_WORTH_A_LOOK", 2.5)
+    found = [
+        hanging_together(in_order(LAWS[law](np.random.default_rng(seed), 1200).astype(np.int64))) is not None
+        for seed in range(40)
+    ]
+    assert binomtest(sum(found), len(found), 0.1, alternative="greater").pvalue > 1e-3
+
+
+def repeated(values, times):
+    return np.repeat(values, times)
+
+
+def cycled(values, length):
+    return np.resize(values[:length], len(values))
+
+
+DEPENDENT = {
+    "a coin that is tossed every 8 runs": lambda rng: repeated(rng.integers(2, size=500), 8),
+    "a rare event in groups of 8": lambda rng: repeated(rng.random(2500) < 0.02, 8),
+    "texts that come 8 times each": lambda rng: repeated(rng.integers(10**4, size=500), 8),
+    "a store of 100 noises": lambda rng: cycled(rng.permutation(20_000), 100),
+    "a store of 1000 noises": lambda rng: cycled(rng.permutation(20_000), 1000),
+    "every second noise is the one before turned round": lambda rng: np.stack(
+        [coins := rng.integers(2, size=2000), 1 - coins], axis=1
+    ).ravel(),
+    "a sticky chain": lambda rng: np.cumsum(rng.random(4000) < 0.3) % 2,
+    "runs that take turns": lambda rng: np.tile([0, 1], 2000),
+    "every 64th run is the same": lambda rng: np.where(np.arange(20_000) % 128 < 64, 1, rng.integers(2, size=20_000)),
+}
+
+
+@pytest.mark.parametrize("kind", DEPENDENT)
+@pytest.mark.parametrize("seed", range(3))
+def test_runs_that_hang_together_are_found(kind, seed):
+    assert hanging_together(in_order(DEPENDENT[kind](np.random.default_rng(seed)).astype(np.int64)))
+
+
+def test_the_sentence_says_at_which_distance():
+    rng = np.random.default_rng(0)
+    far = np.concatenate([np.tile(rng.integers(2, size=5), 1), rng.integers(2, size=4000)])
+    for i in range(5, len(far)):
+        if rng.random() < 0.8:
+            far[i] = far[i - 5]
+    assert "at a distance of 5 calls" in hanging_together(in_order(far))
+    assert 5 in LAGS
+
+
+def test_classes_are_neighbouring_cells_of_about_the_same_size():
+    counts = np.random.default_rng(0).integers(1, 100, size=500)
+    classes = classes_of(counts)
+    assert np.all(np.diff(classes) >= 0) and classes.max() == CLASSES - 1
+    assert max(np.bincount(classes, weights=counts)) < 2 * counts.sum() / CLASSES
+    assert classes_of(np.zeros(3, dtype=np.int64)).tolist() == [0, 0, 0]
