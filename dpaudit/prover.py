@@ -32,6 +32,8 @@ from dpaudit.members import Attempt, Bound, Counterexample, Proof, Verdict, roun
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.kept import kept_text
 from dpaudit.privacy import ApproxDP, Claim, PureDP
+from dpaudit.program.budget import SECONDS, now
+from dpaudit.program.budget import time_budget as within
 from dpaudit.program.fold import Fold
 from dpaudit.proof.exact import ExactLoss, enumerated_privacy
 from dpaudit.proof.fold import FoldProof, prove_fold
@@ -65,6 +67,7 @@ def prove(
     seed: int | None = None,
     workers: int = 1,
     keep_data: bool = False,
+    time_budget: float | None = SECONDS,
     listen: Listener | None = None,
 ) -> Evidence:
     """Prove an upper bound of a program's ε, look for a counterexample, and confirm it by runs.
@@ -81,6 +84,8 @@ def prove(
         confidence: of what is sampled.
         seed: the root of every random draw, by default a fresh one; workers: processes.
         keep_data: the evidence holds the domain that was enumerated, so that anyone can replay it.
+        time_budget: seconds for reading and proving, runs apart; None for as long as it takes. Nothing is left of a
+            proof that takes longer.
         listen: called with (stage, runs done, runs in all).
 
     Returns:
@@ -101,12 +106,13 @@ def prove(
         )
     given = mechanism.parameters_with(parameters)
     root = whole("seed", given_or_fresh(seed), least=0)
-    if domain is None or isinstance(domain, str):
-        found = _aligned(mechanism, given, relation, length, domain, total, root)
-    else:
-        if length is not None:
-            raise UsageError("a domain that lists all datasets has their lengths too; leave out the length")
-        found = _enumerated(mechanism, given, relation, domain, keep_data)
+    if domain is not None and not isinstance(domain, str) and length is not None:
+        raise UsageError("a domain that lists all datasets has their lengths too; leave out the length")
+    with within(time_budget, mechanism.name):
+        if domain is None or isinstance(domain, str):
+            found = _aligned(mechanism, given, relation, length, domain, total, root)
+        else:
+            found = _enumerated(mechanism, given, relation, domain, keep_data)
     question = ask(mechanism, given, claim, [found.pair], found.relation, confidence, root, workers)
     if question.claim is not None and not isinstance(question.claim, PureDP | ApproxDP):
         raise UsageError(f"a proof bounds ε, which says nothing of {question.claim}; give an epsilon=… claim")
@@ -212,6 +218,7 @@ def _witness(tree: TreeProof, mechanism: Mechanism, given: Mapping[str, Any], ru
     """The counterexample whose exact loss is largest, or one of nearly that loss that runs can confirm."""
     if find_spec("flint") is None:
         return None
+    now("looking for a counterexample")
     from dpaudit.proof.witness import find_witness
 
     largest = find_witness(tree, mechanism.function, given, seed=seed)
@@ -233,6 +240,7 @@ def _enumerated(
     if which is None:
         raise UsageError("say which datasets of the domain are neighbours, such as relation='replace'")
     which = _relation(which)
+    now("following all ways through it")
     loss = enumerated_privacy(mechanism.function, list(domain), which, given)
     _, high = loss.epsilon
     first, second = loss.pair

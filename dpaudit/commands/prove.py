@@ -35,6 +35,7 @@ from dpaudit.terminal import (
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of what the runs show.")
 @click.option("--seed", type=Count(), help="Root of every random draw; by default a fresh one, which is recorded.")
 @click.option("--workers", type=Count(), default=1, show_default=True, help="Processes.")
+@click.option("--time-budget", type=float, default=60.0, show_default=True, help="Seconds for reading and proving.")
 @click.option("--keep-data", is_flag=True, help="Keep the domain in the evidence, for replay.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the evidence ('-': standard output).")
 @click.option("--html", "html_file", metavar="FILE", help="Write the report ('-': standard output).")

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.program.budget import spend
 from dpaudit.program.linear import Linear
 from dpaudit.program.outcome import Raised, run_once
 from dpaudit.program.scalar import ScalarNoise
@@ -79,6 +80,7 @@ def agree(
     seen: set[int] = set()
     passed_over = 0
     for run in range(runs):
+        spend()
         centre = rng.normal(0, widest) if run % 2 else 0.0
         data: list[Any] = (centre + rng.normal(0, 1, length) * widest * _SPREADS[run % len(_SPREADS)]).tolist()
         if integer:

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+from dpaudit.program.budget import spend
+
 Rational = int | Fraction
 Row = dict[int, Rational]
 
@@ -51,6 +53,7 @@ class Program:
         """Return a cheapest x at these parameters, or None where no x satisfies all rows."""
         active = [(position, value) for position, value in enumerate(parameters) if value]
         while True:
+            spend()
             leaving = min((b for b in self._rows if self._value(b, active) < 0), default=None)
             if leaving is None:
                 break

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from dpaudit.program.budget import spend
 from dpaudit.program.linear import Linear
 from dpaudit.program.simplex import Rational, whole_where_possible
 
@@ -108,6 +109,7 @@ class Symbol:
 
     def _made(self, expression: Linear, *, is_whole: bool, other: Symbol | None = None) -> Symbol:
         """Return a result, which belongs to the run of the operand that has variables."""
+        spend()
         owner = other if other is not None and self.expression.is_constant else self
         return Symbol(owner._noise, expression, is_whole=is_whole)
 

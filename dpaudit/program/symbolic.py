@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.program.budget import count_path
 from dpaudit.program.linear import Linear
 from dpaudit.program.outcome import raised
 from dpaudit.program.simplex import whole_where_possible
@@ -55,6 +56,7 @@ def read(function: Callable[..., Any], data: Any, parameters: Mapping[str, Any])
     leaves: list[Leaf] = []
     repeated = False
     while pending:
+        count_path()
         decisions = pending.pop()
         noise = SymbolicNoise(nodes, decisions)
         leaf = _run(function, data, parameters, noise)

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from dpaudit.errors import UsageError
+from dpaudit.program.budget import count_branch, spend
 from dpaudit.program.linear import Condition, Linear, contradiction
 from dpaudit.program.noise import Noise
 from dpaudit.program.simplex import whole_where_possible
@@ -194,6 +195,7 @@ class SymbolicNoise(Noise):
         self.refuse("another draw or branch than on the same draws before; a program must keep no state between runs")
 
     def _record(self, draw: Draw) -> Symbol:
+        spend()
         self.ensure_own(self)
         if len(self._draws) >= MOST_DRAWS:
             self.refuse(f"more than {MOST_DRAWS:,} draws on one path")
@@ -217,6 +219,7 @@ class SymbolicNoise(Noise):
         if node is None:
             if self._decided >= MOST_BRANCHES:
                 self.refuse(f"more than {MOST_BRANCHES:,} branches on one path")
+            count_branch(line_of(sys._getframe(1)))
             self._append(new)
             node = new
             here, left = self._here, []

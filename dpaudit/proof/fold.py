@@ -17,6 +17,7 @@ from dpaudit.errors import UsageError
 from dpaudit.function import Mechanism, mechanism
 from dpaudit.neighbours.relation import Relation, parse_relation
 from dpaudit.program.agreement import Agreement, agree
+from dpaudit.program.budget import now
 from dpaudit.program.fold import Fold
 from dpaudit.program.machine import Machine, Part, Unrolled, read_fold
 from dpaudit.proof.certificate import FORMAT, VERSION, linear, nodes_as_data, rational
@@ -157,9 +158,11 @@ def prove_fold(
             f"{found.name} draws whole numbers, which hide nothing between real answers that differ by ½; "
             "give domain='integer' if the answers are whole numbers"
         )
+    now("comparing runs with it")
     agreement = _agree(machine, fold, given, integer=integer, runs=runs)
     if agreement.disagreement is not None:
         raise UsageError(f"{found.name} is read wrongly: {agreement.disagreement}; so nothing is proved of it")
+    now("aligning its steps")
     scope = Scope("any", values, which, {name: as_text(value) for name, value in given.items()})
     digest = f"sha256:{found.digest}" if found.digest else ""
     return FoldProof(found.name, digest, scope, machine, align_fold(machine, which), agreement)

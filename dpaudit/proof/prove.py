@@ -18,6 +18,7 @@ from dpaudit.errors import UsageError
 from dpaudit.function import Mechanism, Shape, mechanism
 from dpaudit.neighbours.relation import Relation, parse_relation
 from dpaudit.program.agreement import Agreement, agree
+from dpaudit.program.budget import now
 from dpaudit.program.symbol import short_decimal
 from dpaudit.program.symbolic import queries, read
 from dpaudit.program.tree import Tree
@@ -144,6 +145,7 @@ def prove_program(
             "relation='queries', 'queries(one)', 'queries(monotone)' or 'queries(norm=1)'"
         )
     integer = values == "integer"
+    now("reading it")
     tree = read(found.function, queries(length, integer=integer), given)
     live = [leaf for leaf in tree.leaves if not leaf.is_null]
     if all(leaf.output[0] == "exception" for leaf in live):
@@ -153,9 +155,11 @@ def prove_program(
             f"{found.name} draws whole numbers, which hide nothing between real answers that differ by ½; "
             "give domain='integer' if the answers are whole numbers"
         )
+    now("comparing runs with it")
     agreement = agree(tree, found.function, given, length, integer=integer, runs=runs)
     if agreement.disagreement is not None:
         raise UsageError(f"{found.name} is read wrongly: {agreement.disagreement}; so nothing is proved of it")
+    now("aligning its paths")
     scope = Scope(length, values, which, {name: as_text(value) for name, value in given.items()})
     digest = f"sha256:{found.digest}" if found.digest else ""
     return Proof(found.name, digest, scope, tree, align(tree, which, length), agreement)

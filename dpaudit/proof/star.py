@@ -21,6 +21,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.errors import UsageError
+from dpaudit.program.budget import spend
 from dpaudit.program.linear import Condition
 from dpaudit.program.tree import Draw, draw_name
 from dpaudit.proof.balls import Balls, Interval
@@ -203,6 +204,7 @@ def _product(left: _Pieces, right: _Pieces) -> _Pieces:
     breaks = sorted({*left.breaks, *right.breaks})
     parts = []
     for middle in _middles(breaks):
+        spend()
         a = left.parts[bisect_right(left.breaks, middle)]
         b = right.parts[bisect_right(right.breaks, middle)]
         parts.append(_times(a, b))

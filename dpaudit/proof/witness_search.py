@@ -17,6 +17,7 @@ import numpy as np
 
 from dpaudit.attack.predict import predicted_bound
 from dpaudit.privacy import PureDP
+from dpaudit.program.budget import spend
 from dpaudit.proof.star_floats import Landscape
 from dpaudit.proof.witness_shapes import LEAST, MOST, Shape
 
@@ -188,6 +189,7 @@ class Search:
         """Improve the members, whose values are those of groups on the scale of asinh."""
         rng, members, scores = self._rng, self._members, self._scores
         for _ in range(generations):
+            spend()
             if np.ptp(scores) <= _CONVERGED:
                 break
             first, second, third = (rng.permutation(_POPULATION) for _ in range(3))

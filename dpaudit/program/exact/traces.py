@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from dpaudit.errors import UsageError
+from dpaudit.program.budget import count_path, spend
 from dpaudit.program.exact.given import Whole
 from dpaudit.program.exact.number import Exact, exact, short_decimal
 from dpaudit.program.exact.refusal import READING, RefusedError, refuse
@@ -45,6 +46,7 @@ class Trace(Noise):
         self.refused: str | None = None
 
     def _branch(self, weights: list[Weight]) -> int:
+        spend()
         position = len(self.taken)
         if position >= MOST_DRAWS_OF_A_TRACE:
             refuse(f"one run draws more than {MOST_DRAWS_OF_A_TRACE:,} times; a loop needs an end to be enumerated")
@@ -169,6 +171,7 @@ class Budget:
                 "(equal states are merged), or allow more traces"
             )
         self.followed += 1
+        count_path()
 
 
 def all_traces(
