@@ -74,7 +74,7 @@ def test_what_is_too_large_is_named_in_time(target, options, named):
 
 def test_a_search_for_a_counterexample_counts_too():
     pytest.importorskip("flint")
-    with pytest.raises(dp.UsageError, match="over while (looking for a counterexample|aligning its paths)"):
+    with pytest.raises(dp.UsageError, match=r"over while (looking for a counterexample|aligning its paths)"):
         dp.prove("svt_unlimited", length=6, runs=0, seed=0, time_budget=0.6)
 
 
