@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +22,17 @@ import numpy as np
 
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.function import Mechanism, Shape
-from dpaudit.game.outputs import Outputs, from_array, from_list, from_paths, how_many, information, only
+from dpaudit.game.outputs import (
+    Outputs,
+    from_array,
+    from_list,
+    from_paths,
+    how_many,
+    information,
+    only,
+    taken,
+    taken_path,
+)
 from dpaudit.game.sitting import Sitting, told
 from dpaudit.game.timed import timed_runs, untimed
 from dpaudit.neighbours.digest import digest
@@ -214,11 +225,12 @@ def _run(
     rng: np.random.Generator,
 ) -> tuple[Outputs, str | None]:
     if mechanism.shape is Shape.PROGRAM:
-        result = run_batch(lambda noise: mechanism.function(data, noise=noise, **parameters), size, rng)
+        result = run_batch(lambda noise: mechanism.function(data, noise=noise, **parameters), size, rng, taken_path)
         return from_paths(result.paths, size), result.fell_back
     if mechanism.shape is Shape.SAMPLER:
         return _sampled(mechanism, data, parameters, size, rng), None
-    return from_list([_call(partial(mechanism.function, data, rng=rng, **parameters)) for _ in runs]), None
+    call = partial(mechanism.function, data, rng=rng, **parameters)
+    return from_list([taken(_call(call)) for _ in runs]), None
 
 
 def _call(function: Callable[[], Any]) -> Any:
@@ -237,12 +249,17 @@ def _sampled(
         outputs = sample(size=size)
     except (Exception, SystemExit):
         # An exception belongs to the run that raises it: ask for the runs one by one.
-        return from_list([only(_call(partial(sample, size=1))) for _ in range(size)])
+        return from_list([taken(only(_call(partial(sample, size=1)))) for _ in range(size)])
     count = how_many(outputs)
     if count != size:
         given = f"{outputs!r:.80}" if count is None else f"{count} outputs"
         raise UsageError(f"{mechanism.name} was asked for size={size} outputs and returned {given}")
-    return from_array(outputs) if isinstance(outputs, np.ndarray) else from_list(list(outputs))
+    if not isinstance(outputs, np.ndarray):
+        rows = hasattr(outputs, "itertuples")  # of a data frame; a list of it would hold its labels
+        return from_list(list(outputs.itertuples(index=False, name=None) if rows else outputs))
+    fresh = np.empty(0)
+    alone = outputs.base is None and sys.getrefcount(outputs) == sys.getrefcount(fresh)
+    return from_array(outputs if alone else outputs.copy())  # whoever else holds it may fill it anew
 
 
 def _interleaved(
@@ -252,7 +269,7 @@ def _interleaved(
     sides: tuple[list[Any], list[Any]] = ([], [])
     for coin in told(game.sitting, block, coins):
         side = int(coin)
-        sides[side].append(_call(partial(mechanism.function, data[side], **game.parameters)))
+        sides[side].append(taken(_call(partial(mechanism.function, data[side], **game.parameters))))
     for side in (0, 1):
         _protect(game, block, side)
     return from_list(sides[0]), from_list(sides[1])
@@ -266,7 +283,7 @@ def _timed(
     streams = [_generator(game.seed, block, stream) for stream in (0, 1, 4, 5)]
     runs = timed_runs(mechanism, data, game.parameters, coins, streams[:2], streams[2:])
     for side, output in told(game.sitting, block, runs):
-        sides[side].append(output)
+        sides[side].append(taken(output))
     for side in (0, 1):
         _protect(game, block, side)
     return from_list(sides[0]), from_list(sides[1])

@@ -23,6 +23,7 @@ from dpaudit.errors import UsageError
 from dpaudit.program.batch import PathOutputs
 from dpaudit.program.noisy import Noisy, entries
 from dpaudit.program.outcome import Raised, entry
+from dpaudit.program.path import ImpureError
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 _EXACT = 2**53  # the largest integers that a float holds are numbers; larger ones are categories
@@ -260,6 +261,51 @@ def only(outputs: Any) -> Any:
 # --- from the outputs of many runs -----------------------------------------------------------------------
 
 
+class Taken:
+    """An output as it was when it was there: its form and its numbers, one, or an array with one for each run."""
+
+    __slots__ = ("form", "numbers")
+
+    def __init__(self, output: Any) -> None:
+        self.numbers: list[_Column] = []
+        try:
+            self.form = _walk(output, self.numbers)
+        except RecursionError:
+            raise _incomparable(output, "it is nested too deeply, or contains itself") from None
+
+
+_FIXED = frozenset({float, int, bool, str, type(None)})
+
+
+def taken(output: Any) -> Any:
+    """Read one output at once: whoever returned a container may fill it anew. A plain value stays as it is."""
+    return output if type(output) in _FIXED else Taken(output)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TakenPath:
+    """What the runs of one path returned, as it was then; a run whose numbers are not all finite stands for itself."""
+
+    runs: np.ndarray[Any, Any]
+    whole: Taken
+    finite: np.ndarray[Any, Any]
+    others: tuple[Any, ...]
+
+
+def taken_path(runs: np.ndarray[Any, Any], output: Any) -> TakenPath | tuple[int, Any]:
+    """Read the output of a path at once: that of a single run, or of many together."""
+    if len(runs) == 1:
+        return int(runs[0]), taken(entry(output, 0))
+    whole = Taken(output)
+    finite = np.ones(len(runs), dtype=bool)
+    for column in whole.numbers:
+        if isinstance(column, np.ndarray) and len(column) != len(runs):
+            raise ImpureError("returned noise of an earlier call")
+        if isinstance(column, np.ndarray) and column.dtype.kind in "if":
+            finite &= np.isfinite(column) if column.dtype.kind == "f" else np.abs(column) <= _EXACT
+    return TakenPath(runs, whole, finite, tuple(taken(entry(output, int(run))) for run in np.flatnonzero(~finite)))
+
+
 class _Collector:
     """Gathers rows by form together with the run that each belongs to."""
 
@@ -268,14 +314,10 @@ class _Collector:
         self._single: dict[str, tuple[list[int], list[list[float]]]] = {}
 
     def add_one(self, run: int, output: Any) -> None:
-        columns: list[float] = []
-        try:
-            form = _walk(output, columns)
-        except RecursionError:
-            raise _incomparable(output, "it is nested too deeply, or contains itself") from None
-        runs, rows = self._single.setdefault(form, ([], []))
+        found = output if type(output) is Taken else Taken(output)
+        runs, rows = self._single.setdefault(found.form, ([], []))
         runs.append(run)
-        rows.append(columns)
+        rows.append(found.numbers)
 
     def add_many(self, runs: np.ndarray[Any, Any], form: str, rows: Floats) -> None:
         if len(runs):
@@ -300,7 +342,7 @@ class _Collector:
 
 
 def from_list(outputs: Sequence[Any]) -> Outputs:
-    """Return the outputs of one call a run."""
+    """Return the outputs of one call a run, as they are now or as they were `taken`."""
     if outputs and all(type(output) is float for output in outputs):
         return from_array(np.asarray(outputs))
     collector = _Collector()
@@ -309,24 +351,20 @@ def from_list(outputs: Sequence[Any]) -> Outputs:
     return collector.outputs(len(outputs))
 
 
-def from_paths(paths: Sequence[PathOutputs], size: int) -> Outputs:
-    """Return the outputs of a batch, in the order of its runs."""
+def from_paths(paths: Sequence[Any], size: int) -> Outputs:
+    """Return the outputs of a batch, in the order of its runs: as they are now, or as they were `taken_path`."""
     collector = _Collector()
     for path in paths:
-        if len(path.runs) == 1:
-            collector.add_one(int(path.runs[0]), entry(path.output, 0))
+        part = taken_path(path.runs, path.output) if isinstance(path, PathOutputs) else path
+        if isinstance(part, tuple):
+            collector.add_one(*part)
             continue
-        columns: list[_Column] = []
-        form = _walk(path.output, columns)
-        rows = np.empty((len(path.runs), len(columns)))
-        numbers = np.ones(len(path.runs), dtype=bool)
-        for position, column in enumerate(columns):
+        rows = np.empty((len(part.runs), len(part.whole.numbers)))
+        for position, column in enumerate(part.whole.numbers):
             rows[:, position] = column
-            if isinstance(column, np.ndarray) and column.dtype.kind in "if":
-                numbers &= np.isfinite(column) if column.dtype.kind == "f" else np.abs(column) <= _EXACT
-        collector.add_many(path.runs[numbers], form, rows[numbers])
-        for run in np.flatnonzero(~numbers):
-            collector.add_one(int(path.runs[run]), entry(path.output, int(run)))
+        collector.add_many(part.runs[part.finite], part.whole.form, rows[part.finite])
+        for run, output in zip(part.runs[~part.finite], part.others, strict=True):
+            collector.add_one(int(run), output)
     return collector.outputs(size)
 
 

@@ -6,12 +6,17 @@ a draw). They sample the named distribution to double precision: a program stand
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 Draws = np.ndarray[Any, np.dtype[Any]]
+Asked = tuple[Any, ...]
+"""What was asked for: the kind of noise ("pick" for one of several options), and its arguments."""
+Tape = list[tuple[Asked, Any]]
+"""What one run drew, in order: what it asked for, and what came."""
 
 
 def laplace(rng: np.random.Generator, size: int, scale: Any) -> Draws:
@@ -68,3 +73,14 @@ def pick(rng: np.random.Generator, size: int, weights: Sequence[float]) -> Draws
     # rounding may lead past the end, or onto a trailing option of weight zero
     last = int(np.max(np.flatnonzero(np.asarray(weights) > 0)))
     return np.asarray(np.minimum(found, last))
+
+
+def alike(one: Asked, other: Asked) -> bool:
+    """Whether two draws ask for the same law, to the last bits of computed arguments."""
+    if one == other:
+        return True
+    return len(one) == len(other) and one[0] == other[0] and all(map(_close, one[1:], other[1:]))
+
+
+def _close(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-300)

@@ -7,13 +7,13 @@ draws and decisions so far, and the program is called again for them, replaying 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
 
-from dpaudit.program.draws import SAMPLERS, pick
+from dpaudit.program.draws import SAMPLERS, Asked, Tape, alike, pick
 from dpaudit.program.noise import MOST_DRAWS, Noise, endless
 from dpaudit.program.noisy import INTEGER_LIMIT, Array, Noisy, entries
 
@@ -22,7 +22,7 @@ _TABLES = {bool: False, int: False, float: False, np.bool_: True, np.int64: True
 
 
 class UnreadableError(BaseException):
-    """The program does something that the batch reading does not know; it is read run by run instead.
+    """The program does something that the batch reading does not know; the runs go on one by one instead.
 
     A BaseException, so that a program's own ``except Exception`` does not swallow it.
     """
@@ -33,13 +33,39 @@ class ImpureError(BaseException):
 
 
 @dataclass(frozen=True, slots=True)
+class Draw:
+    """One draw of several runs: what was asked for, where a noisy argument is an array too, and what came."""
+
+    asked: Asked
+    values: Array
+    noisy: bool = False  # whether the runs asked for different laws
+
+    def of(self, chosen: Array) -> Draw:
+        """Return the draw of some of the runs, by their positions."""
+        asked = tuple(_at(part, chosen) for part in self.asked) if self.noisy else self.asked
+        return Draw(asked, self.values[chosen], self.noisy)
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory the arrays take."""
+        return sum(part.nbytes for part in (*self.asked, self.values) if isinstance(part, np.ndarray))
+
+
+@dataclass(frozen=True, slots=True)
 class Prefix:
     """Where a path begins: its runs, and the draws and decisions that led to it."""
 
     runs: Array
-    draws: list[Array]
-    asked: list[tuple[Any, ...]]
+    draws: list[Draw]
     decisions: list[Any]
+
+    def tapes(self) -> Iterator[Tape]:
+        """Yield what each run has drawn so far, for the scalar reading."""
+        columns = [(draw.asked, draw.noisy, draw.values.tolist()) for draw in self.draws]
+        for position in range(len(self.runs)):
+            yield [
+                (_asked_at(asked, position) if noisy else asked, values[position]) for asked, noisy, values in columns
+            ]
 
 
 class Path(Noise):
@@ -50,10 +76,10 @@ class Path(Noise):
         version: how often the path has lost runs; what was drawn before is narrowed when it is used.
         pending: the groups of runs that went another way.
         given_up: why the batch reading was left, or None.
+        unread: the runs that were on the path when it was left, with their draws so far; None where it was not.
     """
 
     __slots__ = (
-        "_asked",
         "_bytes",
         "_decided",
         "_decisions",
@@ -67,6 +93,7 @@ class Path(Noise):
         "pending",
         "refused",
         "runs",
+        "unread",
         "version",
     )
 
@@ -74,7 +101,7 @@ class Path(Noise):
         self._rng = rng
         self.runs = prefix.runs
         self._draws = [(draw, 0) for draw in prefix.draws]
-        self._asked, self._decisions = prefix.asked, prefix.decisions
+        self._decisions = prefix.decisions
         self._replayed = len(prefix.draws), len(prefix.decisions)
         self._bytes = sum(draw.nbytes for draw in prefix.draws)
         self._next = self._decided = 0
@@ -82,6 +109,7 @@ class Path(Noise):
         self.version = 0
         self.pending: list[Prefix] = []
         self.given_up: str | None = None
+        self.unread: Prefix | None = None
         self.refused: str | None = None
         self._over = False
 
@@ -96,6 +124,7 @@ class Path(Noise):
         self.ensure_own(self)
         if self.given_up is None:
             self.given_up = what
+            self.unread = self.whole()
             self._keep(np.zeros(1, dtype=np.intp))
         raise UnreadableError(self.given_up)
 
@@ -121,12 +150,17 @@ class Path(Noise):
             UnreadableError: if the reading was given up.
         """
         self.end()
-        if self.refused is not None:
-            raise ImpureError(self.refused)
+        self.close_unread()
         if self.given_up is not None:
             raise UnreadableError(self.given_up)
         if self._next < self._replayed[0] or self._decided < self._replayed[1]:
             self.refuse("ended before it came as far as before")
+
+    def close_unread(self) -> None:
+        """End a call whose reading was given up: raise what it may have swallowed."""
+        self.end()
+        if self.refused is not None:
+            raise ImpureError(self.refused)
 
     # runs that leave the path
     def narrowed(self, array: Array, version: int) -> Array:
@@ -140,21 +174,24 @@ class Path(Noise):
         self._selections.append(chosen)
         self.version += 1
 
-    def _draws_of(self, chosen: Array) -> list[Array]:
+    def whole(self) -> Prefix:
+        """Return all runs that are here now, with their draws."""
+        chosen = np.arange(len(self.runs))
+        return Prefix(self.runs, self._draws_of(chosen), self._decisions[:])
+
+    def _draws_of(self, chosen: Array) -> list[Draw]:
         """Return the draws of some of the runs that are here now."""
         draws, version = [], self.version
         for draw, made in reversed(self._draws):
             while version > made:
                 version -= 1
                 chosen = self._selections[version][chosen]
-            draws.append(draw[chosen])
+            draws.append(draw.of(chosen))
         return draws[::-1]
 
     def _part(self, chosen: Array, decisions: list[Any]) -> None:
         """Leave some of the runs that are here now for another call."""
-        self.pending.append(
-            Prefix(self.runs[chosen], self._draws_of(chosen), self._asked[:], self._decisions + decisions)
-        )
+        self.pending.append(Prefix(self.runs[chosen], self._draws_of(chosen), self._decisions + decisions))
 
     def decide(self, outcome: Array) -> Any:
         """Return the value that ``outcome`` has in the runs that go on: its most frequent one."""
@@ -181,23 +218,33 @@ class Path(Noise):
         return value
 
     # draws
-    def _record(self, asked: tuple[Any, ...], make: Callable[[int], Array]) -> Array:
+    def _record(self, asked: Callable[[], Asked], make: Callable[[int], Array]) -> Array:
+        """Return the next draw: that of before, where this is a replay, or a fresh one.
+
+        Both are called when they are needed: halving the path narrows noisy arguments too.
+        """
         self.ensure_own(self)
         position = self._next
         self._next += 1
         if position >= MOST_DRAWS:
             raise endless()
         if position < len(self._draws):
-            if asked != self._asked[position]:
-                self.refuse(f"asked for {_call(asked)} where it had asked for {_call(self._asked[position])}")
-            return self.narrowed(*self._draws[position])
+            draw, version = self._draws[position]
+            before = tuple(self._now(part, version) for part in draw.asked)
+            now = asked()
+            if not alike(_asked_at(before, 0), _asked_at(now, 0)):
+                self.refuse(f"asked for {_call(now)} where it had asked for {_call(before)}")
+            return self.narrowed(draw.values, version)
         if self._bytes > _MOST_BYTES and len(self.runs) > 1:
             self._halve()
-        draw = make(len(self.runs))
+        law = asked()
+        draw = Draw(law, make(len(self.runs)), any(isinstance(part, np.ndarray) for part in law))
         self._bytes += draw.nbytes
         self._draws.append((draw, self.version))
-        self._asked.append(asked)
-        return draw
+        return draw.values
+
+    def _now(self, part: Any, version: int) -> Any:
+        return self.narrowed(part, version) if isinstance(part, np.ndarray) else part
 
     def _halve(self) -> None:
         """Keep the draws of the runs that are still here; where these are too many, the half of the runs."""
@@ -217,18 +264,14 @@ class Path(Noise):
 
     def _draw(self, method: str, *arguments: Any) -> Any:
         concrete = [self._argument(value) for value in arguments]
-        asked = (method, *("noisy" if type(value) is Noisy else value for value in concrete))
 
-        def make(count: int) -> Array:
-            # here, because halving the path narrows the noisy arguments too
-            return SAMPLERS[method](
-                self._rng, count, *(entries(value) if type(value) is Noisy else value for value in concrete)
-            )
+        def asked() -> Asked:
+            return method, *(entries(value) if type(value) is Noisy else value for value in concrete)
 
-        return Noisy(self, self._record(asked, make))
+        return Noisy(self, self._record(asked, lambda count: SAMPLERS[method](self._rng, count, *asked()[1:])))
 
     def _indices(self, weights: Sequence[float]) -> Array:
-        return self._record(("pick", *weights), lambda count: pick(self._rng, count, weights))
+        return self._record(lambda: ("pick", *weights), lambda count: pick(self._rng, count, weights))
 
     def _pick(self, weights: Sequence[float]) -> int:
         return int(self.decide(self._indices(weights)))
@@ -266,17 +309,24 @@ class Path(Noise):
 
     def repeated(self, run: int) -> Path:
         """Return a path that replays one run of this path."""
-        return Path(self._rng, Prefix(self.runs[[run]], self._draws_of(np.array([run])), self._asked, self._decisions))
+        return Path(self._rng, Prefix(self.runs[[run]], self._draws_of(np.array([run])), self._decisions))
 
-    def tape(self, run: int) -> list[Any]:
+    def tape(self, run: int) -> Tape:
         """Return the draws of one run of this path (by its position), for the scalar reading."""
-        return [draw[0].item() for draw in self._draws_of(np.array([run]))]
+        tape: Tape = []
+        version = self.version
+        for draw, made in reversed(self._draws):
+            while version > made:
+                version -= 1
+                run = self._selections[version][run]
+            tape.append((_asked_at(draw.asked, run) if draw.noisy else draw.asked, draw.values[run].item()))
+        return tape[::-1]
 
     def telling_runs(self) -> list[int]:
         """Return positions of runs that show what others may not: the extremes of each draw."""
         found = [0]
         for draw, made in self._draws:
-            current = self.narrowed(draw, made)
+            current = self.narrowed(draw.values, made)
             found += [int(np.argmax(current)), int(np.argmin(current))]
         return list(dict.fromkeys(found))
 
@@ -291,5 +341,14 @@ def _tabled(value: Any) -> bool:
     return type(value) in _TABLES and bool(-INTEGER_LIMIT < value < INTEGER_LIMIT)
 
 
-def _call(asked: tuple[Any, ...]) -> str:
-    return f"{asked[0]}({', '.join(map(str, asked[1:]))})"
+def _at(part: Any, chosen: Array) -> Any:
+    return part[chosen] if isinstance(part, np.ndarray) else part
+
+
+def _asked_at(asked: Asked, position: int) -> Asked:
+    """What one run asked for, in plain numbers."""
+    return tuple(float(part[position]) if isinstance(part, np.ndarray) else part for part in asked)
+
+
+def _call(asked: Asked) -> str:
+    return f"{asked[0]}({', '.join('noisy' if isinstance(part, np.ndarray) else str(part) for part in asked[1:])})"

@@ -2,41 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from dpaudit.program.draws import SAMPLERS, pick
+from dpaudit.program.draws import SAMPLERS, Asked, Tape, alike, pick
 from dpaudit.program.noise import MOST_DRAWS, Noise, endless
 
 
 class ScalarNoise(Noise):
-    """Noise for one run after another, from a seeded generator.
+    """Noise for one run, or for one after another, from a seeded generator.
 
-    ``tape`` holds draws that were made before (by a batch that this run was part of): they are handed out
-    first, in order, and then the generator goes on. ``drawn`` counts the draws asked for.
+    ``before`` holds draws that were made before (by a batch that this run was part of): they are handed out first, in
+    order, and then the generator goes on.
+
+    Attributes:
+        drawn: how many draws were asked for.
+        tape: the draws that were handed out, a tape in their turn.
+        departed: whether something else was asked for than before, which says nothing from there on.
     """
 
-    __slots__ = ("_rng", "_tape", "drawn")
+    __slots__ = ("_before", "_rng", "departed", "drawn", "tape")
 
-    def __init__(self, rng: np.random.Generator, tape: Sequence[Any] = ()) -> None:
+    def __init__(self, rng: np.random.Generator, before: Sequence[tuple[Asked, Any]] = ()) -> None:
         self._rng = rng
-        self._tape = tape
+        self._before = before
         self.drawn = 0
+        self.tape: Tape = []
+        self.departed = False
 
-    def _from_tape(self) -> Any:
-        """Return the next recorded draw, or None where the generator has to go on."""
+    def _next(self, asked: Asked, make: Callable[[], Any]) -> Any:
         position = self.drawn
         self.drawn += 1
         if position >= MOST_DRAWS:
             raise endless()
-        return self._tape[position] if position < len(self._tape) else None
+        if position < len(self._before) and not self.departed:
+            known, value = self._before[position]
+            self.departed = not alike(known, asked)
+        if position >= len(self._before) or self.departed:
+            value = make()
+        self.tape.append((asked, value))
+        return value
 
     def _draw(self, method: str, *arguments: Any) -> Any:
-        recorded = self._from_tape()
-        return SAMPLERS[method](self._rng, 1, *map(float, arguments))[0].item() if recorded is None else recorded
+        asked = (method, *map(float, arguments))
+        return self._next(asked, lambda: SAMPLERS[method](self._rng, 1, *asked[1:])[0].item())
 
     def _pick(self, weights: Sequence[float]) -> int:
-        recorded = self._from_tape()
-        return int(pick(self._rng, 1, weights)[0]) if recorded is None else int(recorded)
+        return int(self._next(("pick", *weights), lambda: int(pick(self._rng, 1, weights)[0])))

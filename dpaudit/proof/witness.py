@@ -21,7 +21,7 @@ from scipy.stats import binom
 from dpaudit.attack.partition import count_event
 from dpaudit.errors import UsageError
 from dpaudit.event import Box, Event, Rule
-from dpaudit.game.outputs import from_paths
+from dpaudit.game.outputs import from_paths, taken_path
 from dpaudit.program.batch import run_batch
 from dpaudit.proof.alignment import AlignedClass
 from dpaudit.proof.certificate import nodes_as_data, rational
@@ -256,7 +256,7 @@ def _compare(witness: Witness, function: Callable[..., Any], parameters: Mapping
     """Run the program on both sides; what the witness says must not be absurd."""
     for side, data in enumerate(witness.pair):
         run = partial(_run, function, data, parameters)
-        result = run_batch(run, _RUNS, np.random.default_rng([seed, side]))
+        result = run_batch(run, _RUNS, np.random.default_rng([seed, side]), taken_path)
         hits, _ = count_event(witness.event, from_paths(result.paths, _RUNS))
         p = witness.probabilities[side]
         too_few, too_many = binom.cdf(hits, _RUNS, float(p.low)), binom.sf(hits - 1, _RUNS, float(p.high))

@@ -258,7 +258,7 @@ def test_a_refusal_that_the_program_swallows_is_seen():
         except:  # noqa: E722
             return "swallowed"
 
-    with pytest.raises(UsageError, match="asked for laplace"):
+    with pytest.raises(UsageError, match="does not depend on its data, parameters and noise alone"):
         run_batch(program, 300, np.random.default_rng(0))
 
 

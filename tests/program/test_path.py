@@ -11,7 +11,7 @@ from dpaudit.program.path import ImpureError, Path, Prefix, UnreadableError
 
 @pytest.fixture
 def path():
-    return Path(np.random.default_rng(0), Prefix(np.arange(100, 200), [], [], []))
+    return Path(np.random.default_rng(0), Prefix(np.arange(100, 200), [], []))
 
 
 def test_the_larger_group_goes_on_and_the_others_are_left_with_their_draws(path):
@@ -24,13 +24,13 @@ def test_the_larger_group_goes_on_and_the_others_are_left_with_their_draws(path)
     assert np.array_equal(path.runs, 100 + np.flatnonzero(whole <= 1))
     (other,) = path.pending
     assert np.array_equal(other.runs, 100 + np.flatnonzero(whole > 1))
-    assert np.array_equal(other.draws[0], whole[whole > 1])
-    assert other.decisions == [True] and other.asked == [("laplace", 1.0), ("gaussian", 1.0)]
+    assert np.array_equal(other.draws[0].values, whole[whole > 1])
+    assert other.decisions == [True] and [draw.asked for draw in other.draws] == [("laplace", 1.0), ("gaussian", 1.0)]
     assert len(entries(y)) == len(path.runs)
 
 
 def test_all_groups_of_a_choice_are_left():
-    path = Path(np.random.default_rng(0), Prefix(np.arange(1000), [], [], []))
+    path = Path(np.random.default_rng(0), Prefix(np.arange(1000), [], []))
     path.choice("abcd", weights=[1, 5, 1, 1])
     assert len(path.pending) == 3
     runs = np.concatenate([path.runs, *(other.runs for other in path.pending)])
@@ -47,10 +47,10 @@ def test_draws_made_before_and_after_several_splits_are_left_rightly(path):
     assert len(path.pending) == 4
     for number, other in enumerate(path.pending):
         for index, draw in enumerate(other.draws):
-            assert np.array_equal(draw, whole[index, other.runs])
+            assert np.array_equal(draw.values, whole[index, other.runs])
         assert len(other.draws) == number + 1
     for position, run in enumerate(path.runs):
-        assert path.tape(position) == whole[:, run].tolist()
+        assert path.tape(position) == [(("laplace", 1.0), value) for value in whole[:, run].tolist()]
 
 
 def test_a_replay_hands_out_the_draws_of_its_prefix(path):
@@ -58,7 +58,7 @@ def test_a_replay_hands_out_the_draws_of_its_prefix(path):
     (other,) = path.pending
     again = Path(np.random.default_rng(1), other)
     x = again.laplace(1)
-    assert np.array_equal(entries(x), other.draws[0])
+    assert np.array_equal(entries(x), other.draws[0].values)
     assert bool(x > 0) is other.decisions[0]
     again.close()
 
@@ -109,7 +109,7 @@ def test_noise_of_a_call_that_is_over_is_refused(path):
 
 
 def test_noise_of_two_calls_does_not_mix(path):
-    other = Path(np.random.default_rng(0), Prefix(np.arange(100), [], [], []))
+    other = Path(np.random.default_rng(0), Prefix(np.arange(100), [], []))
     x, y = path.laplace(1), other.laplace(1)
     for use in (lambda: x + y, lambda: x > y, lambda: path.laplace(y + 10), lambda: path.argmax([x, y])):
         with pytest.raises(ImpureError, match="earlier call"):

@@ -34,14 +34,25 @@ def test_the_same_seed_draws_the_same():
 
 
 def test_the_tape_comes_first_and_then_the_generator():
-    noise = ScalarNoise(np.random.default_rng(0), [1.5, False, 1])
+    noise = ScalarNoise(
+        np.random.default_rng(0), [(("laplace", 1.0), 1.5), (("bernoulli", 1.0), False), (("pick", 1.0, 1.0), 1)]
+    )
     assert [noise.laplace(1), noise.bernoulli(1), noise.choice("ab")] == [1.5, False, "b"]
     assert noise.gaussian(1) == np.random.default_rng(0).normal(0.0, 1.0, 1)[0]
-    assert noise.drawn == 4
+    assert noise.drawn == 4 and not noise.departed
+
+
+def test_a_tape_of_other_draws_is_left_for_good():
+    tape = [(("laplace", 1.0), 1.5), (("laplace", 2.0), 2.5), (("laplace", 1.0), 3.5)]
+    noise = ScalarNoise(np.random.default_rng(0), tape)
+    found = [noise.laplace(1.0), noise.laplace(2.1), noise.laplace(1.0)]
+    own = ScalarNoise(np.random.default_rng(0))
+    assert found == [1.5, own.laplace(2.1), own.laplace(1.0)]
+    assert noise.departed and [value for _, value in noise.tape] == found
 
 
 def test_a_run_without_end_raises():
-    noise = ScalarNoise(np.random.default_rng(0), [0.0] * MOST_DRAWS)
+    noise = ScalarNoise(np.random.default_rng(0), [(("laplace", 1.0), 0.0)] * MOST_DRAWS)
     for _ in range(MOST_DRAWS):
         noise.laplace(1)
     with pytest.raises(EndlessLoopError, match="more than 100,000 times"):

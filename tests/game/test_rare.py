@@ -1,0 +1,231 @@
+"""Does a rare branch come as often as its law says, whatever happens in it, in functions of every shape?
+
+Blocks are small and many, so that a run that is drawn again because of what it drew, or an output that is read after
+it was overwritten, shows in the counts: 1,000 blocks, in which a branch comes 0.2 to 10 times each.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binomtest
+
+import dpaudit as dp
+from dpaudit.function import mechanism
+from dpaudit.game.blocks import Block, Game, Purpose, outputs_of
+from dpaudit.game.outputs import Outputs
+
+BLOCKS, SIZE = 1_000, 80
+UNLIKELY = 1e-6  # of a count, were every law right
+
+
+def played(function, blocks=BLOCKS, size=SIZE, pair=(0, 0), observe=()):
+    game = Game(mechanism(function), {}, (pair,), (), 5, observe)
+    for index in range(blocks):
+        (side0, side1), _ = outputs_of(game, Block(Purpose.MEASURING, 0, index, size))
+        yield side0, side1
+
+
+def refuse_unlikely(hits, runs, chance):
+    assert binomtest(hits, runs, chance).pvalue > UNLIKELY, f"{hits} of {runs}, where {chance * runs:.0f} are due"
+
+
+def count(side: Outputs, words: tuple[str, ...]) -> int:
+    forms = [code for code, form in enumerate(side.forms) if any(word in form for word in words)]
+    return int(np.isin(side.codes, forms).sum())
+
+
+# --- programs: what the batch reading cannot read, or reads wrongly
+
+
+def tail(chance):
+    """The level that Laplace noise of scale 1 exceeds with this chance."""
+    return -math.log(2 * chance)
+
+
+def unreadable(chance, data, noise):
+    x = noise.laplace(1)
+    return "rare" + str(int(x))[:0] if x > tail(chance) else "common"
+
+
+def unreadable_swallowed(chance, data, noise):
+    x = noise.laplace(1)
+    if x > tail(chance):
+        try:
+            return "rare" + f"{x}"[:0]
+        except BaseException:  # the reading is left by one
+            return "common"
+    return "common"
+
+
+def unreadable_later(chance, data, noise):
+    """What is drawn after the reading was left counts too: half of the rare runs."""
+    if noise.laplace(1) > tail(2 * chance):
+        first = noise.laplace(1)
+        float(first)
+        return "rare" if noise.laplace(1) > 0 else "common"
+    return "common"
+
+
+def unreadable_in_parts(chance, data, noise):
+    """Several small paths, each of which cannot be read."""
+    part, x = noise.choice("abcd"), noise.laplace(1)
+    return "rare" + str(int(x))[:0] + part if x > tail(chance) else "common"
+
+
+def misread(chance, data, noise):
+    x = noise.laplace(1)
+    if x > tail(chance):
+        return "rare" if type(x) is float else "misread"
+    return "common"
+
+
+def misread_first(chance, data, noise):
+    """The batch asks for another draw than a run does, and puts out the same word for the same number."""
+    x = noise.laplace(1)
+    y = noise.laplace(1) if type(x) is float else noise.gaussian(9)
+    return "rare" if y > tail(chance) else "common"
+
+
+def misread_scale(chance, data, noise):
+    """The batch asks for the same kind of noise with another, noisy scale."""
+    x = 0.5 + noise.uniform()
+    y = noise.laplace(x if type(x) is float else 3 * x) / x
+    return "rare" if y > tail(chance) else "common"
+
+
+def raising(chance, data, noise):
+    x = noise.laplace(1)
+    if x > tail(chance):
+        raise ValueError("rare " + str(int(x))[:0])
+    return "common"
+
+
+BUFFER = [None, "common"]
+
+
+def reused(chance, data, noise):
+    """Returns one list each time, which later runs fill anew."""
+    x = noise.laplace(1)
+    BUFFER[0], BUFFER[1] = x, "rare" if x > tail(chance) else "common"
+    return BUFFER
+
+
+PROGRAMS = (
+    [(unreadable, rate) for rate in (0.2, 7, 10)]
+    + [(unreadable_in_parts, 10)]
+    + [(program, 7) for program in (unreadable_swallowed, unreadable_later, raising, reused)]
+    + [(program, rate) for program in (misread, misread_first, misread_scale) for rate in (7,)]
+)
+
+
+@pytest.mark.parametrize(("program", "rate"), PROGRAMS, ids=lambda item: getattr(item, "__name__", str(item)))
+def test_a_rare_branch_of_a_program_keeps_its_law(program, rate):
+    chance = 2 * rate / SIZE
+    blocks = BLOCKS if program is unreadable else BLOCKS // 4
+    hits = runs = 0
+    for sides in played(functools.partial(program, chance), blocks):
+        for side in sides:
+            hits, runs = hits + count(side, ("rare",)), runs + len(side)
+            assert "misread" not in "".join(side.forms)
+    refuse_unlikely(hits, runs, chance)
+
+
+def test_every_output_of_a_reused_container_is_its_own():
+    for sides in played(functools.partial(reused, 0.1), 20):
+        for side in sides:
+            for form, numbers in zip(side.forms, side.numbers, strict=True):
+                assert len(set(numbers[:, 0])) == len(numbers)
+                assert np.all((numbers[:, 0] > tail(0.1)) == ("rare" in form))
+
+
+# --- containers that are used again
+
+OUT = np.zeros(2**12)
+ROW, PAIR = np.zeros(1), [0.0, ""]
+
+
+def leaking_array(data, size, rng):
+    rng.standard_normal(out=OUT[:size])
+    OUT[:size] += 1_000 * data
+    return OUT[:size]
+
+
+def leaking_list_of_views(data, size, rng):
+    rng.standard_normal(out=OUT[:size])
+    OUT[:size] += 1_000 * data
+    return [OUT[i : i + 1] for i in range(size)]
+
+
+def leaking_row(data, rng):
+    ROW[0] = rng.normal() + 1_000 * data
+    return ROW
+
+
+def leaking_opaque(data):
+    PAIR[0] = OWN.normal() + 1_000 * data
+    return PAIR
+
+
+OWN = np.random.default_rng(0)
+KEEP = 1 / (1 + math.exp(-1))
+
+
+def honest_array(data, size, rng):
+    np.not_equal(rng.random(size) >= KEEP, data, out=OUT[:size], casting="unsafe")
+    return OUT[:size]
+
+
+def honest_row(data, rng):
+    ROW[0] = (rng.random() >= KEEP) != data
+    return ROW
+
+
+def honest_opaque(data):
+    PAIR[0] = float((OWN.random() >= KEEP) != data)
+    return PAIR
+
+
+def honest_program(data, noise):
+    PAIR[0] = noise.bernoulli(KEEP) != bool(data)
+    PAIR[1] = "yes" if PAIR[0] else "no"
+    return PAIR
+
+
+def verdicts(function, seeds, runs):
+    for seed in range(seeds):
+        asked = {"claim": "epsilon=1", "pairs": [(0, 1)], "relation": "declared", "floating_point": "ignore"}
+        yield dp.audit(function, **asked, runs=runs, confidence=0.999, seed=seed).verdict
+
+
+@pytest.mark.parametrize("function", [leaking_array, leaking_list_of_views, leaking_row, leaking_opaque])
+def test_a_leak_through_a_reused_array_is_seen(function):
+    assert set(verdicts(function, 25, 400)) == {dp.Verdict.VIOLATED}
+
+
+@pytest.mark.parametrize("function", [honest_array, honest_row, honest_opaque, honest_program])
+def test_honest_outputs_in_a_reused_container_are_not_violated(function):
+    assert dp.Verdict.VIOLATED not in set(verdicts(function, 12, 1_500))
+
+
+@pytest.mark.parametrize("make", [np.asarray, np.ma.masked_array, pd.Series, pd.DataFrame, list, tuple])
+def test_what_a_sampler_returns_is_its_own_whatever_holds_it(make):
+    held = None
+
+    def function(data, size, rng):
+        nonlocal held
+        values = 10.0 * data + rng.random(size)
+        if held is None:
+            held = np.zeros(500)
+        held[:size] = values
+        return make(held[:size])
+
+    game = Game(mechanism(function), {}, ((0, 1),), (), 5)
+    side0, side1 = outputs_of(game, Block(Purpose.MEASURING, 0, 0, 300))[0]
+    assert side0.numbers[0].min() >= 0 and side0.numbers[0].max() < 1
+    assert side1.numbers[0].min() >= 10 and side1.numbers[0].max() < 11
+    assert len(np.unique(side0.numbers[0])) == len(side0)
