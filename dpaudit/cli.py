@@ -1,28 +1,39 @@
 """What can be done from the command line?
 
-Exit codes: 0 proved, not violated or no claim; 1 only with a written VIOLATED; 2 no verdict; 3 inconclusive;
-4 evidence with the verdict INVALID; 130 interrupted.
+Exit codes: 0 proved, not violated or no claim; 1 only with a written VIOLATED (or with what differs, for ``check`` and
+``replay``); 2 no verdict; 3 inconclusive; 4 evidence with the verdict INVALID; 130 interrupted.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import io
+import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import click
 
+from dpaudit.apart import OWNED, OwnFaultError, blamed_on_target
 from dpaudit.terminal import leave_standard_output
 
 _COMMANDS = ("list", "audit", "sensitivity", "plan", "prove", "check", "replay", "report", "scores", "gate", "init")
 _NO_VERDICT, _INTERRUPTED = 2, 130
+_DEBUG = "DPAUDIT_DEBUG"
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
-    """Run the command line and exit; nothing but a written VIOLATED ever exits with 1."""
-    cli.main(arguments)
+    """Run the command line and exit; nothing but a written VIOLATED ever exits with 1.
+
+    This process is dpaudit's own, so that targets run apart from it.
+    """
+    for name in ("SIGTERM", "SIGHUP"):  # what was begun is ended and cleaned away, as by an interrupt
+        if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is signal.SIG_DFL:
+            signal.signal(getattr(signal, name), signal.default_int_handler)
+    cli.main(arguments, obj=OWNED)
 
 
 class _Program(click.Group):
@@ -39,45 +50,66 @@ class _Program(click.Group):
         found: click.Command = importlib.import_module(f"dpaudit.commands.{cmd_name}").command
         return found
 
-    def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> NoReturn:
-        """Run a command and exit."""
+    def main(self, args: Sequence[str] | None = None, *_: Any, obj: Any = None, **__: Any) -> NoReturn:
+        """Run a command and exit; ``obj`` is `OWNED` where the process is dpaudit's own."""
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")  # an ε that the terminal cannot show
-        sys.exit(self._run(args))
+        sys.exit(self._run(args, obj))
 
-    def _run(self, args: Sequence[str] | None) -> int:
+    def _run(self, args: Sequence[str] | None, obj: Any) -> int:
         try:
-            code = super().main(args, prog_name="dpaudit", standalone_mode=False)
+            code = super().main(args, prog_name="dpaudit", standalone_mode=False, obj=obj)
             if sys.stdout is not None:
                 sys.stdout.flush()
         except (click.Abort, KeyboardInterrupt):
-            click.echo("dpaudit: interrupted; there is no verdict", err=True)
+            _say("interrupted; there is no verdict")
             return _INTERRUPTED
         except click.ClickException as error:
             error.show()
             return _NO_VERDICT
-        except SystemExit as stop:  # of click, where whoever reads our output has left
-            leave_standard_output()
-            return _NO_VERDICT if stop.code else 0
-        except BaseException as error:  # whatever it is: it must not end in exit code 1
+        except BaseException as error:  # whatever it is: it must end neither in exit code 0 nor in 1
             return _report_failure(error)
         return code if isinstance(code, int) else 0
 
 
 def _report_failure(error: BaseException) -> int:
-    from dpaudit.errors import UsageError
+    """Say why there is no verdict, in a sentence; return the exit code."""
+    from dpaudit.errors import InvalidRunsError, UsageError
 
     if isinstance(error, BrokenPipeError):
         leave_standard_output()
-    elif isinstance(error, UsageError):
-        click.echo(f"dpaudit: {error}", err=True)
+    elif isinstance(error, UsageError | InvalidRunsError):
+        _say(str(error))
+    elif isinstance(error, SystemExit) and isinstance(error.__context__, BrokenPipeError):
+        leave_standard_output()  # click, where whoever reads our output has left
     else:
-        import traceback
-
-        traceback.print_exception(error)
-        click.echo("dpaudit: this is a fault of dpaudit, not a verdict; please report it", err=True)
+        blamed = blamed_on_target(error)
+        if blamed is not None:
+            _say(f"there is no verdict: {blamed}")
+        else:
+            _report_fault(error)
     return _NO_VERDICT
+
+
+def _report_fault(error: BaseException) -> None:
+    """Ask for a report of what is dpaudit's own fault; the traceback is shown where it is asked for."""
+    import traceback
+
+    trace = str(error) if isinstance(error, OwnFaultError) else "".join(traceback.format_exception(error))
+    if os.environ.get(_DEBUG):
+        with contextlib.suppress(OSError, ValueError):
+            click.echo(trace, err=True)
+    last = trace.strip().splitlines()[-1][:300]
+    _say(
+        f"there is no verdict: this is a fault of dpaudit ({last}); please report it, with what {_DEBUG}=1 shows "
+        "beside the same command"
+    )
+
+
+def _say(sentence: str) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        click.echo(f"dpaudit: {sentence}", err=True)
 
 
 @click.group(cls=_Program, context_settings={"help_option_names": ["-h", "--help"]})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,7 +81,14 @@ def read_evidence(name: str) -> Evidence:
 class Outputs:
     """Where the results go: files, or standard output for ``-``. Refused before any work if it cannot be written."""
 
-    def __init__(self, *paths: str | None) -> None:
+    def __init__(self, *paths: str | None, beside: Iterable[str] = (), read: Iterable[str] = ()) -> None:
+        """Look at the places of results.
+
+        Args:
+            paths: as they were named; None for those that were not.
+            beside: files that are written too, by others.
+            read: files that are read, and must not be overwritten.
+        """
         from dpaudit.errors import UsageError
 
         named = [path for path in paths if path is not None]
@@ -90,8 +97,16 @@ class Outputs:
         self._places = {path: Path(path).absolute() for path in named if path != "-"}
         if named.count("-") > 1:
             raise UsageError("only one format can go to standard output ('-'); name a file for the other")
-        if len(set(self._places.values())) < len(named) - self._standard:
-            raise UsageError(f"two formats cannot go to one file, {next(iter(self._places))!r}; name two files")
+        taken: list[str] = []
+        for path in (*named, *beside):
+            other = next((other for other in taken if path == other or _same_file(path, other)), None)
+            if other is not None:
+                how = f"{path!r}" if path == other else f"{path!r} and {other!r} are the same"
+                raise UsageError(f"two formats cannot go to one file: {how}; name two files")
+            taken.append(path)
+        for path in taken:
+            if any(_same_file(path, file) for file in read):
+                raise UsageError(f"{path!r} is read, and would be overwritten; name another file for the result")
         for path, place in self._places.items():
             why = _unwritable(place)
             if why:
@@ -150,6 +165,24 @@ def _echo(text: str | bytes, *, err: bool = False) -> None:
         raise UsageError(f"cannot write standard {'error' if err else 'output'}: {error.strerror}") from None
 
 
+def _same_file(first: str, second: str) -> bool:
+    """Whether two names lead to one file, by whatever way; what is written to a null device harms nothing there."""
+    try:
+        one, other = (os.fstat(1) if path == "-" else _found(path) for path in (first, second))
+        if one is None or other is None:
+            return "-" not in (first, second) and Path(first).resolve() == Path(second).resolve()
+        return os.path.samestat(one, other) and not os.path.samestat(one, os.stat(os.devnull))
+    except (OSError, ValueError, RuntimeError):  # a loop of links, a closed standard output: said when it is written
+        return False
+
+
+def _found(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        return None
+
+
 def _unwritable(place: Path) -> str | None:
     """Say why a file cannot be written, or None where it can."""
     try:
@@ -163,7 +196,7 @@ def _unwritable(place: Path) -> str | None:
         if not folder.is_dir():
             return f"there is no folder {str(folder)!r}"
         return None if os.access(folder, os.W_OK) else f"no file can be made in {str(folder)!r}"
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError) as error:  # of these the last for a loop of links
         return str(getattr(error, "strerror", None) or error)
 
 
@@ -173,10 +206,15 @@ def prints_to_standard_error() -> Iterator[None]:
     with contextlib.redirect_stdout(sys.stderr), contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):
             kept = os.dup(1)
-            stack.callback(os.close, kept)
-            stack.callback(os.dup2, kept, 1)
+            stack.callback(_put_back, kept)
             os.dup2(2, 1)
         yield
+
+
+def _put_back(kept: int) -> None:
+    with contextlib.suppress(OSError):  # a mechanism may have closed it
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 @contextlib.contextmanager

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from dpaudit.apart import carried_out, evidence_of, in_process, limits_of, refuse_other
 from dpaudit.terminal import (
     Assignment,
     Count,
@@ -80,27 +82,56 @@ if TYPE_CHECKING:
 @click.option("--resume", metavar="FILE", help="Keep finished blocks of runs there, and go on from them.")
 @click.option("--learn", metavar="NAME", help="Let a learner compete with the built-in scores: trees.")
 @click.option("--keep-data", is_flag=True, help="Keep the datasets in the evidence, for replay; else digests alone.")
+@click.option("--time-limit", type=float, metavar="SECONDS", help="End it after so long, without a verdict.")
+@click.option("--memory-limit", type=float, metavar="MB", help="End it where it takes more memory, without a verdict.")
+@in_process
 @click.option("--json", "json_file", metavar="FILE", help="Write the evidence ('-': standard output).")
 @click.option("--html", "html_file", metavar="FILE", help="Write the report ('-': standard output).")
 @click.option("--quiet", is_flag=True, help="No progress and no summary.")
-def command(target: str, json_file: str | None, html_file: str | None, quiet: bool, **options: Any) -> int:
-    """Audit TARGET: a catalogue name, package.module:name or path/to/file.py:name."""
-    outputs = Outputs(json_file, html_file)
-    with prints_to_standard_error():
+def command(
+    target: str,
+    json_file: str | None,
+    html_file: str | None,
+    quiet: bool,
+    time_limit: float | None,
+    memory_limit: float | None,
+    in_process: bool,
+    **options: Any,
+) -> int:
+    """Audit TARGET: a catalogue name, package.module:name or path/to/file.py:name.
+
+    TARGET runs in a process of its own, which is ended with all that it started.
+    """
+    read = [*options["pair_files"], *filter(None, [options["data_file"]])]
+    outputs = Outputs(json_file, html_file, beside=filter(None, [options["resume"]]), read=read)
+    options["parameters"] = merged_parameters(options["parameters"])
+    arguments = {"target": target, "quiet": quiet, **options}
+    document = carried_out(audited, arguments, here=in_process, limits=limits_of(time_limit, memory_limit))
+    evidence = evidence_of(document)
+    refuse_other(
+        evidence,
+        target=target,
+        runs=None if options["time_budget"] is not None else options["runs"],
+        **{name: options[name] for name in ("parameters", "claim", "relation", "confidence", "seed")},
+    )
+    return tell(evidence, outputs, json_file, html_file, quiet)
+
+
+def audited(target: str, quiet: bool, **options: Any) -> dict[str, Any]:
+    """Return the evidence of an audit as a document."""
+    with prints_to_standard_error(), notices(), progress(quiet, estimate=options["time_budget"] is None) as listen:
         from dpaudit.conductor import audit as conduct
         from dpaudit.loading import load
 
         if options["resume"] is not None:
             options["resume"] = Path(options["resume"]).absolute()  # a mechanism may change the working directory
         pair_files = [Path(name).absolute() for name in options.pop("pair_files")]
-        parameters = merged_parameters(options.pop("parameters"))
+        parameters = options.pop("parameters")
         mechanism = load(target)
         pairs = pairs_for(mechanism, parameters, options["relation"], pair_files) if pair_files else None
         options["data"] = dataset_in(options.pop("data_file"))
         options["domain"] = domain_of(options.pop("domains"))
-        with notices(), progress(quiet, estimate=options["time_budget"] is None) as listen:
-            evidence = conduct(mechanism, parameters=parameters, pairs=pairs, listen=listen, **options)
-    return tell(evidence, outputs, json_file, html_file, quiet)
+        return conduct(mechanism, parameters=parameters, pairs=pairs, listen=listen, **options).document()
 
 
 def dataset_in(name: str | None) -> Any:
@@ -112,7 +143,7 @@ def dataset_in(name: str | None) -> Any:
     return read_dataset(Path(name).absolute())
 
 
-def domain_of(texts: tuple[str, ...]) -> Any:
+def domain_of(texts: Sequence[str]) -> Any:
     """Read what records may hold, or return None where nothing is said."""
     if not texts:
         return None

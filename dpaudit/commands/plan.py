@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dpaudit.apart import carried_out, in_process
 from dpaudit.terminal import Assignment, Count, merged_parameters, prints_to_standard_error, progress
 
 if TYPE_CHECKING:
@@ -37,24 +38,30 @@ if TYPE_CHECKING:
 @click.option("--runs", type=Count(), default=40_000, show_default=True, help="Executions of a short audit.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the audit to come.")
 @click.option("--seed", type=Count(), help="Root of every random draw; by default a fresh one, which is recorded.")
-def command(target: str, detect: str, **options: Any) -> int:
+@in_process
+def command(target: str, in_process: bool, **options: Any) -> int:
     """Plan an audit of TARGET: how many runs find a violation of a given size with probability 0.9?
 
-    Exit code 0, or 3 where no number of runs would do.
+    Exit code 0, or 3 where no number of runs would do. TARGET runs in a process of its own.
     """
-    with prints_to_standard_error():
+    options["parameters"] = merged_parameters(options["parameters"])
+    found = carried_out(planned, {"target": target, **options}, here=in_process)
+    click.echo(str(found["text"]), nl=False)
+    return 0 if found["possible"] is True else 3
+
+
+def planned(target: str, detect: str, **options: Any) -> dict[str, Any]:
+    """Return the words of a plan, and whether some number of runs would do."""
+    with prints_to_standard_error(), progress(quiet=False) as listen:
         from dpaudit.commands.audit import pairs_for
         from dpaudit.loading import load
         from dpaudit.planner import plan
 
         files = [Path(name).absolute() for name in options.pop("pair_files")]
-        parameters = merged_parameters(options.pop("parameters"))
         mechanism = load(target)
-        pairs = pairs_for(mechanism, parameters, options["relation"], files) if files else None
-        with progress(quiet=False) as listen:
-            found = plan(mechanism, detect, parameters=parameters, pairs=pairs, listen=listen, **options)
-    click.echo(_words(found), nl=False)
-    return 0 if found.runs is not None else 3
+        pairs = pairs_for(mechanism, options["parameters"], options["relation"], files) if files else None
+        found = plan(mechanism, detect, pairs=pairs, listen=listen, **options)
+        return {"text": _words(found), "possible": found.runs is not None}
 
 
 def _words(plan: Plan) -> str:

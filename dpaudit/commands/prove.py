@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from dpaudit.apart import carried_out, evidence_of, in_process, refuse_other
 from dpaudit.terminal import (
     Assignment,
     Count,
@@ -37,23 +38,39 @@ from dpaudit.terminal import (
 @click.option("--workers", type=Count(), default=1, show_default=True, help="Processes.")
 @click.option("--time-budget", type=float, default=60.0, show_default=True, help="Seconds for reading and proving.")
 @click.option("--keep-data", is_flag=True, help="Keep the domain in the evidence, for replay.")
+@in_process
 @click.option("--json", "json_file", metavar="FILE", help="Write the evidence ('-': standard output).")
 @click.option("--html", "html_file", metavar="FILE", help="Write the report ('-': standard output).")
 @click.option("--quiet", is_flag=True, help="No progress and no summary.")
 def command(
-    target: str, domain: str | None, json_file: str | None, html_file: str | None, quiet: bool, **options: Any
+    target: str,
+    json_file: str | None,
+    html_file: str | None,
+    quiet: bool,
+    in_process: bool,
+    **options: Any,
 ) -> int:
-    """Prove an upper bound for the program TARGET, or refute its claim by an exact counterexample."""
+    """Prove an upper bound for the program TARGET, or refute its claim by an exact counterexample.
+
+    TARGET runs in a process of its own, which is ended with all that it started.
+    """
     outputs = Outputs(json_file, html_file)
-    with prints_to_standard_error():
+    options["parameters"] = merged_parameters(options["parameters"])
+    arguments = {"target": target, "quiet": quiet, **options}
+    evidence = evidence_of(carried_out(proved, arguments, here=in_process))
+    asked = ("parameters", "claim", "relation", "confidence", "seed")
+    refuse_other(evidence, target=target, runs=None, **{name: options[name] for name in asked})
+    return tell(evidence, outputs, json_file, html_file, quiet)
+
+
+def proved(target: str, quiet: bool, domain: str | None, **options: Any) -> dict[str, Any]:
+    """Return the evidence of a proof as a document."""
+    with prints_to_standard_error(), progress(quiet) as listen:
         from dpaudit.loading import load
         from dpaudit.prover import prove as conduct
 
-        parameters = merged_parameters(options.pop("parameters"))
         mechanism = load(target)
-        with progress(quiet) as listen:
-            evidence = conduct(mechanism, parameters=parameters, domain=_domain(domain), listen=listen, **options)
-    return tell(evidence, outputs, json_file, html_file, quiet)
+        return conduct(mechanism, domain=_domain(domain), listen=listen, **options).document()
 
 
 def _domain(text: str | None) -> str | list[Any] | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from dpaudit.apart import carried_out, evidence_of, in_process
 from dpaudit.terminal import Count, Outputs, prints_to_standard_error, progress, read_evidence
 
 if TYPE_CHECKING:
@@ -24,43 +26,59 @@ _MOST_DIFFERENCES = 20
 @click.option("--workers", type=Count(), default=1, show_default=True, help="Processes.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the evidence of now ('-': standard output).")
 @click.option("--quiet", is_flag=True, help="Only the exit code.")
-def command(
+@in_process
+def command(evidence_file: str, json_file: str | None, quiet: bool, in_process: bool, **options: Any) -> int:
+    """Run the audit or proof of EVIDENCE again. Exit code 0: the same was found, 1: it differs, 2: not possible.
+
+    What it names is run in a process of its own, which is ended with all that it started.
+    """
+    outputs = Outputs(json_file)
+    arguments = {"evidence_file": evidence_file, "quiet": quiet, **options}
+    found = carried_out(replayed, arguments, here=in_process)
+    holds = found["holds"] is True
+    if json_file is not None:
+        if found["after"] is None:
+            from dpaudit.errors import UsageError
+
+            raise UsageError("the events were counted again, without new evidence; leave out --json")
+        outputs.write(json_file, evidence_of(found["after"]).to_json())
+    if not quiet:
+        lines = list(map(str, found["sentences"]))
+        more = [f"… and {len(lines) - _MOST_DIFFERENCES} more"] if len(lines) > _MOST_DIFFERENCES else []
+        shown = [*lines[:_MOST_DIFFERENCES], *more]
+        outputs.say("".join(f"{'holds' if holds else 'DIFFERS':<8} {line}\n" for line in shown))
+    return 0 if holds else 1
+
+
+def replayed(
     evidence_file: str,
-    target: str | None,
-    pair_files: tuple[str, ...],
+    quiet: bool,
+    pair_files: Sequence[str],
     data_file: str | None,
     domain: str | None,
-    workers: int,
-    json_file: str | None,
-    quiet: bool,
-) -> int:
-    """Run the audit or proof of EVIDENCE again. Exit code 0: the same was found, 1: it differs, 2: not possible."""
-    outputs = Outputs(json_file)
-    with prints_to_standard_error():
-        from dpaudit.errors import UsageError
+    **options: Any,
+) -> dict[str, Any]:
+    """Return whether the same was found, what may be said of it, and the evidence of now."""
+    with prints_to_standard_error(), progress(quiet) as listen:
         from dpaudit.replaying import replay
 
         before = read_evidence(evidence_file)
-        given = {
-            "pairs": _pairs(before, pair_files) if pair_files else None,
-            "data": None if data_file is None else _dataset(data_file),
-            "domain": None if domain is None else _domain(domain),
+        found = replay(
+            before,
+            pairs=_pairs(before, pair_files) if pair_files else None,
+            data=None if data_file is None else _dataset(data_file),
+            domain=None if domain is None else _domain(domain),
+            listen=listen,
+            **options,
+        )
+        return {
+            "holds": bool(found.holds),
+            "sentences": list(found.sentences()),
+            "after": None if found.after is None else found.after.document(),
         }
-        with progress(quiet) as listen:
-            found = replay(before, target=target, **given, workers=workers, listen=listen)
-    if json_file is not None:
-        if found.after is None:
-            raise UsageError("the events were counted again, without new evidence; leave out --json")
-        outputs.write(json_file, found.after.to_json())
-    if not quiet:
-        lines = list(found.sentences())
-        more = [f"… and {len(lines) - _MOST_DIFFERENCES} more"] if len(lines) > _MOST_DIFFERENCES else []
-        shown = [*lines[:_MOST_DIFFERENCES], *more]
-        outputs.say("".join(f"{'holds' if found.holds else 'DIFFERS':<8} {line}\n" for line in shown))
-    return 0 if found.holds else 1
 
 
-def _pairs(evidence: Evidence, names: tuple[str, ...]) -> list[tuple[Any, Any]]:
+def _pairs(evidence: Evidence, names: Sequence[str]) -> list[tuple[Any, Any]]:
     """Read the datasets; of two readings of a file the one whose digests are in the evidence."""
     from dpaudit.neighbours.digest import digest
     from dpaudit.pairfile import read_pairs

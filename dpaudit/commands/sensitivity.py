@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from dpaudit.apart import carried_out, in_process
 from dpaudit.terminal import Assignment, Count, merged_parameters, prints_to_standard_error, progress
 
 if TYPE_CHECKING:
@@ -36,20 +38,31 @@ if TYPE_CHECKING:
 )
 @click.option("--seed", type=Count(), help="Of the sample, where there are many records; by default a fresh one.")
 @click.option("--quiet", is_flag=True, help="No progress and no summary; the exit code says it.")
-def command(
-    target: str,
-    data_file: str | None,
-    pair_files: tuple[str, ...],
-    domains: tuple[str, ...],
-    parameters: Any,
-    quiet: bool,
-    **options: Any,
-) -> int:
+@in_process
+def command(target: str, quiet: bool, in_process: bool, **options: Any) -> int:
     """Search for neighbours that move the query TARGET too far: a function without noise, or a mechanism's query.
 
-    Exit code 0 where none was found, which proves nothing; 1 with a counterexample; 2 where there is no answer.
+    Exit code 0 where none was found, which proves nothing; 1 with a counterexample; 2 where there is no answer. TARGET
+    runs in a process of its own.
     """
-    with prints_to_standard_error():
+    options["parameters"] = merged_parameters(options["parameters"])
+    found = carried_out(searched, {"target": target, "quiet": quiet, **options}, here=in_process)
+    if not quiet:
+        click.echo(str(found["text"]), nl=False)
+    return 1 if found["exceeded"] is True else 0
+
+
+def searched(
+    target: str,
+    quiet: bool,
+    data_file: str | None,
+    pair_files: Sequence[str],
+    domains: Sequence[str],
+    parameters: dict[str, Any],
+    **options: Any,
+) -> dict[str, Any]:
+    """Return what was found in words, and whether the query moves too far."""
+    with prints_to_standard_error(), progress(quiet) as listen:
         from dpaudit.commands.audit import pairs_for
         from dpaudit.datafile import read_dataset
         from dpaudit.loading import load
@@ -58,17 +71,13 @@ def command(
 
         files = [Path(name).absolute() for name in pair_files]
         data = None if data_file is None else read_dataset(Path(data_file).absolute())
-        merged = merged_parameters(parameters)
         mechanism = load(target)
-        pairs = pairs_for(mechanism, merged, options["relation"], files) if files else None
+        pairs = pairs_for(mechanism, parameters, options["relation"], files) if files else None
         domain = read_domain(domains) if domains else None
-        with progress(quiet) as listen:
-            found = sensitivity(
-                mechanism, data=data, pairs=pairs, domain=domain, parameters=merged, listen=listen, **options
-            )
-    if not quiet:
-        click.echo(_words(found), nl=False)
-    return 1 if found.exceeded else 0
+        found = sensitivity(
+            mechanism, data=data, pairs=pairs, domain=domain, parameters=parameters, listen=listen, **options
+        )
+        return {"text": _words(found), "exceeded": bool(found.exceeded)}
 
 
 def _words(found: Sensitivity) -> str:

@@ -1,8 +1,8 @@
 """What does the process of one target do? It loads the target, runs it, and says what came of it.
 
 A target is somebody else's code: it may hang, crash, print or leak, so each has a process of its own. The request
-comes as one line of JSON on standard input, which stays open as long as the gate lives; the report goes to a file.
-`carry_out` alone is the work without a process.
+comes from the gate, and the report goes back to it, as `dpaudit.process` says. `carry_out` alone is the work without a
+process.
 """
 
 from __future__ import annotations
@@ -10,11 +10,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import inspect
-import json
 import os
-import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,14 +20,9 @@ from typing import Any, NoReturn
 import msgspec
 
 from dpaudit.errors import UsageError
+from dpaudit.process import FORKED, received, refuse_forks, took_too_much
 
-FORKED = (
-    "it forks: a copy of the process would draw the same noise once more; start other programs with subprocess, "
-    "or draw in one process"
-)
 LARGE = "it took more memory than memory_limit allows, and was ended: it leaks, or needs a higher one"
-SPARE = 2  # times the limit of memory, at which the system refuses more
-_DATA = 5  # of /proc/…/statm: pages that only this process can write to
 _SITE = ("site-packages", "dist-packages")
 _LISTED = (".py", ".so", ".pyd")
 
@@ -277,51 +269,17 @@ def _hidden(path: Path, root: Path) -> bool:
     return any(part == "__pycache__" or part in (".dpaudit", ".git") for part in parts)
 
 
-def memory_of(pid: int) -> float:
-    """Return the MiB of memory that a process has asked for, or else that it uses; 0 where neither can be told."""
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        statm = Path(f"/proc/{pid}/statm")
-        if statm.exists():
-            return int(statm.read_text().split()[_DATA]) * os.sysconf("SC_PAGE_SIZE") / 2**20
-        listed = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=False)
-        return int(listed.stdout) / 1024
-    return 0.0
-
-
-def _too_large() -> bool:
-    """Whether this process holds more than its limit, which it reached faster than anyone could look."""
-    try:
-        import resource
-    except ImportError:
-        return False
-    most, _ = resource.getrlimit(resource.RLIMIT_DATA)
-    return most != resource.RLIM_INFINITY and memory_of(os.getpid()) > most / SPARE / 2**20
-
-
 def main() -> NoReturn:
-    """Read a request from standard input and write the report to the file that is named."""
-    began, own = time.time(), os.getpid()
-    place = Path(sys.argv[1]).absolute()
+    """Read a request from standard input and hand over the report."""
+    began = time.time()
     opened = _Opened()
-    gate = os.fdopen(os.dup(0), "rb")
-    request = msgspec.convert(json.loads(gate.readline()), Request)
-    silence = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1):  # what a target prints is nobody's result
-        os.dup2(silence, stream)
-    threading.Thread(target=_outlived, args=(gate,), daemon=True).start()
+    asked, answering = received()
+    request = msgspec.convert(asked, Request)
 
     def finish(report: Report) -> NoReturn:
-        from dpaudit.documents import write_whole
+        answering.hand_over(msgspec.to_builtins(report))
 
-        if os.getpid() == own:
-            write_whole(place, json.dumps(msgspec.to_builtins(report)))
-        os._exit(0)
-
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(
-            after_in_child=lambda: os._exit(0),
-            after_in_parent=lambda: finish(Report(error=FORKED, location=file_named(request))),
-        )
+    refuse_forks(answering, msgspec.to_builtins(Report(error=FORKED, location=file_named(request))))
     root = Path(request.root).resolve()
     try:
         report = carry_out(request)
@@ -330,14 +288,7 @@ def main() -> NoReturn:
             report = msgspec.structs.replace(report, files=used[0], folders=used[1])
     except BaseException as error:  # whatever a target raises, also what is meant to end the process
         report = Report(error=f"{type(error).__name__}: {error}", location=file_named(request))
-    finish(Report(error=LARGE, location=file_named(request)) if _too_large() else report)
-
-
-def _outlived(gate: Any) -> None:
-    """End this process when the gate has ended: standard input closes."""
-    with contextlib.suppress(OSError, ValueError):
-        gate.read()
-    os._exit(1)
+    finish(Report(error=LARGE, location=file_named(request)) if took_too_much() else report)
 
 
 if __name__ == "__main__":

@@ -155,7 +155,18 @@ def test_whatever_happens_inside_is_never_exit_code_1(error, audit, monkeypatch)
     done = audit("program", "--json", "e.json")
     assert done.exit_code == 2
     assert not Path("e.json").exists()
-    assert ("fault of dpaudit" in done.stderr) == (not isinstance(error, SystemExit | BrokenPipeError))
+    assert ("there is no verdict" in done.stderr) == (not isinstance(error, BrokenPipeError))
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("debug", ["", "1"])
+def test_a_fault_of_dpaudit_is_a_sentence_and_a_traceback_where_it_is_asked_for(debug, audit, monkeypatch):
+    monkeypatch.setattr("dpaudit.conductor.audit", None)
+    monkeypatch.setenv("DPAUDIT_DEBUG", debug)
+    done = audit("program")
+    assert done.exit_code == 2
+    assert "fault of dpaudit (TypeError" in done.stderr and "please report" in done.stderr
+    assert ("Traceback" in done.stderr) == bool(debug)
 
 
 # --- evidence ---
