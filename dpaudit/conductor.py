@@ -261,6 +261,7 @@ def _carry_out(
     fell_back: str | None = None
     fixed: list[tuple[int, int]] = []
     statements: list[Bound] = []
+    constant: list[int] = []
     # the curve is a finding of its own, with the whole confidence to itself
     of_curve = (1 - question.confidence) / pairs
     further = partial(choose_statements, error=of_curve, learn=question.learn) if curve else None
@@ -272,6 +273,7 @@ def _carry_out(
         learned = learn(question, pair, share, budget, error, watch, told, further)
         learning, done = learning + learned.runs, done + learned.runs
         ahead = share - learned.runs
+        constant += [pair] if learned.constant else []
         if budget is not None:
             ahead = max(LEAST_RUNS, int(0.9 * learned.speed * max(budget - learned.seconds, 0.0)))
             total = done + ahead
@@ -295,7 +297,7 @@ def _carry_out(
         fell_back = fell_back or learned.fell_back or measured.fell_back
     evidence = _evidence(question, target, attempts, pictures, learning, measuring, fell_back)
     whole_curve = curve_of(statements, question.confidence) if curve else None
-    return msgspec.structs.replace(evidence, fixed=tuple(fixed), curve=whole_curve)
+    return msgspec.structs.replace(evidence, fixed=tuple(fixed), curve=whole_curve, constant=tuple(constant))
 
 
 def _carry_out_sequentially(
@@ -313,7 +315,7 @@ def _carry_out_sequentially(
         found.foreseen,
     )
     asked = None if found.limit == evidence.runs and not found.sequential.looked else found.limit
-    return msgspec.structs.replace(evidence, sequential=found.sequential, asked=asked)
+    return msgspec.structs.replace(evidence, sequential=found.sequential, asked=asked, constant=found.constant)
 
 
 def _tell(listen: Listener, stage: str, before: int, total: int, done: int, _: int) -> None:

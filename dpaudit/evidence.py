@@ -64,6 +64,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         sequential: how a sequential audit went, or None for another one.
         observed: what else was taken for a part of every output, such as "time": the run time in seconds.
         sensitivity: how far the mechanism's query was moved, where it exposes one; a finding beside the verdict.
+        constant: pairs on which all runs of a side returned the same output, as far as the learning runs say.
         search: how the pair was found, or None where no pair was searched for.
         written: the record of an older file as it stands there, where this dpaudit would write it differently: its
             id stays what it was (`dpaudit.versions`). Not part of the record.
@@ -106,6 +107,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     observed: tuple[str, ...] = ()
     sensitivity: Moved | None = None
     search: Search | None = None
+    constant: tuple[int, ...] = ()
     written: dict[str, Any] | None = None
 
     @property

@@ -22,7 +22,7 @@ from dpaudit.game.trial import first_exception
 from dpaudit.members import Counts, Histogram
 from dpaudit.picture import histogram_cells
 from dpaudit.question import LEAST_RUNS, Question
-from dpaudit.steady import Cells, Noted, Steady, refuse_unsteady, steadiness
+from dpaudit.steady import Cells, Noted, Steady, are_constant, refuse_unsteady, steadiness
 
 _LEARNING_SHARE, _LATER_SHARE, _DEMANDING_SHARE, _FEW_VALUES_SHARE = 0.25, 0.2, 0.4, 0.35
 _FEW_RUNS = 50_000  # up to which learning takes the larger share
@@ -50,6 +50,7 @@ class Learned:
     width: int  # numbers that a run puts out
     low_bits: Choice | None = None  # the event in the low-order bits; None where they are not examined
     further: tuple[Choice, ...] = ()  # what is measured beside the choices, on the same runs
+    constant: bool = False  # whether all runs of a side returned the same output, though they could have been others
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,8 @@ def learn(
         )
     beside = () if further is None else further(*outputs, ahead)
     seconds = time.perf_counter() - clock
-    return Learned(choices, picture, steady, used, speed, seconds, reason, width, low_bits, beside)
+    constant = steady is not None and are_constant(outputs)
+    return Learned(choices, picture, steady, used, speed, seconds, reason, width, low_bits, beside, constant)
 
 
 def numbers_a_run(outputs: tuple[Outputs, Outputs]) -> int:

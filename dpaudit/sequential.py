@@ -43,7 +43,7 @@ from dpaudit.rounds import (
     numbers_a_run,
     refuse_if_nothing_ran,
 )
-from dpaudit.steady import steadiness
+from dpaudit.steady import are_constant, steadiness
 
 Tell = Callable[[str, int, int], None]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
@@ -69,6 +69,7 @@ class Watched:
     limit: int
     foreseen: Foreseen | None
     fell_back: str | None
+    constant: tuple[int, ...]
 
 
 @dataclass(slots=True)
@@ -81,6 +82,7 @@ class _Pair:
     outputs: list[tuple[Outputs, Outputs]] = field(default_factory=list)
     kept: int = 0  # runs in ``outputs``
     made: int = 0
+    constant: bool = False  # whether all runs of a side returned the same output
     blocks: int = 0
     width: int = 1
     choices: tuple[Choice, ...] = ()
@@ -264,7 +266,9 @@ class _Course:
 
     def _refuse_unsteady(self, pair: _Pair) -> None:
         if self.question.runs_as is not Shape.PROGRAM and pair.outputs:
-            steadiness(joined(pair.outputs), self.question.observe)
+            outputs = joined(pair.outputs)
+            steadiness(outputs, self.question.observe)
+            pair.constant = are_constant(outputs)
 
     def _epochs(self) -> tuple[Epoch, ...]:
         return (*self.finished, *(pair.epoch() for pair in self.pairs if pair.choices))
@@ -308,6 +312,7 @@ class _Course:
             limit=limit,
             foreseen=foreseen,
             fell_back=self.fell_back,
+            constant=tuple(pair.number for pair in self.pairs if pair.constant),
         )
 
 

@@ -73,6 +73,11 @@ def steadiness(outputs: tuple[Outputs, Outputs], observe: tuple[str, ...] = ()) 
     return Steady(cells, steady.classes, (early[0][0] + late[0][0], early[1][0] + late[1][0]), steady.timed)
 
 
+def are_constant(outputs: tuple[Outputs, Outputs]) -> bool:
+    """Whether all runs of a side returned the same output, on both sides."""
+    return all(len(np.unique(identities(side))) == 1 for side in outputs)
+
+
 def _nothing(cells: Partition) -> Cells:
     return np.zeros(cells.size, dtype=np.int64), np.zeros(cells.size, dtype=np.int64)
 

@@ -128,6 +128,22 @@ def _sensitivity(evidence: Evidence) -> Beside | None:
     return Beside("sensitivity", "Sensitivity", line, " ".join(part.sentences), part.exceeded)
 
 
+# --- outputs that never vary ------------------------------------------------------------------------------
+
+
+def _constant(evidence: Evidence) -> Beside | None:
+    """Runs that all return the same are no measurement of chances: they may have been one draw."""
+    if not evidence.constant:
+        return None
+    line = "all runs of a side returned the same output: no noise, or noise that was drawn once and remembered"
+    text = (
+        "All runs of a side returned the same output. Either the mechanism draws no noise, or it draws it once and "
+        "remembers it (a cache, a seed that is set within): then all runs of a side were one draw, and say nothing of "
+        "how likely it was. To audit such a mechanism, let every call draw anew."
+    )
+    return Beside("same output", "The same output", line, text, evidence.verdict is Verdict.VIOLATED)
+
+
 # --- what the verdict rests on ----------------------------------------------------------------------------
 
 
@@ -140,4 +156,4 @@ def _trust(evidence: Evidence) -> Beside | None:
     return Beside("neighbours", "Neighbours", line, text)
 
 
-_FINDINGS: tuple[Callable[[Evidence], Beside | None], ...] = (_curve, _low_bits, _sensitivity, _trust)
+_FINDINGS: tuple[Callable[[Evidence], Beside | None], ...] = (_curve, _low_bits, _sensitivity, _constant, _trust)

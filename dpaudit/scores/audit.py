@@ -49,7 +49,7 @@ from dpaudit.scores.rates import FALSE_POSITIVE_RATES, gaussian_epsilon, gaussia
 from dpaudit.scores.reading import as_outputs, as_scores, refuse_only_nan
 from dpaudit.scores.split import Split, at, split
 from dpaudit.seeds import given_or_fresh
-from dpaudit.steady import steadiness
+from dpaudit.steady import are_constant, steadiness
 from dpaudit.verdicts import judge
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -228,6 +228,10 @@ def _refuse_unsteady(case: Case) -> Case:
     return case
 
 
+def _constant(case: Case) -> tuple[int, ...]:
+    return (0,) if are_constant(case.sides) else ()
+
+
 def _sorted(outputs: Outputs) -> bool:
     """Whether numbers ascend or descend, as no independent draws do but in one of n! cases each."""
     if len(outputs.forms) != 1 or outputs.numbers[0].shape[1] != 1:
@@ -248,7 +252,8 @@ def _independent(case: Case, cut: Split) -> Evidence:
     foreseen = None if case.claim is None else foresee(case.claim, attempts, learned)
     sizes = np.array([len(side) for side in measuring])
     drawn = histogram_cells(picture, 0, np.array([picture.counts(side) for side in measuring]), sizes)
-    return _evidence(case, attempts, drawn, learned, runs, foreseen)
+    evidence = _evidence(case, attempts, drawn, learned, runs, foreseen)
+    return msgspec.structs.replace(evidence, constant=_constant(case))
 
 
 def _attempt(case: Case, choice: Choice, measuring: Sequence[Outputs], error: float) -> Attempt:

@@ -46,6 +46,7 @@ def whole(**changes: object) -> Evidence:
         low_bits="report",
         sensitivity=moved,
         curve=curve,
+        constant=(0,),
     )
     assert evidence.verdict is Verdict.NOT_VIOLATED
     return msgspec.structs.replace(evidence, **changes)

@@ -8,6 +8,7 @@ from scipy.stats import hypergeom
 
 import dpaudit as dp
 from dpaudit.game.drift import drifted
+from dpaudit.report.beside import beside
 
 
 @pytest.mark.parametrize(("early", "late"), [(30, 30), (10, 50)])
@@ -130,3 +131,30 @@ def test_recorded_outputs_that_were_sorted_say_that_their_order_is_lost():
     evidence = dp.audit_scores(*scores, claim="epsilon=1, delta=1e-5", seed=0)
     assert evidence.verdict is not dp.Verdict.INVALID
     assert any("sorted" in assumption for assumption in evidence.assumptions)
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+def test_a_release_that_remembers_its_draw_is_named(sequential):
+    rng, known = np.random.default_rng(0), {}
+
+    def remembered(data):
+        return known.setdefault(data, data + rng.laplace())
+
+    evidence = dp.audit(
+        remembered,
+        claim="epsilon=1",
+        pairs=[(0, 1)],
+        relation="declared",
+        runs=2_000,
+        seed=0,
+        sequential=sequential,
+        floating_point="ignore",
+    )
+    assert evidence.constant == (0,)
+    found = next(found for found in beside(evidence) if found.label == "same output")
+    assert found.presses == (evidence.verdict is dp.Verdict.VIOLATED)
+
+
+def test_recorded_outputs_that_never_vary_are_named():
+    assert dp.audit_outputs([1] * 50, [2] * 50, claim="epsilon=1", seed=0).constant == (0,)
+    assert dp.audit_outputs([1] * 50, [1] * 49 + [2], claim="epsilon=1", seed=0).constant == ()
