@@ -28,6 +28,8 @@ from dpaudit.errors import UsageError, nearest
 from dpaudit.privacy.claims import Claim, as_claim
 
 FILLED = ("noise", "rng", "size")
+REACHED = "reached1:"
+"""How a digest begins that covers all that the function reaches; older ones cover its own source alone."""
 
 
 class Shape(Enum):

@@ -135,18 +135,25 @@ class Question:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What the bounds take on trust."""
-        found = []
-        if self.relation.kind == "declared":
-            found.append("the pair is neighbouring: declared, not checked")
-        if self.mechanism.shape is Shape.OPAQUE:
-            found.append("runs are independent: the function's own randomness cannot be seeded or seen")
-        else:
-            found.append("runs are independent draws of the mechanism's law")
-        if self.observe:
-            found.append("the run time of a call depends on its data and its noise, and on nothing that knows the side")
-        if self.sitting is not None and self.sitting.repeated and self.mechanism.shape is Shape.OPAQUE:
-            found.append("a function with randomness of its own does not begin with the same noise in every process")
-        return tuple(found)
+        declared, observed = self.relation.kind == "declared", bool(self.observe)
+        repeated = self.sitting is not None and bool(self.sitting.repeated)
+        return assumed(self.mechanism.shape, declared=declared, observed=observed, repeated=repeated)
+
+
+def assumed(shape: Shape, *, declared: bool, observed: bool, repeated: bool = False) -> tuple[str, ...]:
+    """Return what bounds take on trust: of a function of that shape, under a relation that is declared, with its run
+    time observed, and resumed in another process (``repeated``).
+    """
+    found = ["the pair is neighbouring: declared, not checked"] if declared else []
+    if shape is Shape.OPAQUE:
+        found.append("runs are independent: the function's own randomness cannot be seeded or seen")
+    else:
+        found.append("runs are independent draws of the mechanism's law")
+    if observed:
+        found.append("the run time of a call depends on its data and its noise, and on nothing that knows the side")
+    if repeated and shape is Shape.OPAQUE:
+        found.append("a function with randomness of its own does not begin with the same noise in every process")
+    return tuple(found)
 
 
 def _is_number(value: Any) -> bool:

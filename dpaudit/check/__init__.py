@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from dpaudit.check.certain import certain, certificate_finding
+from dpaudit.check.certain import bare_certificate, certain
 from dpaudit.check.curve import curve
 from dpaudit.check.finding import Answer, Finding, answered, exit_code, failing, passes
 from dpaudit.check.sampled import sampled
@@ -36,13 +36,18 @@ def check_file(path: str | Path) -> list[Finding]:
     text = read_text(path)
     if text.lstrip().startswith("<"):
         return list(check(evidence_from_page(text)))
+    if _is_certificate(text):
+        return [bare_certificate(text)]
+    return list(check(Evidence.from_json(text, name=str(path))))
+
+
+def _is_certificate(text: str) -> bool:
+    """Whether a text is meant to be a certificate; how it is to be read, the checker decides."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
-        document = None  # said below, in the words of an evidence file
-    if isinstance(document, dict) and document.get("format") == _CERTIFICATE:
-        return [certificate_finding(document)[0]]
-    return list(check(Evidence.from_json(text, name=str(path))))
+        return f'"{_CERTIFICATE}"' in text and '"evidence"' not in text
+    return isinstance(document, dict) and document.get("format") == _CERTIFICATE
 
 
 def check(evidence: Evidence) -> Iterator[Finding]:

@@ -12,10 +12,11 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.check.counterexample import event_probabilities, leaves_of, misread, scope_of, unlike
+from dpaudit.check.counterexample import event_probabilities, leaves_of, misread, of_older_fold, scope_of, unlike
 from dpaudit.check.finding import Finding, answered, failing, unchecked
 from dpaudit.check.stated import fraction
 from dpaudit.checker import CertificateError, Checked, check_certificate
+from dpaudit.checker.reading import read_json
 from dpaudit.errors import UsageError
 from dpaudit.evidence import Evidence
 from dpaudit.members import Bound, Counterexample, Verdict
@@ -39,6 +40,11 @@ def certain(evidence: Evidence) -> Iterator[Finding]:
             yield _probabilities(evidence.counterexample)
     if not enumerated and (evidence.upper is not None or evidence.proof is not None):
         yield _proof(evidence)
+    trees = [] if evidence.proof is None or enumerated else [evidence.proof.certificate]
+    trees += [] if evidence.counterexample is None else [evidence.counterexample.record]
+    if any(tree is not None and of_older_fold(evidence, tree["mechanism"]) for tree in trees):
+        said = "the proof is of a fold that an older dpaudit kept beside the target; nothing ties them: prove it again"
+        yield unchecked("certificate", said, decides=True)
 
 
 def _forms(evidence: Evidence) -> Iterator[Finding]:
@@ -204,7 +210,7 @@ def _proof(evidence: Evidence) -> Finding:
         return failing("certificate", f"the certificate shows ε ≤ {bound}, and {upper.exact} is stated")
     if proof.method != ("induction" if scope.length == "any" else "alignment"):
         return failing("certificate", f"the certificate is none by {proof.method}")
-    wrong = unlike(evidence, scope, checked.mechanism["source"])
+    wrong = unlike(evidence, scope, checked.mechanism)
     if wrong:
         return failing("certificate", wrong)
     if proof.method == "alignment" and not _same_tree(evidence):
@@ -232,6 +238,14 @@ def _same_tree(evidence: Evidence) -> bool:
         return True
     nodes = [{"leaf": node["leaf"]} if "leaf" in node else node for node in proof.certificate["nodes"]]
     return bool(nodes == found.record.get("nodes"))
+
+
+def bare_certificate(text: str) -> Finding:
+    """Check a certificate that stands alone, from its text: nothing in it is read twice, rounded or passed over."""
+    try:
+        return certificate_finding(read_json(text))[0]
+    except CertificateError as error:
+        return failing("certificate", str(error))
 
 
 def certificate_finding(certificate: Any) -> tuple[Finding, Checked | None]:

@@ -7,6 +7,7 @@ the paths of one output tie draws together in a circle, their hull is tried.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -14,8 +15,10 @@ from typing import Any
 from dpaudit.checker.reading import Steps, rational
 from dpaudit.checker.tree import Leaf as CheckedLeaf
 from dpaudit.checker.tree import Tree as CheckedTree
+from dpaudit.documents import plain_value
 from dpaudit.event import Box, Event, Rule
 from dpaudit.evidence import Evidence
+from dpaudit.function import REACHED
 from dpaudit.members import Counterexample
 from dpaudit.neighbours import Relation
 from dpaudit.neighbours.digest import digest
@@ -79,11 +82,11 @@ def misread(evidence: Evidence, found: Counterexample) -> str:
     if record["scope"]["data"] != "queries" or given.values not in VALUES or len(data[0]) != given.length:
         return "its scope is not that of its data"
     if evidence.proof is not None and evidence.proof.method == "alignment":
-        return unlike(evidence, given, record["mechanism"]["source"])
-    return _another_question(evidence, given)
+        return unlike(evidence, given, record["mechanism"])
+    return another_program(evidence, record["mechanism"]) or _another_question(evidence, given)
 
 
-def unlike(evidence: Evidence, scope: Scope, source: str) -> str:
+def unlike(evidence: Evidence, scope: Scope, mechanism: Mapping[str, Any]) -> str:
     """What differs between what was proved or refuted and what the evidence says it is of; empty where nothing does."""
     proof = evidence.proof
     assert proof is not None
@@ -91,10 +94,32 @@ def unlike(evidence: Evidence, scope: Scope, source: str) -> str:
         return f"it holds for {scope}, and {proof.scope} is stated"
     if proof.length != (None if scope.length == "any" else scope.length):
         return f"it is for length {scope.length}, not {proof.length}"
-    own = f"sha256:{evidence.target.digest}" if evidence.target.digest else ""
-    if proof.method == "alignment" and source != own:
+    return another_program(evidence, mechanism) or _another_question(evidence, scope)
+
+
+def another_program(evidence: Evidence, mechanism: Mapping[str, Any]) -> str:
+    """What says that a certificate or counterexample is of another program than the target; empty where nothing does.
+
+    Names are compared where the target is named in a catalogue: a function in a file may have been given another name.
+    """
+    target = evidence.target
+    name, own = mechanism["name"], f"sha256:{target.digest}" if target.digest else ""
+    if mechanism["source"] != own and not of_older_fold(evidence, mechanism):
         return "it is of another source than the target"
-    return _another_question(evidence, scope)
+    if name != target.name and ":" not in target.name:
+        return f"it is of {name!r:.80}, and the target is {target.name}"
+    return ""
+
+
+def of_older_fold(evidence: Evidence, mechanism: Mapping[str, Any]) -> bool:
+    """Whether a proof for any length may be of a fold with a source of its own, which nothing ties to the target.
+
+    An older dpaudit kept such folds beside the entries of a catalogue.
+    """
+    proof = evidence.proof
+    digest = evidence.target.digest
+    older = digest is not None and not digest.startswith(REACHED) and mechanism["source"] != f"sha256:{digest}"
+    return older and proof is not None and proof.method == "induction"
 
 
 def _another_question(evidence: Evidence, scope: Scope) -> str:
@@ -102,9 +127,20 @@ def _another_question(evidence: Evidence, scope: Scope) -> str:
     if str(scope.relation) != evidence.relation:
         return f"it holds under {scope.relation}, and {evidence.relation} is stated"
     for name, value in evidence.target.parameters.items():
-        if isinstance(value, int | float) and scope.parameters.get(name) != as_text(value):
-            return f"it is not for {name} = {value}"
-    return ""
+        if name not in scope.parameters or not _same_parameter(scope.parameters[name], value):
+            return f"it is not for {name} = {value!r:.80}"
+    more = scope.parameters.keys() - evidence.target.parameters.keys()
+    return f"it is for a parameter {min(more)!r:.80} that is not stated" if more else ""
+
+
+def _same_parameter(text: str, value: Any) -> bool:
+    """Whether a parameter of a scope is the stated one; older certificates write a tuple as Python does."""
+    if text == as_text(value):
+        return True
+    try:
+        return isinstance(value, list) and plain_value(ast.literal_eval(text)) == value
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return False
 
 
 def _event(given: Mapping[str, Any]) -> Event:

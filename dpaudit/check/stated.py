@@ -21,6 +21,8 @@ from dpaudit.neighbours.answers import ROUNDING
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.kept import read_kept
 from dpaudit.proof.prove import as_decimal
+from dpaudit.question import assumed
+from dpaudit.scores.audit import ASSUMED
 from dpaudit.scores.checking import RECORDED
 from dpaudit.verdicts import judge
 
@@ -33,6 +35,7 @@ def stated(evidence: Evidence) -> Iterator[Finding]:
         yield from _pair(evidence, number, pair)
     yield from searched(evidence)
     yield _target(evidence)
+    yield _assumptions(evidence)
     yield from _sensitivity(evidence)
     yield from _verdict(evidence)
 
@@ -155,6 +158,21 @@ def _target(evidence: Evidence) -> Finding:
     elif min(evidence.seed, evidence.learning, evidence.measuring) < 0:
         wrong = "a seed and numbers of runs are not negative"
     return answered("target", not wrong, wrong or f"a {shape}, read as {target.reading.partition(':')[0]}")
+
+
+def _assumptions(evidence: Evidence) -> Finding:
+    """Whether what is taken on trust is what follows from the kind of the target, the relation and what is observed."""
+    asks, stated = evidence.target.asks, evidence.assumptions
+    if asks in RECORDED:
+        known = [ASSUMED["outputs" if evidence.scores is None else evidence.scores.design]]
+    else:
+        shape, declared = Shape(asks), parse_relation(evidence.relation).kind == "declared"
+        known = [
+            assumed(shape, declared=declared, observed=bool(evidence.observed), repeated=repeated)
+            for repeated in (False, True)
+        ]
+    holds = stated in known
+    return answered("assumptions", holds, "; ".join(stated) if holds else f"what is assumed is: {'; '.join(known[0])}")
 
 
 def _judged(evidence: Evidence) -> bool:

@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
 
+from dpaudit.documents import plain_value
 from dpaudit.errors import UsageError
 from dpaudit.function import Mechanism, Shape, mechanism
 from dpaudit.neighbours.relation import Relation, parse_relation
@@ -166,7 +167,8 @@ def prove_program(
 
 
 def as_text(value: Any) -> str:
-    """Write a parameter as it was read: a float is the decimal that is written, as a fraction."""
+    """Write a parameter as evidence has it; a float is the decimal that is written, as a fraction."""
+    value = plain_value(value)
     exact = short_decimal(value) if isinstance(value, float) else None
     return str(value if exact is None else exact)
 
