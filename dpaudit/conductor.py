@@ -90,7 +90,9 @@ def audit(
         search: whether to search among ``pairs`` (or the mechanism's own) for the one that gives most away; otherwise
             all of them are audited, and share the error level.
         relation: which datasets are neighbours; by default the mechanism's own, else "add-remove" with ``data`` or
-            a domain, and "declared" without.
+            a domain, and without the one that the pairs are one step of: "add-remove" or "replace" of one record, or
+            "queries" for two numbers that lie at most 1 apart. A pair that is no step is refused; "declared" takes
+            pairs on trust, where it is asked for.
         runs: executions in all: both sides, search, learning and measuring, every pair. At least 100 a pair.
         confidence: of the whole audit, whatever the number of pairs.
         seed: the root of every random draw of dpaudit; the same seed gives the same evidence. By default a fresh one,
@@ -188,7 +190,9 @@ def audit(
         evidence = with_search(evidence, found)
     if moved is not None:
         evidence = msgspec.structs.replace(evidence, sensitivity=moved.record())
-    return msgspec.structs.replace(evidence, run=run_info(started, clock, workers))
+    named = question.mechanism.reference is not None or public_name(question.mechanism) != question.mechanism.name
+    run = msgspec.structs.replace(run_info(started, clock, workers), named=named)
+    return msgspec.structs.replace(evidence, run=run)
 
 
 def privacy_curve(

@@ -8,6 +8,7 @@ run without changing what was found (start, duration, host, workers) stands besi
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -186,6 +187,15 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 f"{name} is not the evidence that this dpaudit reads: a value stands there in another type"
             )
         return msgspec.structs.replace(evidence, run=told, written=None if again == record else record)
+
+    def with_files(self, names: Sequence[str]) -> Evidence:
+        """Return the same evidence, knowing which files its data came from: the command that runs it again names them.
+
+        They are no part of the record, so the id stays.
+        """
+        if self.run is None or not names:
+            return self
+        return msgspec.structs.replace(self, run=msgspec.structs.replace(self.run, files=tuple(names)))
 
     def to_html(self, path: str | Path) -> None:
         """Write the report: one HTML page that needs nothing else."""

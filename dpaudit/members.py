@@ -398,12 +398,18 @@ class Search(Record, frozen=True):
 
 
 class RunInfo(Record, frozen=True):
-    """When, how long, where and with how many workers: not part of the id."""
+    """When, how long, where and with how many workers: not part of the id.
+
+    ``files`` are the names of the files that pairs, data or scores came from, as they were typed; empty where they came
+    from Python. ``named``: whether the name of the target finds it from a command line.
+    """
 
     started: str
     duration: float
     host: str
     workers: int
+    files: tuple[str, ...] = ()
+    named: bool = True
 
 
 def round_outward(value: float, side: Literal["lower", "upper"], digits: int = _DIGITS) -> float:

@@ -21,6 +21,7 @@ from dpaudit.loading import load, public_name
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.answers import Answer, Movement, answer_of, movement, norm_of, same
 from dpaudit.neighbours.digest import digest
+from dpaudit.neighbours.inferred import as_pairs, inferred
 from dpaudit.question import Question, whole
 from dpaudit.seeds import given_or_fresh
 
@@ -172,7 +173,7 @@ def sensitivity(
         data: a dataset; every neighbour of it that `dpaudit.neighbours.candidates` makes is tried.
         pairs: neighbouring datasets in its place, or beside it.
         relation: which datasets are neighbours; by default the mechanism's own, else "add-remove" with ``data`` or
-            a domain, and "declared" without.
+            a domain, and without the one that the pairs are one step of.
         domain, beyond_domain: which values records may have, and whether others are tried too; as for `audit`. A domain
             without data stands for all small datasets over it.
         claimed: the declared sensitivity for one neighbouring step, in the unit of the answer; a float counts as the
@@ -203,9 +204,11 @@ def sensitivity(
     if norm is None:
         norm = 1 if stated is None else stated[1]
     told = relation if relation is not None else mechanism.relation_for(merged)
-    chosen = parse_relation(
-        told if told is not None else "declared" if data is None and domain is None else "add-remove"
-    )
+    if told is not None:
+        chosen = parse_relation(told)
+    else:
+        made = data is not None or domain is not None or not pairs
+        chosen = Relation("add-remove") if made else inferred(as_pairs(pairs or ()))
     root = whole("seed", given_or_fresh(seed), least=0)
     tried = [*_given(pairs or (), chosen), *_made(data, chosen, domain, beyond_domain, root, limit)]
     if not tried:
@@ -225,9 +228,7 @@ def _bound(function: Callable[..., Any], parameters: Mapping[str, Any]) -> Query
 
 def _given(pairs: Sequence[tuple[Any, Any]], relation: Relation) -> list[Pairing]:
     found: list[Pairing] = []
-    for number, pair in enumerate(pairs):
-        if not isinstance(pair, list | tuple) or len(pair) != 2:
-            raise UsageError(f"a pair is two datasets, (data0, data1), not {pair!r:.80}")
+    for number, pair in enumerate(as_pairs(pairs)):
         relation.check(*pair)
         found.append(Given(f"pair {number}", (pair[0], pair[1])))
     return found

@@ -276,7 +276,7 @@ def _plain(text: str) -> str:
 
 def _rows(evidence: Evidence, again: Evidence | None, named: bool) -> Iterator[tuple[str, str]]:
     """Yield what was audited, the event that showed most, where, and how to see it again."""
-    from dpaudit.report.command import reproduce_command
+    from dpaudit.report.command import reproduce_command, reproduce_notes
     from dpaudit.report.headline import decisive
     from dpaudit.report.words import claim_words, shortened
 
@@ -304,8 +304,9 @@ def _rows(evidence: Evidence, again: Evidence | None, named: bool) -> Iterator[t
         yield "confirmed", _seen(again)
     command = reproduce_command(evidence) if named else None
     if command is not None:
-        own = all(pair.origin == "mechanism" for pair in evidence.pairs)
-        yield "replay", command + ("" if own else "   (FILE: the pairs of the test, as JSON)")
+        yield "replay", command
+        for note in reproduce_notes(evidence):
+            yield "", note
 
 
 def _pressing(evidence: Evidence) -> list[str]:

@@ -20,6 +20,7 @@ from dpaudit.loading import load
 from dpaudit.members import PairRecord
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.digest import digest
+from dpaudit.neighbours.inferred import as_pairs, inferred
 from dpaudit.neighbours.kept import kept_text
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.privacy.claims import as_claim
@@ -216,14 +217,14 @@ def ask(
         raise UsageError(f"confidence lies strictly between 0 and 1, such as 0.95, not {confidence!r}")
     own_relation = mechanism.relation_for(merged)
     made = data is not None or (pairs is None and domain is not None)
-    unsaid = "add-remove" if made else "declared"
-    chosen = parse_relation(relation if relation is not None else own_relation or unsaid)
+    ground, used = None, () if made else _pairs(mechanism, merged, pairs)
+    said = relation if relation is not None else own_relation
+    chosen = parse_relation(said) if said is not None else Relation("add-remove") if made else inferred(used)
     stated = as_claim(claim)
     if stated is None:
         stated = _own_claim(mechanism, merged, own_relation, chosen)
     if learn is not None:
         learner(learn)
-    ground, used = None, () if made else _pairs(mechanism, merged, pairs)
     for data0, data1 in used:
         chosen.check(data0, data1)
     if data is not None:
@@ -299,11 +300,7 @@ def _pairs(
                 "pairs=[(data0, data1)], or --pair FILE on the command line"
             )
         return tuple(own)
-    used = []
-    for pair in given:
-        if not isinstance(pair, list | tuple) or len(pair) != 2:
-            raise UsageError(f"a pair is two datasets, (data0, data1), not {pair!r:.80}")
-        used.append((pair[0], pair[1]))
+    used = as_pairs(given)
     if not used:
         raise UsageError("pairs is empty; give at least one pair of neighbouring datasets: pairs=[(data0, data1)]")
     return tuple(used)

@@ -33,6 +33,19 @@ class Count(click.ParamType[int]):
         return int(number)
 
 
+class Split(click.ParamType[tuple[int, int]]):
+    """LEARNING,MEASURING: two whole numbers of runs."""
+
+    name = "LEARNING,MEASURING"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        """Split the text and read both numbers."""
+        learning, comma, measuring = str(value).partition(",")
+        if not comma:
+            self.fail(f"{value!r} is no LEARNING,MEASURING, such as 20000,180000", param, ctx)
+        return Count().convert(learning, param, ctx), Count().convert(measuring, param, ctx)
+
+
 class Assignment(click.ParamType[tuple[str, Any]]):
     """NAME=VALUE, where VALUE is JSON (a number, true, a list, …) or else a text."""
 

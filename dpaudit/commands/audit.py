@@ -13,6 +13,7 @@ from dpaudit.terminal import (
     Assignment,
     Count,
     Outputs,
+    Split,
     merged_parameters,
     notices,
     prints_to_standard_error,
@@ -69,6 +70,12 @@ if TYPE_CHECKING:
     help="Processes; they do not change the evidence.",
 )
 @click.option("--time-budget", type=float, metavar="SECONDS", help="Instead of --runs.")
+@click.option(
+    "--fixed",
+    type=Split(),
+    multiple=True,
+    help="Learning and measuring runs of each pair, instead of --runs: as a time budget left them.",
+)
 @click.option("--sequential", is_flag=True, help="Stop as soon as the claim is refuted; --runs is the limit.")
 @click.option("--curve", is_flag=True, help="Bound the whole privacy curve too: δ at every ε.")
 @click.option(
@@ -111,10 +118,10 @@ def command(
     refuse_other(
         evidence,
         target=target,
-        runs=None if options["time_budget"] is not None else options["runs"],
+        runs=None if options["fixed"] or options["time_budget"] is not None else options["runs"],
         **{name: options[name] for name in ("parameters", "claim", "relation", "confidence", "seed")},
     )
-    return tell(evidence, outputs, json_file, html_file, quiet)
+    return tell(evidence.with_files(read), outputs, json_file, html_file, quiet)
 
 
 def audited(target: str, quiet: bool, **options: Any) -> dict[str, Any]:
@@ -156,9 +163,8 @@ def pairs_for(
     mechanism: Mechanism, parameters: dict[str, Any], relation: str | None, files: list[Path]
 ) -> list[tuple[Any, Any]]:
     """Read the pairs of files; the relation tells one pair from a list of pairs."""
-    from dpaudit.neighbours import parse_relation
+    from dpaudit.neighbours.inferred import neighbouring
     from dpaudit.pairfile import read_pairs
 
-    own = relation or mechanism.relation_for(mechanism.parameters_with(parameters)) or "declared"
-    chosen = parse_relation(own)
-    return read_pairs(files, lambda pair: chosen.accepts(*pair))
+    said = relation or mechanism.relation_for(mechanism.parameters_with(parameters))
+    return read_pairs(files, neighbouring(said))

@@ -96,7 +96,7 @@ def _page(mechanism: Mechanism, facts: dict[str, Any]) -> str:
         "",
         f"claim       {facts['claim'] or 'none'}",
         f"true loss   {'unknown' if loss is None else loss}",
-        f"relation    {facts['relation'] or 'declared'}",
+        f"relation    {facts['relation'] or 'not stated'}",
         f"unit        {mechanism.unit or 'not stated'}",
         f"pairs       {pairs or 'none'}",
         f"parameters  {', '.join([*parameters, *(f'{name} (to be given)' for name in facts['needs'])]) or 'none'}",

@@ -59,4 +59,4 @@ def command(
             seed=seed,
             name=f"scores in {Path(in_file).name} and {Path(out_file).name}",
         )
-    return tell(evidence, outputs, json_file, html_file, quiet)
+    return tell(evidence.with_files([in_file, out_file]), outputs, json_file, html_file, quiet)

@@ -104,7 +104,7 @@ def _carried_out(request: Request) -> Report:
     pairs = _pairs(request, mechanism.relation_for(parameters))
     evidence, unproved = _found(request, mechanism, pairs)
     return Report(
-        evidence=evidence.document(),
+        evidence=evidence.with_files(request.files or ()).document(),
         unproved=unproved,
         counts=None if request.frozen is None else _counted(request, request.frozen, mechanism, pairs),
         location=location_of(mechanism.function, Path(request.root)) or file_named(request),
@@ -114,12 +114,11 @@ def _carried_out(request: Request) -> Report:
 
 def _pairs(request: Request, own_relation: str | None) -> list[tuple[Any, Any]] | None:
     if request.files:
-        from dpaudit.neighbours import parse_relation
+        from dpaudit.neighbours.inferred import neighbouring
         from dpaudit.pairfile import read_pairs
 
-        chosen = parse_relation(request.relation or own_relation or "declared")
         files = [Path(request.root) / file for file in request.files]
-        return read_pairs(files, lambda pair: chosen.accepts(*pair))
+        return read_pairs(files, neighbouring(request.relation or own_relation))
     return None if request.pairs is None else [(pair[0], pair[1]) for pair in request.pairs]
 
 

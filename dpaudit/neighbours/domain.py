@@ -257,6 +257,11 @@ def read_domain(texts: Iterable[str]) -> Any:
 
 
 def _from_json(read: Any) -> Any:
-    if isinstance(read, list) and len(read) == 2 and all(type(end) in (int, float) for end in read):
+    if _two_numbers(read):
         return tuple(read)
-    return read
+    # a list of two numbers reads as a range: written as values, it is the list that Python is given
+    return read["values"] if isinstance(read, dict) and _two_numbers(read.get("values")) else read
+
+
+def _two_numbers(read: Any) -> bool:
+    return isinstance(read, list) and len(read) == 2 and all(type(end) in (int, float) for end in read)

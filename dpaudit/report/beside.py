@@ -144,16 +144,4 @@ def _constant(evidence: Evidence) -> Beside | None:
     return Beside("same output", "The same output", line, text, evidence.verdict is Verdict.VIOLATED)
 
 
-# --- what the verdict rests on ----------------------------------------------------------------------------
-
-
-def _trust(evidence: Evidence) -> Beside | None:
-    """A pair that nobody checked: the verdict is about neighbours only if somebody's word is true."""
-    if not evidence.relation.startswith("declared"):
-        return None
-    line = "declared by whoever asked, not checked"
-    text = "That the two datasets are neighbours was declared by whoever ran the audit, and not checked."
-    return Beside("neighbours", "Neighbours", line, text)
-
-
-_FINDINGS: tuple[Callable[[Evidence], Beside | None], ...] = (_curve, _low_bits, _sensitivity, _constant, _trust)
+_FINDINGS: tuple[Callable[[Evidence], Beside | None], ...] = (_curve, _low_bits, _sensitivity, _constant)

@@ -10,7 +10,7 @@ from dpaudit.evidence import Evidence
 from dpaudit.members import Bound, Proof, Scores, Verdict
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.beside import beside
-from dpaudit.report.command import reproduce_command
+from dpaudit.report.command import reproduce_command, reproduce_notes
 from dpaudit.report.headline import NO_PROOF, headline, reason_says_more
 from dpaudit.report.kinds import (
     contradicting,
@@ -63,6 +63,8 @@ def summary(evidence: Evidence, *, width: int | None = None, colour: bool = Fals
         if command is None
         else "  " + "reproduce".ljust(_LABEL) + command
     )
+    for note in reproduce_notes(evidence):
+        lines += _row("", _plain(note), columns, 4)
     return "\n".join(lines) + "\n"
 
 

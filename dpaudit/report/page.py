@@ -18,7 +18,7 @@ from dpaudit.report.attempts import attempt_rows, methods
 from dpaudit.report.beside import beside
 from dpaudit.report.change import change_part
 from dpaudit.report.cite import bibtex, citation, sources
-from dpaudit.report.command import reproduce_command
+from dpaudit.report.command import reproduce_command, reproduce_notes
 from dpaudit.report.course import counted, method_sentence
 from dpaudit.report.curves import curves_part
 from dpaudit.report.difference import Piece, differences
@@ -135,7 +135,7 @@ def _context(evidence: Evidence, baseline: Evidence | None) -> dict[str, Any]:
         "methods": methods(evidence),
         "sources": sources(evidence),
         "command": reproduce_command(evidence),
-        "given_pairs": evidence.proof is None and any(pair.origin != "mechanism" for pair in evidence.pairs),
+        "notes": reproduce_notes(evidence),
         "bibtex": bibtex(evidence),
         "citation": citation(evidence),
         "block_id": BLOCK_ID,

@@ -48,15 +48,6 @@ def search_line(evidence: Evidence) -> str | None:
     return f"{found}; the most telling of {_candidates(search)}, by {count_text(search.runs)} search runs{steps}"
 
 
-def data_options(search: Search) -> list[str]:
-    """Return the options that ask for the same search on the command line; ``FILE`` stands for what was given."""
-    if search.source in ("given", "mechanism"):
-        return ["--search"] + (["--pair", "FILE"] if search.source == "given" else [])
-    domain = [] if search.domain is None else ["--domain", "DOMAIN"]
-    beyond = ["--beyond-domain"] if search.beyond else []
-    return [*(["--data", "FILE"] if search.source == "data" else []), *domain, *beyond]
-
-
 def _candidates(search: Search) -> str:
     one = search.candidates == 1
     if search.source == "data":

@@ -179,7 +179,7 @@ def test_only_data_that_is_public_may_stand_in_an_event(data, numbers):
     public = dp.mechanism(laplace, pairs=[data], relation="declared")
     asked = (None, "epsilon=1", None, None, 0.95, 0, 1)
     assert ask(public, *asked).public_numbers(0) == numbers
-    assert ask(laplace, None, "epsilon=1", [data], None, 0.95, 0, 1).public_numbers(0) == ()
+    assert ask(laplace, None, "epsilon=1", [data], "declared", 0.95, 0, 1).public_numbers(0) == ()
 
 
 def test_the_same_seed_finds_the_same_on_any_number_of_workers():

@@ -61,7 +61,7 @@ def test_a_file_of_pairs_is_searched_when_asked(run):
         (("[0, 1.5]",), (0, 1.5)),
         (("[1, 2, 3]",), [1, 2, 3]),
         (("flag=[true, false]",), {"flag": [True, False]}),
-        (('{"values": [0, 1]}',), {"values": [0, 1]}),
+        (('{"values": [0, 1]}',), [0, 1]),
     ],
 )
 def test_domains_are_ranges_or_lists(texts, domain):

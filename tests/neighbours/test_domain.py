@@ -19,8 +19,8 @@ from dpaudit.neighbours.domain import Range, Values, allowed_of, read_domain
         (["[0, 1.5]"], (0, 1.5)),
         (['{"age": [0, 120]}', "x=[1, 2, 3]"], {"age": (0, 120), "x": [1, 2, 3]}),
         (["b=[false, true]"], {"b": [False, True]}),
-        (['n={"values": [0, 1]}'], {"n": {"values": [0, 1]}}),
-        (['{"values": [0, 1]}'], {"values": [0, 1]}),
+        (['n={"values": [0, 1]}'], {"n": [0, 1]}),
+        (['{"values": [0, 1]}'], [0, 1]),
     ],
 )
 def test_domains_as_they_are_typed(texts: list[str], domain: Any) -> None:

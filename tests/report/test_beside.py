@@ -41,7 +41,6 @@ def whole(**changes: object) -> Evidence:
     evidence = msgspec.structs.replace(
         plain,
         target=msgspec.structs.replace(plain.target, asks="sampler"),
-        relation="declared",
         floating_point=found,
         low_bits="report",
         sensitivity=moved,

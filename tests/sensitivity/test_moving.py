@@ -105,13 +105,14 @@ def test_a_group_may_move_as_often_as_it_has_members():
 
 
 def test_norms_and_parameters():
+    def scaled(data, times=1):
+        return [times * x for x in data]
+
     pair = [([3, 4], [0, 0])]
     for norm, distance in ((1, 7.0), (2, 5.0), ("inf", 4.0)):
-        found = dp.sensitivity(lambda data, times=1: [times * x for x in data], pairs=pair, norm=norm, claimed=distance)
+        found = dp.sensitivity(scaled, pairs=pair, relation="declared", norm=norm, claimed=distance)
         assert (found.largest, found.exceeded) == (distance, False)
-    twice = dp.sensitivity(
-        lambda data, times=1: [times * x for x in data], pairs=pair, norm=2, claimed=5, parameters={"times": 2}
-    )
+    twice = dp.sensitivity(scaled, pairs=pair, relation="declared", norm=2, claimed=5, parameters={"times": 2})
     assert (twice.largest, twice.exceeded) == (10.0, True)
 
 
