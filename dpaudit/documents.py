@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
@@ -9,11 +10,14 @@ import os
 import re
 import stat
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
 from dpaudit.errors import UsageError
 
+_PREFIX, _PART = ".dpaudit-", ".part"
+_ABANDONED = 600  # seconds after which a part belongs to nobody
 _LARGEST_INTEGER = 2**53  # from here on a float does not tell integers apart
 
 
@@ -99,18 +103,47 @@ def write_whole(path: str | Path, text: str) -> None:
         if target.exists() and not target.is_file():
             target.write_text(text, encoding="utf-8", newline="\n")
             return
-        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else _default_mode()
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".dpaudit-", suffix=".part")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-            os.chmod(temporary, mode)
-            os.replace(temporary, target)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-    except (OSError, ValueError) as error:
+        replace_whole(target, text.encode())
+    except (OSError, ValueError, RuntimeError) as error:  # of these the last for a loop of links
         raise UsageError(f"cannot write {str(path)!r}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def replace_whole(target: Path, content: bytes) -> None:
+    """Put a file in the place of another, on the disk before it is seen; parts that were left there are cleaned."""
+    _clean_parts(target.parent)
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else _default_mode()
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=_PREFIX, suffix=_PART)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, mode)
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+    _keep_names(target.parent)
+
+
+def _keep_names(folder: Path) -> None:
+    """Let the disk keep the names in a folder, where the system has such an order."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _clean_parts(folder: Path) -> None:
+    """Remove what a process left that was killed while it wrote; nobody writes for so long."""
+    with contextlib.suppress(OSError):
+        for part in folder.glob(f"{_PREFIX}*{_PART}"):
+            with contextlib.suppress(OSError):
+                if time.time() - part.stat().st_mtime > _ABANDONED:
+                    part.unlink()
 
 
 def _default_mode() -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dpaudit.apart import OWNED
 from dpaudit.terminal import Count, Outputs
 
 if TYPE_CHECKING:
@@ -50,16 +51,24 @@ def command(
     Exit codes: 0 all passed; 1 a claim violated, or a target leakier than its baseline; 4 a target that could not be
     run or trusted; 3 no verdict on some target; 2 a configuration that cannot be read.
     """
-    outputs = Outputs(junit_file, sarif_file, markdown_file)
-    folder = _folder(html_folder)
 
     from dpaudit.errors import UsageError
+    from dpaudit.gate.baseline import FILE as BASELINE
     from dpaudit.gate.config import find, read
+    from dpaudit.gate.nightly import FILE as NIGHTS
     from dpaudit.gate.run import Options, run
+    from dpaudit.process import adopt_orphans
 
     if workers is not None and workers < 1:
         raise UsageError(f"workers must be at least 1, not {workers}")
+    outputs = Outputs(junit_file, sarif_file, markdown_file)
+    folder = _folder(html_folder)
     configuration = read(find(Path.cwd()) if config_file is None else Path(config_file))
+    kept = [str(configuration.root / name) for name in (BASELINE, NIGHTS)]
+    Outputs(junit_file, sarif_file, markdown_file, read=[str(configuration.path), *kept])
+    _refuse_pages(folder, junit_file, sarif_file, markdown_file)
+    if click.get_current_context().obj is OWNED:
+        adopt_orphans()
     options = Options(
         names=names,
         workers=workers or _processors(),
@@ -106,6 +115,17 @@ def _folder(name: str | None) -> Path | None:
     except OSError as error:
         raise UsageError(f"cannot write pages to {name!r}: {error.strerror or error}") from None
     return folder
+
+
+def _refuse_pages(folder: Path | None, *files: str | None) -> None:
+    """Refuse a result that a page might overwrite."""
+    from dpaudit.errors import UsageError
+
+    for name in files:
+        if folder is None or name is None or name == "-" or not name.lower().endswith(".html"):
+            continue
+        if Path(name).resolve().parent == folder.resolve():
+            raise UsageError(f"{name!r} lies in the folder of the pages, which may overwrite it; name another place")
 
 
 def _write(

@@ -194,8 +194,7 @@ def _text(evidence: Sequence[Evidence], name: str, context: str | None) -> str:
 
 def _write_bytes(path: str, content: bytes) -> None:
     """Write a file that is no text, whole or not at all."""
-    import tempfile
-
+    from dpaudit.documents import replace_whole
     from dpaudit.errors import UsageError
 
     try:
@@ -206,11 +205,8 @@ def _write_bytes(path: str, content: bytes) -> None:
         if target.exists() and not target.is_file():
             target.write_bytes(content)
             return
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".dpaudit-") as folder:
-            part = Path(folder) / "part"
-            part.write_bytes(content)
-            part.replace(target)
+        replace_whole(target, content)
     except BrokenPipeError:
         raise
-    except OSError as error:
-        raise UsageError(f"cannot write {path!r}: {error.strerror or error}") from None
+    except (OSError, RuntimeError) as error:  # of these the last for a loop of links
+        raise UsageError(f"cannot write {path!r}: {getattr(error, 'strerror', None) or error}") from None

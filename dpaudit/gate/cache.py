@@ -26,8 +26,8 @@ from dpaudit.documents import content_id, write_whole
 from dpaudit.errors import UsageError
 from dpaudit.evidence import Evidence
 from dpaudit.gate.child import Report, Request, listing
+from dpaudit.gate.lock import FOLDER, own_folder
 
-FOLDER = ".dpaudit"
 _VERSION = 1
 _NAME = 40  # characters of a target's name in that of its file
 
@@ -65,10 +65,7 @@ class Cache:
         )
         try:
             identity = content_id(record)
-            self.folder.mkdir(parents=True, exist_ok=True)
-            ignored = self.folder.parent / ".gitignore"
-            if not ignored.exists():
-                write_whole(ignored, "*\n")
+            own_folder(self.folder.parents[1], self.folder.name)
             write_whole(self._file(name, look), json.dumps({"id": identity, "record": record}) + "\n")
         except (OSError, UsageError):
             return  # a folder that cannot be written costs time, and no verdict

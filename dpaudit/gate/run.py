@@ -12,7 +12,6 @@ more, with another seed and twice the runs, at the same error level; that second
 from __future__ import annotations
 
 import hashlib
-import json
 import subprocess
 import threading
 import time
@@ -30,6 +29,8 @@ from dpaudit.gate import nightly, process
 from dpaudit.gate.cache import Cache, with_seed_of
 from dpaudit.gate.child import Frozen, Report, Request
 from dpaudit.gate.config import Configuration, pair_files
+from dpaudit.gate.held import held, is_held
+from dpaudit.gate.lock import alone_with
 from dpaudit.gate.policy import OPAQUE, decide
 from dpaudit.gate.process import Limits
 from dpaudit.gate.result import Comparison, GateResult, Location, Outcome, Rule, TargetResult
@@ -105,6 +106,14 @@ def run(
     """
     if options.update_baseline and options.nightly:
         raise UsageError("a nightly gate draws fresh seeds, and a baseline has fixed ones: update it without --nightly")
+    if not options.nightly:
+        return _run(configuration, options, runner, listen)
+    # bets of two nights at once would each be added to the nights before, and one of them lost
+    with alone_with(configuration.root / nightly.FILE, wait=False):
+        return _run(configuration, options, runner, listen)
+
+
+def _run(configuration: Configuration, options: Options, runner: Runner, listen: Listener | None) -> Finished:
     clock = time.perf_counter()
     gate = _Gate.of(configuration, options, runner)
     targets = [_with_policy(target, options.require) for target in configuration.named(options.names)]
@@ -191,8 +200,10 @@ class _Gate:
         report, cached = None, False
         if self.cache is not None and not self.options.fresh:
             report = self.cache.find(name, f"look {number}", request)
-            if report is not None:
+            if report is not None and is_held(report.evidence, with_seed_of(report, request)):
                 cached, request = True, with_seed_of(report, request)
+            else:
+                report = None
         if report is None:
             limits = Limits(again * (target.time_limit or 0.0), target.memory_limit or 0.0)
             report = self.runner(request, limits, self.stop)
@@ -201,8 +212,8 @@ class _Gate:
         evidence = None
         if report.evidence is not None:
             try:
-                evidence = Evidence.from_json(json.dumps(report.evidence), name=f"the evidence of {name}")
-            except UsageError as error:  # dpaudit itself changed meanwhile
+                evidence = held(report.evidence, request)
+            except UsageError as error:
                 report = Report(error=str(error), location=report.location)
         comparison = None if entry is None else baselines.compare(entry, report.counts, share / 2)
         return _Look(request, report, evidence, comparison, cached)
@@ -324,13 +335,15 @@ class _Gate:
                 f"the baseline was not written, since it has no place for what is violated or invalid: {', '.join(bad)}"
             )
         configured = {_name(target) for target in self.configuration.targets if target.expect != "violated"}
-        entries = {name: entry for name, entry in self.baseline.items() if name in configured}
-        entries |= {
-            result.name: baselines.entry_of(result.target, result.evidence)
-            for result in kept
-            if result.evidence is not None
-        }
-        baselines.write(self.configuration.root / baselines.FILE, entries)
+        file = self.configuration.root / baselines.FILE
+        with alone_with(file, wait=True):  # another gate may have written other targets meanwhile
+            entries = {name: entry for name, entry in baselines.read(file).items() if name in configured}
+            entries |= {
+                result.name: baselines.entry_of(result.target, result.evidence)
+                for result in kept
+                if result.evidence is not None
+            }
+            baselines.write(file, entries)
         return None
 
     def _settings(self, name: str) -> TargetSettings:

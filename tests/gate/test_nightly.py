@@ -188,7 +188,7 @@ def test_nights_accumulate_and_fail_together(tmp_path, monkeypatch):
     assert second.outcome is Outcome.PASSED and "not a proof of privacy" in second.sentence
     assert third.rule is Rule.CANNOT_RUN
     assert '"begun": []' in (tmp_path / nightly.FILE).read_text()
-    assert not (tmp_path / ".dpaudit").exists()
+    assert not (tmp_path / ".dpaudit" / "gate").exists()
 
 
 def test_another_claim_starts_anew_at_night(tmp_path, monkeypatch):
