@@ -51,7 +51,6 @@ def command(
     Exit codes: 0 all passed; 1 a claim violated, or a target leakier than its baseline; 4 a target that could not be
     run or trusted; 3 no verdict on some target; 2 a configuration that cannot be read.
     """
-
     from dpaudit.errors import UsageError
     from dpaudit.gate.baseline import FILE as BASELINE
     from dpaudit.gate.config import find, read
@@ -61,11 +60,10 @@ def command(
 
     if workers is not None and workers < 1:
         raise UsageError(f"workers must be at least 1, not {workers}")
-    outputs = Outputs(junit_file, sarif_file, markdown_file)
-    folder = _folder(html_folder)
     configuration = read(find(Path.cwd()) if config_file is None else Path(config_file))
     kept = [str(configuration.root / name) for name in (BASELINE, NIGHTS)]
-    Outputs(junit_file, sarif_file, markdown_file, read=[str(configuration.path), *kept])
+    outputs = Outputs(junit_file, sarif_file, markdown_file, read=[str(configuration.path), *kept])
+    folder = _folder(html_folder)
     _refuse_pages(folder, junit_file, sarif_file, markdown_file)
     if click.get_current_context().obj is OWNED:
         adopt_orphans()
