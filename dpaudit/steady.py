@@ -16,7 +16,7 @@ import numpy as np
 from dpaudit.attack import Partition, identities, watched
 from dpaudit.errors import InvalidRunsError
 from dpaudit.event import Linear, Rule
-from dpaudit.game.dependence import Order, classes_of, hanging_together, order_of_runs, together
+from dpaudit.game.dependence import MOST_RUNS, Order, classes_of, hanging_together, order_of_runs, together
 from dpaudit.game.drift import drifted
 from dpaudit.game.outputs import Outputs, concatenate
 from dpaudit.game.timed import untimed
@@ -50,9 +50,10 @@ class Steady:
 
     def note(self, outputs: Outputs) -> Noted:
         """Note of a side of a block what tells whether it is steady."""
-        places = self.cells.places(outputs)
-        order = order_of_runs(np.asarray(self.classes)[places], identities(untimed(outputs) if self.timed else outputs))
-        return np.bincount(places, minlength=self.cells.size), order.pairs, order.near, order.far
+        first = outputs.first(MOST_RUNS)
+        classes = np.asarray(self.classes)[self.cells.places(first)]
+        order = order_of_runs(classes, identities(untimed(first) if self.timed else first))
+        return self.cells.counts(outputs), order.pairs, order.near, order.far
 
 
 def steadiness(outputs: tuple[Outputs, Outputs], observe: tuple[str, ...] = ()) -> Steady:
@@ -75,7 +76,8 @@ def steadiness(outputs: tuple[Outputs, Outputs], observe: tuple[str, ...] = ()) 
 
 def are_constant(outputs: tuple[Outputs, Outputs]) -> bool:
     """Whether all runs of a side returned the same output, on both sides."""
-    return all(len(np.unique(identities(side))) == 1 for side in outputs)
+    known = map(identities, outputs)
+    return all(bool(len(own)) and bool(np.all(own == own[0])) for own in known)
 
 
 def _nothing(cells: Partition) -> Cells:

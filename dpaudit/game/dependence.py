@@ -31,7 +31,7 @@ CLASSES = 32
 """How many classes of cells are told apart, at most: the tables of pairs have as many rows and columns."""
 
 MOST_RUNS = 2**14
-"""Runs of a side of one block that are looked at: the first ones."""
+"""So many runs of a side of one block are enough to look at: the first ones."""
 
 LAGS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 64, 100, 128, 256, 500, 512, 1000, 1024, 2048)
 WINDOWS = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
@@ -65,7 +65,6 @@ def order_of_runs(classes: Integers, outputs: Integers) -> Order:
             before these runs.
         outputs: (n,) a number for each run, the same only for equal outputs.
     """
-    classes, outputs = classes[:MOST_RUNS], outputs[:MOST_RUNS]
     near, far = np.split(outputs, [len(outputs) // 2])
     windows = [_repeating(near[: len(near) // size * size].reshape(-1, size)) for size in WINDOWS]
     return Order(np.stack([_paired(classes, lag) for lag in LAGS]), np.array(windows, dtype=np.int64), far)
