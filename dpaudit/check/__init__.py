@@ -15,6 +15,7 @@ from pathlib import Path
 from dpaudit.check.certain import bare_certificate, certain
 from dpaudit.check.curve import curve
 from dpaudit.check.finding import Answer, Finding, answered, exit_code, failing, passes
+from dpaudit.check.page import page_finding
 from dpaudit.check.sampled import sampled
 from dpaudit.check.stated import stated
 from dpaudit.documents import read_text
@@ -35,7 +36,8 @@ def check_file(path: str | Path) -> list[Finding]:
     """
     text = read_text(path)
     if text.lstrip().startswith("<"):
-        return list(check(evidence_from_page(text)))
+        evidence = evidence_from_page(text)
+        return [page_finding(text, evidence), *check(evidence)]
     if _is_certificate(text):
         return [bare_certificate(text)]
     return list(check(Evidence.from_json(text, name=str(path))))

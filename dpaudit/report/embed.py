@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from html.parser import HTMLParser
+from importlib.metadata import version
 
 from dpaudit.errors import UsageError
 from dpaudit.evidence import Evidence
@@ -23,19 +24,36 @@ def embedded_json(evidence: Evidence) -> str:
     return text.translate(_ESCAPES)
 
 
+def drawn_with(*, beside: Evidence | None = None) -> str:
+    """Return what draws pages here; the same of them draw the same bytes. ``beside``: earlier evidence on the page."""
+    parts = [f"{name} {version(name)}" for name in ("dpaudit", "Jinja2", "matplotlib", "numpy")]
+    return ", ".join(parts if beside is None else [*parts, f"beside {beside.id}"])
+
+
+def generator(html: str) -> str:
+    """Return what drew a page, by its own word; empty where it does not say."""
+    finder = _Finder()
+    finder.feed(html)
+    finder.close()
+    return finder.generator
+
+
 class _Finder(HTMLParser):
-    """Collects the text of every data block with our id."""
+    """Collects the text of every data block with our id, and what drew the page."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.blocks: list[str] = []
         self._inside = False
+        self.generator = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Enter a block."""
         if tag == "script" and dict(attrs).get("id") == BLOCK_ID:
             self._inside = True
             self.blocks.append("")
+        elif tag == "meta" and dict(attrs).get("name") == "generator":
+            self.generator = dict(attrs).get("content") or ""
 
     def handle_endtag(self, tag: str) -> None:
         """Leave a block."""

@@ -22,7 +22,7 @@ from dpaudit.report.command import reproduce_command, reproduce_notes
 from dpaudit.report.course import counted, method_sentence
 from dpaudit.report.curves import curves_part
 from dpaudit.report.difference import Piece, differences
-from dpaudit.report.embed import BLOCK_ID, embedded_json
+from dpaudit.report.embed import BLOCK_ID, drawn_with, embedded_json
 from dpaudit.report.headline import headline, reason_says_more
 from dpaudit.report.kinds import is_proof
 from dpaudit.report.layers import layers
@@ -138,6 +138,7 @@ def _context(evidence: Evidence, baseline: Evidence | None) -> dict[str, Any]:
         "notes": reproduce_notes(evidence),
         "bibtex": bibtex(evidence),
         "citation": citation(evidence),
+        "drawn_with": drawn_with(beside=baseline),
         "block_id": BLOCK_ID,
         "embedded": Markup(embedded_json(evidence)),
         "record": record if len(record) <= _LONGEST_SHOWN else None,
