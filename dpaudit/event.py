@@ -149,7 +149,7 @@ def _without_degrees(rule: Rule) -> Rule:
 
 
 def _short(value: float) -> str:
-    return f"{value:.4g}"
+    return "−0.0" if value == -5e-324 else f"{value:.4g}"  # how −0.0 stands among numbers
 
 
 def _describe_rule(rule: Rule, label: int) -> list[str]:

@@ -1,32 +1,25 @@
 """What do the outputs of many runs look like? A form for each run, and the numbers that go with it.
 
 The *form* is all that is discrete in an output: types, lengths, keys, categories, NaN and ±inf, an
-exception. It is a text, such as ``[bool × 3]``, ``'blue'`` or ``{'a': int}``. The *numbers* are what is
+exception (`forms`). It is a text, such as ``[bool × 3]``, ``'blue'`` or ``{'a': int}``. The *numbers* are what is
 left: every finite int, float and bool, in order, one row a run. Everything downstream sees only this.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
-from enum import Enum
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from dpaudit.errors import UsageError
+from dpaudit.game.forms import Column, embedded, form_of_arrays, is_number, read_form
 from dpaudit.program.batch import PathOutputs
-from dpaudit.program.noisy import Noisy, entries
-from dpaudit.program.outcome import Raised, entry
+from dpaudit.program.outcome import entry
 from dpaudit.program.path import ImpureError
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
-_EXACT = 2**53  # the largest integers that a float holds are numbers; larger ones are categories
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -80,168 +73,6 @@ def concatenate(parts: Sequence[Outputs]) -> Outputs:
     return Outputs(tuple(index), np.concatenate(codes), tuple(np.concatenate(row) for row in rows))
 
 
-# --- from one output to its form and numbers -------------------------------------------------------------
-
-_Column = Any  # a plain number, or an array with one number a run
-_KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float"}
-
-
-def _walk(output: Any, columns: list[_Column]) -> str:
-    """Return the form of an output and append its numbers to ``columns``."""
-    if type(output) is Noisy:
-        columns.append(entries(output))
-        return _KINDS[columns[-1].dtype.kind]
-    if isinstance(output, np.generic):
-        output = _unwrapped(output)
-    if isinstance(output, Enum):
-        return f"{type(output).__name__}.{output.name or repr(output.value)}"
-    if output is None or isinstance(output, str | bytes | bytearray):
-        return _text(output)
-    if isinstance(output, Raised):
-        return str(output)
-    if isinstance(output, bool | int | float):
-        return _number(output, columns)
-    return _container(output, columns)
-
-
-def _text(value: Any) -> str:
-    kind: Any = next((kind for kind in (str, bytes, bytearray) if isinstance(value, kind)), None)
-    return repr(value) if kind is None else kind.__repr__(value)  # a subclass may show itself as anything
-
-
-def _unwrapped(value: np.generic) -> Any:
-    """Return a NumPy scalar as what it stands for; dates keep their unit, which ``item()`` may lose."""
-    if isinstance(value, np.longdouble):
-        return float(value)
-    if isinstance(value, np.datetime64 | np.timedelta64):
-        return _Shown(f"{value.dtype.name} {value}")
-    return complex(value) if isinstance(value, np.complexfloating) else value.item()
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Shown:
-    """A category that is already a form."""
-
-    form: str
-
-
-def _number(value: bool | int | float, columns: list[_Column]) -> str:
-    kind = "bool" if isinstance(value, bool) else "int" if isinstance(value, int) else "float"
-    if kind == "int" and abs(value) > _EXACT:
-        return f"int {int(value):#x}"  # hexadecimal, because Python refuses very long decimals
-    if kind == "float" and not math.isfinite(value):
-        return repr(float(value))
-    columns.append(float(value))
-    return kind
-
-
-def _container(output: Any, columns: list[_Column]) -> str:
-    name = type(output).__name__
-    if isinstance(output, type):
-        return f"class {output.__module__}.{output.__qualname__}"
-    if isinstance(output, _Shown):
-        return output.form
-    if isinstance(output, np.ndarray):
-        return _array(output, columns)
-    if isinstance(output, tuple) and hasattr(output, "_fields"):
-        return name + _keyed(zip(output._fields, output, strict=True), columns)
-    if isinstance(output, tuple):
-        return f"({_listed(output, columns)})"
-    if isinstance(output, list):
-        return f"[{_listed(output, columns)}]"
-    if isinstance(output, Mapping):
-        return _keyed(((_label(key), value) for key, value in output.items()), columns)
-    if isinstance(output, set | frozenset):
-        return f"set({_listed(sorted(output, key=_set_order), columns)})"
-    if dataclasses.is_dataclass(output):
-        fields = [(field.name, getattr(output, field.name)) for field in dataclasses.fields(output)]
-        return name + _keyed(fields, columns)
-    if hasattr(output, "iloc"):  # pandas: a dict would lose repeated labels
-        return _frame(output, columns)
-    if hasattr(output, "to_dict"):
-        return f"{name} {_walk(output.to_dict(), columns)}"
-    return _other(output, columns)
-
-
-def _array(output: np.ndarray[Any, Any], columns: list[_Column]) -> str:
-    if output.dtype.names:
-        fields = ((_label(field), output[field]) for field in output.dtype.names)
-        return f"array{output.shape} of {_keyed(fields, columns)}"
-    if isinstance(output, np.ma.MaskedArray):
-        return f"array{output.shape} of {_listed(output.ravel().tolist(), columns)}"
-    # .flat hands out NumPy scalars, which know a date's unit
-    items = output.flat if output.dtype.char in "gGmM" else output.ravel().tolist()
-    return f"array{output.shape} of {_listed(items, columns)}"
-
-
-def _frame(output: Any, columns: list[_Column]) -> str:
-    labels = [_labels(output.index)]
-    if hasattr(output, "columns"):
-        labels.append(_labels(output.columns))
-        cells = [output.iloc[:, position].tolist() for position in range(output.shape[1])]
-    else:
-        labels.append(_label(output.name))
-        cells = output.tolist()
-    return f"{type(output).__name__} {' '.join(labels)} {_walk(cells, columns)}"
-
-
-def _labels(index: Any) -> str:
-    return type(index).__name__ + "[" + ", ".join(map(_label, index.tolist())) + "]"
-
-
-def _label(key: Any) -> str:
-    """A key of a dict or of a table as part of a form: numbers too are discrete here."""
-    key = _unwrapped(key) if isinstance(key, np.generic) else key
-    columns: list[_Column] = []
-    form = _walk(key, columns)
-    if type(key) in (bool, int, float):
-        return repr(key) if columns else form
-    return f"{form} {columns}" if columns else form
-
-
-def _set_order(item: Any) -> tuple[Any, ...]:
-    number = isinstance(item, int | float) and item == item
-    return (0, item, type(item).__name__) if number else (1, _label(item), "")
-
-
-def _other(output: Any, columns: list[_Column]) -> str:
-    name = type(output).__name__
-    if isinstance(output, complex):
-        return f"complex({_listed([output.real, output.imag], columns)})"
-    if isinstance(output, Fraction | Decimal):
-        try:
-            return f"{name} {_number(float(output), columns)}"
-        except (OverflowError, ValueError):
-            return f"{name} {output!r}"
-    if hasattr(output, "__array__"):
-        return f"{name} {_walk(np.asarray(output), columns)}"
-    try:
-        text = repr(output)
-    except Exception as error:
-        raise _incomparable(output, f"its repr raises {type(error).__name__}") from None
-    if re.search(r"\bat 0x[0-9a-fA-F]+", text):
-        raise _incomparable(output, "its repr only says where in memory it is")
-    return f"{name} {text}"
-
-
-def _incomparable(output: Any, why: str) -> UsageError:
-    return UsageError(
-        f"an output of type {type(output).__name__} cannot be compared with another one ({why}); return numbers, "
-        "texts, lists, tuples, dicts, arrays, or an object whose repr says what it holds"
-    )
-
-
-def _listed(items: Iterable[Any], columns: list[_Column]) -> str:
-    """The forms of several items, equal neighbours counted: ``bool × 3, 'stop'``."""
-    forms = [_walk(item, columns) for item in items]
-    counted = [(form, len(list(group))) for form, group in itertools.groupby(forms)]
-    return ", ".join(form if count == 1 else f"{form} × {count}" for form, count in counted)
-
-
-def _keyed(items: Iterable[tuple[Any, Any]], columns: list[_Column]) -> str:
-    return "{" + ", ".join(f"{key}: {_walk(value, columns)}" for key, value in items) + "}"
-
-
 # --- what a sampler returns -------------------------------------------------------------------------------
 
 
@@ -267,11 +98,8 @@ class Taken:
     __slots__ = ("form", "numbers")
 
     def __init__(self, output: Any) -> None:
-        self.numbers: list[_Column] = []
-        try:
-            self.form = _walk(output, self.numbers)
-        except RecursionError:
-            raise _incomparable(output, "it is nested too deeply, or contains itself") from None
+        self.numbers: list[Column] = []
+        self.form = read_form(output, self.numbers)
 
 
 _FIXED = frozenset({float, int, bool, str, type(None)})
@@ -301,8 +129,9 @@ def taken_path(runs: np.ndarray[Any, Any], output: Any) -> TakenPath | tuple[int
     for column in whole.numbers:
         if isinstance(column, np.ndarray) and len(column) != len(runs):
             raise ImpureError("returned noise of an earlier call")
-        if isinstance(column, np.ndarray) and column.dtype.kind in "if":
-            finite &= np.isfinite(column) if column.dtype.kind == "f" else np.abs(column) <= _EXACT
+        if isinstance(column, np.ndarray):
+            finite &= is_number(column)
+    whole.numbers = [embedded(column) if isinstance(column, np.ndarray) else column for column in whole.numbers]
     return TakenPath(runs, whole, finite, tuple(taken(entry(output, int(run))) for run in np.flatnonzero(~finite)))
 
 
@@ -371,29 +200,28 @@ def from_paths(paths: Sequence[Any], size: int) -> Outputs:
 def from_array(outputs: np.ndarray[Any, Any]) -> Outputs:
     """Return the outputs of a sampler: the first axis is the runs."""
     size, shape = len(outputs), outputs.shape[1:]
-    kind = _KINDS.get(outputs.dtype.kind)
-    large = kind == "int" and outputs.size and (outputs.max() > _EXACT or outputs.min() < -_EXACT)
-    if not size or kind is None or large or type(outputs) is not np.ndarray:
+    form = None if type(outputs) is not np.ndarray else form_of_arrays(outputs.dtype, shape)
+    if not size or form is None:
         return from_list(list(outputs))
-    with np.errstate(over="ignore"):  # a long double may be too large for a float
-        rows = outputs.reshape(size, math.prod(shape)).astype(np.float64, copy=False)
-    form = kind if outputs.ndim == 1 else _array_form(shape, kind)
-    with np.errstate(over="ignore", invalid="ignore"):
-        all_finite = bool(np.isfinite(rows.sum()))  # NaN and infinities stay in a sum; finite rows may overflow it
-    finite = np.ones(size, dtype=bool) if all_finite else np.all(np.isfinite(rows), axis=1)
-    if all_finite or np.all(finite):
+    own = outputs.reshape(size, math.prod(shape))
+    numbers = np.ones(size, dtype=bool) if _all_numbers(own) else np.all(is_number(own), axis=1)
+    rows = embedded(own.astype(np.float64, copy=False))
+    if np.all(numbers):
         return Outputs((form,), np.zeros(size, dtype=np.int32), (rows,))
     collector = _Collector()
-    collector.add_many(np.flatnonzero(finite), form, rows[finite])
-    for run in np.flatnonzero(~finite):
+    collector.add_many(np.flatnonzero(numbers), form, rows[numbers])
+    for run in np.flatnonzero(~numbers):
         collector.add_one(int(run), outputs[run])
     return collector.outputs(size)
 
 
-def _array_form(shape: tuple[int, ...], kind: str) -> str:
-    count = math.prod(shape)
-    inner = "" if count == 0 else kind if count == 1 else f"{kind} × {count}"
-    return f"array{shape} of {inner}"
+def _all_numbers(values: np.ndarray[Any, Any]) -> bool:
+    """Whether all entries are numbers, in one quick look that may say no where they are."""
+    if values.dtype.kind != "f":
+        return bool(np.all(is_number(values)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        # NaN and infinities stay in a sum; finite entries may overflow it
+        return bool(np.isfinite(values.sum())) and bool(values.all())
 
 
 def information(outputs: Outputs) -> float:

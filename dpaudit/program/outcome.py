@@ -14,27 +14,116 @@ import numpy as np
 from dpaudit.program.noise import Noise
 from dpaudit.program.noisy import Noisy, entries
 
-_NUMBER = re.compile(r"0x[0-9a-fA-F]+|-?\d[\d,]*(\.\d+)?(e[-+]?\d+)?")
+_ADDRESS = re.compile(r"\bat 0x0*[0-9a-fA-F]{8,}0\b")  # CPython's objects lie above 2^32, at multiples of 16
+_MOST_CHAINED = 20  # exceptions behind an exception
+_TOLD = {"OSError": ("filename", "filename2"), "ImportError": ("name", "path")}  # neither in args nor in __dict__
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Raised:
-    """An exception as an output: its type, and its message with every number replaced by #."""
+    """An exception as an output: all of it but its traceback.
+
+    Attributes:
+        kind: the name of the type.
+        message: the text, whole; only where in memory an object lies is left out.
+        details: what the text does not say, by name: arguments (among them an exit code), attributes and notes, the
+            exceptions of a group, the cause, and the context unless ``from None`` took it away.
+    """
 
     kind: str
     message: str
+    details: tuple[tuple[str, Any], ...] = ()
 
     def __str__(self) -> str:
-        return f"raises {self.kind}" + (f": {self.message}" if self.message else "")
+        told = [f"{name} = {told_as_text(value)}" for name, value in self.details if is_told(value)]
+        return "; ".join([f"raises {self.kind}" + (f": {self.message}" if self.message else ""), *told])
 
 
 def raised(error: BaseException) -> Raised:
-    """Turn an exception into an output. A number in its message may be noise, so it counts as #."""
+    """Turn an exception into an output."""
+    return _raised(error, ())
+
+
+def _raised(error: BaseException, behind: tuple[BaseException, ...]) -> Raised:
+    kind = type(error)
+    details: list[tuple[str, Any]] = []
     try:
-        message = str(error)
-    except Exception:
+        message = _ADDRESS.sub("at 0x…", str.__str__(str(error)))
+        if not message.isascii() and any("\ud800" <= letter <= "\udfff" for letter in message):
+            message = message.encode(errors="backslashreplace").decode()
+            details.append(("surrogates in the text", True))  # what is no Unicode can be written into no file
+    except (Exception, SystemExit) as mute:
         message = ""
-    return Raised(type(error).__name__, _NUMBER.sub("#", message)[:120])
+        details.append(("its text raises", type(mute).__name__))
+    args = _own(error, "args")
+    if not _is_said(kind, args, message):
+        details.append(("args", args))
+    for base, names in _TOLD.items():
+        if base in (each.__name__ for each in kind.__mro__ if each.__module__ == "builtins"):
+            details += [(each, value) for each in names if (value := getattr(error, each, None)) is not None]
+    details += BaseException.__getattribute__(error, "__dict__").items()
+    behind = (*behind, error)
+    chained: dict[str, Any] = {}
+    if isinstance(error, BaseExceptionGroup):
+        chained["exceptions"] = BaseExceptionGroup.__dict__["exceptions"].__get__(error)
+    chained["cause"] = _own(error, "__cause__")
+    chained["context"] = None if _own(error, "__suppress_context__") else _own(error, "__context__")
+    for place, other in chained.items():
+        if isinstance(other, BaseException) and other not in behind and len(behind) < _MOST_CHAINED:
+            details.append((place, _raised(other, behind)))
+        elif isinstance(other, tuple):
+            details.append((place, tuple(_raised(each, behind) for each in other if len(behind) < _MOST_CHAINED)))
+    return Raised(kind.__name__, message, tuple((place, _blanked(value)) for place, value in details))
+
+
+def _blanked(value: Any) -> Any:
+    """Return a plain value without the places in memory that its texts name."""
+    kind = type(value)
+    if kind is str:
+        return _ADDRESS.sub("at 0x…", value)
+    if kind in (list, tuple):
+        return kind(map(_blanked, value))
+    return {_blanked(key): _blanked(member) for key, member in value.items()} if kind is dict else value
+
+
+def _own(error: BaseException, name: str) -> Any:
+    """Return an attribute as Python keeps it, whatever the exception's class says of it."""
+    return BaseException.__dict__[name].__get__(error)
+
+
+def _is_said(kind: type, args: tuple[Any, ...], message: str) -> bool:
+    """Whether the text of an exception says its arguments."""
+    if issubclass(kind, BaseExceptionGroup) or not args:
+        return True
+    if len(args) != 1 or type(args[0]) is not str:
+        return False
+    return message in (_blanked(args[0]), _blanked(repr(args[0])) if kind is KeyError else None)
+
+
+def is_told(value: Any) -> bool:
+    """Whether the text of a value says all that it is: a plain one, or lists, tuples and dicts of such."""
+    kind = type(value)
+    if kind in (list, tuple):
+        return all(map(is_told, value))
+    if kind is dict:
+        return all(map(is_told, value)) and all(map(is_told, value.values()))
+    if kind is Raised:
+        return all(is_told(member) for _, member in value.details)
+    return kind in _PLAIN
+
+
+def told_as_text(value: Any) -> str:
+    """Return the text of a value that is told."""
+    kind = type(value)
+    if kind is list:
+        return "[" + ", ".join(map(told_as_text, value)) + "]"
+    if kind is tuple:
+        return "(" + "".join(f"{told_as_text(member)}, " for member in value) + ")"
+    if kind is dict:
+        return "{" + ", ".join(f"{told_as_text(k)}: {told_as_text(v)}" for k, v in value.items()) + "}"
+    if kind is int and abs(value) >= 2**53:
+        return hex(value)  # Python refuses very long decimals
+    return f"({value})" if kind is Raised else repr(value)
 
 
 def run_once(program: Callable[[Noise], Any], noise: Noise) -> Any:
@@ -88,6 +177,8 @@ def entry(output: Any, run: int) -> Any:
             output.shape
         )
         return array
+    if kind is Raised:
+        return Raised(output.kind, output.message, tuple((name, entry(value, run)) for name, value in output.details))
     if _is_record(output):
         record = copy.copy(output)
         for field in dataclasses.fields(output):
@@ -97,7 +188,7 @@ def entry(output: Any, run: int) -> Any:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two outputs agree in type and value; floats to 1e-12, and NaN with NaN.
+    """Whether two outputs agree in type and value; floats to 1e-12 (zeros in their sign), and NaN with NaN.
 
     A NumPy number counts as the plain number that it is. A noisy value agrees with nothing.
     """
@@ -110,7 +201,11 @@ def same(left: Any, right: Any) -> bool:
     if type(left) is not type(right):
         return False
     if isinstance(left, float):
+        if left == right == 0:
+            return math.copysign(1, left) == math.copysign(1, right)
         return (math.isnan(left) and math.isnan(right)) or math.isclose(left, right, rel_tol=1e-12, abs_tol=1e-300)
+    if kind is Raised:
+        return (left.kind, left.message) == (right.kind, right.message) and same(left.details, right.details)
     if isinstance(left, list | tuple):
         return len(left) == len(right) and all(map(same, left, right))
     if isinstance(left, dict):

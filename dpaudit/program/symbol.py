@@ -4,6 +4,9 @@ A comparison asks the path at once, so that what it returns is an ordinary bool.
 without variables: they stay exact, so that ``2 / epsilon`` is a fraction. A float counts as the decimal that
 Python writes for it, if that has at most 15 digits; a longer one is the rounded result of some computation,
 and would be another number than the one that is meant. What leaves the reading is refused, naming the line.
+
+Real numbers have one zero, floats have two, and both come out: a symbol knows the sign that its float would have where
+it is zero (IEEE 754, round to nearest), or that it is not known. Zeros of the data and of draws are 0.0.
 """
 
 from __future__ import annotations
@@ -56,14 +59,18 @@ def short_decimal(value: float) -> Fraction | None:
 
 
 class Symbol:
-    """A number of one run: an expression, and whether the program sees an int or a float."""
+    """A number of one run: an expression, and whether the program sees an int or a float.
 
-    __slots__ = ("_noise", "expression", "is_whole")
+    ``zero`` is the sign of the float where it is zero: 1, −1, or 0 where that is not known.
+    """
 
-    def __init__(self, noise: SymbolicNoise, expression: Linear, *, is_whole: bool) -> None:
+    __slots__ = ("_noise", "expression", "is_whole", "zero")
+
+    def __init__(self, noise: SymbolicNoise, expression: Linear, *, is_whole: bool, zero: int = 1) -> None:
         self._noise = noise
         self.expression = expression
         self.is_whole = is_whole
+        self.zero = 1 if is_whole else zero
 
     @property
     def __class__(self) -> type:
@@ -98,7 +105,9 @@ class Symbol:
                     f"the float {float(value)!r} is no short decimal: it is the rounded result of a computation; "
                     "write the computation with parameters, which are exact here, or give the number as a parameter"
                 )
-            return Symbol(self._noise, Linear({}, whole_where_possible(exact)), is_whole=False)
+            return Symbol(
+                self._noise, Linear({}, whole_where_possible(exact)), is_whole=False, zero=zero_sign(float(value))
+            )
         if isinstance(value, complex | Decimal | np.ndarray) or hasattr(value, "__float__"):
             self._refuse(f"arithmetic with {type(value).__name__}")
         return None
@@ -107,11 +116,16 @@ class Symbol:
         """The value, where there is no variable in it."""
         return self.expression.constant if self.expression.is_constant else None
 
-    def _made(self, expression: Linear, *, is_whole: bool, other: Symbol | None = None) -> Symbol:
+    def _made(self, expression: Linear, zero: int, *, is_whole: bool, other: Symbol | None = None) -> Symbol:
         """Return a result, which belongs to the run of the operand that has variables."""
         spend()
         owner = other if other is not None and self.expression.is_constant else self
-        return Symbol(owner._noise, expression, is_whole=is_whole)
+        return Symbol(owner._noise, expression, is_whole=is_whole, zero=zero)
+
+    def _sign(self) -> int:
+        """The sign of the float, zeros too; 0 where it is not known."""
+        number = self._number()
+        return 0 if number is None else self.zero if not number else 1 if number > 0 else -1
 
     def _plain(self) -> int | float:
         """The plain number of an expression without variables; the float must stand for it exactly."""
@@ -119,6 +133,8 @@ class Symbol:
         assert number is not None
         if self.is_whole:
             return int(number)
+        if not number:
+            return 0.0 * self.zero if self.zero else self._refuse("a zero that may be 0.0 or −0.0; add 0.0 to it")
         near = float(number)
         if short_decimal(near) != number:
             self._refuse(f"{number} is no short decimal, and would lose its last digits as a float")
@@ -134,7 +150,8 @@ class Symbol:
         return _sum(self, other, -1)
 
     def __rsub__(self, other: Any) -> Any:
-        return _sum(-self, other, 1)
+        found = self._other(other)
+        return _sum(found, self, -1) if type(found) is Symbol else NotImplemented
 
     def __mul__(self, other: Any) -> Any:
         if type(other) in (str, list, tuple, bytes):
@@ -144,10 +161,12 @@ class Symbol:
             return NotImplemented
         whole = self.is_whole and found.is_whole
         left, right = self._number(), found._number()
-        if right is not None:
-            return self._made(self.expression.times(right), is_whole=whole)
+        if right is not None and not (left is not None and not left):
+            zero = (self.zero if right else 0) * found._sign() if left is None else self._sign() * found._sign()
+            return self._made(self.expression.times(right), zero, is_whole=whole)
         if left is not None:
-            return found._made(found.expression.times(left), is_whole=whole)
+            zero = (found.zero if left else found._sign()) * self._sign()
+            return found._made(found.expression.times(left), zero, is_whole=whole)
         return self._refuse("a product of two unknown numbers")
 
     __rmul__ = __mul__
@@ -187,7 +206,7 @@ class Symbol:
         return other // self, other % self
 
     def __neg__(self) -> Any:
-        return self._made(-self.expression, is_whole=self.is_whole)
+        return self._made(-self.expression, -self.zero, is_whole=self.is_whole)
 
     def __pos__(self) -> Any:
         return self
@@ -199,7 +218,7 @@ class Symbol:
     __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __invert__ = _bits
 
     def __abs__(self) -> Any:
-        return self if self >= 0 else -self
+        return self._made(self.expression if self >= 0 else -self.expression, 1, is_whole=self.is_whole)
 
     # --- comparisons: branches ---------------------------------------------------------------------------
 
@@ -321,7 +340,23 @@ def _sum(left: Symbol, right: Any, sign: int) -> Any:
     if type(found) is not Symbol:
         return NotImplemented
     expression = left.expression + found.expression if sign > 0 else left.expression - found.expression
-    return left._made(expression, is_whole=left.is_whole and found.is_whole, other=found)
+    return left._made(
+        expression, _zero_of_sum(left, found, sign), is_whole=left.is_whole and found.is_whole, other=found
+    )
+
+
+def _zero_of_sum(left: Symbol, right: Symbol, sign: int) -> int:
+    """−0.0 is the sum of −0.0 and −0.0 alone; numbers that cancel give 0.0."""
+    zeros = left.zero, right.zero * sign
+    numbers = left._number(), right._number()
+    if 1 in zeros or any(number for number in numbers):
+        return 1
+    return -1 if zeros == (-1, -1) and numbers == (0, 0) else 0
+
+
+def zero_sign(value: float) -> int:
+    """Return the sign of a float where it is zero, and 1 for all others."""
+    return -1 if value == 0 and math.copysign(1, value) < 0 else 1
 
 
 def _quotient(top: Symbol, bottom: Symbol) -> Symbol:
@@ -330,7 +365,7 @@ def _quotient(top: Symbol, bottom: Symbol) -> Symbol:
         top._refuse("a division by an unknown number")
     if not divisor:
         raise ZeroDivisionError("division by zero" if top.is_whole and bottom.is_whole else "float division by zero")
-    return top._made(top.expression.times(1 / Fraction(divisor)), is_whole=False)
+    return top._made(top.expression.times(1 / Fraction(divisor)), top.zero * bottom._sign(), is_whole=False)
 
 
 def _exactly(left: Any, right: Any, function: Callable[[Any, Any], Any], what: str) -> Any:
@@ -345,7 +380,12 @@ def _exactly(left: Any, right: Any, function: Callable[[Any, Any], Any], what: s
     if function is operator.pow and (not isinstance(b, int) or abs(b) > 1000):
         left._refuse("a power that is no fraction")
     whole = left.is_whole and right.is_whole and not (function is operator.pow and b < 0)
-    return left._made(Linear({}, whole_where_possible(function(Fraction(a), b))), is_whole=whole)
+    zero = (
+        right._sign() if function is operator.mod else left.zero if not a and function is operator.pow and b % 2 else 1
+    )
+    if function is operator.floordiv and not a:
+        zero = left.zero * right._sign()
+    return left._made(Linear({}, whole_where_possible(function(Fraction(a), b))), zero, is_whole=whole)
 
 
 def _compare(left: Symbol, right: Any, way: Any) -> Any:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import pickle
 import random
+import struct
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
@@ -21,7 +22,7 @@ import numpy as np
 
 from dpaudit.program.budget import count_path
 from dpaudit.program.linear import Linear
-from dpaudit.program.outcome import raised
+from dpaudit.program.outcome import Raised, raised
 from dpaudit.program.simplex import whole_where_possible
 from dpaudit.program.symbol import RefusedError, Symbol, line_of
 from dpaudit.program.tree import Leaf, Node, Output, Tree
@@ -107,7 +108,7 @@ def _read_output(function: Callable[..., Any], data: Any, parameters: dict[str, 
             where = "" if frames is None else f"{line_of(frames.tb_frame)}: "
             raise RefusedError(f"{where}raises {type(error).__name__}: {error}") from None
         except (Exception, SystemExit) as error:
-            return ("exception", str(raised(error)).removeprefix("raises "))
+            return ("exception", _exception_text(raised(error), noise))
         return _output(result, noise)
     finally:
         RUNNING.reset(token)
@@ -123,6 +124,32 @@ def _identities(value: Any) -> Any:
     return id(value)
 
 
+def _exception_text(found: Raised, noise: SymbolicNoise) -> str:
+    """Return all that an exception says; a number in it is a constant of the path, or the program is refused."""
+    text = str(_constant(found, noise)).removeprefix("raises ")
+    if "at 0x" in text:
+        noise.refuse("an exception that says where in memory an object lies")
+    return text
+
+
+def _constant(value: Any, noise: SymbolicNoise, depth: int = 0) -> Any:
+    """Return what an exception holds beside its text, in plain values."""
+    kind = type(value)
+    if depth <= _DEPTH:
+        if kind is Raised:
+            details = ((name, _constant(member, noise, depth + 1)) for name, member in value.details)
+            return Raised(value.kind, value.message, tuple(details))
+        if kind is Symbol:
+            return value._leave("an exception that holds")
+        if kind in (list, tuple):
+            return kind(_constant(member, noise, depth + 1) for member in value)
+        if kind is dict:
+            return {_constant(k, noise, depth + 1): _constant(v, noise, depth + 1) for k, v in value.items()}
+        if value is None or kind in (bool, int, float, str, bytes):
+            return value
+    return noise.refuse(f"an exception that holds a {kind.__name__}; numbers, text, lists, tuples and dicts are known")
+
+
 def _output(result: Any, noise: SymbolicNoise, depth: int = 0) -> Output:
     if depth > _DEPTH:
         noise.refuse(f"an output with more than {_DEPTH} levels")
@@ -130,18 +157,26 @@ def _output(result: Any, noise: SymbolicNoise, depth: int = 0) -> Output:
     if kind is Symbol:
         if not result.expression.is_constant:
             noise.ensure_own(result._noise)
+        if not result.is_whole:
+            noise.ensure_zero(result)
         return ("int" if result.is_whole else "float"), result.expression
     if kind is bool or kind is np.bool_:
         return "bool", bool(result)
-    if kind is int or isinstance(result, np.integer):
+    if kind is int or kind is np.int64:
         return "int", Linear({}, int(result))
-    if kind is float or isinstance(result, np.floating):
+    if kind is float or kind is np.float64:
         number = float(result)
+        if math.copysign(1, number) < 0 and (number == 0 or math.isnan(number)):
+            noise.refuse(f"the output -{abs(number)}, which is told from {abs(number)}; add 0.0 to a zero")
+        if math.isnan(number) and struct.pack(">d", number) != struct.pack(">d", math.nan):
+            noise.refuse("an output that is NaN with a payload")
         # a constant is compared with other constants only, so that its decimal may be long
         return "float", Linear({}, whole_where_possible(Fraction(repr(number)))) if math.isfinite(number) else str(
             number
         )
     if kind is str:
+        if any("\ud800" <= letter <= "\udfff" for letter in result):
+            noise.refuse("a text with a lone surrogate, which is no Unicode")
         return "str", result
     if result is None:
         return ("none",)

@@ -22,7 +22,7 @@ from dpaudit.program.budget import count_branch, spend
 from dpaudit.program.linear import Condition, Linear, contradiction
 from dpaudit.program.noise import Noise
 from dpaudit.program.simplex import whole_where_possible
-from dpaudit.program.symbol import RefusedError, Symbol, line_of, short_decimal
+from dpaudit.program.symbol import RefusedError, Symbol, line_of, short_decimal, zero_sign
 from dpaudit.program.tree import (
     NOT_READ,
     ArgmaxNode,
@@ -125,7 +125,7 @@ class SymbolicNoise(Noise):
         exact = short_decimal(value)
         if exact is None:
             raise SymbolicError(f"the number {value!r} is no short decimal; give it as a Fraction")
-        return Symbol(self, Linear({}, whole_where_possible(exact)), is_whole=False)
+        return Symbol(self, Linear({}, whole_where_possible(exact)), is_whole=False, zero=zero_sign(float(value)))
 
     # --- how a run ends ----------------------------------------------------------------------------------
 
@@ -295,6 +295,15 @@ class SymbolicNoise(Noise):
         conditions = {way: argmax_conditions(expressions, way) for way in ways}
         winner: int = self._decide(ArgmaxNode(expressions, [NOT_READ] * len(values)), ways, conditions)
         return winner
+
+    def ensure_zero(self, value: Symbol) -> None:
+        """Refuse a float that may be −0.0 with some probability: whoever sees it tells it from 0.0."""
+        names = value.expression.terms
+        drawn = any(not name.startswith("q") for name in names)
+        if value.zero == 1 or not continuous_names(self._draws).isdisjoint(names) or (names and not drawn):
+            return  # a density hits no zero; and what hangs on the data alone is released as it is
+        if names or not value.expression.constant:
+            self.refuse("an output that may be −0.0, which is told from 0.0; add 0.0 to it")
 
     def _exactly(self, value: Any, what: str) -> Fraction:
         """Return the fraction that a scale or a probability is."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from dpaudit.game.forms import read_form
 from dpaudit.game.outputs import from_list
 from dpaudit.program.linear import Condition, Linear
 from dpaudit.program.outcome import Raised
@@ -66,7 +67,10 @@ def _example(output: Output, numbers: list[tuple[Linear, bool]]) -> Any:
         return int(value) if kind == "int" else float(value)
     if kind == "exception":
         name, _, message = output[1].partition(": ")
-        return Raised(name, message)
+        found, told = Raised(name, message), list[Any]()
+        read_form(found, told)
+        numbers += [(Linear({}, Fraction(number)), True) for number in told]  # those in its text
+        return found
     if kind == "dict":
         return {_example(key, []): _example(value, numbers) for key, value in output[1:]}
     if kind in ("list", "tuple"):

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from dpaudit.errors import UsageError
+from dpaudit.game.forms import BELOW_ZERO
 from dpaudit.game.outputs import concatenate, from_array, from_list, from_paths, information
 from dpaudit.program.batch import PathOutputs, run_batch
 from dpaudit.program.outcome import Raised, entry, raised
@@ -215,17 +216,16 @@ def test_different_outputs_have_different_forms():
 @pytest.mark.parametrize(
     "values",
     [
-        [1, np.int8(1), np.uint64(1), np.int64(1)],
-        [1.5, np.float16(1.5), np.float32(1.5), np.float64(1.5), np.longdouble(1.5)],
+        [1, np.int64(1)],
+        [1.5, np.float64(1.5)],
         [True, np.bool_(True)],
         ["a", np.str_("a")],
-        [1j, np.complex64(1j), np.complex128(1j), np.clongdouble(1j)],
+        [1j, np.complex128(1j)],
         [{"a": 1}, collections.OrderedDict(a=1), collections.Counter(a=1)],
-        [{1, 2, 3}, frozenset([3, 2, 1])],
+        [{1, 2, 3}, {3, 2, 1}],
         [{1: 2}, {np.int64(1): 2}],
         [[1, 2.0], [np.int64(1), np.float64(2)]],
-        [np.array([1.0]), np.array([1.0], dtype=np.float32), np.array([1.0], dtype=np.longdouble)],
-        [np.array(["a"]), np.array(["a"], dtype=object)],
+        [np.array([1.0, 2.0]), np.array([1.0, 0.0, 2.0])[::2]],
     ],
 )
 def test_what_means_the_same_is_the_same(values):
@@ -259,10 +259,9 @@ def test_a_subclass_of_str_cannot_disguise_itself():
     assert form_of(Text("a")) == "'a'"
 
 
-def test_numbers_stand_in_their_order_and_negative_zero_keeps_its_sign():
+def test_numbers_stand_in_their_order_and_negative_zero_is_the_largest_below_zero():
     outputs = from_list([[1, {"a": 2.5}, (True, -0.0)]])
-    assert outputs.numbers[0].tolist() == [[1.0, 2.5, 1.0, 0.0]]
-    assert math.copysign(1, outputs.numbers[0][0, 3]) == -1
+    assert outputs.numbers[0].tolist() == [[1.0, 2.5, 1.0, BELOW_ZERO]]
 
 
 def test_sets_stand_in_the_order_of_their_numbers():
@@ -301,10 +300,10 @@ def test_a_text_may_say_where_in_memory():
     assert form_of("object at 0x7f") == "'object at 0x7f'"
 
 
-def test_exceptions_are_one_form_whatever_numbers_they_name():
-    outputs = from_list([raised(ValueError(f"at {x}")) for x in (1, 2.5, -3e-7)])
-    assert outputs.forms == ("raises ValueError: at #",)
-    assert outputs.numbers[0].shape == (3, 0)
+def test_numbers_in_the_text_of_an_exception_are_numbers_of_the_output():
+    outputs = from_list([raised(ValueError(f"at {x}")) for x in (1, 2.5, -3e-7, -7, 1 / 3, "1e3", "x2")])
+    assert outputs.forms == tuple(f"raises ValueError: at {text}" for text in ("#", "#.#", "#float", "1e3", "x2"))
+    assert [rows.tolist() for rows in outputs.numbers] == [[[1], [-7]], [[2.5]], [[-3e-7], [1 / 3]], [[]], [[]]]
 
 
 # --- laws ------------------------------------------------------------------------------------------------
@@ -426,7 +425,9 @@ def test_integers_at_the_edge_of_what_floats_hold():
         np.array([-(2**53) - 1, 3]),
         np.array([2**64 - 1, 2**53, 1], dtype=np.uint64),
     ):
-        assert equal(from_array(array), from_list(array.tolist()))
+        assert equal(from_array(array), from_list(list(array)))
+    for array in (np.array([1, 2], dtype=np.int8), np.array([1, 2], dtype=np.float32)):
+        assert equal(from_array(array), from_list(list(array)))
     assert from_array(np.array([-(2**63)])).forms == ("int -0x8000000000000000",)
 
 
@@ -438,7 +439,7 @@ def test_a_side_without_runs():
 
 def test_runs_without_numbers():
     array = np.zeros((4, 0))
-    assert from_array(array).forms == ("array(0,) of ",)
+    assert from_array(array).forms == ("array(0,) of float × 0",)
     assert equal(from_array(array), from_list(list(array)))
 
 

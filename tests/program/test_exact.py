@@ -252,7 +252,7 @@ def test_outputs_differ_by_type_and_value():
     ]
     assert len({output_text(output) for output in outputs}) == len(outputs)
     assert output_text(np.int64(1)) == output_text(Whole(1)) == "1"
-    assert output_text(np.float64(0.5)) == output_text(Exact(0.5)) == "0.5" and output_text(-0.0) == "0.0"
+    assert output_text(np.float64(0.5)) == output_text(Exact(0.5)) == "0.5" and output_text(-0.0) == "-0.0"
     assert output_text({2, 1}) == output_text({1, 2})
     with pytest.raises(UsageError, match="apart"):
         output_text(object())

@@ -162,7 +162,7 @@ def test_exceptions_are_outputs():
         return 0
 
     tree = tree_of(program)
-    assert ("exception", "ValueError: too large by #") in outputs(tree)
+    assert ("exception", "ValueError: too large by 3") in outputs(tree)
     assert agree(tree, program, {"epsilon": 1}, 2).disagreement is None
 
 

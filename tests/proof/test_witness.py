@@ -380,5 +380,6 @@ def test_forms_of_outputs_of_the_tree():
     assert found.form == from_list([[True, 0.5, {3: 1}, None, "x", math.nan, 0.25]]).forms[0]
     assert [str(number) for number in found.numbers] == ["1", "h0", "h0", "1/4"]
     assert found.whole == (True, False, True, False)
-    assert read_output(("exception", "ValueError: too # small")).form == "raises ValueError: too # small"
+    found = read_output(("exception", "ValueError: 3 # too small"))
+    assert found.form == "raises ValueError: # \\# too small" and [str(number) for number in found.numbers] == ["3"]
     assert read_output(("exception", "KeyError")).form == "raises KeyError"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import collections
 import copy
 import math
+import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
@@ -13,11 +15,13 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import UsageError
-from dpaudit.program.exact.given import exact_exponentials, exact_parameters, exactly
+from dpaudit.program.exact.given import Whole, exact_exponentials, exact_parameters, exactly
 from dpaudit.program.exact.number import Exact, exact
 from dpaudit.program.exact.traces import MOST_TRACES, Budget, Trace, Weight, all_traces, floated, followed, plain_weight
 from dpaudit.program.fold import Fold, Reached
-from dpaudit.program.outcome import Raised, same
+from dpaudit.program.outcome import Raised, is_told, same, told_as_text
+
+_NUMPY = (np.bool_, np.int64, np.float64, np.str_)
 
 
 @dataclass(frozen=True)
@@ -35,34 +39,71 @@ class Law:
 
 def output_text(output: Any) -> str:
     """Return a text that tells outputs apart by type and value; `UsageError` for an object without one."""
-    if isinstance(output, np.generic):
-        output = output.item()
-    if isinstance(output, Exact):
-        number = output.fraction
-        # an exact number stands for a float of the plain program
-        as_float = None if number is None else output.approximate()
-        return repr(as_float) if as_float is not None and Fraction(repr(as_float)) == number else str(output)
-    if isinstance(output, Enum):
-        return f"{type(output).__qualname__}.{output.name}"
-    if isinstance(output, int) and not isinstance(output, bool):
+    kind = type(output)
+    if kind in _NUMPY:
+        return output_text(output.item())
+    if kind is Exact:
+        return _float_text(output)
+    if issubclass(kind, Enum):
+        return f"{kind.__qualname__}.{output.name}"
+    if kind in (int, Whole):
         return repr(int(output))
-    if output is None or isinstance(output, bool | float | str | bytes | Raised):
-        return repr(output + 0.0 if isinstance(output, float) else output)
-    if isinstance(output, np.ndarray):
-        return f"array({output_text(output.tolist())})"
-    if isinstance(output, list | tuple | set | frozenset):
-        parts = list(map(output_text, output))
-        name = "" if type(output) in (list, tuple, set) else type(output).__qualname__
-        opening, closing = ("[", "]") if isinstance(output, list) else ("(", ")")
-        if isinstance(output, set | frozenset):
+    if kind is float and math.isnan(output):
+        return struct.pack(">d", output).hex() if math.copysign(1, output) < 0 or _payload(output) else "nan"
+    if output is None or kind in (bool, float, str, bytes):
+        return repr(output)
+    if kind is Raised:
+        return _exception_text(output)
+    if kind is np.ndarray:
+        plain = output.dtype.name in ("bool", "int64", "float64", "object")
+        return f"array({'' if plain and output.size else output.dtype.str}{output_text(output.tolist())})"
+    if kind in (list, tuple, set, frozenset) or (issubclass(kind, tuple) and hasattr(kind, "_fields")):
+        parts = list(map(output_text, tuple.__iter__(output) if issubclass(kind, tuple) else output))
+        name = "" if kind in (list, tuple, set) else kind.__qualname__
+        opening, closing = ("[", "]") if kind is list else ("(", ")")
+        if kind in (set, frozenset):
             opening, closing = "{", "}"
-        return name + opening + ", ".join(sorted(parts) if isinstance(output, set | frozenset) else parts) + closing
-    if isinstance(output, Mapping):
+        return name + opening + ", ".join(sorted(parts) if kind in (set, frozenset) else parts) + closing
+    if kind in (dict, collections.OrderedDict):
         return "{" + ", ".join(f"{output_text(key)}: {output_text(item)}" for key, item in output.items()) + "}"
-    if is_dataclass(output) and not isinstance(output, type):
-        parts = [f"{field.name}={output_text(getattr(output, field.name))}" for field in fields(output)]
-        return f"{type(output).__qualname__}({', '.join(parts)})"
-    raise UsageError(f"an exact reading cannot tell outputs of the type {type(output).__qualname__} apart")
+    if is_dataclass(kind):
+        names = [field.name for field in fields(output)]
+        names += [name for name in getattr(output, "__dict__", {}) if name not in names]
+        parts = [f"{name}={output_text(object.__getattribute__(output, name))}" for name in names]
+        return f"{kind.__qualname__}({', '.join(parts)})"
+    raise UsageError(
+        f"an exact reading cannot tell outputs of the type {kind.__qualname__} apart; return plain numbers, texts, "
+        "lists, tuples, dicts, sets or arrays"
+    )
+
+
+def _float_text(output: Exact) -> str:
+    """An exact number stands for a float of the plain program: it is written as one, and never as an int is."""
+    number = output.fraction
+    if number is None:
+        return str(output)
+    try:
+        near = number.numerator / number.denominator if number else output.approximate()
+    except OverflowError:
+        near = math.inf
+    if math.isfinite(near) and Fraction(repr(near)) == number:
+        return repr(near)
+    return str(output) + (".0" if number.denominator == 1 else "")
+
+
+def _payload(number: float) -> int:
+    """What a NaN carries beside being one."""
+    return int.from_bytes(struct.pack(">d", number), "big") & ((1 << 51) - 1)
+
+
+def _exception_text(output: Raised) -> str:
+    found = floated(output)
+    if not is_told(found):
+        raise UsageError(f"an exact reading cannot tell exceptions apart that hold what no text tells ({found})")
+    if "at 0x" in str(found):
+        raise UsageError("an exact reading cannot tell exceptions apart that say where in memory an object lies")
+    text = f"Raised(kind={found.kind!r}, message={found.message!r}"
+    return text + "".join(f", {name}={told_as_text(value)}" for name, value in found.details) + ")"
 
 
 def exact_reading(

@@ -26,16 +26,29 @@ class Exact:
     """A quotient of two sums of integer multiples of e^r, r rational; every rational number is one.
 
     Arithmetic with integers, fractions, short decimals and other exact numbers is exact; comparisons are
-    decided. Whatever needs a float refuses the program.
+    decided. Whatever needs a float refuses the program. It stands for a float, so that a zero has a sign (IEEE 754).
     """
 
-    __slots__ = ("_enclosed", "_fraction", "_sums")
+    __slots__ = ("_enclosed", "_fraction", "_minus", "_sums")
+    _minus: bool  # whether it is −0.0
     _fraction: Fraction | None
     _sums: tuple[Sum, Sum] | None
     _enclosed: tuple[Fraction, Fraction] | None
 
     def __init__(self, value: Any = 0) -> None:
         self._fraction, self._sums, self._enclosed = _rational(value), None, None
+        self._minus = isinstance(value, float) and value == 0 and math.copysign(1, value) < 0
+
+    def _zero(self, *, minus: bool) -> Exact:
+        """Return the number itself; where it is zero, with this sign."""
+        if self._fraction == 0:
+            self._minus = minus
+        return self
+
+    @property
+    def is_minus(self) -> bool:
+        """Whether the sign of the float is minus, also that of a zero."""
+        return self._minus or self.sign() < 0
 
     @classmethod
     def quotient(cls, top: Sum, bottom: Sum) -> Exact:
@@ -52,7 +65,7 @@ class Exact:
             top = {exponent - shift: coefficient // common for exponent, coefficient in top.items()}
             bottom = {exponent - shift: coefficient // common for exponent, coefficient in bottom.items()}
         number = cls.__new__(cls)
-        number._fraction, number._sums, number._enclosed = None, (top, bottom), None
+        number._fraction, number._sums, number._enclosed, number._minus = None, (top, bottom), None, False
         return number
 
     @property
@@ -116,7 +129,7 @@ class Exact:
 
     def approximate(self) -> float:
         """Return the number as a float, to about 15 digits (0 or ∞ beyond the range of floats)."""
-        return math.copysign(_clipped_exp(abs(self).logarithm()), self.sign()) if self else 0.0
+        return math.copysign(_clipped_exp(abs(self).logarithm()), self.sign()) if self else -0.0 if self._minus else 0.0
 
     def logarithm(self) -> float:
         """Return the natural logarithm of a positive number, to about 15 digits."""
@@ -137,7 +150,7 @@ class Exact:
         if right is None:
             return NotImplemented
         if self._fraction is not None and right._fraction is not None:
-            return Exact(self._fraction + right._fraction)
+            return Exact(self._fraction + right._fraction)._zero(minus=self._minus and right._minus)
         (a, b), (c, d) = self.sums, right.sums
         if b == d:
             return Exact.quotient(plus(a, c), b)
@@ -153,9 +166,11 @@ class Exact:
         if right is None:
             return NotImplemented
         if self._fraction is not None and right._fraction is not None:
-            return Exact(self._fraction * right._fraction)
-        (a, b), (c, d) = self.sums, right.sums
-        return Exact.quotient(times(a, c), times(b, d))
+            found = Exact(self._fraction * right._fraction)
+        else:
+            (a, b), (c, d) = self.sums, right.sums
+            found = Exact.quotient(times(a, c), times(b, d))
+        return found if found else found._zero(minus=self.is_minus != right.is_minus)
 
     def __truediv__(self, other: Any) -> Any:
         right = _operand(other)
@@ -174,7 +189,7 @@ class Exact:
         return self
 
     def __abs__(self) -> Exact:
-        return -self if self.sign() < 0 else self
+        return -self if self.is_minus else self
 
     def __sub__(self, other: Any) -> Any:
         right = _operand(other)
@@ -255,7 +270,7 @@ class Exact:
 
     def __str__(self) -> str:
         if self._fraction is not None:
-            return str(self._fraction)
+            return "-0" if self._minus else str(self._fraction)
         top, bottom = map(_sum_text, self.sums)
         return top if bottom == "1" else f"({top})/({bottom})"
 
@@ -345,7 +360,7 @@ def exact(value: Any) -> Exact:
 
 def decimal_of(value: float) -> Exact:
     """Return the decimal that Python writes for a float, whatever its length: the meaning of a parameter."""
-    return Exact(Fraction(repr(float(value))))
+    return Exact(Fraction(repr(float(value))))._zero(minus=math.copysign(1, value) < 0)
 
 
 def exponential_of(value: Any) -> Any:

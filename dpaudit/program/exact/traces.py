@@ -228,6 +228,8 @@ def floated(value: Any) -> Any:
         return value.approximate()
     if isinstance(value, Whole):
         return int(value)
+    if isinstance(value, Raised):
+        return Raised(value.kind, value.message, tuple((name, floated(member)) for name, member in value.details))
     if isinstance(value, Reached):
         return Reached(floated(value.state), floated(value.emitted), value.is_over)
     if type(value) in (list, tuple):
