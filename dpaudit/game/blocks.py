@@ -234,10 +234,11 @@ def _run(
 
 
 def _call(function: Callable[[], Any]) -> Any:
+    outer = sys.exception()
     try:
         return function()
     except (Exception, SystemExit) as error:
-        return raised(error)
+        return raised(error, outer)
 
 
 def _sampled(

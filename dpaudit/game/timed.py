@@ -18,6 +18,7 @@ drift, or repeat themselves, is judged without them.
 from __future__ import annotations
 
 import gc
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -91,16 +92,20 @@ def _call(mechanism: Mechanism, data: Any, parameters: dict[str, Any], rng: np.r
 
 
 def _timed(call: Call) -> Any:
-    clock = time.perf_counter_ns
+    clock, outer = time.perf_counter_ns, sys.exception()
     start = clock()
     try:
         output = call()
         end = clock()
     except (Exception, SystemExit) as error:
-        return raised(error)
+        return raised(error, outer)
     return output, (end - start) / 1e9
 
 
 def untimed(outputs: Outputs) -> Outputs:
     """Return outputs without the run time, the last number of each but of exceptions; their forms stay."""
-    return Outputs(outputs.forms, outputs.codes, tuple(numbers[:, :-1] for numbers in outputs.numbers))
+    rows = (
+        numbers if form.startswith("raises ") else numbers[:, :-1]
+        for form, numbers in zip(outputs.forms, outputs.numbers, strict=True)
+    )
+    return Outputs(outputs.forms, outputs.codes, tuple(rows))

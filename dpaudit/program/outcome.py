@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import math
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -39,9 +40,9 @@ class Raised:
         return "; ".join([f"raises {self.kind}" + (f": {self.message}" if self.message else ""), *told])
 
 
-def raised(error: BaseException) -> Raised:
-    """Turn an exception into an output."""
-    return _raised(error, ())
+def raised(error: BaseException, outer: BaseException | None = None) -> Raised:
+    """Turn an exception into an output; ``outer`` was being handled when the program was called, and is not its own."""
+    return _raised(error, () if outer is None else (outer,))
 
 
 def _raised(error: BaseException, behind: tuple[BaseException, ...]) -> Raised:
@@ -69,7 +70,11 @@ def _raised(error: BaseException, behind: tuple[BaseException, ...]) -> Raised:
     chained["cause"] = _own(error, "__cause__")
     chained["context"] = None if _own(error, "__suppress_context__") else _own(error, "__context__")
     for place, other in chained.items():
-        if isinstance(other, BaseException) and other not in behind and len(behind) < _MOST_CHAINED:
+        if (
+            isinstance(other, BaseException)
+            and not any(other is each for each in behind)
+            and len(behind) < _MOST_CHAINED
+        ):
             details.append((place, _raised(other, behind)))
         elif isinstance(other, tuple):
             details.append((place, tuple(_raised(each, behind) for each in other if len(behind) < _MOST_CHAINED)))
@@ -95,8 +100,11 @@ def _is_said(kind: type, args: tuple[Any, ...], message: str) -> bool:
     """Whether the text of an exception says its arguments."""
     if issubclass(kind, BaseExceptionGroup) or not args:
         return True
-    if len(args) != 1 or type(args[0]) is not str:
+    is_whole = re.fullmatch(r"0|-?[1-9][0-9]*", message) is not None
+    if len(args) != 1 or type(args[0]) is not (int if is_whole else str):
         return False
+    if is_whole:
+        return len(message) < 1000 and int(message) == args[0]  # an exit code
     return message in (_blanked(args[0]), _blanked(repr(args[0])) if kind is KeyError else None)
 
 
@@ -128,10 +136,11 @@ def told_as_text(value: Any) -> str:
 
 def run_once(program: Callable[[Noise], Any], noise: Noise) -> Any:
     """Call the program; an exception (or sys.exit) that it raises is its output."""
+    outer = sys.exception()
     try:
         return program(noise)
     except (Exception, SystemExit) as error:
-        return raised(error)
+        return raised(error, outer)
 
 
 _PLAIN = (bool, int, float, str, bytes, type(None))

@@ -14,6 +14,7 @@ import math
 import pickle
 import random
 import struct
+import sys
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
@@ -96,6 +97,7 @@ def _run(function: Callable[..., Any], data: Any, parameters: Mapping[str, Any],
 
 
 def _read_output(function: Callable[..., Any], data: Any, parameters: dict[str, Any], noise: SymbolicNoise) -> Output:
+    outer = sys.exception()
     token = RUNNING.set(noise)
     try:
         try:
@@ -108,7 +110,7 @@ def _read_output(function: Callable[..., Any], data: Any, parameters: dict[str, 
             where = "" if frames is None else f"{line_of(frames.tb_frame)}: "
             raise RefusedError(f"{where}raises {type(error).__name__}: {error}") from None
         except (Exception, SystemExit) as error:
-            return ("exception", _exception_text(raised(error), noise))
+            return ("exception", _exception_text(raised(error, outer), noise))
         return _output(result, noise)
     finally:
         RUNNING.reset(token)
