@@ -20,6 +20,7 @@ from dpaudit.report.kinds import exact_lower, sampled_lower
 from dpaudit.report.numerals import NBSP, claim_text, confidence_text, count_text, lower_text, upper_text
 from dpaudit.report.templates import environment
 from dpaudit.report.words import bound_text, certainty, claim_words, full_text, visible
+from dpaudit.report.worst import changes, heading
 
 if TYPE_CHECKING:
     from dpaudit.comparing import Comparison, EventLoss
@@ -97,7 +98,9 @@ def interval_text(loss: EventLoss) -> str:
 
 def compare_text(before: Evidence, now: Evidence, comparison: Comparison) -> str:
     """Return the comparison as lines for a terminal."""
-    said = [sentence(comparison, same=before.id == now.id), CAUTION]
+    found = changes(before, now, comparison)
+    told = [f"{'Better' if change.better else 'Changed'}: {change.sentence}" for change in found]
+    said = [f"{heading(before, now, comparison)}.", *told, sentence(comparison, same=before.id == now.id), CAUTION]
     lines = [line for text in said for line in textwrap.wrap(_plain(text), _WIDTH)]
     lines += ["", _line("", "before", "now", " ")]
     for row in rows(before, now):
@@ -116,6 +119,8 @@ def compare_page(before: Evidence, now: Evidence, comparison: Comparison) -> str
             before=before,
             now=now,
             same=before.id == now.id,
+            heading=heading(before, now, comparison),
+            changes=changes(before, now, comparison),
             sentence=sentence(comparison, same=before.id == now.id),
             caution=CAUTION,
             rows=rows(before, now),
@@ -136,6 +141,11 @@ def compare_json(before: Evidence, now: Evidence, comparison: Comparison) -> str
         "version": 1,
         "before": before.id,
         "now": now.id,
+        "headline": heading(before, now, comparison),
+        "found": [
+            {"title": _plain(change.title), "sentence": _plain(change.sentence), "better": change.better}
+            for change in changes(before, now, comparison)
+        ],
         "changes": [
             {"key": row.key, "before": row.before, "now": row.now, "differs": row.differs} for row in rows(before, now)
         ],
