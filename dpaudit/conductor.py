@@ -1,6 +1,6 @@
 """Is the claim to be believed? The conductor of an audit, the only place that knows the order of things.
 
-learning runs → event (frozen) → fresh measuring runs → counts → lower bound → verdict → evidence
+learning runs → event (frozen) → fresh measuring runs → counts → lower bound (→ a second look) → verdict → evidence
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 
 from dpaudit.attack import Choice, needed_by
+from dpaudit.bounds.looks import FALSE_ALARM
 from dpaudit.bounds.power import Foreseen, foresee
 from dpaudit.bounds.statement import lower_bound
 from dpaudit.curve import PrivacyCurve, choose_statements, curve_of, statement
@@ -29,6 +30,7 @@ from dpaudit.evidence import Evidence
 from dpaudit.function import Mechanism, Shape
 from dpaudit.game.blocks import Watch
 from dpaudit.loading import public_name
+from dpaudit.looking import look
 from dpaudit.members import Attempt, Bound, Counts, Histogram, RunInfo, Target, Verdict, round_outward
 from dpaudit.moving import Sensitivity, exposing, moved_by
 from dpaudit.neighbours import Relation
@@ -38,7 +40,7 @@ from dpaudit.resuming import refuse_budget, seed_for, sitting_of
 from dpaudit.rounds import learn, measure
 from dpaudit.search import Found, find, first_of, with_search
 from dpaudit.sequential import audit_sequentially
-from dpaudit.verdicts import judge
+from dpaudit.verdicts import Looks, judge
 
 Listener = Callable[[str, int, int], None]
 
@@ -72,6 +74,7 @@ def audit(
     sensitivity: Any = None,
     resume: str | Path | None = None,
     listen: Listener | None = None,
+    false_alarm: float = FALSE_ALARM,
 ) -> Evidence:
     """Audit a mechanism: certify a lower bound of its loss and hold it against its claim.
 
@@ -121,6 +124,10 @@ def audit(
         resume: a file in which finished blocks of runs are kept, so that the same audit, asked again after an
             interruption, goes on from there (`dpaudit.resuming`). Without a time budget.
         listen: called with (stage, runs done, runs in all) as the audit goes on.
+        false_alarm: the chance that a mechanism that keeps its claim is called VIOLATED. A bound above the claim is
+            looked at a second time where that chance would be larger, on fresh runs of its event, twice as many as
+            measured it and beyond ``runs`` (`dpaudit.bounds.looks`); ``confidence`` stays that of the bounds. With
+            1 − confidence, or more, every bound above the claim is a violation.
 
     Returns:
         The evidence; its verdict is INVALID where the runs cannot be trusted.
@@ -149,6 +156,7 @@ def audit(
         beyond_domain=beyond_domain,
         search=search,
         observe=observe,
+        false_alarm=false_alarm,
     )
     if question.alone is not None:
         warnings.warn(question.alone, Notice, stacklevel=2)
@@ -161,7 +169,8 @@ def audit(
     spent = {"learning": 0, "measuring": 0}
 
     def tell(stage: str, done: int, of: int) -> None:
-        spent[stage] = max(spent[stage], done - sum(spent.values()) + spent[stage])
+        if stage in spent:
+            spent[stage] = max(spent[stage], done - sum(spent.values()) + spent[stage])
         sitting.tell(stage, done, of)
 
     versions = versions_of(question.learn, question.mechanism)
@@ -261,6 +270,7 @@ def _carry_out(
     budget = None if time_budget is None else time_budget / pairs
     attempts: list[Attempt] = []
     pictures: list[Histogram] = []
+    widths: list[int] = []
     learning = measuring = 0
     fell_back: str | None = None
     fixed: list[tuple[int, int]] = []
@@ -298,8 +308,10 @@ def _carry_out(
             for choice, counts in zip(learned.further, measured.further, strict=True)
         ]
         pictures.append(measured.histogram)
+        widths.append(learned.width)
         fell_back = fell_back or learned.fell_back or measured.fell_back
-    evidence = _evidence(question, target, attempts, pictures, learning, measuring, fell_back)
+    looks = look(question, attempts, widths.__getitem__, listen, learning + measuring)
+    evidence = _evidence(question, target, attempts, pictures, learning, measuring, fell_back, looks)
     whole_curve = curve_of(statements, question.confidence) if curve else None
     return msgspec.structs.replace(evidence, fixed=tuple(fixed), curve=whole_curve, constant=tuple(constant))
 
@@ -316,6 +328,7 @@ def _carry_out_sequentially(
         found.learning,
         found.measuring,
         found.fell_back,
+        found.looks,
         found.foreseen,
     )
     asked = None if found.limit == evidence.runs and not found.sequential.looked else found.limit
@@ -383,6 +396,7 @@ def _evidence(
     learning: int,
     measuring: int,
     fell_back: str | None,
+    looks: Looks | None,
     foreseen: Foreseen | None = None,
 ) -> Evidence:
     real = [attempt for attempt in attempts if attempt.bound.arithmetic == "real"]
@@ -390,10 +404,14 @@ def _evidence(
     lower = _headline(best.bound, question.confidence)
     low_bits = _low_bits(question, attempts)
     if foreseen is None and question.claim is not None:
-        foreseen = foresee(question.claim, real, learning)
+        foreseen = foresee(question.claim, real, learning, question.rule.planned / question.rule.error)
     decides = question.floating_point == "verdict"
     verdict, reason = judge(
-        question.claim, lower, None if foreseen is None else foreseen.value, low_bits if decides else None
+        question.claim,
+        lower,
+        None if foreseen is None else foreseen.value,
+        low_bits if decides else None,
+        looks=looks,
     )
     return Evidence(
         target=target if fell_back is None else msgspec.structs.replace(target, reading=f"run by run: {fell_back}"),
@@ -420,6 +438,8 @@ def _evidence(
         reproducible=question.reproducible,
         observed=question.observe,
         assumptions=question.assumptions,
+        false_alarm=question.false_alarm if looks is not None and looks.rule.doubts else None,
+        second=None if looks is None else looks.second,
     )
 
 

@@ -29,6 +29,7 @@ from dpaudit.members import (
     RunInfo,
     Scores,
     Search,
+    SecondLook,
     Sequential,
     Target,
     Verdict,
@@ -67,6 +68,9 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         sensitivity: how far the mechanism's query was moved, where it exposes one; a finding beside the verdict.
         constant: pairs on which all runs of a side returned the same output, as far as the learning runs say.
         search: how the pair was found, or None where no pair was searched for.
+        false_alarm: the chance that a mechanism that keeps its claim is called violated, where a bound at the
+            confidence of the audit is too little for that; None where it is enough.
+        second: the second look at a bound above the claim, or None where there was none.
         written: the record of an older file as it stands there, where this dpaudit would write it differently: its
             id stays what it was (`dpaudit.versions`). Not part of the record.
     """
@@ -109,12 +113,21 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sensitivity: Moved | None = None
     search: Search | None = None
     constant: tuple[int, ...] = ()
+    false_alarm: float | None = None
+    second: SecondLook | None = None
     written: dict[str, Any] | None = None
 
     @property
     def runs(self) -> int:
-        """Executions spent: both sides, learning, measuring and search, every pair."""
-        return self.learning + self.measuring + (0 if self.search is None else self.search.runs)
+        """Executions spent: both sides, learning, measuring, search and second look, every pair."""
+        again = 0 if self.second is None else sum(self.second.counts.runs)
+        return self.learning + self.measuring + (0 if self.search is None else self.search.runs) + again
+
+    @property
+    def budget(self) -> int:
+        """The runs that were asked for, as ``runs`` and ``--runs`` take them: a second look is beyond them."""
+        again = 0 if self.second is None else sum(self.second.counts.runs)
+        return self.runs - again if self.asked is None else self.asked
 
     @property
     def claimed(self) -> Claim | None:

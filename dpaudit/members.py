@@ -104,6 +104,28 @@ class Attempt(Record, frozen=True):
     considered: tuple[Candidate, ...]
 
 
+class SecondLook(Record, frozen=True):
+    """Fresh runs of an event whose bound lay above the claim, before that is called a violation.
+
+    Attributes:
+        attempt: the number of the attempt whose event it is.
+        p: how surely the first look speaks against the claim: its p-value is at most this, for the whole audit.
+        level: the error level of the second look (`dpaudit.bounds.looks`).
+        method: how its counts become a bound, fixed before they were counted; the weight is the attempt's.
+        counts: of the fresh runs.
+        value: the lower bound that they give at confidence 1 − ``level``.
+        confirmed: whether it is above the claim, so that the claim is violated.
+    """
+
+    attempt: int
+    p: float
+    level: float
+    method: str
+    counts: Counts
+    value: float
+    confirmed: bool
+
+
 class Power(Record, frozen=True):
     """A violation smaller than the detectable one, and how many runs in all would find it with probability 0.9."""
 

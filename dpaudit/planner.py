@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any
 
 from dpaudit.attack import Choice
+from dpaudit.bounds.looks import FALSE_ALARM
 from dpaudit.bounds.power import runs_to_show, runs_to_show_gaussian
 from dpaudit.bounds.statement import lower_bound
 from dpaudit.errors import InvalidRunsError, UsageError
@@ -97,6 +98,7 @@ def plan(
     confidence: float = 0.95,
     seed: int | None = None,
     listen: Listener | None = None,
+    false_alarm: float = FALSE_ALARM,
 ) -> Plan:
     """Plan an audit: how many runs find a violation of a given size with probability 0.9?
 
@@ -106,11 +108,12 @@ def plan(
             "epsilon=1.1" or "mu=0.6".
         runs: executions of the short audit, all pairs together.
         listen: called with (stage, runs done, runs in all).
+        false_alarm: of the audit to come; its second look, if there is one, is beyond the runs that are planned.
 
     Raises:
         UsageError: if the request cannot be carried out as it stands, or runs cannot be trusted.
     """
-    question = ask(target, parameters, claim, pairs, relation, confidence, seed, 1, "ignore")
+    question = ask(target, parameters, claim, pairs, relation, confidence, seed, 1, "ignore", false_alarm=false_alarm)
     name = public_name(question.mechanism)
     if question.claim is None:
         raise UsageError(f"{name} makes no claim that could be violated; give one, such as claim='epsilon=1'")
@@ -178,6 +181,7 @@ class _Look:
     runs: int  # for learning and measuring
     speed: float  # measuring runs per second
     spent: int  # executions, those of an earlier look included
+    planned: float  # the share of the error at which one look finds as much as the rule for violations
 
     @classmethod
     def at(cls, question: Question, claim: Claim, pair: int, runs: int, listen: Listener | None = None) -> _Look:
@@ -189,7 +193,9 @@ class _Look:
         ahead = max(runs - learned.runs, LEAST_RUNS)
         measured = measure(question, pair, learned, ahead, watch, partial(tell, "measuring", learned.runs))
         speed = ahead / max(time.perf_counter() - clock, 1e-9)
-        return cls(claim, error, pair, learned, measured.counts, learned.runs + ahead, speed, learned.runs + ahead)
+        made = learned.runs + ahead
+        planned = question.rule.planned / question.rule.error
+        return cls(claim, error, pair, learned, measured.counts, made, speed, made, planned)
 
     def again(self, question: Question, value: float) -> _Look:
         """The same for an audit of the size that is needed, where it is smaller: events from fewer runs are poorer."""
@@ -211,7 +217,7 @@ class _Look:
         return min(found, key=lambda one: one[0])
 
     def _needed(self, choice: Choice, counts: Counts, value: float) -> tuple[float, str]:
-        error = self.error * choice.share
+        error = self.error * choice.share * self.planned
         runs = runs_to_show(choice.method, counts, claim=self.claim, weight=choice.weight, error=error, value=value)
         if self.claim.delta > 0:
             # an event may say little about the tails in which δ lives, and this one was chosen for another loss

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from dpaudit.attack import event_weight
+from dpaudit.bounds.looks import FALSE_ALARM
+from dpaudit.bounds.power import foresee
 from dpaudit.bounds.statement import lower_bound
 from dpaudit.conductor import Listener, audit, no_bound, run_info, target_of, versions_of
 from dpaudit.errors import InvalidRunsError, UsageError
@@ -28,6 +30,7 @@ from dpaudit.evidence import Evidence
 from dpaudit.function import Mechanism, Shape
 from dpaudit.game.blocks import Purpose, Watch
 from dpaudit.loading import load
+from dpaudit.looking import look
 from dpaudit.members import Attempt, Bound, Counterexample, Proof, Verdict, round_outward
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.kept import kept_text
@@ -42,7 +45,7 @@ from dpaudit.proof.prove import as_decimal, prove_program, rounded
 from dpaudit.question import Question, ask, whole
 from dpaudit.rounds import measure_event
 from dpaudit.seeds import given_or_fresh
-from dpaudit.verdicts import judge, shown
+from dpaudit.verdicts import Looks, judge, shown
 
 if TYPE_CHECKING:
     from dpaudit.proof.witness import Witness
@@ -69,6 +72,7 @@ def prove(
     keep_data: bool = False,
     time_budget: float | None = SECONDS,
     listen: Listener | None = None,
+    false_alarm: float = FALSE_ALARM,
 ) -> Evidence:
     """Prove an upper bound of a program's ε, look for a counterexample, and confirm it by runs.
 
@@ -87,6 +91,7 @@ def prove(
         time_budget: seconds for reading and proving, runs apart; None for as long as it takes. Nothing is left of a
             proof that takes longer.
         listen: called with (stage, runs done, runs in all).
+        false_alarm: as for `audit`, of what is sampled; a bound that contradicts a proof has a second look of its own.
 
     Returns:
         Evidence with ``upper``, ``exact``, ``counterexample`` and ``proof`` where they exist.
@@ -113,7 +118,9 @@ def prove(
             found = _aligned(mechanism, given, relation, length, domain, total, root)
         else:
             found = _enumerated(mechanism, given, relation, domain, keep_data)
-    question = ask(mechanism, given, claim, [found.pair], found.relation, confidence, root, workers)
+    question = ask(
+        mechanism, given, claim, [found.pair], found.relation, confidence, root, workers, false_alarm=false_alarm
+    )
     if question.claim is not None and not isinstance(question.claim, PureDP | ApproxDP):
         raise UsageError(f"a proof bounds ε, which says nothing of {question.claim}; give an epsilon=… claim")
     evidence = _judged(question, found, total, listen)
@@ -285,9 +292,13 @@ def _judged(question: Question, found: _Found, runs: int, listen: Listener | Non
         raise RuntimeError(
             f"{question.mechanism.name} is proved to lose at most {upper.value} and at least {exact.value}"
         )
+    looks: Looks | None = None
     try:
         evidence = _sampled(question, found, runs, listen) if runs else _unsampled(question)
         lower, contradicts = _best(question, evidence.lower, exact, upper, runs)
+        if evidence.attempts and claim is not None:
+            by_runs = lower.kind == "sampled" and lower.value > claim.value and not contradicts
+            looks = look(question, evidence.attempts if by_runs else (), tell=listen, made=evidence.runs)
     except InvalidRunsError as error:
         evidence = _unsampled(question, Verdict.INVALID, f"The runs cannot be trusted: {error}.")
         lower, contradicts = exact or evidence.lower, False
@@ -295,6 +306,7 @@ def _judged(question: Question, found: _Found, runs: int, listen: Listener | Non
         claim,
         lower,
         evidence.detectable,
+        looks=looks,
         upper=upper,
         within=claim is not None and found.within(claim),
         scope=found.proof.scope,
@@ -318,6 +330,8 @@ def _judged(question: Question, found: _Found, runs: int, listen: Listener | Non
         exact=exact,
         proof=found.proof,
         counterexample=found.counterexample,
+        false_alarm=question.false_alarm if looks is not None and looks.rule.doubts else None,
+        second=None if looks is None else looks.second,
     )
 
 
@@ -389,8 +403,11 @@ def _sampled(question: Question, found: _Found, runs: int, listen: Listener | No
         seed=question.seed,
         workers=question.workers,
         listen=listen,
+        false_alarm=error,  # one look: whether there is a second is decided with the counterexample's event
     )
     evidence = msgspec.structs.replace(evidence, confidence=question.confidence)
+    if question.claim is not None and evidence.verdict is not Verdict.INVALID:
+        evidence = _foreseen(question, question.claim, evidence)
     if witness is None or evidence.verdict is Verdict.INVALID:
         return evidence
     chances = [float(each.high) for each in witness.probabilities]
@@ -402,6 +419,18 @@ def _sampled(question: Question, found: _Found, runs: int, listen: Listener | No
         attempts=attempts,
         lower=msgspec.structs.replace(best, confidence=question.confidence),
         measuring=evidence.measuring + own,
+    )
+
+
+def _foreseen(question: Question, claim: Claim, evidence: Evidence) -> Evidence:
+    """What the audit would have found by the rule for violations."""
+    share = question.rule.planned / question.rule.error
+    foreseen = foresee(claim, evidence.attempts, evidence.learning, share)
+    return msgspec.structs.replace(
+        evidence,
+        detectable=round_outward(foreseen.value, "upper"),
+        detectable_on=foreseen.where,
+        power=foreseen.smaller,
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.attack import learner
+from dpaudit.bounds.looks import FALSE_ALARM, Rule
 from dpaudit.errors import UsageError
 from dpaudit.function import Mechanism, Shape
 from dpaudit.game.blocks import Game
@@ -76,6 +77,7 @@ class Question:
     observe: tuple[str, ...] = ()  # what joins every output, such as "time"
     alone: str | None = None  # why only this process can make runs, where several are wanted
     sitting: Sitting | None = None  # what goes on beside the runs
+    false_alarm: float = FALSE_ALARM  # how often a mechanism that keeps its claim may be called violated
 
     def about(self, pair: tuple[Any, Any]) -> Question:
         """Return the same question about a pair that was found; raises `UsageError` where it is not neighbouring."""
@@ -87,6 +89,11 @@ class Question:
     def notion(self) -> Claim:
         """The notion that bounds are stated in: the claim's, or pure DP where there is none."""
         return self.claim if self.claim is not None else PureDP(0.0)
+
+    @property
+    def rule(self) -> Rule:
+        """When a bound above the claim is a violation."""
+        return Rule(1 - self.confidence, self.false_alarm)
 
     @property
     def game(self) -> Game:
@@ -181,6 +188,15 @@ def refuse_unavailable(*, sequential: bool, curve: bool, floating_point: str, ob
         )
 
 
+def refuse_false_alarm(false_alarm: Any) -> None:
+    """Raise `UsageError` for what is no chance."""
+    if isinstance(false_alarm, bool) or not isinstance(false_alarm, int | float) or not 0 < false_alarm < 1:
+        raise UsageError(
+            "false_alarm is the chance that a mechanism that keeps its claim is called violated, strictly between 0 "
+            f"and 1, such as 0.001, not {false_alarm!r}"
+        )
+
+
 def whole(name: str, value: Any, *, least: int) -> int:
     """Return ``value`` as an int, or raise `UsageError` unless it is a whole number of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer) or value != value // 1:
@@ -208,6 +224,7 @@ def ask(
     beyond_domain: bool = False,
     search: bool = False,
     observe: str | Sequence[str] = (),
+    false_alarm: float = FALSE_ALARM,
 ) -> Question:
     """Return the question, or raise `UsageError` with what is wrong with it."""
     _refuse_unclear_data(data, pairs, domain, beyond_domain)
@@ -215,6 +232,7 @@ def ask(
     merged = mechanism.parameters_with(parameters)
     if not isinstance(confidence, int | float) or not 0 < confidence < 1:
         raise UsageError(f"confidence lies strictly between 0 and 1, such as 0.95, not {confidence!r}")
+    refuse_false_alarm(false_alarm)
     own_relation = mechanism.relation_for(merged)
     made = data is not None or (pairs is None and domain is not None)
     ground, used = None, () if made else _pairs(mechanism, merged, pairs)
@@ -255,6 +273,7 @@ def ask(
         ground=ground,
         keep_data=keep_data,
         observe=watched,
+        false_alarm=float(false_alarm),
         alone=None if processes == 1 else why_alone(mechanism, (merged, used, data), timed=bool(watched)),
     )
 

@@ -189,7 +189,7 @@ def _of_audit(evidence: Evidence, pairs: list[tuple[Any, Any]] | None) -> dict[s
     return {
         **_of_both(evidence),
         "pairs": pairs,
-        "runs": evidence.runs if evidence.asked is None else evidence.asked,
+        "runs": evidence.budget,
         "fixed": evidence.fixed,
         "floating_point": evidence.low_bits,
         "learn": evidence.learn,
@@ -228,7 +228,7 @@ def _of_proof(evidence: Evidence, domain: Sequence[Any] | None) -> dict[str, Any
         **_of_both(evidence),
         "length": proof.length,
         "domain": which,
-        "runs": evidence.runs if evidence.asked is None else evidence.asked,
+        "runs": evidence.budget,
         "keep_data": proof.domain is not None,
     }
 
@@ -240,6 +240,7 @@ def _of_both(evidence: Evidence) -> dict[str, Any]:
         "relation": evidence.relation,
         "confidence": evidence.confidence,
         "seed": evidence.seed,
+        "false_alarm": 1 - evidence.confidence if evidence.false_alarm is None else evidence.false_alarm,
     }
 
 

@@ -269,14 +269,34 @@ def measure(
     )
 
 
-def measure_event(question: Question, pair: int, event: Event, runs: int, purpose: Purpose, watch: Watch) -> Counts:
-    """Count one event that was known before, on fresh runs of a purpose of their own."""
+def measure_event(
+    question: Question,
+    pair: int,
+    event: Event,
+    runs: int,
+    purpose: Purpose,
+    watch: Watch,
+    *,
+    graded: bool = False,
+    width: int = 1,
+    tell: Tell | None = None,
+) -> Counts:
+    """Count one event that was known before, on fresh runs of a purpose of their own; ``graded``, by its degrees."""
     sizes, counted = np.zeros(2, dtype=np.int64), np.zeros((2, 2), dtype=np.int64)
-    blocks = blocks_of(question.runs_as, purpose, pair, runs)
-    for played in play(question.game, blocks, _Tally((event,), ()), workers=question.workers, watch=watch):
-        counted += np.array(played.result[0][0])
+    cells = (Partition(event.family, event.rules),) if graded else ()
+    filled = [np.zeros((2, each.size), dtype=np.int64) for each in cells]
+    blocks, done = blocks_of(question.runs_as, purpose, pair, runs, width=width), 0
+    for played in play(question.game, blocks, _Tally((event,), cells), workers=question.workers, watch=watch):
+        hits, bins, _ = played.result
+        counted += np.array(hits[0])
         sizes += played.sizes
-    return _counts(sizes, counted)
+        for total, own in zip(filled, bins, strict=True):
+            total += np.array(own)
+        done += played.block.size
+        if tell is not None:
+            tell(done, runs)
+    counts = _counts(sizes, counted)
+    return _in_bins(event, counts, filled[0]) if graded else counts
 
 
 def _in_bins(event: Event, counts: Counts, cells: np.ndarray[Any, Any]) -> Counts:

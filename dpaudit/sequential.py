@@ -22,6 +22,7 @@ import numpy as np
 
 from dpaudit.attack import Choice, choose, count_event
 from dpaudit.attack.partition import score_of
+from dpaudit.bounds.looks import FirstLook
 from dpaudit.bounds.power import Foreseen
 from dpaudit.bounds.sequential import (
     Fortune,
@@ -44,6 +45,7 @@ from dpaudit.rounds import (
     refuse_if_nothing_ran,
 )
 from dpaudit.steady import are_constant, steadiness
+from dpaudit.verdicts import Looks
 
 Tell = Callable[[str, int, int], None]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
@@ -70,6 +72,7 @@ class Watched:
     foreseen: Foreseen | None
     fell_back: str | None
     constant: tuple[int, ...]
+    looks: Looks | None
 
 
 @dataclass(slots=True)
@@ -130,6 +133,7 @@ class _Course:
         limits = [total // count + (pair < total % count) if seconds is None else _NEVER for pair in range(count)]
         self.pairs = [_Pair(number, limit, Fortune(self.claim)) for number, limit in enumerate(limits)]
         self.total, self.error = sum(limits), 1 - question.confidence
+        self.enough = min(self.error, question.false_alarm)  # the level at which the claim is refuted
         self.wealth = np.zeros(count)  # log wealth of each pair, as of now
         self.finished: list[Epoch] = []
         self.watch, self.clock = Watch(), time.perf_counter()
@@ -251,13 +255,13 @@ class _Course:
 
     def _promising(self, wealth: Floats) -> list[int]:
         """The first look at which the claim is rejected, and the first at which all that is smaller surely is too."""
-        firsts = (np.flatnonzero(wealth >= math.log(times / self.error))[:1] for times in (1, 2.001))
+        firsts = (np.flatnonzero(wealth >= math.log(times / self.enough))[:1] for times in (1, 2.001))
         return sorted({int(look) for first in firsts for look in first})
 
     def _refuted(self, pair: _Pair, counts: Integers) -> bool:
         """Whether smaller values are rejected as well, so that the bound is above the claim."""
         before, pair.own = pair.own, counts
-        bound = sequential_bound(self._epochs(), len(self.pairs), self.question.notion, self.error)
+        bound = sequential_bound(self._epochs(), len(self.pairs), self.question.notion, self.enough)
         pair.own = before
         return bound > self.question.notion.value
 
@@ -303,7 +307,7 @@ class _Course:
         )
         made = sum(pair.made for pair in self.pairs)
         limit = self.total if self.seconds is None else pairs * self.reached
-        foreseen = None if question.claim is None else foresee_sequential(epochs, limit, pairs, notion, self.error)
+        foreseen = None if question.claim is None else foresee_sequential(epochs, limit, pairs, notion, self.enough)
         return Watched(
             attempt=Attempt(best.number, "sequential", bound, considered),
             sequential=Sequential(log_wealth(epochs, pairs, notion), stopped, epochs, self.looked),
@@ -313,7 +317,14 @@ class _Course:
             foreseen=foreseen,
             fell_back=self.fell_back,
             constant=tuple(pair.number for pair in self.pairs if pair.constant),
+            looks=None if question.claim is None else self._looks(bound, stopped),
         )
+
+    def _looks(self, bound: Bound, stopped: bool) -> Looks:
+        """Bets are one look that never ends: the claim is refuted when they have won enough."""
+        above = bound.value > self.question.notion.value
+        first = FirstLook(0, "real", self.enough if stopped else self.error, stopped) if above else None
+        return Looks(replace(self.question.rule, repeatable=False), first)
 
 
 def _unseen(outputs: tuple[Outputs, Outputs]) -> Choice:

@@ -1,16 +1,22 @@
 """What do the bounds say of the claim?
 
-The rules in their order: INVALID before VIOLATED, PROVED, INCONCLUSIVE and NOT VIOLATED.
+The rules in their order: INVALID before VIOLATED, PROVED, INCONCLUSIVE and NOT VIOLATED. A sampled bound above the
+claim is a violation where the rule of two looks says so (`dpaudit.bounds.looks`).
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
-from dpaudit.members import Bound, Verdict
+from dpaudit.bounds.looks import FirstLook, Rule
+from dpaudit.members import Bound, SecondLook, Verdict
 from dpaudit.privacy import Claim
 from dpaudit.privacy.claims import number_text
+
+NO_PROOF = "This is not a proof of privacy."
+READS_LOW_BITS = "reads the low-order bits"
 
 
 def shown(value: float) -> str:
@@ -20,12 +26,35 @@ def shown(value: float) -> str:
     return number_text(float(Context(prec=4, rounding=ROUND_FLOOR).plus(Decimal(repr(value)))))
 
 
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """What came of one look or two, by the rule.
+
+    ``first`` is the attempt that speaks most surely against the claim, None where none does; ``second`` the second look
+    at it, None where there was none.
+    """
+
+    rule: Rule
+    first: FirstLook | None
+    second: SecondLook | None = None
+
+    @property
+    def violated(self) -> bool:
+        """Whether the claim is violated."""
+        return self.first is not None and (self.first.sure or (self.second is not None and self.second.confirmed))
+
+    def condemns(self, arithmetic: str) -> bool:
+        """Whether it is violated by a bound in this arithmetic."""
+        return self.violated and self.first is not None and self.first.arithmetic == arithmetic
+
+
 def judge(
     claim: Claim | None,
     lower: Bound,
     detectable: float | None,
     low_bits: Bound | None = None,
     *,
+    looks: Looks | None = None,
     upper: Bound | None = None,
     within: bool = False,
     scope: str = "",
@@ -38,6 +67,7 @@ def judge(
         lower: the headline's lower bound.
         detectable: the smallest violation that would have been found with probability 0.9.
         low_bits: a lower bound for whoever reads the low-order bits, where it decides too.
+        looks: whether a sampled bound above the claim is a violation; None where every one is.
         upper: an upper bound by proof or exact computation; ``within`` whether it is at most the claim, compared
             exactly; ``scope`` what it holds for.
         contradicts: whether ``lower`` was sampled, exceeds ``upper``, and did so again at a much smaller error.
@@ -49,19 +79,23 @@ def judge(
         return Verdict.NO_CLAIM, f"No claim was made; ε is at least {shown(lower.value)}, {sure}."
     symbol = claim.symbol
     claimed = f"{symbol} = {number_text(claim.value)}"
-    if lower.value > claim.value:
+    certain = lower.kind == "exact" or contradicts or looks is None
+    again = _confirmed(looks)
+    if lower.value > claim.value and (certain or (looks is not None and looks.condemns("real"))):
         how = "contradicts the proof: implementation, arithmetic or prover is wrong; " if contradicts else ""
+        also = "" if lower.kind == "exact" or contradicts else again
         return (
             Verdict.VIOLATED,
-            how
-            + f"{symbol} is more than the claimed {number_text(claim.value)}: at least {shown(lower.value)}, {sure}.",
+            how + f"{symbol} is more than the claimed {number_text(claim.value)}: at least {shown(lower.value)}, {sure}"
+            f"{also}.",
         )
-    if low_bits is not None and low_bits.value > claim.value:
+    if low_bits is not None and low_bits.value > claim.value and (looks is None or looks.condemns("float")):
         return (
             Verdict.VIOLATED,
-            f"{symbol} is more than the claimed {number_text(claim.value)} for someone who reads the low-order bits "
-            f"of the output: at least {shown(low_bits.value)}, at {low_bits.confidence:.6g} confidence.",
+            f"{symbol} is more than the claimed {number_text(claim.value)} for someone who {READS_LOW_BITS} "
+            f"of the output: at least {shown(low_bits.value)}, at {low_bits.confidence:.6g} confidence{again}.",
         )
+    doubted = _doubted(claim, lower, low_bits, looks)
     if upper is not None and within:
         return (
             Verdict.PROVED,
@@ -74,13 +108,51 @@ def judge(
             f"Between the claimed {number_text(claim.value)} and the proved bound nothing is known: {symbol} is at "
             f"most {_above(upper)}, for {scope}, and at least {shown(lower.value)}, {sure}.",
         )
+    if doubted and (looks is None or looks.second is None):
+        return Verdict.INCONCLUSIVE, doubted
     if detectable is None or not detectable <= claim.gross():
-        return Verdict.INCONCLUSIVE, _too_few(claim, claimed, detectable)
+        return Verdict.INCONCLUSIVE, f"{doubted} {_too_few(claim, claimed, detectable)}".strip()
+    if doubted:
+        return Verdict.NOT_VIOLATED, f"{doubted} {NO_PROOF}"
     return (
         Verdict.NOT_VIOLATED,
-        f"No violation of {claimed} was found; {symbol} is at least {shown(lower.value)}, {sure}. "
-        "This is not a proof of privacy.",
+        f"No violation of {claimed} was found; {symbol} is at least {shown(lower.value)}, {sure}. " + NO_PROOF,
     )
+
+
+def _confirmed(looks: Looks | None) -> str:
+    """What a second look adds to a violation."""
+    if looks is None or looks.second is None:
+        return ""
+    return f"; {sum(looks.second.counts.runs):,} fresh runs of the same event confirm it"
+
+
+def _doubted(claim: Claim, lower: Bound, low_bits: Bound | None, looks: Looks | None) -> str:
+    """Why a bound above the claim is no violation; empty where there is none."""
+    if looks is None or looks.first is None or looks.violated or lower.kind == "exact":
+        return ""
+    first, second, rule = looks.first, looks.second, looks.rule
+    real = first.arithmetic == "real" or low_bits is None
+    bound, reader = (lower, "") if real or low_bits is None else (low_bits, f" for someone who {READS_LOW_BITS}")
+    text = (
+        f"The lower bound of {claim.symbol}{reader}, {shown(bound.value)} at {lower.confidence:.6g} confidence, is "
+        f"above the claimed {number_text(claim.value)}, as it is by chance in up to one of {_times(rule.error)} audits "
+        "of a mechanism that just keeps its claim"
+    )
+    if second is not None:
+        return (
+            f"{text} (p ≤ {first.p:.3g}). {sum(second.counts.runs):,} fresh runs of the same event did not confirm it "
+            f"(p > {second.level:.3g}), so no violation was found."
+        )
+    less = f"a violation is called one where chance does this in at most one of {_times(rule.false_alarm)}"
+    if lower.method == "sequential":
+        return f"{text}; {less}. Allow more runs: the same audit goes on from there."
+    return f"{text}; {less}. What was recorded cannot be run again: record twice as much anew, and audit that alone."
+
+
+def _times(chance: float) -> str:
+    """One in how many."""
+    return number_text(float(f"{1 / chance:.3g}"))
 
 
 def _above(upper: Bound) -> str:

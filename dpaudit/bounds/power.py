@@ -305,15 +305,19 @@ class Foreseen:
     smaller: tuple[Power, ...]
 
 
-def foresee(claim: Claim, attempts: Sequence[Attempt], learning: int) -> Foreseen:
+def foresee(claim: Claim, attempts: Sequence[Attempt], learning: int, share: float = 1.0) -> Foreseen:
     """Return what these attempts, after so many learning runs, would have found.
 
-    A violation may show on one pair alone: what is surely found is what the weakest pair would find, by the better
-    of its events.
+    ``share`` is that of each attempt's error level at which one look finds as much as the rule by which a violation is
+    called one (`looks.Rule.planned`). A violation may show on one pair alone: what is surely found is what the weakest
+    pair would find, by the better of its events.
     """
     pairs = {attempt.pair for attempt in attempts}
     found = max(
-        (min((_found(claim, each) for each in attempts if each.pair == pair), key=_Found.order) for pair in pairs),
+        (
+            min((_found(claim, each, share) for each in attempts if each.pair == pair), key=_Found.order)
+            for pair in pairs
+        ),
         key=_Found.order,
     )
     measuring = {each.pair: sum(each.bound.counts.runs) for each in attempts if each.bound.counts is not None}
@@ -333,6 +337,7 @@ class _Found:
     value: float
     where: str
     attempt: Attempt
+    own: float  # the error level
 
     def order(self) -> tuple[float, str]:
         return self.value, self.where
@@ -348,7 +353,7 @@ class _Found:
         """The gap to the claim that shows falls like noise/√runs: a fraction of what it takes to search for it."""
         bound = self.attempt.bound
         assert bound.counts is not None
-        runs, own = sum(bound.counts.runs), 1 - bound.confidence
+        runs, own = sum(bound.counts.runs), self.own
         if self.where == "gaussian":
             return runs * _gaussian_runs(claim, own, value) / _gaussian_runs(claim, own, self.value)
         noisier = 1.0
@@ -365,7 +370,7 @@ class _Found:
     def _searched(self, claim: Claim, value: float) -> float:
         bound = self.attempt.bound
         assert bound.counts is not None
-        own = 1 - bound.confidence
+        own = self.own
         if self.where == "gaussian":
             return runs_to_show_gaussian(claim, sum(bound.counts.runs), own, value)
         return runs_to_show(bound.method, bound.counts, claim=claim, weight=bound.weight, error=own, value=value)
@@ -381,14 +386,14 @@ def _steps_below(most: float) -> list[float]:
     return found[:_ROWS]
 
 
-def _found(claim: Claim, attempt: Attempt) -> _Found:
+def _found(claim: Claim, attempt: Attempt, share: float) -> _Found:
     bound = attempt.bound
     assert bound.counts is not None
-    own = 1 - bound.confidence
+    own = (1 - bound.confidence) * share
     value = detectable(bound.method, bound.counts, claim=claim, weight=bound.weight, error=own)
     if claim.delta > 0 and bound.value < claim.value / 2:
         # the event says little about the tails in which δ lives: ask the yardstick too
         gaussian = detectable_gaussian(claim, sum(bound.counts.runs), own)
         if gaussian > value:
-            return _Found(gaussian, "gaussian", attempt)
-    return _Found(value, "event", attempt)
+            return _Found(gaussian, "gaussian", attempt, own)
+    return _Found(value, "event", attempt, own)

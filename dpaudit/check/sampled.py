@@ -14,6 +14,7 @@ import msgspec
 from dpaudit.bounds.power import Foreseen, foresee
 from dpaudit.bounds.statement import MULTINOMIAL, SWAPPED, lower_bound
 from dpaudit.check.finding import DIGITS, Finding, agrees, answered, failing, unchecked
+from dpaudit.check.looks import looked, planned_share
 from dpaudit.check.second import second_opinion
 from dpaudit.check.sequential import bets
 from dpaudit.event import Trees
@@ -46,6 +47,7 @@ def sampled(evidence: Evidence) -> Iterator[Finding]:
         yield _low_bits(evidence)
     if evidence.histogram is not None:
         yield from _histogram(evidence)
+    yield from looked(evidence, impossible)
     if sequential is None:
         yield _power(evidence)
     for holds, sentence in recomputed(evidence):
@@ -63,7 +65,7 @@ def _counted(evidence: Evidence, number: int, attempt: Attempt) -> Iterator[Find
         wrong = wrong or ("" if bound.value == 0 else "a bound without counts")
         yield answered("bound", not wrong, f"{title}: {wrong or 'nothing was counted'}")
         return
-    wrong = wrong or _impossible(evidence, bound, counts)
+    wrong = wrong or impossible(evidence, bound, counts)
     if wrong:
         yield failing("bound", f"{title}: {wrong}")
         return
@@ -107,7 +109,7 @@ def _misplaced(evidence: Evidence, attempt: Attempt) -> str:
     return ""
 
 
-def _impossible(evidence: Evidence, bound: Bound, counts: Counts) -> str:
+def impossible(evidence: Evidence, bound: Bound, counts: Counts) -> str:
     """What cannot be in a bound that was counted, before anything is computed; empty where nothing is wrong."""
     notion = _notion(evidence)
     if bound.notion != str(notion) or bound.delta != notion.delta or bound.parameter != notion.parameter:
@@ -284,9 +286,9 @@ def _power(evidence: Evidence) -> Finding:
         holds = stated is None and where == "event" and not evidence.power
         return answered("power", holds, "nothing was to be found" if holds else f"{stated} could not have been found")
     if any(each.bound.method == "one-run" for each in real):
-        again = Foreseen(foresee_guesses(claim, real), "event", ())
+        again = Foreseen(foresee_guesses(claim, real, planned_share(evidence)), "event", ())
     else:
-        again = foresee(claim, real, evidence.learning)
+        again = foresee(claim, real, evidence.learning, planned_share(evidence))
     accuracy = _POWER_DIGITS if evidence.power else _EARLIER_DIGITS
     holds = stated is not None and agrees(round_outward(again.value, "upper"), stated, accuracy)
     holds = holds and (where == again.where or again.value == math.inf) and _alike(again.smaller, evidence.power)

@@ -25,11 +25,13 @@ def bets(evidence: Evidence, sequential: Sequential) -> Iterator[Finding]:
         yield failing("bets", wrong)
         return
     bound, pairs, error = evidence.attempts[0].bound, len(evidence.pairs), 1 - evidence.confidence
+    enough = error if evidence.false_alarm is None else min(error, evidence.false_alarm)
     wealth = log_wealth(sequential.epochs, pairs, notion)
     said = f"the bets leave a log wealth of {wealth:.6g}"
     yield answered("wealth", agrees(wealth, sequential.log_wealth, 1e3 * DIGITS), said)
     again = round_outward(sequential_bound(sequential.epochs, pairs, notion, error), "lower")
-    stopped = evidence.claimed is not None and again > notion.value
+    refuted = again if enough == error else sequential_bound(sequential.epochs, pairs, notion, enough)
+    stopped = evidence.claimed is not None and refuted > notion.value
     holds = agrees(again, bound.value) and stopped == sequential.stopped
     yield answered("bound", holds, f"{len(sequential.epochs)} epochs of bets reject up to {again:.10g}")
     yield _runs(evidence, sequential)
@@ -37,7 +39,7 @@ def bets(evidence: Evidence, sequential: Sequential) -> Iterator[Finding]:
         yield answered("power", evidence.detectable is None, "nothing was to be found")
         return
     limit = _limit(evidence)
-    foreseen = foresee_sequential(sequential.epochs, limit, pairs, notion, error)
+    foreseen = foresee_sequential(sequential.epochs, limit, pairs, notion, enough)
     stated = evidence.detectable
     holds = stated is not None and agrees(foreseen.value, stated, _POWER_DIGITS)
     holds = holds and foreseen.where == evidence.detectable_on and not evidence.power
@@ -108,5 +110,5 @@ def _runs(evidence: Evidence, sequential: Sequential) -> Finding:
 
 def _limit(evidence: Evidence) -> int:
     """The most runs that might have been bet on."""
-    limit = evidence.runs if evidence.asked is None else evidence.asked
+    limit = evidence.budget
     return limit - (0 if evidence.search is None else evidence.search.runs)

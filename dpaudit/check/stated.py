@@ -11,6 +11,7 @@ from importlib.metadata import version
 from typing import Any
 
 from dpaudit.check.finding import Finding, answered, failing, unchecked
+from dpaudit.check.looks import looks_of
 from dpaudit.check.search import searched
 from dpaudit.errors import UsageError
 from dpaudit.evidence import Evidence
@@ -79,6 +80,7 @@ def _verdict(evidence: Evidence) -> Iterator[Finding]:
             lower,
             evidence.detectable,
             evidence.floating_point if evidence.low_bits == "verdict" else None,
+            looks=looks_of(evidence),
             upper=upper,
             within=_within(evidence),
             scope="" if evidence.proof is None else evidence.proof.scope,

@@ -89,6 +89,13 @@ if TYPE_CHECKING:
 @click.option("--resume", metavar="FILE", help="Keep finished blocks of runs there, and go on from them.")
 @click.option("--learn", metavar="NAME", help="Let a learner compete with the built-in scores: trees.")
 @click.option("--keep-data", is_flag=True, help="Keep the datasets in the evidence, for replay; else digests alone.")
+@click.option(
+    "--false-alarm",
+    type=float,
+    default=1e-3,
+    show_default=True,
+    help="Chance that a mechanism that keeps its claim is called VIOLATED.",
+)
 @click.option("--time-limit", type=float, metavar="SECONDS", help="End it after so long, without a verdict.")
 @click.option("--memory-limit", type=float, metavar="MB", help="End it where it takes more memory, without a verdict.")
 @in_process

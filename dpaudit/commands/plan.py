@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     help="Neighbouring datasets: JSON, or two .npy/.csv.",
 )
 @click.option("--relation", help="add-remove, replace, queries, queries(norm=1), declared, ….")
+@click.option("--false-alarm", type=float, default=1e-3, show_default=True, help="As for the audit to come.")
 @click.option("--runs", type=Count(), default=40_000, show_default=True, help="Executions of a short audit.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the audit to come.")
 @click.option("--seed", type=Count(), help="Root of every random draw; by default a fresh one, which is recorded.")

@@ -38,6 +38,13 @@ from dpaudit.terminal import (
 @click.option("--workers", type=Count(), default=1, show_default=True, help="Processes.")
 @click.option("--time-budget", type=float, default=60.0, show_default=True, help="Seconds for reading and proving.")
 @click.option("--keep-data", is_flag=True, help="Keep the domain in the evidence, for replay.")
+@click.option(
+    "--false-alarm",
+    type=float,
+    default=1e-3,
+    show_default=True,
+    help="Chance that a mechanism that keeps its claim is called VIOLATED.",
+)
 @in_process
 @click.option("--json", "json_file", metavar="FILE", help="Write the evidence ('-': standard output).")
 @click.option("--html", "html_file", metavar="FILE", help="Write the report ('-': standard output).")

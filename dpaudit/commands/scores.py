@@ -25,6 +25,13 @@ from dpaudit.terminal import Count, Outputs, prints_to_standard_error, tell
 @click.option(
     "--seed", type=Count(), help="Root of the split of the scores; by default a fresh one, which is recorded."
 )
+@click.option(
+    "--false-alarm",
+    type=float,
+    default=1e-3,
+    show_default=True,
+    help="Chance that a mechanism that keeps its claim is called VIOLATED.",
+)
 @click.option("--json", "json_file", metavar="FILE", help="Write the evidence ('-': standard output).")
 @click.option("--html", "html_file", metavar="FILE", help="Write the report ('-': standard output).")
 @click.option("--quiet", is_flag=True, help="No summary.")
@@ -36,6 +43,7 @@ def command(
     confidence: float,
     design: str,
     seed: int | None,
+    false_alarm: float,
     json_file: str | None,
     html_file: str | None,
     quiet: bool,
@@ -54,6 +62,7 @@ def command(
             others,
             claim=claim,
             delta=delta,
+            false_alarm=false_alarm,
             confidence=confidence,
             design=design,
             seed=seed,

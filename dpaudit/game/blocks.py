@@ -62,6 +62,7 @@ class Purpose(IntEnum):
     BASELINE = 4
     SEQUENTIAL = 5
     SEARCH = 6
+    SECOND_LOOK = 7
 
 
 @dataclass(frozen=True, slots=True)

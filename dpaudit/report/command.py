@@ -11,6 +11,7 @@ from dpaudit.members import Scores, Search
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.words import visible
 
+_FALSE_ALARM = 1e-3  # where nothing else is said
 _RUNNABLE = {"program", "sampler", "seeded", "opaque"}
 # what stands for files that nobody named
 PAIRS_FILE, DATA_FILE = "pairs.json", "data.json"
@@ -37,9 +38,8 @@ def reproduce_command(evidence: Evidence) -> str | None:
     if evidence.claim is not None:
         options += ["--claim", evidence.claim]
     options += [] if proof is None else _of_proof(evidence)
-    asked = evidence.runs if evidence.asked is None else evidence.asked
-    options += ["--runs", str(asked), "--confidence", number_text(evidence.confidence)]
-    options += ["--seed", str(evidence.seed), "--relation", evidence.relation]
+    options += ["--runs", str(evidence.budget), "--confidence", number_text(evidence.confidence)]
+    options += ["--seed", str(evidence.seed), "--relation", evidence.relation, *_false_alarm(evidence)]
     options += _of_audit(evidence) if proof is None else []
     if any(pair.data0 is not None for pair in evidence.pairs) or (evidence.search and evidence.search.kept):
         options += ["--keep-data"]
@@ -83,6 +83,14 @@ def _is_named(evidence: Evidence) -> bool:
 def _files(evidence: Evidence) -> tuple[str, ...]:
     """The files that data came from, as they were typed; empty where they came from Python, or nobody knows."""
     return () if evidence.run is None else evidence.run.files
+
+
+def _false_alarm(evidence: Evidence) -> list[str]:
+    """The option, where it is not the usual one; without a claim, or anything sampled, it says nothing."""
+    alarm, error = evidence.false_alarm, 1 - evidence.confidence
+    if evidence.claim is None or not evidence.attempts or alarm == _FALSE_ALARM or (alarm is None and error <= _FALSE_ALARM):
+        return []
+    return ["--false-alarm", number_text(float(f"{error:.12g}") if alarm is None else alarm)]
 
 
 def _of_audit(evidence: Evidence) -> list[str]:
@@ -164,7 +172,8 @@ def _scores_command(evidence: Evidence, scores: Scores) -> str:
     words += [] if evidence.claim is None else ["--claim", evidence.claim]
     words += ["--delta", number_text(scores.delta)]
     words += ["--confidence", number_text(evidence.confidence), "--design", scores.design]
-    return visible(shlex.join([*words, "--seed", str(evidence.seed)]), one_line=True)
+    words += ["--seed", str(evidence.seed), *_false_alarm(evidence)]
+    return visible(shlex.join(words), one_line=True)
 
 
 def _whole_answers(evidence: Evidence) -> bool:

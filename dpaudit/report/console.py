@@ -21,6 +21,7 @@ from dpaudit.report.kinds import (
     sampled_lower,
     without_bound,
 )
+from dpaudit.report.looks import second_text
 from dpaudit.report.numerals import NBSP, count_text, share_text
 from dpaudit.report.search import search_line
 from dpaudit.report.words import (
@@ -94,6 +95,8 @@ def _rows(evidence: Evidence, columns: int) -> list[tuple[str, str, int]]:
     rows += [] if how is None else [("pair", how, 3)]
     rows.append(("claim", _claim(evidence), 1 if columns >= _WIDTH else 2))
     rows += _kinds(evidence, columns) if is_proof(evidence) else _bounds(evidence)
+    second = second_text(evidence)
+    rows += [] if second is None else [("second look", second, 2)]
     rows += [(found.label, found.line, 2) for found in beside(evidence)]
     smallest = detectable_text(evidence)
     if smallest is not None and evidence.verdict is not Verdict.INVALID:
@@ -217,12 +220,13 @@ def _runs(evidence: Evidence) -> str:
         return "none"
     pairs = len(evidence.pairs)
     searching = "" if evidence.search is None else f"{count_text(evidence.search.runs)} searching, "
+    again = "" if evidence.second is None else f", {count_text(sum(evidence.second.counts.runs))} second look"
     text = (
         f"{count_text(evidence.runs)} ({searching}{count_text(evidence.learning)} learning, "
-        f"{count_text(evidence.measuring)} measuring; {pairs} pair{'' if pairs == 1 else 's'})"
+        f"{count_text(evidence.measuring)} measuring{again}; {pairs} pair{'' if pairs == 1 else 's'})"
     )
     if evidence.sequential is not None:
-        limit = count_text(evidence.runs if evidence.asked is None else evidence.asked)
+        limit = count_text(evidence.budget)
         how = f"stopped early, of at most {limit}" if evidence.sequential.stopped else "all that were allowed"
         text = f"{count_text(evidence.runs)} ({how}; each bet on as it came; {pairs} pair{'' if pairs == 1 else 's'})"
     text += "; each with its run time" if "time" in evidence.observed else ""

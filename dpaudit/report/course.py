@@ -7,6 +7,7 @@ have sentences of their own: none of them may claim the care of another.
 from __future__ import annotations
 
 from dpaudit.evidence import Evidence
+from dpaudit.report.looks import second_text
 from dpaudit.report.numerals import count_text
 
 
@@ -77,5 +78,13 @@ def method_sentence(evidence: Evidence) -> str:
         )
     return (
         f"The audit used {learning} learning runs to choose what to look for, froze that choice, and counted it in "
-        f"{measuring} fresh measuring runs; the two never mix. {valid} runs, without approximation."
+        f"{measuring} fresh measuring runs; the two never mix. {valid} runs, without approximation.{_again(evidence)}"
     )
+
+
+def _again(evidence: Evidence) -> str:
+    """Say what became of a bound above the claim."""
+    text = second_text(evidence)
+    if text is None:
+        return ""
+    return f" Its bound is above the claim, and before that is called a violation it is looked at once more: {text}."

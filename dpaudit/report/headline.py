@@ -19,10 +19,12 @@ from dpaudit.report.kinds import (
     sampled_lower,
     without_bound,
 )
-from dpaudit.report.numerals import error_text
+from dpaudit.report.looks import doubt_sentence, doubted
+from dpaudit.report.numerals import count_text, error_text
 from dpaudit.report.words import bound_text, certainty, claim_words, detectable_sentence, full_text, symbol
 
 NO_PROOF = "This is not a proof of privacy."
+_LOW_BITS = "for someone who reads the low-order bits"  # in the reason of a verdict that rests on them
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,9 @@ def headline(evidence: Evidence) -> Headline:
         sentence, caution = _violated(evidence, claim)
     elif verdict is Verdict.PROVED and evidence.upper is not None:
         sentence, caution = _proved(evidence, evidence.upper, claim)
+    elif verdict is Verdict.NOT_VIOLATED and doubted(evidence) is not None:
+        sentence = f"No violation of the claim {claim} was confirmed. {doubt_sentence(evidence)}"
+        caution = f"{NO_PROOF} {detectable_sentence(evidence)}".strip()
     elif verdict is Verdict.NOT_VIOLATED:
         sentence = f"No violation of the claim {claim} was found. {_shown(evidence)} {proof_sentence(evidence)}"
         caution = f"{NO_PROOF} {detectable_sentence(evidence)}".strip()
@@ -59,7 +64,7 @@ def headline(evidence: Evidence) -> Headline:
             caution = "A lower bound says how much is lost at least, and an upper bound how much at most, in its scope."
     else:
         target = f"the claim {claim}" if claim else "the mechanism"
-        sentence = f"The audit could not decide on {target}. {_shown(evidence)}"
+        sentence = f"The audit could not decide on {target}. {doubt_sentence(evidence) or _shown(evidence)}"
         caution = "Neither a violation nor the absence of one may be concluded."
     return Headline(word, tone, sentence.strip(), caution)
 
@@ -78,7 +83,9 @@ def decisive(evidence: Evidence) -> Bound:
         return evidence.lower
     if exact is not None and exact.value > claim.value:
         return exact
-    return evidence.lower if evidence.lower.value > claim.value or low_bits is None else low_bits
+    if low_bits is None or _LOW_BITS in evidence.reason:
+        return low_bits or evidence.lower
+    return evidence.lower if evidence.lower.value > claim.value else low_bits
 
 
 def _shown(evidence: Evidence) -> str:
@@ -97,10 +104,12 @@ def _violated(evidence: Evidence, claim: str) -> tuple[str, str]:
     text = bound_text(bound, evidence.claimed)
     reader = " for someone who reads the low-order bits of the output" if bound.arithmetic == "float" else ""
     if bound.kind == "sampled":
+        second, alarm = evidence.second, evidence.false_alarm
+        again = "" if second is None else f"; {count_text(sum(second.counts.runs))} fresh runs of its event confirm it"
         return (
-            f"The runs contradict the claim {claim}{reader}: they show {text} {certainty(bound)}.",
+            f"The runs contradict the claim {claim}{reader}: they show {text} {certainty(bound)}{again}.",
             "If the claim were true, an audit like this one would end so with a probability of at most "
-            f"{error_text(bound.confidence)}.",
+            f"{error_text(bound.confidence if alarm is None else 1 - alarm)}.",
         )
     return (
         f"The claim {claim} certainly does not hold{reader}: {text} {certainty(bound)}.{_confirmed(evidence)}",

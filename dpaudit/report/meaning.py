@@ -15,6 +15,7 @@ from dpaudit.members import Verdict
 from dpaudit.privacy import ApproxDP, Claim, GaussianDP, RenyiDP, ZeroConcentratedDP
 from dpaudit.report.headline import decisive
 from dpaudit.report.kinds import contradicting
+from dpaudit.report.looks import doubted
 from dpaudit.report.numerals import claim_text, estimate_text
 
 KINDS = ("pure", "approximate", "gaussian", "concentrated", "renyi", "none")
@@ -66,6 +67,15 @@ FOUND_LOW_BITS = (
 )
 FOUND_CONTRADICTION = (
     "Runs that show more than what was proved to be possible: the code, its arithmetic, or the prover is wrong."
+)
+
+FOUND_ONCE = (
+    "A first look found outputs that tell two neighbouring datasets apart better than the claim allows; that was not "
+    "sure enough to be called a violation."
+)
+MEANS_ONCE = (
+    "What was seen once and not again counts as chance, and as nothing more: another attacker, or more runs, may still "
+    "learn more about them than was promised."
 )
 
 _UNDECIDED = "Nothing can be said to them yet: the promise may hold, or it may not."
@@ -183,7 +193,7 @@ def meaning(evidence: Evidence) -> Meaning:
     return Meaning(
         CLAIMED[kind].format(**numbers),
         _found(evidence),
-        MEANS[verdict][kind].format(**numbers),
+        MEANS_ONCE if _once(evidence) else MEANS[verdict][kind].format(**numbers),
         NOT_SHOWN[verdict],
     )
 
@@ -194,7 +204,12 @@ def _found(evidence: Evidence) -> str:
             return FOUND_CONTRADICTION
         if decisive(evidence).arithmetic == "float":
             return FOUND_LOW_BITS
-    return FOUND[evidence.verdict]
+    return FOUND[evidence.verdict] if doubted(evidence) is None else FOUND_ONCE
+
+
+def _once(evidence: Evidence) -> bool:
+    """Whether a bound above the claim was not confirmed."""
+    return evidence.verdict is Verdict.NOT_VIOLATED and doubted(evidence) is not None
 
 
 def _factor(epsilon: float) -> str:

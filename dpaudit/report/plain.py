@@ -17,6 +17,7 @@ from dpaudit.report.cite import citation
 from dpaudit.report.command import reproduce_command
 from dpaudit.report.headline import NO_PROOF, headline
 from dpaudit.report.kinds import exact_lower, is_proof, proved_for, sampled_lower, without_bound
+from dpaudit.report.looks import second_text
 from dpaudit.report.numerals import count_text
 from dpaudit.report.words import (
     bound_text,
@@ -102,6 +103,8 @@ def _rows(evidence: Evidence) -> list[tuple[str, str]]:
         rows.append((f"Upper bound, {escaped(kind)}", escaped(_full(evidence.upper, evidence) + scope)))
     elif is_proof(evidence) and proof is not None:
         rows.append(("Upper bound, proved", escaped(f"none; {without_bound(evidence)}")))
+    second = second_text(evidence)
+    rows += [] if second is None else [("Second look", escaped(second))]
     rows += [(found.name, f"**{escaped(found.text)}**" if found.presses else escaped(found.text)) for found in also]
     smallest = detectable_text(evidence)
     if smallest is not None and evidence.verdict is not Verdict.INVALID:

@@ -9,6 +9,7 @@ import platform
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -16,6 +17,7 @@ import msgspec
 import numpy as np
 
 from dpaudit.attack import Choice, Partition, choose, count_event, in_degrees
+from dpaudit.bounds.looks import FALSE_ALARM, Rule, first_look
 from dpaudit.bounds.power import Foreseen, foresee
 from dpaudit.bounds.statement import lower_bound
 from dpaudit.errors import InvalidRunsError, UsageError
@@ -36,7 +38,7 @@ from dpaudit.members import (
 from dpaudit.neighbours.digest import digest
 from dpaudit.picture import histogram_cells
 from dpaudit.privacy import ApproxDP, Claim, PureDP, parse_claim
-from dpaudit.question import whole
+from dpaudit.question import refuse_false_alarm, whole
 from dpaudit.scores.canaries import (
     foresee_guesses,
     guesses,
@@ -50,7 +52,7 @@ from dpaudit.scores.reading import as_outputs, as_scores, refuse_only_nan
 from dpaudit.scores.split import Split, at, split
 from dpaudit.seeds import given_or_fresh
 from dpaudit.steady import are_constant, steadiness
-from dpaudit.verdicts import judge
+from dpaudit.verdicts import Looks, judge
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -88,6 +90,12 @@ class Case(msgspec.Struct, frozen=True):
     sides: tuple[Outputs, Outputs]
     records: tuple[PairRecord]
     assumptions: tuple[str, ...]
+    false_alarm: float
+
+    @property
+    def rule(self) -> Rule:
+        """When a bound above the claim is a violation: what was recorded is looked at once."""
+        return Rule(1 - self.confidence, self.false_alarm, repeatable=False)
 
 
 def audit_scores(
@@ -100,6 +108,7 @@ def audit_scores(
     seed: int | None = None,
     *,
     name: str = "scores",
+    false_alarm: float = FALSE_ALARM,
 ) -> Evidence:
     """Audit a model by scores of an attack on it: membership inference, or canaries.
 
@@ -116,6 +125,8 @@ def audit_scores(
             training data a fair coin put each canary or not; the bound is that of Steinke, Nasr & Jagielski (2023).
         seed: the root of the coins, or of the order in which ties are broken.
         name: what was scored, for the report.
+        false_alarm: the chance that a model that keeps its claim is called VIOLATED. What was recorded cannot be run
+            again, so that there is one look: a bound above the claim that is not so sure is INCONCLUSIVE.
 
     Returns:
         The evidence; ``evidence.scores`` holds ROC, true positive rates and an estimate, none of which decides.
@@ -128,7 +139,16 @@ def audit_scores(
         raise UsageError(f"design is 'independent' or 'one-run', not {design!r}")
     members, others = as_scores(in_scores, "the scores in"), as_scores(out_scores, "the scores out")
     target = Target(name, None, {"design": design}, "scores", "recorded")
-    case = _case(target, (members, others), (from_array(members), from_array(others)), claim, delta, confidence, seed)
+    case = _case(
+        target,
+        (members, others),
+        (from_array(members), from_array(others)),
+        claim,
+        delta,
+        confidence,
+        seed,
+        false_alarm,
+    )
     case = msgspec.structs.replace(case, assumptions=ASSUMED[design])
     refuse_only_nan(members, others)
     at_delta = case.notion.delta or delta
@@ -151,6 +171,7 @@ def audit_outputs(
     seed: int | None = None,
     *,
     name: str = "outputs",
+    false_alarm: float = FALSE_ALARM,
 ) -> Evidence:
     """Audit a mechanism by outputs that were recorded elsewhere, in any language.
 
@@ -163,6 +184,7 @@ def audit_outputs(
         confidence: of the bound.
         seed: the root of the coins that pick the outputs that measure; the others choose the event.
         name: what was recorded, for the report.
+        false_alarm: as for `audit_scores`.
 
     Raises:
         UsageError: for outputs that cannot be compared, or too few of them.
@@ -170,7 +192,7 @@ def audit_outputs(
     started, clock = datetime.now(UTC), time.perf_counter()
     sides = as_outputs(outputs0, "outputs0"), as_outputs(outputs1, "outputs1")
     target = Target(name, None, {}, "outputs", "recorded")
-    case = _case(target, (outputs0, outputs1), sides, claim, delta, confidence, seed)
+    case = _case(target, (outputs0, outputs1), sides, claim, delta, confidence, seed, false_alarm)
     return msgspec.structs.replace(_independent_in_order(case, _split(case)), run=_run_info(started, clock))
 
 
@@ -182,11 +204,13 @@ def _case(
     delta: float,
     confidence: float,
     seed: int | None,
+    false_alarm: float,
 ) -> Case:
     if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 < confidence < 1:
         raise UsageError(f"confidence lies strictly between 0 and 1, such as 0.95, not {confidence!r}")
     if claim is not None and not isinstance(claim, Claim | str):
         raise UsageError(f"a claim is a Claim or its text, such as 'epsilon=1, delta=1e-5', not {claim!r:.60}")
+    refuse_false_alarm(false_alarm)
     stated = parse_claim(claim) if isinstance(claim, str) else claim
     bare = ApproxDP(0.0, delta)
     return Case(
@@ -198,6 +222,7 @@ def _case(
         sides=sides,
         records=(PairRecord(digest(data[0]), digest(data[1]), "given"),),
         assumptions=ASSUMED["outputs"],
+        false_alarm=float(false_alarm),
     )
 
 
@@ -249,7 +274,8 @@ def _independent(case: Case, cut: Split) -> Evidence:
     choices, picture = choose(learning[0], learning[1], claim=case.notion, measuring=runs, error=error)
     attempts = [_attempt(case, choice, measuring, error) for choice in choices]
     learned = len(learning[0]) + len(learning[1])
-    foreseen = None if case.claim is None else foresee(case.claim, attempts, learned)
+    share = case.rule.planned / case.rule.error
+    foreseen = None if case.claim is None else foresee(case.claim, attempts, learned, share)
     sizes = np.array([len(side) for side in measuring])
     drawn = histogram_cells(picture, 0, np.array([picture.counts(side) for side in measuring]), sizes)
     evidence = _evidence(case, attempts, drawn, learned, runs, foreseen)
@@ -289,7 +315,10 @@ def _one_run(case: Case, members: Floats, others: Floats) -> Evidence:
     for guess, counts in zip(plan, measure_guesses(members, others, plan, case.seed), strict=True):
         value = shown_guesses(counts, case.notion.delta, 1 - confidence)
         attempts.append(Attempt(0, str(guess), _bound(case, "one-run", value, confidence, counts), ()))
-    foreseen = None if case.claim is None else Foreseen(foresee_guesses(case.claim, attempts), "event", ())
+    foreseen = None
+    if case.claim is not None:
+        share = case.rule.planned / case.rule.error
+        foreseen = Foreseen(foresee_guesses(case.claim, attempts, share), "event", ())
     return _evidence(case, attempts, None, 0, canaries, foreseen)
 
 
@@ -322,7 +351,11 @@ def _evidence(
 ) -> Evidence:
     best = max(attempts, key=lambda attempt: attempt.bound.value)
     lower = msgspec.structs.replace(best.bound, confidence=case.confidence)
-    verdict, reason = judge(case.claim, lower, None if foreseen is None else foreseen.value)
+    looks = None
+    if case.claim is not None:
+        numbered = list(enumerate(attempt.bound for attempt in attempts))
+        looks = Looks(case.rule, first_look(case.rule, numbered, case.claim, partial(_shown, case)))
+    verdict, reason = judge(case.claim, lower, None if foreseen is None else foreseen.value, looks=looks)
     return Evidence(
         target=case.target,
         claim=None if case.claim is None else str(case.claim),
@@ -347,6 +380,7 @@ def _evidence(
         detectable_on="event" if foreseen is None else foreseen.where,
         power=() if foreseen is None else foreseen.smaller,
         assumptions=case.assumptions,
+        false_alarm=case.false_alarm if looks is not None and looks.rule.doubts else None,
     )
 
 
@@ -359,8 +393,17 @@ def _invalid(case: Case, reason: str) -> Evidence:
         attempts=(),
         lower=msgspec.structs.replace(nothing, pair=None, assumes=()),
         verdict=Verdict.INVALID,
+        false_alarm=None,
         reason=f"The runs cannot be trusted: {reason}.",
     )
+
+
+def _shown(case: Case, bound: Bound, error: float) -> float:
+    """The lower bound that the counts of an attempt give at another error level."""
+    assert bound.counts is not None
+    if bound.method == "one-run":
+        return shown_guesses(bound.counts, case.notion.delta, error)
+    return lower_bound(bound.method, bound.counts, claim=case.notion, weight=bound.weight, error=error)
 
 
 def _beside(

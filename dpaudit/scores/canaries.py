@@ -92,10 +92,13 @@ def shown_guesses(counts: Counts, delta: float, error: float) -> float:
     return one_run_bound(right, sum(counts.toward0) + sum(counts.toward1), sum(counts.runs), delta=delta, error=error)
 
 
-def foresee_guesses(claim: Claim, attempts: Sequence[Attempt]) -> float:
-    """Return the least ε that some of these guesses would have shown to exceed the claim, with probability 0.9."""
+def foresee_guesses(claim: Claim, attempts: Sequence[Attempt], share: float = 1.0) -> float:
+    """Return the least ε that some of these guesses would have shown to exceed the claim, with probability 0.9.
+
+    ``share`` is that of each one's error level at which this is a violation.
+    """
     found = []
-    for counts, error in ((each.bound.counts, 1 - each.bound.confidence) for each in attempts):
+    for counts, error in ((each.bound.counts, (1 - each.bound.confidence) * share) for each in attempts):
         assert counts is not None
         made = sum(counts.toward0) + sum(counts.toward1)
         found.append(detectable_one_run(made, sum(counts.runs), claim.value, delta=claim.delta, error=error))

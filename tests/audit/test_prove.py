@@ -244,7 +244,9 @@ def test_evidence_survives_json():
 def runs_of_another(monkeypatch):
     """What is run loses five times what is proved."""
     real = prover.ask
-    monkeypatch.setattr(prover, "ask", lambda *given: replace(real(*given), mechanism=mechanism(leakier)))
+    monkeypatch.setattr(
+        prover, "ask", lambda *given, **named: replace(real(*given, **named), mechanism=mechanism(leakier))
+    )
 
 
 @pytest.mark.parametrize("claim", ["epsilon=1", "epsilon=20"])
