@@ -133,7 +133,7 @@ class _Course:
         limits = [total // count + (pair < total % count) if seconds is None else _NEVER for pair in range(count)]
         self.pairs = [_Pair(number, limit, Fortune(self.claim)) for number, limit in enumerate(limits)]
         self.total, self.error = sum(limits), 1 - question.confidence
-        self.enough = min(self.error, question.false_alarm)  # the level at which the claim is refuted
+        self.enough = replace(question.rule, repeatable=False).at_once  # the level at which the claim is refuted
         self.wealth = np.zeros(count)  # log wealth of each pair, as of now
         self.finished: list[Epoch] = []
         self.watch, self.clock = Watch(), time.perf_counter()

@@ -66,7 +66,9 @@ class Rule:
     @property
     def at_once(self) -> float:
         """The level at which one look is enough."""
-        return self.false_alarm / 2 if self.twice else min(self.error, self.false_alarm)
+        if self.twice:
+            return self.false_alarm / 2
+        return self.false_alarm if self.doubts else self.error
 
     @property
     def levels(self) -> tuple[float, ...]:

@@ -25,7 +25,7 @@ def bets(evidence: Evidence, sequential: Sequential) -> Iterator[Finding]:
         yield failing("bets", wrong)
         return
     bound, pairs, error = evidence.attempts[0].bound, len(evidence.pairs), 1 - evidence.confidence
-    enough = error if evidence.false_alarm is None else min(error, evidence.false_alarm)
+    enough = error if evidence.false_alarm is None else evidence.false_alarm
     wealth = log_wealth(sequential.epochs, pairs, notion)
     said = f"the bets leave a log wealth of {wealth:.6g}"
     yield answered("wealth", agrees(wealth, sequential.log_wealth, 1e3 * DIGITS), said)

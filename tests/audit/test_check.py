@@ -92,12 +92,28 @@ def test_everything_holds_in_what_was_found(name):
 
 
 WHATS = {
-    "proved": {"bound", "second opinion", "histogram", "counterexample", "probabilities", "certificate"},
-    "infinite": {"bound", "second opinion", "histogram", "counterexample", "probabilities", "certificate"},
-    "any length": {"bound", "second opinion", "histogram", "counterexample", "probabilities", "certificate"},
+    "proved": {"bound", "second opinion", "second look", "histogram", "counterexample", "probabilities", "certificate"},
+    "infinite": {
+        "bound",
+        "second opinion",
+        "second look",
+        "histogram",
+        "counterexample",
+        "probabilities",
+        "certificate",
+    },
+    "any length": {
+        "bound",
+        "second opinion",
+        "second look",
+        "histogram",
+        "counterexample",
+        "probabilities",
+        "certificate",
+    },
     "without runs": {"counterexample", "probabilities", "certificate"},
-    "enumerated": {"bound", "second opinion", "histogram", "enumeration"},
-    "low bits": {"bound", "second opinion", "histogram", "low-order bits"},
+    "enumerated": {"bound", "second opinion", "second look", "histogram", "enumeration"},
+    "low bits": {"bound", "second opinion", "second look", "histogram", "low-order bits"},
 }
 
 

@@ -67,7 +67,7 @@ def test_every_kind_of_claim_is_refuted_early_or_not_at_all(function, kept, brok
     assert (false.asked, false.sequential.stopped) == (2000, True)
     assert false.lower.value > false.claimed.value
     assert (false.lower.kind, false.lower.method, false.lower.confidence) == ("sampled", "sequential", 0.95)
-    assert math.log(20) <= false.sequential.log_wealth < math.log(20) + 2
+    assert math.log(1000) <= false.sequential.log_wealth < math.log(1000) + 2
     for evidence in (true, false):
         assert passes(check(evidence))
         again = dp.Evidence.from_json(evidence.to_json())
