@@ -88,7 +88,12 @@ def _files(evidence: Evidence) -> tuple[str, ...]:
 def _false_alarm(evidence: Evidence) -> list[str]:
     """The option, where it is not the usual one; without a claim, or anything sampled, it says nothing."""
     alarm, error = evidence.false_alarm, 1 - evidence.confidence
-    if evidence.claim is None or not evidence.attempts or alarm == _FALSE_ALARM or (alarm is None and error <= _FALSE_ALARM):
+    if (
+        evidence.claim is None
+        or not evidence.attempts
+        or alarm == _FALSE_ALARM
+        or (alarm is None and error <= _FALSE_ALARM)
+    ):
         return []
     return ["--false-alarm", number_text(float(f"{error:.12g}") if alarm is None else alarm)]
 
