@@ -255,6 +255,10 @@ class Mechanism:
         sources = list(_sources(self.function))
         return hashlib.sha256("\0".join(sources).encode()).hexdigest() if sources else None
 
+    def digest_like(self, stated: str | None) -> str | None:
+        """Return the digest of the kind of a stated one."""
+        return self.digest
+
     def parameters_with(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return all parameters: the given ones over the defaults.
 

@@ -24,13 +24,14 @@ from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.evidence import Evidence
 from dpaudit.function import Mechanism, Shape
 from dpaudit.game.blocks import Purpose, Watch
-from dpaudit.loading import load
+from dpaudit.loading import load, public_name
 from dpaudit.members import Attempt, Counts, Search, Verdict, round_outward
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.kept import read_kept
 from dpaudit.prover import prove
 from dpaudit.question import Question, ask
 from dpaudit.rounds import measure_event
+from dpaudit.trusting import load_trusted
 
 ERROR = 1e-3
 """How often events that occur as often as before are said to differ."""
@@ -131,6 +132,8 @@ def replay(
     data: Any = None,
     domain: Sequence[Any] | None = None,
     workers: int = 1,
+    trust: bool = False,
+    say: Callable[[str], None] | None = None,
     listen: Listener | None = None,
 ) -> Replay:
     """Run an audit or a proof again, and compare.
@@ -142,13 +145,18 @@ def replay(
         data: the dataset whose neighbours were searched, likewise.
         domain: the datasets that were enumerated, where the evidence does not hold them.
         workers: processes.
+        trust: run what the evidence names wherever it lies. Otherwise only what an installed catalogue offers, or lies
+            under the working directory, is run (`dpaudit.trusting`): evidence may come from anybody.
+        say: called before the first run with a sentence: what is run, and whether its code is that of the evidence.
         listen: called with (stage, runs done, runs in all).
 
     Raises:
         UsageError: where it cannot be replayed, with the reason.
     """
     before = evidence if isinstance(evidence, Evidence) else Evidence.load(evidence)
-    mechanism = _mechanism(before, target)
+    mechanism = _mechanism(before, target, trust)
+    if say is not None:
+        say(_introduced(before, mechanism))
     if before.proof is not None:
         after = prove(mechanism, **_of_proof(before, domain), workers=workers, listen=listen)
     else:
@@ -169,14 +177,25 @@ def replay(
 # --- what the evidence says of the question ---------------------------------------------------------------
 
 
-def _mechanism(evidence: Evidence, target: str | Mechanism | Callable[..., Any] | None) -> Mechanism:
+def _introduced(evidence: Evidence, mechanism: Mechanism) -> str:
+    """Say what is about to be run."""
+    stated = evidence.target.digest
+    own = mechanism.digest_like(stated)
+    told = f"its code is that of the evidence, {own:.20}…" if own is not None else "neither has source code to compare"
+    if own != stated:
+        here, there = ("none" if each is None else f"{each:.20}…" for each in (own, stated))
+        told = f"its code is {here}, and that of the evidence is {there}"
+    return f"running {public_name(mechanism)}: {told}"
+
+
+def _mechanism(evidence: Evidence, target: str | Mechanism | Callable[..., Any] | None, trust: bool) -> Mechanism:
     name, asks = evidence.target.name, evidence.target.asks
     if asks not in map(str, Shape):
         raise UsageError(f"evidence of {asks} cannot be replayed: what was recorded is not in it, and cannot be run")
     if target is not None:
         return load(target)
     try:
-        return load(name)
+        return load(name) if trust else load_trusted(name)
     except UsageError as error:
         raise UsageError(
             f"{name!r} cannot be replayed: {error}; replay it in the folder where it was audited, or say what to run: "

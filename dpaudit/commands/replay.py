@@ -23,6 +23,7 @@ _MOST_DIFFERENCES = 20
 @click.option("--pair", "pair_files", metavar="FILE", multiple=True, help="The datasets, where they were not kept.")
 @click.option("--data", "data_file", metavar="FILE", help="The dataset that was searched, where it was not kept.")
 @click.option("--domain", help="The domain that was enumerated, where it was not kept: a JSON list.")
+@click.option("--trust", is_flag=True, help="Run what EVIDENCE names wherever it lies, also outside this folder.")
 @click.option("--workers", type=Count(), default=1, show_default=True, help="Processes.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the evidence of now ('-': standard output).")
 @click.option("--quiet", is_flag=True, help="Only the exit code.")
@@ -30,7 +31,9 @@ _MOST_DIFFERENCES = 20
 def command(evidence_file: str, json_file: str | None, quiet: bool, in_process: bool, **options: Any) -> int:
     """Run the audit or proof of EVIDENCE again. Exit code 0: the same was found, 1: it differs, 2: not possible.
 
-    What it names is run in a process of its own, which is ended with all that it started.
+    What it names is run in a process of its own, which is ended with all that it started. Evidence may come from
+    anybody: only what lies under the working directory or in an installed catalogue is run, unless --target names it or
+    --trust says that the file is trusted. What is run, and whether its code is that of EVIDENCE, is said before.
     """
     outputs = Outputs(json_file)
     arguments = {"evidence_file": evidence_file, "quiet": quiet, **options}
@@ -68,6 +71,7 @@ def replayed(
             pairs=_pairs(before, pair_files) if pair_files else None,
             data=None if data_file is None else _dataset(data_file),
             domain=None if domain is None else _domain(domain),
+            say=None if quiet else lambda sentence: click.echo(f"dpaudit: {sentence}", err=True),
             listen=listen,
             **options,
         )
