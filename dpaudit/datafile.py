@@ -6,10 +6,14 @@ columns, unless it is all numbers.
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import stat
 from pathlib import Path
 from typing import Any
 
+from dpaudit.documents import refuse_device
 from dpaudit.errors import UsageError
 
 FORMS = "a .csv, .parquet, .npy or .json file"
@@ -26,12 +30,19 @@ def read_dataset(path: str | Path) -> Any:
     if suffix not in readers:
         raise UsageError(f"cannot tell how to read the dataset '{path}'; give {FORMS}")
     try:
+        refuse_device(path)
+        if stat.S_ISFIFO(os.stat(path).st_mode):
+            raise OSError(errno.EINVAL, "it is a pipe, and no file")
         return readers[suffix](path)
     except UsageError:
         raise
+    except MemoryError:
+        raise UsageError(
+            f"cannot read the dataset '{path}': it says that it holds more than there is memory for; give fewer records"
+        ) from None
     except OSError as error:
         raise UsageError(f"cannot read the dataset '{path}': {error.strerror or error}; give {FORMS}") from None
-    except (ValueError, EOFError, RecursionError) as error:
+    except Exception as error:  # what a reader says of a broken file is of any kind
         raise UsageError(f"cannot read the dataset '{path}': {error}") from None
 
 
@@ -40,6 +51,9 @@ def _csv(path: str | Path) -> Any:
         import pandas
     except ImportError:
         raise UsageError(f"reading '{path}' needs pandas: install it, or give the data as JSON") from None
+    with open(path, "rb") as file:
+        if any(b"\0" in part for part in iter(lambda: file.read(2**20), b"")):
+            raise ValueError("it holds zero bytes, so that it is no text in UTF-8")
     first = pandas.read_csv(path, header=None, nrows=1)
     headless = all(kind.kind in "biuf" for kind in first.dtypes)
     return pandas.read_csv(path, header=None if headless else "infer")
@@ -51,7 +65,10 @@ def _parquet(path: str | Path) -> Any:
         import pyarrow  # noqa: F401
     except ImportError:
         raise UsageError(f"reading '{path}' needs pyarrow: pip install 'dpaudit[data]', or give a CSV file") from None
-    return pandas.read_parquet(path, engine="pyarrow")
+    frame = pandas.read_parquet(path, engine="pyarrow")
+    if not len(frame.columns):
+        raise ValueError("it holds no columns")
+    return frame
 
 
 def _array(path: str | Path) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import math
@@ -21,9 +22,19 @@ _ABANDONED = 600  # seconds after which a part belongs to nobody
 _LARGEST_INTEGER = 2**53  # from here on a float does not tell integers apart
 
 
+def refuse_device(path: str | Path) -> None:
+    """Raise `OSError` for a device that nothing is read from: some have no end."""
+    kind = os.stat(path)
+    if stat.S_ISBLK(kind.st_mode) or (stat.S_ISCHR(kind.st_mode) and kind.st_rdev != os.stat(os.devnull).st_rdev):
+        with open(path, "rb", buffering=0) as file:
+            if not file.isatty():
+                raise OSError(errno.EINVAL, "it is a device, and no file")
+
+
 def read_text(path: str | Path) -> str:
     """Return the text of an evidence file or page; raises `UsageError` where it cannot be read."""
     try:
+        refuse_device(path)
         return Path(path).read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         why = "it is not text in UTF-8" if isinstance(error, UnicodeDecodeError) else error

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -95,10 +95,10 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     exact: Bound | None = None
     counterexample: Counterexample | None = None
     floating_point: Bound | None = None
-    low_bits: str = "ignore"
+    low_bits: Annotated[str, msgspec.Meta(pattern="^(report|verdict|ignore)$")] = "ignore"
     learn: str | None = None
     detectable: float | None = None
-    detectable_on: str = "event"
+    detectable_on: Annotated[str, msgspec.Meta(pattern="^(event|gaussian)$")] = "event"
     power: tuple[Power, ...] = ()
     reproducible: bool = True
     assumptions: tuple[str, ...] = ()

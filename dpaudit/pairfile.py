@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit.datafile import read_dataset
+from dpaudit.documents import refuse_device
 from dpaudit.errors import UsageError
 
 Pair = tuple[Any, Any]
@@ -68,6 +69,7 @@ def _chosen(possible: list[list[Pair]], neighbouring: Callable[[Pair], bool] | N
 
 def _json(name: str | Path) -> Any:
     try:
+        refuse_device(name)
         return json.loads(Path(name).read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise UsageError(f"cannot read the pair file '{name}': {error.strerror or error}; a pair is {FORMS}") from None

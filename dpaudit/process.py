@@ -96,6 +96,7 @@ def run(
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL if quiet else _standard_error(),
                 stderr=subprocess.PIPE if quiet else None,
+                close_fds=quiet,  # a shell names what another program writes /dev/fd/63
                 start_new_session=True,
                 env={**os.environ, **{name: os.environ.get(name, "1") for name in _THREADS}} if quiet else None,
             )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,12 +53,29 @@ def command(
         raise UsageError("--context answers the questions of a registry; add --format registry-yaml")
     if format_name is not None and (compare or html_to is not None or json_file is not None):
         raise UsageError("--format writes one result; leave out --compare, --html and --json, or call twice")
-    if format_name is not None:
-        _format(evidence_files, format_name, output or "-", context)
-    elif compare:
-        _compare(evidence_files, html_to, json_file)
-    else:
-        _draw(evidence_files, html_to, json_file)
+    with _legible():
+        if format_name is not None:
+            _format(evidence_files, format_name, output or "-", context)
+        elif compare:
+            _compare(evidence_files, html_to, json_file)
+        else:
+            _draw(evidence_files, html_to, json_file)
+
+
+@contextlib.contextmanager
+def _legible() -> Iterator[None]:
+    """Say of evidence that cannot be drawn what to do: one that contradicts itself may fail in any way."""
+    from dpaudit.errors import UsageError
+
+    try:
+        yield
+    except (UsageError, click.ClickException, OSError):
+        raise
+    except Exception as error:
+        raise UsageError(
+            f"the evidence cannot be drawn ({type(error).__name__}: {str(error)[:200]}); dpaudit check says whether it "
+            "contradicts itself, and if it does not, this is a fault of dpaudit: please report it"
+        ) from error
 
 
 def _draw(evidence_files: Sequence[str], html_to: str | None, json_file: str | None) -> None:

@@ -9,6 +9,7 @@ kinds (MessagePack), and never unpickled. It is not signed: whoever can write th
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import inspect
@@ -72,13 +73,20 @@ class Journal:
         try:
             self._claim()
             self._read(json.loads(json.dumps(question)))
+        except (OSError, ValueError, TypeError, RecursionError, msgspec.MsgspecError) as error:
+            self.close()
+            if isinstance(error, UsageError):
+                raise
+            why = getattr(error, "strerror", None) or "its blocks cannot be read"
+            raise UsageError(f"cannot resume from {self._name!r}: {why}; name another file") from None
         except BaseException:
-            self._file.close()
+            self.close()
             raise
 
     def close(self) -> None:
-        """Let go of the file."""
-        self._file.close()
+        """Let go of the file; what a full disk did not take is lost, and was said when it was written."""
+        with contextlib.suppress(OSError):
+            self._file.close()
 
     def __enter__(self) -> Journal:
         return self
@@ -102,8 +110,11 @@ class Journal:
         with self._lock:
             self._file.seek(start)
             content = self._file.read(length)
-        kept = msgspec.msgpack.decode(content, type=_Kept)
-        return Played(block, _restored(kept.result), kept.sizes, kept.fingerprints, kept.fell_back)
+        try:
+            kept = msgspec.msgpack.decode(content, type=_Kept)
+            return Played(block, _restored(kept.result), kept.sizes, kept.fingerprints, kept.fell_back)
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError, msgspec.MsgspecError):
+            return None  # it is run again
 
     def add(self, game: Game, played: Played[Any], reduce: Callable[..., Any]) -> None:
         """Keep a finished block; one whose result is of no kind that can be kept is left to be run again."""

@@ -16,6 +16,7 @@ from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
+from dpaudit.documents import refuse_device
 from dpaudit.errors import UsageError, nearest
 from dpaudit.gate.schema import GateSettings, TargetSettings, json_schema
 
@@ -91,6 +92,7 @@ def read(path: Path) -> Configuration:
 
 def _text(path: Path) -> str:
     try:
+        refuse_device(path)
         return path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         why = "it is not text in UTF-8" if isinstance(error, UnicodeDecodeError) else error
