@@ -70,6 +70,7 @@ def audit(
     keep_data: bool = False,
     fixed: Sequence[tuple[int, int]] = (),
     observe: str | Sequence[str] = (),
+    types: str = "count",
     query: Callable[..., Any] | None = None,
     sensitivity: Any = None,
     resume: str | Path | None = None,
@@ -115,6 +116,8 @@ def audit(
             given here stand in it by digest alone: they may be personal data.
         fixed: learning and measuring runs of each pair, in place of ``runs``: as ``evidence.fixed`` says that a time
             budget left them.
+        types: "count": outputs of other types are other outputs (0 and 0.0, a list and a tuple), as for anyone who
+            reads them by Python; "ignore": they are what they hold.
         observe: "time" lets the run time join every output, as (output, seconds): the verdict is then about both
             together (`dpaudit.game.timed`). Every run is a single call, and the evidence is not reproducible.
         query: the deterministic function within the mechanism, of the data and of parameters, before any noise; by
@@ -157,6 +160,7 @@ def audit(
         search=search,
         observe=observe,
         false_alarm=false_alarm,
+        types=types,
     )
     if question.alone is not None:
         warnings.warn(question.alone, Notice, stacklevel=2)
@@ -437,6 +441,7 @@ def _evidence(
         power=() if foreseen is None else foreseen.smaller,
         reproducible=question.reproducible,
         observed=question.observe,
+        types=question.types,
         assumptions=question.assumptions,
         false_alarm=question.false_alarm if looks is not None and looks.rule.doubts else None,
         second=None if looks is None else looks.second,
@@ -477,6 +482,7 @@ def _invalid(question: Question, target: Target, reason: str, learning: int, mea
         low_bits=question.floating_point if question.reads_low_bits else "ignore",
         reproducible=question.reproducible,
         observed=question.observe,
+        types=question.types,
         assumptions=question.assumptions,
     )
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import math
+import re
+from collections.abc import Iterator
 
 import msgspec
 
@@ -132,11 +135,14 @@ class Event(Record, frozen=True):
         return max(labels, default=0), min(labels, default=0)
 
     def __str__(self) -> str:
-        parts = [f"{self.describe(side)} speaks for side {side}" for side in (0, 1) if self.toward(side)]
+        parts = [f"{self._outputs(side)} speaks for side {side}" for side in (0, 1) if self.toward(side)]
         return "; ".join(parts) or "no output speaks for either side"
 
     def describe(self, side: int) -> str:
-        """Say in words which outputs speak for ``side``."""
+        """Say in words which outputs speak for ``side``, and where they differ from the other side's by type alone."""
+        return self._outputs(side) + _by_type(self, side)
+
+    def _outputs(self, side: int) -> str:
         label = 1 if side == 0 else -1
         sets = [text for rule in self.rules for text in _describe_rule(_without_degrees(rule), label)]
         if len(sets) > 6:
@@ -238,3 +244,65 @@ def _interval(low: float | None, high: float | None) -> str:
     if high == math.nextafter(low, math.inf):
         return f"exactly {_short(low)}"
     return f"from {_short(low)} to below {_short(high)}"
+
+
+# --- where types alone tell the sides apart ----------------------------------------------------------------
+
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
+_KIND = re.compile(r"bool|u?int\d*|float\d*|longdouble|number|array|of")
+_TYPE = re.compile(r"\b(?:bool|u?int\d*|float\d*|longdouble|Fraction float|Decimal float)\b|frozenset|^masked \S+ ")
+
+
+def _by_type(event: Event, side: int) -> str:
+    """Say that outputs of one value speak for both sides, by their type; nothing where none do."""
+    sign = 1 if side == 0 else -1
+    for own, other in itertools.permutations(event.rules, 2):
+        if own.form == other.form or _untyped(own.form) != _untyped(other.form):
+            continue
+        if any(_label(own, row) * sign > 0 > _label(other, row) * sign for row in _rows_at_edges(own, other)):
+            return f" (by type alone: {_a(own.form)} on this side, {_a(other.form)} on the other)"
+    return ""
+
+
+def kinds_in(form: str) -> list[str]:
+    """Return the types of a form of nothing but numbers; "number" where types do not count."""
+    words = re.findall(r"[a-z]\w*", form)
+    if not re.fullmatch(r"[][(), ×\w]*", form) or not all(_KIND.fullmatch(word) for word in words):
+        return []
+    return [word for word in words if word not in ("array", "of")]
+
+
+def _untyped(form: str) -> str:
+    plain = _TYPE.sub("number", _QUOTED.sub(lambda text: text[0].encode().hex(), form))
+    return plain.translate(str.maketrans("()", "[]"))
+
+
+def _a(form: str) -> str:
+    return form if not form[:1].isalpha() else f"an {form}" if form[0] in "aeiou" else f"a {form}"
+
+
+def _rows_at_edges(*rules: Rule) -> Iterator[tuple[float, ...]]:
+    """Rows of numbers between which the labels of rules change."""
+    yield ()
+    for rule in rules:
+        if isinstance(rule.score, Rows):
+            yield from rule.score.rows
+        elif isinstance(rule.score, Coordinate | Extreme):
+            before = (0.0,) * (rule.score.index if isinstance(rule.score, Coordinate) else 0)
+            for edge in rule.edges:
+                yield (*before, math.nextafter(edge, -math.inf))
+                yield (*before, edge)
+
+
+def _label(rule: Rule, row: tuple[float, ...]) -> int:
+    """What an output of a rule's form with these numbers speaks for; 0 where that is not seen from here."""
+    score = rule.score
+    if score is None:
+        return rule.labels[0]
+    if isinstance(score, Rows):
+        return rule.labels[bisect.bisect_right(rule.edges, score.rows.index(row) if row in score.rows else -1)]
+    if isinstance(score, Coordinate) and score.index < len(row):
+        return rule.labels[bisect.bisect_right(rule.edges, row[score.index])]
+    if isinstance(score, Extreme) and row:
+        return rule.labels[bisect.bisect_right(rule.edges, max(row) if score.largest else min(row))]
+    return 0

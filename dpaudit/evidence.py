@@ -57,6 +57,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         power: how many runs would have found smaller violations there; empty without a claim.
         curve: what is shown of the whole privacy curve, on the same measuring runs: a finding beside the verdict, at a
             confidence of its own. None where it was not asked for.
+        types: whether outputs of different types differ ("count"), or count as what they hold ("ignore").
         learn: the learner whose score competed with the built-in ones, or None.
         unit: what one record stands for (the unit of privacy).
         learning, measuring: executions for learning and for measuring, all pairs and sides.
@@ -115,6 +116,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     constant: tuple[int, ...] = ()
     false_alarm: float | None = None
     second: SecondLook | None = None
+    types: str = "count"
     written: dict[str, Any] | None = None
 
     @property

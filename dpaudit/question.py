@@ -27,6 +27,7 @@ from dpaudit.privacy import Claim, PureDP
 from dpaudit.privacy.claims import as_claim
 from dpaudit.seeds import given_or_fresh
 
+TYPES = ("count", "ignore")
 LEAST_RUNS = 100  # of each pair
 _SHOWN_CHARACTERS = 400
 
@@ -75,6 +76,7 @@ class Question:
     ground: Ground | None = None  # where the pair is searched for; there are no pairs until one is found
     keep_data: bool = False
     observe: tuple[str, ...] = ()  # what joins every output, such as "time"
+    types: str = "count"  # whether outputs of other types are other outputs: "count" or "ignore"
     alone: str | None = None  # why only this process can make runs, where several are wanted
     sitting: Sitting | None = None  # what goes on beside the runs
     false_alarm: float = FALSE_ALARM  # how often a mechanism that keeps its claim may be called violated
@@ -111,6 +113,7 @@ class Question:
             self.observe,
             copied,
             self.sitting,
+            self.types,
         )
 
     @property
@@ -225,6 +228,7 @@ def ask(
     search: bool = False,
     observe: str | Sequence[str] = (),
     false_alarm: float = FALSE_ALARM,
+    types: str = "count",
 ) -> Question:
     """Return the question, or raise `UsageError` with what is wrong with it."""
     _refuse_unclear_data(data, pairs, domain, beyond_domain)
@@ -243,6 +247,10 @@ def ask(
         stated = _own_claim(mechanism, merged, own_relation, chosen)
     if learn is not None:
         learner(learn)
+    if types not in TYPES:
+        raise UsageError(
+            f"types is 'count' (an int is told apart from a float, a list from a tuple) or 'ignore', not {types!r:.40}"
+        )
     for data0, data1 in used:
         chosen.check(data0, data1)
     if data is not None:
@@ -274,6 +282,7 @@ def ask(
         keep_data=keep_data,
         observe=watched,
         false_alarm=float(false_alarm),
+        types=types,
         alone=None if processes == 1 else why_alone(mechanism, (merged, used, data), timed=bool(watched)),
     )
 

@@ -216,6 +216,7 @@ def _of_audit(evidence: Evidence, pairs: list[tuple[Any, Any]] | None) -> dict[s
         "sequential": evidence.sequential is not None,
         **_of_search(evidence.search if evidence.reproducible else None),
         "observe": evidence.observed,
+        "types": evidence.types,
         "keep_data": any(pair.data0 is not None for pair in evidence.pairs),
     }
 
@@ -409,6 +410,7 @@ def _counted_again(before: Evidence, mechanism: Mechanism, pairs: list[tuple[Any
         before.seed,
         workers,
         observe=before.observed,
+        types=before.types,
     )
     counted = [each for each in before.attempts if each.bound.counts is not None and each.bound.event is not None]
     try:

@@ -67,6 +67,7 @@ def described(question: Question, *, versions: Mapping[str, str], **asked: Any) 
         "floating_point": question.floating_point,
         "learn": question.learn,
         "observe": list(question.observe),
+        **({} if question.types == "count" else {"types": question.types}),
         "fixed": [list(each) for each in question.fixed],
         **{f"version of {name}": value for name, value in versions.items()},
     }

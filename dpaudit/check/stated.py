@@ -14,6 +14,7 @@ from dpaudit.check.finding import Finding, answered, failing, unchecked
 from dpaudit.check.looks import looks_of
 from dpaudit.check.search import searched
 from dpaudit.errors import UsageError
+from dpaudit.event import kinds_in
 from dpaudit.evidence import Evidence
 from dpaudit.function import Shape
 from dpaudit.members import PairRecord, Verdict
@@ -130,6 +131,13 @@ def fraction(text: str | None) -> Fraction:
 # --- what was audited -------------------------------------------------------------------------------------
 
 
+def _types_agree(evidence: Evidence) -> bool:
+    """Whether the events name types exactly where these count; a form without numbers names none."""
+    events = [bound.event for bound in (evidence.lower, *(each.bound for each in evidence.attempts)) if bound.event]
+    kinds = {kind for event in events for rule in event.rules for kind in kinds_in(rule.form)}
+    return not kinds or kinds == {"number"} if evidence.types == "ignore" else "number" not in kinds
+
+
 def _target(evidence: Evidence) -> Finding:
     """Whether the kind of the target, how it was read, and what follows for the runs agree."""
     target = evidence.target
@@ -147,6 +155,8 @@ def _target(evidence: Evidence) -> Finding:
         watched = ", whose run time is observed," if evidence.observed else ""
         called = "" if evidence.reproducible else "not "
         wrong = f"a function of the kind {shape}{watched} is called {called}reproducible"
+    elif not _types_agree(evidence):
+        wrong = f"types are said to {evidence.types!r}, and the forms of the events say something else"
     elif evidence.low_bits not in ("ignore", "report", "verdict") or (
         shape is Shape.PROGRAM and evidence.low_bits != "ignore"
     ):

@@ -87,6 +87,13 @@ if TYPE_CHECKING:
 )
 @click.option("--observe", type=click.Choice(["time"]), multiple=True, help="Let the run time join every output.")
 @click.option("--resume", metavar="FILE", help="Keep finished blocks of runs there, and go on from them.")
+@click.option(
+    "--types",
+    type=click.Choice(["count", "ignore"]),
+    default="count",
+    show_default=True,
+    help="Whether an int is told apart from a float, a list from a tuple, and so on.",
+)
 @click.option("--learn", metavar="NAME", help="Let a learner compete with the built-in scores: trees.")
 @click.option("--keep-data", is_flag=True, help="Keep the datasets in the evidence, for replay; else digests alone.")
 @click.option(

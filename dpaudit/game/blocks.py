@@ -22,6 +22,7 @@ import numpy as np
 
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.function import Mechanism, Shape
+from dpaudit.game.forms import TYPES
 from dpaudit.game.outputs import (
     Outputs,
     from_array,
@@ -108,6 +109,7 @@ class Game:
     ``digests`` tell whether the data have changed; without any, somebody else looks after that. ``observe`` is what
     joins every output, such as "time". ``copied`` says that other processes may run copies of a mechanism that has no
     name by which they could load it (`dpaudit.game.copies`). ``sitting`` is what goes on beside, in this process alone.
+    ``types`` says whether outputs of other types are other outputs: "count" or "ignore".
     """
 
     mechanism: Mechanism | str
@@ -118,10 +120,11 @@ class Game:
     observe: tuple[str, ...] = ()
     copied: bool = False
     sitting: Sitting | None = field(default=None, compare=False, repr=False)
+    types: str = "count"
 
     def __reduce__(self) -> Any:
         """Pickle a game with a named mechanism so that the name is loaded first."""
-        rest = (self.parameters, self.pairs, self.digests, self.seed, self.observe, self.copied)
+        rest = (self.parameters, self.pairs, self.digests, self.seed, self.observe, self.copied, None, self.types)
         if isinstance(self.mechanism, str):
             return _unpickled, (self.mechanism, cloudpickle.dumps(rest))
         return Game, (self.mechanism, *rest)
@@ -164,6 +167,14 @@ def _generator(seed: int, block: Block, stream: int) -> np.random.Generator:
 
 def outputs_of(game: Game, block: Block) -> tuple[tuple[Outputs, Outputs], str | None]:
     """Run a block: the outputs of side 0 and of side 1, and why a program was read run by run."""
+    token = TYPES.set(game.types == "count")
+    try:
+        return _outputs_of(game, block)
+    finally:
+        TYPES.reset(token)
+
+
+def _outputs_of(game: Game, block: Block) -> tuple[tuple[Outputs, Outputs], str | None]:
     mechanism = _load(game.mechanism) if isinstance(game.mechanism, str) else game.mechanism
     coins = _generator(game.seed, block, 2)
     data = game.pairs[block.pair]

@@ -177,7 +177,7 @@ class _Reader:
             rest = value - Fraction(near)
         except OverflowError:
             return f"{name} {value!r}"
-        form = f"{name} {self._number(near, 'float')}"
+        form = f"{name} " * self.types + self._number(near, "float")
         if rest:
             self.columns += [float(rest), _digest(f"{value.numerator:x}/{value.denominator:x}".encode())]
             form += " and the rest"
@@ -190,7 +190,8 @@ class _Reader:
         if abs(exponent) > 400 or len(digits) > 400:
             return f"{name} {Decimal.__repr__(value)}"
         found = Fraction(*Decimal.as_integer_ratio(value))
-        form = f"{name} {self._number(-0.0, 'float')}" if sign and not found else self._exactly(found, name)
+        zero = sign and not found
+        form = f"{name} " * self.types + self._number(-0.0, "float") if zero else self._exactly(found, name)
         if self.types:
             self.columns.append(float(exponent))  # 1.0 and 1.00 are different texts
         return form
@@ -227,7 +228,8 @@ class _Reader:
             return self._mapping(output, kind)
         if issubclass(kind, set | frozenset):
             base: Any = set if issubclass(kind, set) else frozenset
-            return f"{base.__name__}({self.listed(sorted(base.__iter__(output), key=self._set_order))})"
+            members = self.listed(sorted(base.__iter__(output), key=self._set_order))
+            return f"{base.__name__ if self.types else 'set'}({members})"
         if dataclasses.is_dataclass(kind):
             return name + self._keyed(_fields(output))
         return self._other(output, kind, name)

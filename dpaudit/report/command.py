@@ -105,6 +105,7 @@ def _of_audit(evidence: Evidence) -> list[str]:
         options += ["--floating-point", evidence.low_bits]
     options += [] if evidence.sequential is None else ["--sequential"]
     options += [word for name in evidence.observed for word in ("--observe", name)]
+    options += [] if evidence.types == "count" else ["--types", evidence.types]
     options += [] if evidence.curve is None else ["--curve"]
     options += [] if evidence.learn is None else ["--learn", evidence.learn]
     if evidence.search is not None:

@@ -1,0 +1,94 @@
+"""Is a difference of types told as one, and left out where it is not to count?"""
+
+from __future__ import annotations
+
+import fractions
+import json
+from decimal import Decimal
+
+import msgspec
+import numpy as np
+import pytest
+
+import dpaudit as dp
+from dpaudit.check import check, passes
+from dpaudit.event import Coordinate, Event, Rows, Rule, kinds_in
+from dpaudit.evidence import Evidence
+from dpaudit.replaying import replay
+from dpaudit.report.command import reproduce_command
+
+PAIR = [([1.0], [0.0])]
+
+
+def zero(data, rng):
+    return None if rng.random() < 0.3 else 0 if data[0] > 0.5 else 0.0
+
+
+PAIRS = {
+    "int and float": (0, 0.0),
+    "bool and int": (True, 1),
+    "float32 and float": (np.float32(0.5), 0.5),
+    "tuple and list": ((1, 2), [1, 2]),
+    "set and frozenset": ({1}, frozenset([1])),
+    "array and list": (np.array([1.0, 2.0]), [1.0, 2.0]),
+    "decimal and float": (Decimal("0.5"), 0.5),
+    "fraction and float": (fractions.Fraction(1, 2), 0.5),
+    "byte order": (np.array([1.0], dtype=">f8"), np.array([1.0])),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_types_count_unless_they_are_to_be_ignored(name):
+    def release(data, rng):
+        return PAIRS[name][int(data[0])] if rng.random() < 0.7 else None
+
+    asked = {"claim": "epsilon=1", "pairs": PAIR, "runs": 1000, "seed": 0}
+    counted, ignored = (dp.audit(release, **asked, types=types) for types in ("count", "ignore"))
+    assert (counted.verdict, ignored.verdict) == (dp.Verdict.VIOLATED, dp.Verdict.NOT_VIOLATED)
+    assert (counted.types, ignored.types) == ("count", "ignore")
+
+
+def test_the_event_says_it_in_words():
+    event = dp.audit(zero, claim="epsilon=1", pairs=PAIR, runs=1000, seed=0).lower.event
+    assert event.describe(0) == "an output that is int = 0 (by type alone: an int on this side, a float on the other)"
+    assert "by type alone" not in str(event)  # which older evidence holds
+
+
+def test_values_that_differ_are_no_difference_of_types():
+    rules = (Rule("int", Rows(((0.0,),)), (-0.5,), (0, 1)), Rule("float", Coordinate(0), (3.0,), (0, -1)))
+    assert "type" not in Event("x", rules).describe(0)
+    overlapping = (rules[0], Rule("float", Coordinate(0), (0.0,), (0, -1)))
+    assert "by type alone: an int on this side" in Event("x", overlapping).describe(0)
+
+
+def test_evidence_holds_it_and_a_check_compares_it():
+    for types in ("count", "ignore"):
+        evidence = dp.audit(zero, claim="epsilon=1", pairs=PAIR, runs=1000, seed=0, types=types)
+        assert Evidence.from_json(evidence.to_json()) == evidence
+        assert passes(list(check(evidence)))
+        other = msgspec.structs.replace(evidence, types="ignore" if types == "count" else "count")
+        assert not passes(list(check(other)))
+
+
+def test_the_printed_command_and_a_replay_ask_it_again():
+    evidence = dp.audit("laplace", runs=1000, seed=0, types="ignore")
+    assert "--types ignore" in reproduce_command(evidence)
+    found = replay(evidence)
+    assert found.holds and found.after.types == "ignore"
+
+
+def test_a_record_of_before_has_counted_them():
+    record = json.loads(dp.audit(zero, claim="epsilon=1", pairs=PAIR, runs=1000, seed=0).to_json())["evidence"]
+    assert "types" not in record
+
+
+def test_only_forms_of_numbers_name_types():
+    assert kinds_in("[int × 2, float]") == ["int", "float"] and kinds_in("array(2, 2) of number × 4") == ["number"]
+    assert (
+        not kinds_in("Point{number: float}") and not kinds_in("raises ValueError: no number") and not kinds_in("'int'")
+    )
+
+
+def test_another_word_is_refused():
+    with pytest.raises(dp.UsageError, match="types is 'count'"):
+        dp.audit(zero, claim="epsilon=1", pairs=PAIR, runs=1000, seed=0, types="maybe")
