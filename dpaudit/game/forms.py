@@ -228,8 +228,8 @@ class _Reader:
             return self._mapping(output, kind)
         if issubclass(kind, set | frozenset):
             base: Any = set if issubclass(kind, set) else frozenset
-            members = self.listed(sorted(base.__iter__(output), key=self._set_order))
-            return f"{base.__name__ if self.types else 'set'}({members})"
+            inside = self.listed(sorted(base.__iter__(output), key=self._set_order))
+            return f"{base.__name__ if self.types else 'set'}({inside})"
         if dataclasses.is_dataclass(kind):
             return name + self._keyed(_fields(output))
         return self._other(output, kind, name)
