@@ -8,6 +8,7 @@ from typing import Any
 
 from dpaudit.documents import json_values, plain_value
 from dpaudit.evidence import Evidence
+from dpaudit.members import Verdict
 from dpaudit.neighbours import parse_relation
 from dpaudit.privacy import parse_claim
 
@@ -23,6 +24,7 @@ def other_question(
     seed: int | None,
     runs: int | None,
     folder: str = ".",
+    false_alarm: float | None = None,
 ) -> str | None:
     """Say where evidence answers another question than this one; None where it answers this one.
 
@@ -35,6 +37,7 @@ def other_question(
         seed: None where one was to be drawn.
         runs: None where the time decided.
         folder: where the target was looked for.
+        false_alarm: that of a violation; None for any.
     """
     wanted = dict(
         _wanted(
@@ -45,6 +48,7 @@ def other_question(
             confidence=confidence,
             seed=seed,
             runs=runs,
+            false_alarm=false_alarm,
         )
     )
     if not _is_called(evidence.target.name, target, folder):
@@ -64,6 +68,7 @@ def _wanted(
     confidence: float,
     seed: int | None,
     runs: int | None,
+    false_alarm: float | None,
 ) -> Iterator[tuple[str, tuple[Any, Any]]]:
     """Yield what is to be the same, as (what, (found, asked))."""
     own = evidence.target.parameters
@@ -74,10 +79,13 @@ def _wanted(
     if relation is not None:
         yield "the relation", (evidence.relation, str(parse_relation(relation)))
     yield "the confidence", (evidence.confidence, confidence)
+    if false_alarm is not None and evidence.verdict is Verdict.VIOLATED and evidence.lower.kind == "sampled":
+        doubts = 1 - evidence.confidence > false_alarm * (1 + 1e-9)  # else one look is enough, and nothing is said
+        yield "the false alarm", (evidence.false_alarm, false_alarm if doubts else None)
     if seed is not None:
         yield "the seed", (evidence.seed, seed)
     if runs is not None and evidence.proof is None:
-        yield "the number of runs", (evidence.runs if evidence.asked is None else evidence.asked, runs)
+        yield "the number of runs", (evidence.budget, runs)
 
 
 def _is_called(name: str, target: str, folder: str) -> bool:

@@ -133,7 +133,7 @@ def command(
         evidence,
         target=target,
         runs=None if options["fixed"] or options["time_budget"] is not None else options["runs"],
-        **{name: options[name] for name in ("parameters", "claim", "relation", "confidence", "seed")},
+        **{name: options[name] for name in ("parameters", "claim", "relation", "confidence", "seed", "false_alarm")},
     )
     return tell(evidence.with_files(read), outputs, json_file, html_file, quiet)
 

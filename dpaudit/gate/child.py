@@ -55,6 +55,7 @@ class Request(msgspec.Struct, frozen=True):
     length: int | None
     domain: str | list[Any] | None
     frozen: Frozen | None = None
+    false_alarm: float = 1e-3
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -132,6 +133,7 @@ def _found(request: Request, mechanism: Any, pairs: list[tuple[Any, Any]] | None
         "relation": request.relation,
         "runs": request.runs,
         "confidence": request.confidence,
+        "false_alarm": request.false_alarm,
         "seed": request.seed,
     }
     unproved = None

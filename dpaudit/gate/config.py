@@ -16,6 +16,7 @@ from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
+from dpaudit.bounds.looks import FALSE_ALARM
 from dpaudit.documents import refuse_device
 from dpaudit.errors import UsageError, nearest
 from dpaudit.gate.schema import GateSettings, TargetSettings, json_schema
@@ -51,6 +52,14 @@ class Configuration:
     def share(self) -> float:
         """The error level of each target: that of the gate, divided by the number of targets."""
         return (1 - self.settings.confidence) / len(self.settings.targets)
+
+    @property
+    def false_alarm(self) -> float:
+        """The chance of an audit to call a target violated that keeps its claim: 1 in 1,000 for all targets together.
+
+        Each target has half of its part for one audit, as one that seems leakier than its baseline is audited twice.
+        """
+        return min(FALSE_ALARM, 1 - self.settings.confidence) / len(self.settings.targets) / 2
 
     def named(self, names: Sequence[str]) -> tuple[TargetSettings, ...]:
         """Return the targets of these names (or as they are written), all of them for none; refuse unknown ones."""

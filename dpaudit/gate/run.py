@@ -1,12 +1,13 @@
 """Does a repository keep its promises? The order of a gate, and the only place that knows it.
 
-targets → reports (from the cache, or from a process each) → a second look at whatever is red → policy → results
+targets → reports (from the cache, or from a process each) → once more what seems leakier → policy → results
 
 One error level is shared out equally over all targets of the configuration, whether all of them are run or not. A
 target with a baseline spends half of its part on the claim and half on the comparison. Seeds are derived from the
 commit, where the configuration names none: the same code gives the same results, and every project has its own luck. A
-correct target that is unlucky would then be red for as long as nothing changes, and so a red one is looked at once
-more, with another seed and twice the runs, at the same error level; that second look alone is what is reported.
+correct target that is unlucky would then be red for as long as nothing changes. So an audit calls a claim violated by
+the rule of two looks (`dpaudit.bounds.looks`), at a false alarm of 1 in 1,000 that all targets share; and a target that
+is leakier than its baseline alone is audited once more, with another seed and twice the runs, and that is reported.
 """
 
 from __future__ import annotations
@@ -37,7 +38,6 @@ from dpaudit.gate.result import Comparison, GateResult, Location, Outcome, Rule,
 from dpaudit.gate.schema import TargetSettings
 from dpaudit.members import Verdict
 from dpaudit.seeds import fresh_seed, given_or_fresh
-from dpaudit.verdicts import shown
 
 Runner = Callable[[Request, Limits, threading.Event], Report]
 Listener = Callable[[TargetResult], None]
@@ -79,11 +79,9 @@ class _Look:
 
     @property
     def red(self) -> bool:
-        """Whether a sampled number condemns the target; one that is certain needs no second look."""
-        evidence = self.evidence
-        if evidence is not None and evidence.verdict is Verdict.VIOLATED and evidence.lower.kind != "exact":
-            return True
-        return self.comparison is not None and self.comparison.leakier
+        """Whether the baseline alone condemns the target; of a violated claim the audit has made sure itself."""
+        violated = self.evidence is not None and self.evidence.verdict is Verdict.VIOLATED
+        return not violated and self.comparison is not None and self.comparison.leakier
 
 
 def run(
@@ -290,6 +288,8 @@ class _Gate:
             length=target.length,
             domain=target.domain,
             frozen=frozen,
+            # nights are judged by what all of them have won
+            false_alarm=1 - confidence if self.ledger is not None else self.configuration.false_alarm,
         )
 
     # --- all of them --------------------------------------------------------------------------------------
@@ -387,15 +387,10 @@ def _name(target: TargetSettings) -> str:
 
 def _confirmed(first: _Look, second: _Look) -> str:
     """Say what two looks found; the second one is what counts."""
-    found = "it was leakier than its baseline"
-    evidence = first.evidence
-    if evidence is not None and evidence.verdict is Verdict.VIOLATED:
-        symbol = "the loss" if evidence.claimed is None else evidence.claimed.symbol
-        found = f"it was violated, with {symbol} at least {shown(evidence.lower.value)}"
-    looked = f"A first look, with seed {first.request.seed}, found that {found}"
+    looked = f"A first look, with seed {first.request.seed}, found that it was leakier than its baseline"
     if second.evidence is None or second.evidence.verdict is Verdict.INVALID:
         return f"{looked}; a second one, to confirm that, could not be relied on."
-    if second.red:
+    if second.comparison is not None and second.comparison.leakier:
         return f"{looked}; this is a second one, with seed {second.request.seed} and twice the runs, and confirms it."
     return f"{looked}; a second one, with seed {second.request.seed} and twice the runs, did not: it decides."
 

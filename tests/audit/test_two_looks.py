@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import binomtest
 
 import dpaudit as dp
+from dpaudit.answered import other_question
 from dpaudit.bounds.looks import FALSE_ALARM
 from dpaudit.check import check, passes
 from dpaudit.report.console import summary
@@ -93,6 +94,15 @@ def test_what_is_no_chance_is_refused(alarm):
 def test_a_replay_gives_the_same_id(which, request):
     evidence = request.getfixturevalue(which)
     assert dp.replay(evidence, target=laplace, pairs=PAIR).identical
+
+
+def test_evidence_with_a_second_look_answers_the_question(unlucky, confirmed):
+    asked = {"target": "laplace", "parameters": {}, "claim": "epsilon=1", "relation": "declared", "confidence": 0.95}
+    names = {"target": unlucky.target.name}
+    for evidence, seed in ((unlucky, UNLUCKY), (confirmed, LUCKY)):
+        assert other_question(evidence, **{**asked, **names}, seed=seed, runs=4_000, false_alarm=1e-3) is None
+    told = other_question(confirmed, **{**asked, **names}, seed=LUCKY, runs=4_000, false_alarm=1e-4)
+    assert told.startswith("the false alarm is 0.001")
 
 
 def test_workers_do_not_change_the_second_look(unlucky):
