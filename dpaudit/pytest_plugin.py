@@ -188,12 +188,17 @@ class Auditor:
     def _again(self, target: Any, asked: dict[str, Any]) -> Evidence:
         """The same audit with another seed, and so on runs of their own."""
         confidence = min(asked["confidence"], _SECOND_CONFIDENCE)
-        return self._audit(target, {**asked, "seed": int(asked["seed"]) + _SECOND_SEED, "confidence": confidence})
+        again = {"seed": int(asked["seed"]) + _SECOND_SEED, "confidence": confidence, "false_alarm": 1 - confidence}
+        return self._audit(target, {**asked, **again})
 
     def _audit(self, target: Any, asked: dict[str, Any]) -> Evidence:
         from dpaudit.conductor import audit
         from dpaudit.errors import UsageError, nearest
 
+        # one look at the confidence: what it finds is looked for with another seed
+        confidence = asked["confidence"]
+        if isinstance(confidence, float) and 0 < confidence < 1:  # else the audit says what is wrong with it
+            asked = {"false_alarm": 1 - confidence, **asked}
         known = inspect.signature(audit).parameters
         for name in asked:
             if name not in known:
