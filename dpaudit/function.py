@@ -26,10 +26,10 @@ from typing import Any, TypedDict, Unpack, overload
 
 from dpaudit.errors import UsageError, nearest
 from dpaudit.privacy.claims import Claim, as_claim
+from dpaudit.reach import PREFIX as REACHED
+from dpaudit.reach import reached_digest
 
 FILLED = ("noise", "rng", "size")
-REACHED = "reached1:"
-"""How a digest begins that covers all that the function reaches; older ones cover its own source alone."""
 
 
 class Shape(Enum):
@@ -249,15 +249,20 @@ class Mechanism:
         """The first line of the docstring."""
         return self.description.partition("\n")[0]
 
-    @property
+    @functools.cached_property
     def digest(self) -> str | None:
-        """SHA-256 of the function's source (with that of what it wraps or consists of); None where there is none."""
-        sources = list(_sources(self.function))
-        return hashlib.sha256("\0".join(sources).encode()).hexdigest() if sources else None
+        """A digest of the function's code and all that it reaches (`dpaudit.reach`), as it is when first asked for.
+
+        None where there is no code to read.
+        """
+        return reached_digest(self.function)
 
     def digest_like(self, stated: str | None) -> str | None:
-        """Return the digest of the kind of a stated one."""
-        return self.digest
+        """Return the digest of the kind of a stated one: older evidence has that of the function's own source alone."""
+        if stated is None or stated.startswith(REACHED):
+            return self.digest
+        sources = list(_sources(self.function))
+        return hashlib.sha256("\0".join(sources).encode()).hexdigest() if sources else None
 
     def parameters_with(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return all parameters: the given ones over the defaults.

@@ -101,6 +101,7 @@ def prove(
     """
     started, clock = datetime.now(UTC), time.perf_counter()
     mechanism = load(target)
+    mechanism.digest  # noqa: B018 – of the code as it is before it is read
     total = whole("runs", runs, least=0)
     if 0 < total < _LEAST_RUNS:
         raise UsageError(f"runs is 0, for none, or at least {_LEAST_RUNS}, not {total}")

@@ -233,6 +233,7 @@ def ask(
     """Return the question, or raise `UsageError` with what is wrong with it."""
     _refuse_unclear_data(data, pairs, domain, beyond_domain)
     mechanism = load(target)
+    mechanism.digest  # noqa: B018 – of the code as it is before it runs, which may move what it closes over
     merged = mechanism.parameters_with(parameters)
     if not isinstance(confidence, int | float) or not 0 < confidence < 1:
         raise UsageError(f"confidence lies strictly between 0 and 1, such as 0.95, not {confidence!r}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -170,8 +170,13 @@ def replay(
     if target is not None:  # by whatever name it is called now
         named = msgspec.structs.replace(after.target, name=before.target.name)
         after = msgspec.structs.replace(after, target=named)
-    found = tuple(_differences(before, after))
-    return Replay(before, after, found, (), tuple(_reasons(before, after, found)))
+    own, like = mechanism.digest, mechanism.digest_like(before.target.digest)
+    older = own is not None and like is not None and own != like
+    found = tuple(_differences(before, after, {str(own): str(like)} if older else {}))
+    reasons = list(_reasons(before, after, found))
+    if older:
+        reasons.append("its digest covers the function's own source alone; today's covers all that it reaches")
+    return Replay(before, after, found, (), tuple(reasons))
 
 
 # --- what the evidence says of the question ---------------------------------------------------------------
@@ -314,8 +319,11 @@ def _record(evidence: Evidence) -> dict[str, Any]:
     return msgspec.structs.replace(evidence, written=None).record()
 
 
-def _differences(before: Evidence, after: Evidence) -> Iterator[Difference]:
+def _differences(before: Evidence, after: Evidence, renamed: Mapping[str, str]) -> Iterator[Difference]:
+    """Yield what differs; ``renamed`` are digests of today's kind, and what they are in older evidence."""
     old, new = _record(before), _record(after)
+    for text, older in renamed.items():
+        new = json.loads(json.dumps(new).replace(text, older))
     for record in (old, new):
         del record["versions"]
     if _query_unknown(before, after):
@@ -425,7 +433,11 @@ def _counted_again(before: Evidence, mechanism: Mechanism, pairs: list[tuple[Any
     if all(each.holds for each in recounts):
         return Replay(before, None, (), recounts, ())
     why = _TIMED if before.observed else _OPAQUE
-    now = "the code of the target has changed" if mechanism.digest != before.target.digest else why
+    now = (
+        "the code of the target has changed"
+        if mechanism.digest_like(before.target.digest) != before.target.digest
+        else why
+    )
     return Replay(before, None, (), recounts, (now,))
 
 

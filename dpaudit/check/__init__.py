@@ -28,13 +28,22 @@ __all__ = ["Answer", "Finding", "check", "check_file", "exit_code", "passes"]
 _CERTIFICATE = "dpaudit-certificate"
 
 
-def check_file(path: str | Path) -> list[Finding]:
+def check_file(path: str | Path, *, target: str | None = None) -> list[Finding]:
     """Check an evidence file, a page that embeds one, or a certificate alone.
+
+    With a ``target`` (its name) its code is loaded, compared with the evidence, and read again where it was proved.
 
     Raises:
         UsageError: if it is none of these.
     """
     text = read_text(path)
+    if target is not None:
+        from dpaudit.check.against import against
+
+        evidence = (
+            evidence_from_page(text) if text.lstrip().startswith("<") else Evidence.from_json(text, name=str(path))
+        )
+        return [*check_file(path), *against(evidence, target)]
     if text.lstrip().startswith("<"):
         try:
             evidence = evidence_from_page(text)

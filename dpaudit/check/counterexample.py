@@ -18,7 +18,6 @@ from dpaudit.checker.tree import Tree as CheckedTree
 from dpaudit.documents import plain_value
 from dpaudit.event import Box, Event, Rule
 from dpaudit.evidence import Evidence
-from dpaudit.function import REACHED
 from dpaudit.members import Counterexample
 from dpaudit.neighbours import Relation
 from dpaudit.neighbours.digest import digest
@@ -29,6 +28,7 @@ from dpaudit.proof.merging import classes, merge
 from dpaudit.proof.prove import VALUES, Scope, as_text
 from dpaudit.proof.star import probability
 from dpaudit.proof.witness_shapes import read_output
+from dpaudit.reach import PREFIX as REACHED
 
 _EXTRA: tuple[set[str], frozenset[str]] = (set(), frozenset({"shifts", "class"}))
 

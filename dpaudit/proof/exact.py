@@ -204,9 +204,14 @@ def log_interval(value: Weight) -> tuple[float, float]:
 
 
 def _scope(laws: Sequence[Law], pairs: Sequence[tuple[int, int]], names: Sequence[str], enumerated: bool) -> Scope:
-    digest = _digest(_texts(law.weights) for law in laws)
+    digest = digest_of_laws(laws)
     names = names or [f"dataset {index}" for index in range(len(laws))]
     return Scope(tuple(names), len(pairs), enumerated, sum(law.traces for law in laws), digest)
+
+
+def digest_of_laws(laws: Iterable[Law]) -> str:
+    """Return the digest that a record states of the laws on all datasets, in their order."""
+    return _digest(_texts(law.weights) for law in laws)
 
 
 def _texts(law: Mapping[str, Weight]) -> dict[str, str]:

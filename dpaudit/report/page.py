@@ -174,7 +174,7 @@ def _scope(evidence: Evidence, claim: Claim | None) -> list[tuple[str, str, str]
         ("Neighbours", evidence.relation, relation_words(evidence.relation)),
         _attacker(evidence),
         ("Kind of function", target.asks, _asks(evidence)),
-        ("Code digest", target.digest or "not available", "SHA-256 of the function's source" if target.digest else ""),
+        ("Code digest", target.digest or "not available", "SHA-256 of the function's code" if target.digest else ""),
     ]
     if target.source:
         rows.append(("Source", target.source, ""))

@@ -128,7 +128,7 @@ def _mechanisms(evidence: Evidence, given: Mapping[str, Answer]) -> str:
     parameters = ", ".join(f"{name} = {json.dumps(value)}" for name, value in sorted(values.items()))
     lines = [
         f"- Mechanism: {target.name}" + (f" with {parameters}" if parameters else ""),
-        f"- Code: SHA-256 of the function's source {target.digest}" if target.digest else "- Code: ? Where is it?",
+        f"- Code: SHA-256 of the function's code {target.digest}" if target.digest else "- Code: ? Where is it?",
     ]
     if target.source:
         lines.append(f"- Published as: {target.source}")

@@ -279,9 +279,9 @@ def test_the_digest_covers_the_code_and_what_it_wraps() -> None:
     plain, wrapped, twice = (mechanism(f).digest for f in (program, counted(program), doubled(program)))
     assert None not in {plain, wrapped, twice}
     assert len({plain, wrapped, twice, mechanism(seeded).digest}) == 4
-    assert mechanism(functools.partial(program, epsilon=2)).digest == plain
+    assert mechanism(functools.partial(program, epsilon=2)).digest != plain  # what is bound counts
     assert mechanism(mechanism(program)).digest == plain
-    assert mechanism(Adder(1)).digest == mechanism(Adder(2)).digest is not None
+    assert mechanism(Adder(1)).digest != mechanism(Adder(2)).digest is not None
     assert mechanism(Adder(1)).digest != mechanism(Adder(1).release).digest
     assert mechanism(max, shape="opaque").digest is None
 
