@@ -3,6 +3,7 @@
 VENV := .venv
 PY := $(VENV)/bin/python
 OUT := out
+LOWEST := tests/cli tests/evidence tests/report tests/gate tests/audit
 # An interpreter that is gone or broken means that nothing is set up, whatever the stamps say.
 ifneq ($(shell $(PY) -c "print('works')" 2>/dev/null),works)
 RENEW := renew
@@ -10,7 +11,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help audit test test-adapters lint format bench reports clean renew
+.PHONY: help audit test test-lowest test-adapters lint format bench reports clean renew
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -24,6 +25,12 @@ audit: $(VENV)/.installed ## audit the Laplace mechanism and the penguin count, 
 
 test: $(VENV)/.installed-test ## run the tests
 	$(PY) -m pytest -n 2
+
+test-lowest: $(VENV)/.created ## run tests with the lowest versions that pyproject.toml allows, in an environment of their own
+	$(PY) -m pip install --quiet --disable-pip-version-check uv
+	$(VENV)/bin/uv venv --quiet --clear --python $(PY) $(VENV)-lowest
+	$(VENV)/bin/uv pip install --quiet --python $(VENV)-lowest/bin/python --resolution lowest-direct --editable '.[test,learn]'
+	$(VENV)-lowest/bin/python -m pytest -W default $(LOWEST)
 
 test-adapters: $(VENV)/.created ## audit libraries of differential privacy in environments of their own (half an hour, and gigabytes)
 	$(PY) benchmarks/adapters/run.py
@@ -46,7 +53,7 @@ reports: $(VENV)-reports/.installed ## make the reference reports again, under r
 	$(VENV)-reports/bin/python reports/regenerate.py
 
 clean: ## remove the environment and everything that was made
-	rm -rf $(VENV) $(VENV)-reports $(OUT) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-reports $(VENV)-lowest $(OUT) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # --- setting up: each stamp is written only after everything before it has succeeded ---
 

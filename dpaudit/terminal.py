@@ -199,6 +199,8 @@ def _found(path: str) -> os.stat_result | None:
 def _unwritable(place: Path) -> str | None:
     """Say why a file cannot be written, or None where it can."""
     try:
+        with contextlib.suppress(FileNotFoundError):
+            os.stat(place)  # says of a loop of links what it is
         if place.is_dir():
             return "it is a folder; name a file in it"
         if place.exists() and not os.access(place, os.W_OK):
