@@ -37,7 +37,7 @@ from dpaudit.neighbours import Relation
 from dpaudit.privacy import Claim
 from dpaudit.question import LEAST_RUNS, Question, ask, refuse_unavailable, whole
 from dpaudit.resuming import refuse_budget, seed_for, sitting_of
-from dpaudit.rounds import learn, measure
+from dpaudit.rounds import learn, measure, settled
 from dpaudit.search import Found, find, first_of, with_search
 from dpaudit.sequential import audit_sequentially
 from dpaudit.verdicts import Looks, judge
@@ -190,6 +190,10 @@ def audit(
                 found = find(question, total, time_budget, sitting.tell)
             question, total, time_budget = found.question, found.left, found.seconds
             sitting.listen = found.heard(sitting.listen)
+        said, question = question.alone, settled(question)
+        if question.alone != said:
+            warnings.warn(str(question.alone), Notice, stacklevel=2)
+        described = target_of(question)
         if sequential:
             evidence = _carry_out_sequentially(question, described, total, time_budget, tell)
         else:
@@ -289,6 +293,7 @@ def _carry_out(
         done = learning + measuring
         told = partial(_tell, listen, "learning", done, total)
         learned = learn(question, pair, share, budget, error, watch, told, further)
+        question = replace(question, made_as=learned.made_as)  # from here on, the second look too
         learning, done = learning + learned.runs, done + learned.runs
         ahead = share - learned.runs
         constant += [pair] if learned.constant else []

@@ -6,7 +6,8 @@ Nothing is ever subclassed. A mechanism is a function; what it asks for decides 
 asks for           signature                                runs as
 =================  =======================================  =================================
 ``noise``          ``f(data, noise, **parameters)``         a program: one output a run
-``size``           ``f(data, size, rng, **parameters)``     a sampler: ``size`` outputs a call
+``size``           ``f(data, size, rng, **parameters)``     a sampler: ``size`` outputs a call; without
+                                                            ``rng`` one, as an opaque function
 ``rng`` alone      ``f(data, rng, **parameters)``           seeded: one output a call
 none of these      ``f(data, **parameters)``                opaque: randomness of its own
 =================  =======================================  =================================
@@ -235,6 +236,11 @@ class Mechanism:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function as it is."""
         return self.function(*args, **kwargs)
+
+    @property
+    def own_randomness(self) -> bool:
+        """Whether it is given nothing to draw from: an opaque function, or a sampler that does not ask for rng."""
+        return self.shape is Shape.OPAQUE or (self.shape is Shape.SAMPLER and "rng" not in self.asked)
 
     @property
     def description(self) -> str:

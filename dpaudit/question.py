@@ -80,6 +80,7 @@ class Question:
     alone: str | None = None  # why only this process can make runs, where several are wanted
     sitting: Sitting | None = None  # what goes on beside the runs
     false_alarm: float = FALSE_ALARM  # how often a mechanism that keeps its claim may be called violated
+    made_as: Shape | None = None  # the shape that runs are made in, where that was found not to be the function's own
 
     def about(self, pair: tuple[Any, Any]) -> Question:
         """Return the same question about a pair that was found; raises `UsageError` where it is not neighbouring."""
@@ -112,14 +113,20 @@ class Question:
             self.seed,
             self.observe,
             copied,
+            self.made_as,
             self.sitting,
             self.types,
         )
 
     @property
     def runs_as(self) -> Shape:
-        """How runs are made: one call after another, like those of an opaque function, where something is observed."""
-        return Shape.OPAQUE if self.observe else self.mechanism.shape
+        """How runs are made: like those of an opaque function where something is observed, or randomness is its own."""
+        return Shape.OPAQUE if self.observe or self.own_randomness else self.made_as or self.mechanism.shape
+
+    @property
+    def own_randomness(self) -> bool:
+        """Whether outputs hang on more than the noise or the generator that the function is given."""
+        return self.mechanism.own_randomness or self.made_as is Shape.OPAQUE
 
     @property
     def reproducible(self) -> bool:
@@ -148,21 +155,21 @@ class Question:
         """What the bounds take on trust."""
         declared, observed = self.relation.kind == "declared", bool(self.observe)
         repeated = self.sitting is not None and bool(self.sitting.repeated)
-        return assumed(self.mechanism.shape, declared=declared, observed=observed, repeated=repeated)
+        return assumed(self.own_randomness, declared=declared, observed=observed, repeated=repeated)
 
 
-def assumed(shape: Shape, *, declared: bool, observed: bool, repeated: bool = False) -> tuple[str, ...]:
-    """Return what bounds take on trust: of a function of that shape, under a relation that is declared, with its run
-    time observed, and resumed in another process (``repeated``).
+def assumed(own_randomness: bool, *, declared: bool, observed: bool, repeated: bool = False) -> tuple[str, ...]:
+    """Return what bounds take on trust: of a function with or without randomness of its own, under a relation that is
+    declared, with its run time observed, and resumed in another process (``repeated``).
     """
     found = ["the pair is neighbouring: declared, not checked"] if declared else []
-    if shape is Shape.OPAQUE:
+    if own_randomness:
         found.append("runs are independent: the function's own randomness cannot be seeded or seen")
     else:
         found.append("runs are independent draws of the mechanism's law")
     if observed:
         found.append("the run time of a call depends on its data and its noise, and on nothing that knows the side")
-    if repeated and shape is Shape.OPAQUE:
+    if repeated and own_randomness:
         found.append("a function with randomness of its own does not begin with the same noise in every process")
     return tuple(found)
 

@@ -6,7 +6,7 @@ import itertools
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -16,7 +16,8 @@ from dpaudit.attack import Choice, Partition, choose, choose_low_bits, count_eve
 from dpaudit.errors import UsageError
 from dpaudit.event import Event
 from dpaudit.function import Shape
-from dpaudit.game.blocks import Block, Purpose, Watch, blocks_of, play, ramp_of
+from dpaudit.game.blocks import Block, Purpose, RaisedTogetherError, Watch, blocks_of, outputs_of, play, ramp_of
+from dpaudit.game.copies import why_alone
 from dpaudit.game.outputs import Outputs, concatenate
 from dpaudit.game.trial import first_exception
 from dpaudit.members import Counts, Histogram
@@ -25,6 +26,7 @@ from dpaudit.question import LEAST_RUNS, Question
 from dpaudit.steady import Cells, Noted, Steady, are_constant, refuse_unsteady, steadiness
 
 _LEARNING_SHARE, _LATER_SHARE, _DEMANDING_SHARE, _FEW_VALUES_SHARE = 0.25, 0.2, 0.4, 0.35
+_SETTLING_RUNS = {Shape.SAMPLER: 256, Shape.SEEDED: 8}  # before all others, twice
 _FEW_RUNS = 50_000  # up to which learning takes the larger share
 _FEW_VALUES, _MANY_VALUES = 12, 256
 _LEARNING_NUMBERS = 20_000_000  # outputs of many numbers are learned from fewer runs
@@ -51,6 +53,7 @@ class Learned:
     low_bits: Choice | None = None  # the event in the low-order bits; None where they are not examined
     further: tuple[Choice, ...] = ()  # what is measured beside the choices, on the same runs
     constant: bool = False  # whether all runs of a side returned the same output, though they could have been others
+    made_as: Shape | None = None  # the shape that measuring runs are made in, where it is not the function's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,30 @@ class Measured:
     further: tuple[Counts, ...] = ()
 
 
+def settled(question: Question, pair: int = 0) -> Question:
+    """Return the question with the shape that its runs are made in, as far as a few runs show it before all others.
+
+    A function that is given a generator has randomness or a state of its own where the same generator gives it other
+    outputs; a sampler that raises is called for one run at a time.
+    """
+    if question.runs_as not in (Shape.SAMPLER, Shape.SEEDED) or question.made_as is not None:
+        return question
+
+    def twice(question: Question) -> list[tuple[Outputs, Outputs]]:
+        block = Block(Purpose.SETTLING, pair, 0, _SETTLING_RUNS[question.runs_as])
+        return [outputs_of(replace(question.game, sitting=None), block)[0] for _ in range(2)]
+
+    try:
+        first, again = twice(question)
+    except RaisedTogetherError:
+        question = replace(question, made_as=Shape.SEEDED)
+        first, again = twice(question)
+    if all(one.equals(other) for one, other in zip(first, again, strict=True)):
+        return question
+    alone = None if question.workers == 1 else why_alone(question.mechanism, made_as=Shape.OPAQUE)
+    return replace(question, made_as=Shape.OPAQUE, alone=question.alone or alone)
+
+
 def both_sides(side0: Outputs, side1: Outputs) -> tuple[Outputs, Outputs]:
     """Keep the outputs of a block as they are."""
     return side0, side1
@@ -96,9 +123,26 @@ def learn(
 ) -> Learned:
     """Run the learning runs of a pair and freeze what will be measured.
 
-    ``further`` is given the learning runs of both sides and the number of measuring runs to come, and chooses what is
-    to be measured beside.
+    A sampler that raises here is called for one run at a time from then on, in learning runs of their own and in all
+    measuring runs. ``further`` is given the learning runs of both sides and the number of measuring runs to come, and
+    chooses what is to be measured beside.
     """
+    try:
+        return _learn(question, pair, runs, budget, error, watch, tell, further)
+    except RaisedTogetherError:
+        return _learn(replace(question, made_as=Shape.SEEDED), pair, runs, budget, error, watch, tell, further)
+
+
+def _learn(
+    question: Question,
+    pair: int,
+    runs: int,
+    budget: float | None,
+    error: float,
+    watch: Watch,
+    tell: Tell,
+    further: Further | None,
+) -> Learned:
     clock = time.perf_counter()
     shape = question.runs_as
     share = _LEARNING_SHARE if runs <= _FEW_RUNS else _LATER_SHARE
@@ -144,7 +188,9 @@ def learn(
     beside = () if further is None else further(*outputs, ahead)
     seconds = time.perf_counter() - clock
     constant = steady is not None and are_constant(outputs)
-    return Learned(choices, picture, steady, used, speed, seconds, reason, width, low_bits, beside, constant)
+    return Learned(
+        choices, picture, steady, used, speed, seconds, reason, width, low_bits, beside, constant, question.made_as
+    )
 
 
 def numbers_a_run(outputs: tuple[Outputs, Outputs]) -> int:
@@ -212,6 +258,7 @@ def measure(
 
     The first runs also fill the picture, the cells that tell of drift, and the event in the low-order bits.
     """
+    question = replace(question, made_as=learned.made_as)
     blocks = blocks_of(question.runs_as, Purpose.MEASURING, pair, runs, width=learned.width)
     drawn = -(-_PICTURE_RUNS // blocks[0].size)
     wanted = (*learned.choices, *learned.further)
@@ -282,6 +329,7 @@ def measure_event(
     tell: Tell | None = None,
 ) -> Counts:
     """Count one event that was known before, on fresh runs of a purpose of their own; ``graded``, by its degrees."""
+    question = settled(question, pair)
     sizes, counted = np.zeros(2, dtype=np.int64), np.zeros((2, 2), dtype=np.int64)
     cells = (Partition(event.family, event.rules),) if graded else ()
     filled = [np.zeros((2, each.size), dtype=np.int64) for each in cells]

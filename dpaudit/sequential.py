@@ -34,7 +34,7 @@ from dpaudit.bounds.sequential import (
 )
 from dpaudit.event import Coordinate, Event, Rule
 from dpaudit.function import Shape
-from dpaudit.game.blocks import Block, Purpose, Watch, block_size, order_of, play
+from dpaudit.game.blocks import Block, Purpose, RaisedTogetherError, Watch, block_size, order_of, play
 from dpaudit.game.outputs import Outputs
 from dpaudit.members import Attempt, Bound, Candidate, Counts, Epoch, Sequential, Stake, round_outward
 from dpaudit.question import Question
@@ -120,7 +120,13 @@ def audit_sequentially(question: Question, total: int, seconds: float | None, te
     Raises:
         InvalidRunsError: if blocks repeat one another, or outputs drift.
     """
-    return _Course(question, total, seconds, tell).run()
+    course = _Course(question, total, seconds, tell)
+    try:
+        return course.run()
+    except RaisedTogetherError:
+        if any(pair.choices for pair in course.pairs):
+            raise
+        return _Course(replace(question, made_as=Shape.SEEDED), total, seconds, tell).run()
 
 
 class _Course:

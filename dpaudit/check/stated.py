@@ -149,12 +149,17 @@ def _target(evidence: Evidence) -> Finding:
         shape = Shape(target.asks)
     except ValueError:
         return failing("target", f"no function is of the kind {target.asks!r}")
-    if target.reading != _READINGS.get(shape, "run by run") and not target.reading.startswith("run by run: "):
+    own_randomness = _own_randomness(evidence)
+    reading = "run by run" if own_randomness or evidence.observed else _READINGS.get(shape, "run by run")
+    if target.reading != reading and not target.reading.startswith("run by run: "):
         wrong = f"a function of the kind {shape} is not read as {target.reading!r}"
-    elif evidence.reproducible != (shape is not Shape.OPAQUE and not evidence.observed):
+    elif own_randomness != (shape is Shape.OPAQUE) and shape in (Shape.OPAQUE, Shape.PROGRAM):
+        wrong = f"a {shape} is said {'' if own_randomness else 'not '}to have randomness of its own"
+    elif evidence.reproducible != (not own_randomness and not evidence.observed):
         watched = ", whose run time is observed," if evidence.observed else ""
+        own = ", of which randomness of its own is assumed," if own_randomness else ""
         called = "" if evidence.reproducible else "not "
-        wrong = f"a function of the kind {shape}{watched} is called {called}reproducible"
+        wrong = f"a function of the kind {shape}{own}{watched} is called {called}reproducible"
     elif not _types_agree(evidence):
         wrong = f"types are said to {evidence.types!r}, and the forms of the events say something else"
     elif evidence.low_bits not in ("ignore", "report", "verdict") or (
@@ -172,15 +177,21 @@ def _target(evidence: Evidence) -> Finding:
     return answered("target", not wrong, wrong or f"a {shape}, read as {target.reading.partition(':')[0]}")
 
 
+def _own_randomness(evidence: Evidence) -> bool:
+    """Whether the runs are said to hang on more than the seed, as those of opaque functions do, and of some others."""
+    return any("own randomness" in it for it in evidence.assumptions)
+
+
 def _assumptions(evidence: Evidence) -> Finding:
     """Whether what is taken on trust is what follows from the kind of the target, the relation and what is observed."""
     asks, stated = evidence.target.asks, evidence.assumptions
     if asks in RECORDED:
         known = [ASSUMED["outputs" if evidence.scores is None else evidence.scores.design]]
     else:
-        shape, declared = Shape(asks), parse_relation(evidence.relation).kind == "declared"
+        declared = parse_relation(evidence.relation).kind == "declared"
+        own = Shape(asks) is Shape.OPAQUE or (Shape(asks) is not Shape.PROGRAM and _own_randomness(evidence))
         known = [
-            assumed(shape, declared=declared, observed=bool(evidence.observed), repeated=repeated)
+            assumed(own, declared=declared, observed=bool(evidence.observed), repeated=repeated)
             for repeated in (False, True)
         ]
     holds = stated in known

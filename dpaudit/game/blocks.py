@@ -50,6 +50,7 @@ _FIRST_BLOCK = 256
 _LARGE = 50_000  # records
 _MOST_NUMBERS = 2**22  # of the outputs of a block
 _FINGERPRINT_RUNS = (16, 128, 4096)
+_SINGLY = 6  # the streams of a sampler that is called for one run at a time
 _CHANCE_BITS = 64  # sequences that tell less apart may agree by chance
 
 
@@ -64,6 +65,11 @@ class Purpose(IntEnum):
     SEQUENTIAL = 5
     SEARCH = 6
     SECOND_LOOK = 7
+    SETTLING = 8
+
+
+class RaisedTogetherError(InvalidRunsError):
+    """A sampler raised in a call for many runs: which of them the exception belongs to cannot be said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +113,9 @@ class Game:
     """Everything that runs are made of: picklable, unless the mechanism only exists in this process.
 
     ``digests`` tell whether the data have changed; without any, somebody else looks after that. ``observe`` is what
-    joins every output, such as "time". ``copied`` says that other processes may run copies of a mechanism that has no
+    joins every output, such as "time". ``made_as`` is the shape that runs are made in, where it is not the mechanism's
+    own: one call after another for a sampler that raises, in the order of the coins for what has randomness of its own.
+    ``copied`` says that other processes may run copies of a mechanism that has no
     name by which they could load it (`dpaudit.game.copies`). ``sitting`` is what goes on beside, in this process alone.
     ``types`` says whether outputs of other types are other outputs: "count" or "ignore".
     """
@@ -119,12 +127,14 @@ class Game:
     seed: int
     observe: tuple[str, ...] = ()
     copied: bool = False
+    made_as: Shape | None = None
     sitting: Sitting | None = field(default=None, compare=False, repr=False)
     types: str = "count"
 
     def __reduce__(self) -> Any:
         """Pickle a game with a named mechanism so that the name is loaded first."""
-        rest = (self.parameters, self.pairs, self.digests, self.seed, self.observe, self.copied, None, self.types)
+        rest = (self.parameters, self.pairs, self.digests, self.seed, self.observe, self.copied)
+        rest = (*rest, self.made_as, None, self.types)
         if isinstance(self.mechanism, str):
             return _unpickled, (self.mechanism, cloudpickle.dumps(rest))
         return Game, (self.mechanism, *rest)
@@ -180,13 +190,23 @@ def _outputs_of(game: Game, block: Block) -> tuple[tuple[Outputs, Outputs], str 
     data = game.pairs[block.pair]
     if game.observe:
         return _timed(mechanism, data, game, block, coins.random(block.size) < block.chance), None
-    if mechanism.shape is Shape.OPAQUE:
+    shape = game.made_as or (Shape.OPAQUE if mechanism.own_randomness else mechanism.shape)
+    if shape is Shape.OPAQUE:
         return _interleaved(mechanism, data, game, block, coins.random(block.size) < block.chance), None
     heads = int(coins.binomial(block.size, block.chance))  # the order of the sides does not matter to independent runs
     sides, reasons = [], []
     for side, size in enumerate((block.size - heads, heads)):
         runs = told(game.sitting, block, range(size), begun=side * (block.size - heads))
-        outputs, reason = _run(mechanism, data[side], game.parameters, runs, size, _generator(game.seed, block, side))
+        rng = _generator(game.seed, block, side)
+        singly = _generator(game.seed, block, _SINGLY + side)  # draws that nobody has seen, where others were given up
+        try:
+            own = rng if shape is mechanism.shape else singly
+            outputs, reason = _run(mechanism, shape, data[side], game.parameters, runs, size, own)
+        except RaisedTogetherError:
+            if block.purpose is not Purpose.SEARCH:
+                raise
+            # a search looks for a pair, which is then measured afresh
+            outputs, reason = _run(mechanism, Shape.SEEDED, data[side], game.parameters, runs, size, singly)
         _protect(game, block, side)
         sides.append(outputs)
         reasons.append(reason)
@@ -230,39 +250,56 @@ def _refuse_if_changed(game: Game, pair: int, side: int) -> None:
 
 def _run(
     mechanism: Mechanism,
+    shape: Shape,
     data: Any,
     parameters: dict[str, Any],
     runs: Iterable[int],
     size: int,
     rng: np.random.Generator,
 ) -> tuple[Outputs, str | None]:
-    if mechanism.shape is Shape.PROGRAM:
+    if shape is Shape.PROGRAM:
         result = run_batch(lambda noise: mechanism.function(data, noise=noise, **parameters), size, rng, taken_path)
         return from_paths(result.paths, size), result.fell_back
-    if mechanism.shape is Shape.SAMPLER:
+    if shape is Shape.SAMPLER:
         return _sampled(mechanism, data, parameters, size, rng), None
-    call = partial(mechanism.function, data, rng=rng, **parameters)
-    return from_list([taken(_call(call)) for _ in runs]), None
+    call = _one_run(mechanism, data, parameters, rng)
+    return from_list([taken(call()) for _ in runs]), None if shape is mechanism.shape else _RAISED
 
 
-def _call(function: Callable[[], Any]) -> Any:
-    outer = sys.exception()
-    try:
-        return function()
-    except (Exception, SystemExit) as error:
-        return raised(error, outer)
+_RAISED = "a sampler that raises, of which every exception belongs to one run"
+
+
+def _one_run(
+    mechanism: Mechanism, data: Any, parameters: dict[str, Any], rng: np.random.Generator
+) -> Callable[[], Any]:
+    """Return what makes one run: a call, of a sampler for one output; an exception is its output."""
+    filled = {name: {"rng": rng, "size": 1}[name] for name in mechanism.asked}
+    function, sampler = partial(mechanism.function, data, **filled, **parameters), mechanism.shape is Shape.SAMPLER
+
+    def call() -> Any:
+        outer = sys.exception()
+        try:
+            output = function()
+        except (Exception, SystemExit) as error:
+            return raised(error, outer)
+        return only(output) if sampler else output
+
+    return call
 
 
 def _sampled(
     mechanism: Mechanism, data: Any, parameters: dict[str, Any], size: int, rng: np.random.Generator
 ) -> Outputs:
-    filled = {"rng": rng} if "rng" in mechanism.asked else {}
-    sample = partial(mechanism.function, data, **filled, **parameters)
+    if size == 1:
+        return from_list([taken(_one_run(mechanism, data, parameters, rng)())])
     try:
-        outputs = sample(size=size)
-    except (Exception, SystemExit):
-        # An exception belongs to the run that raises it: ask for the runs one by one.
-        return from_list([taken(only(_call(partial(sample, size=1)))) for _ in range(size)])
+        outputs = mechanism.function(data, size=size, rng=rng, **parameters)
+    except (Exception, SystemExit) as error:
+        raise RaisedTogetherError(
+            f"{mechanism.name} raised {type(error).__name__} in a call for {size:,} runs, where no learning run had "
+            "raised, and nobody can say which of them it belongs to; return such an output instead of raising, or ask "
+            "for rng alone, so that every call is one run"
+        ) from None
     count = how_many(outputs)
     if count != size:
         given = f"{outputs!r:.80}" if count is None else f"{count} outputs"
@@ -278,11 +315,11 @@ def _sampled(
 def _interleaved(
     mechanism: Mechanism, data: tuple[Any, Any], game: Game, block: Block, coins: np.ndarray[Any, Any]
 ) -> tuple[Outputs, Outputs]:
-    """Run an opaque function in the order of the coins, so that its own state cannot pass for a leak."""
+    """Run what has randomness of its own in the order of the coins, so that its own state cannot pass for a leak."""
     sides: tuple[list[Any], list[Any]] = ([], [])
+    calls = [_one_run(mechanism, data[side], game.parameters, _generator(game.seed, block, side)) for side in (0, 1)]
     for coin in told(game.sitting, block, coins):
-        side = int(coin)
-        sides[side].append(taken(_call(partial(mechanism.function, data[side], **game.parameters))))
+        sides[int(coin)].append(taken(calls[int(coin)]()))
     for side in (0, 1):
         _protect(game, block, side)
     return from_list(sides[0]), from_list(sides[1])

@@ -22,17 +22,20 @@ from dpaudit.function import Mechanism, Shape
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic, np.ufunc, Enum, ModuleType)
 
 
-def why_alone(mechanism: Mechanism, others: Any = None, *, timed: bool = False) -> str | None:
+def why_alone(
+    mechanism: Mechanism, others: Any = None, *, timed: bool = False, made_as: Shape | None = None
+) -> str | None:
     """Say why only this process can make runs of a mechanism, as a sentence; None where others can too.
 
     Args:
         mechanism: what is run.
         others: what has to be copied with it: parameters and pairs.
         timed: whether run times are observed.
+        made_as: the shape that its runs are made in, where that is not its own.
     """
     if timed:
         return "run times are measured in one process: others beside it would slow it down"
-    if mechanism.shape is Shape.OPAQUE:
+    if mechanism.own_randomness or made_as is Shape.OPAQUE:
         return (
             f"{mechanism.name} runs in one process: it has randomness of its own, and other processes might make the "
             "same noise again"

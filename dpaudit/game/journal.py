@@ -138,7 +138,8 @@ class Journal:
             return None
         of_pair = game.digests[block.pair] if game.digests else None  # else the question says what the pair is made of
         whose = int(block.purpose), block.pair, block.index, block.size, block.chance
-        parts = (known[1], of_pair, game.seed, game.observe, *whose, *([] if game.types == "count" else [game.types]))
+        others = [] if game.types == "count" else [game.types]
+        parts = (known[1], of_pair, game.seed, game.observe, str(game.made_as), *whose, *others)
         return hashlib.blake2b(repr(parts).encode(), digest_size=16).digest()
 
     # --- the file -----------------------------------------------------------------------------------------

@@ -39,6 +39,11 @@ class Outputs:
     def __len__(self) -> int:
         return len(self.codes)
 
+    def equals(self, other: Outputs) -> bool:
+        """Whether every run has the same form and, to the last bit, the same numbers."""
+        alike = self.forms == other.forms and np.array_equal(self.codes, other.codes)
+        return alike and all(map(np.array_equal, self.numbers, other.numbers))
+
     def take(self, runs: np.ndarray[Any, Any]) -> Outputs:
         """Return the outputs of the chosen runs (a mask or a slice of positions), in their order."""
         mask = np.zeros(len(self), dtype=bool)

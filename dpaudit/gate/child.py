@@ -95,7 +95,6 @@ def carry_out(request: Request) -> Report:
 
 
 def _carried_out(request: Request) -> Report:
-    from dpaudit.function import Shape
     from dpaudit.loading import load
 
     mechanism = load(request.target)
@@ -109,7 +108,7 @@ def _carried_out(request: Request) -> Report:
         unproved=unproved,
         counts=None if request.frozen is None else _counted(request, request.frozen, mechanism, pairs),
         location=location_of(mechanism.function, Path(request.root)) or file_named(request),
-        opaque=mechanism.shape is Shape.OPAQUE,
+        opaque=mechanism.own_randomness or not evidence.reproducible,
     )
 
 

@@ -137,7 +137,7 @@ class Scout:
         return max(_MOST_NUMBERS // (2 * pairs * self.width), 1)
 
     def _blocks(self, one: Scouted, each: int, weights: tuple[float, float]) -> list[Block]:
-        size = block_size(self.question.mechanism.shape, self.width)
+        size = block_size(self.question.runs_as, self.width)
         runs, chance = round(each * sum(weights)), weights[1] / sum(weights)
         sizes = [size] * (runs // size) + [runs % size] * (runs % size > 0)
         return [Block(Purpose.SEARCH, one.number, one.blocks + i, own, chance) for i, own in enumerate(sizes)]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 import dpaudit as dp
 from dpaudit.function import Shape, mechanism
-from dpaudit.game.blocks import Block, Game, Purpose, Watch, blocks_of, outputs_of, play, ramp_of
+from dpaudit.game.blocks import Block, Game, Purpose, RaisedTogetherError, Watch, blocks_of, outputs_of, play, ramp_of
 from dpaudit.game.drift import drifted
 from dpaudit.neighbours.digest import digest
 
@@ -78,17 +80,22 @@ def test_a_sampler_that_returns_the_wrong_number_is_refused():
         outputs_of(game(short), Block(Purpose.LEARNING, 0, 0, 100))
 
 
-def test_a_sampler_that_raises_is_asked_run_by_run():
+def test_a_sampler_that_raises_is_asked_run_by_run_or_not_at_all():
     def touchy(data, size, rng):
         draws = rng.random(size)
         if np.any(draws < 0.3):
             raise ArithmeticError("too small")
         return draws
 
-    (side0, _), _ = outputs_of(game(touchy), Block(Purpose.LEARNING, 0, 0, 4_000))
+    singly = dataclasses.replace(game(touchy), made_as=Shape.SEEDED)
+    (side0, _), reason = outputs_of(singly, Block(Purpose.LEARNING, 0, 0, 4_000))
     raised = side0.forms.index("raises ArithmeticError: too small")
     share = np.mean(side0.codes == raised)
-    assert abs(share - 0.3) < 0.06
+    assert abs(share - 0.3) < 0.06 and reason.startswith("a sampler that raises")
+    with pytest.raises(RaisedTogetherError, match="nobody can say which of them it belongs to"):
+        outputs_of(game(touchy), Block(Purpose.LEARNING, 0, 0, 4_000))
+    (side0, _), _ = outputs_of(game(touchy), Block(Purpose.SEARCH, 0, 0, 4_000))  # which only looks for a pair
+    assert abs(np.mean(side0.codes == side0.forms.index("raises ArithmeticError: too small")) - 0.3) < 0.06
 
 
 def test_opaque_sides_are_interleaved():

@@ -8,23 +8,28 @@ from __future__ import annotations
 
 import functools
 import math
+import warnings
 
+import msgspec
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
 import dpaudit as dp
-from dpaudit.function import mechanism
+from dpaudit.check import check, passes
+from dpaudit.function import Shape, mechanism
 from dpaudit.game.blocks import Block, Game, Purpose, outputs_of
 from dpaudit.game.outputs import Outputs
 
 BLOCKS, SIZE = 1_000, 80
 UNLIKELY = 1e-6  # of a count, were every law right
+OWN = np.random.default_rng(0)
+KEEP = 1 / (1 + math.exp(-1))
 
 
-def played(function, blocks=BLOCKS, size=SIZE, pair=(0, 0), observe=()):
-    game = Game(mechanism(function), {}, (pair,), (), 5, observe)
+def played(function, blocks=BLOCKS, size=SIZE, made_as=None):
+    game = Game(mechanism(function), {}, ((0, 0),), (), 5, made_as=made_as)
     for index in range(blocks):
         (side0, side1), _ = outputs_of(game, Block(Purpose.MEASURING, 0, index, size))
         yield side0, side1
@@ -143,6 +148,125 @@ def test_every_output_of_a_reused_container_is_its_own():
                 assert np.all((numbers[:, 0] > tail(0.1)) == ("rare" in form))
 
 
+# --- the other shapes, of which runs raise now and then
+
+
+def raising_sampler(chance, data, size, rng):
+    if np.any(rng.random(size) < chance):
+        raise ValueError("rare")
+    return rng.random(size)
+
+
+def raising_seeded(chance, data, rng):
+    if rng.random() < chance:
+        raise ValueError("rare")
+    return [rng.random()]
+
+
+def raising_opaque(chance, data):
+    return raising_seeded(chance, data, OWN)
+
+
+@pytest.mark.parametrize("function", [raising_sampler, raising_seeded, raising_opaque])
+@pytest.mark.parametrize("rate", [0.2, 10])
+def test_rare_exceptions_keep_their_law(function, rate):
+    chance = 2 * rate / SIZE
+    shape = Shape.SEEDED if function is raising_sampler else None  # as it is settled before measuring
+    hits = runs = 0
+    for sides in played(functools.partial(function, chance), BLOCKS // 2, made_as=shape):
+        for side in sides:
+            hits, runs = hits + count(side, ("rare",)), runs + len(side)
+    refuse_unlikely(hits, runs, chance)
+
+
+def answering(share, data, size, rng):
+    """Raises with chance ``share`` times that of an answer of randomised response: exactly ε = 1."""
+    if np.any(rng.random(size) < share * (KEEP if data else 1 - KEEP)):
+        raise ValueError("rare")
+    return rng.random(size)
+
+
+@pytest.mark.parametrize("share", [0.2, 2e-3])
+def test_a_sampler_that_raises_at_a_rate_of_its_claim_is_never_violated(share):
+    found = set(verdicts(functools.partial(answering, share), 10, 3_000))
+    assert dp.Verdict.VIOLATED not in found
+    assert found - {dp.Verdict.INVALID} or share < 0.01
+
+
+def test_a_sampler_that_first_raises_while_it_is_measured_is_invalid():
+    calls = []
+
+    def late(data, size, rng):
+        calls.append(size)
+        if sum(calls) > 4_000:
+            raise ValueError("rare")
+        return rng.random(size)
+
+    found = dp.audit(late, claim="epsilon=1", pairs=[(0, 1)], relation="declared", runs=10_000, seed=0)
+    assert found.verdict is dp.Verdict.INVALID
+    assert "raised ValueError in a call for" in found.reason and "ask for rng alone" in found.reason
+
+
+def test_a_sampler_that_raises_for_one_side_is_violated_and_says_how_it_ran():
+    def leaks(data, size, rng):
+        if data:
+            raise ValueError("out of range")
+        return rng.random(size)
+
+    asked = {"claim": "epsilon=1", "pairs": [(0, 1)], "relation": "declared", "runs": 2_000, "seed": 0}
+    found = dp.audit(leaks, **asked)
+    assert found.verdict is dp.Verdict.VIOLATED and found.target.reading.startswith("run by run: a sampler that raises")
+    assert passes(check(found))
+    assert dp.audit(leaks, **asked, sequential=True).verdict is dp.Verdict.VIOLATED
+
+
+# --- randomness of its own
+
+
+def bare_sampler(data, size):
+    return data + OWN.laplace(size=size)
+
+
+def pretending(data, rng):
+    return data + OWN.laplace()
+
+
+def pretending_sampler(data, size, rng):
+    return data + OWN.laplace(size=size)
+
+
+def stateful(data, rng, *, state=[0]):  # noqa: B006
+    state[0] += 1
+    return data + rng.laplace() + 1e-9 * state[0]
+
+
+@pytest.mark.parametrize("function", [bare_sampler, pretending, pretending_sampler, stateful])
+def test_what_the_seed_does_not_decide_is_not_called_reproducible(function):
+    asked = {"claim": "epsilon=1", "pairs": [(0, 1)], "relation": "declared", "runs": 1_000, "seed": 0}
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = dp.audit(function, **asked, workers=2)
+    assert not found.reproducible and found.target.reading == "run by run"
+    assert "randomness of its own" in str(said[0].message)
+    assert any("own randomness" in assumed for assumed in found.assumptions)
+    assert passes(check(found))
+    lie = msgspec.structs.replace(found, reproducible=True)
+    assert not passes(check(lie))
+
+
+def test_what_has_randomness_of_its_own_runs_in_the_order_of_the_coins():
+    order = []
+
+    def sampler(data, size):
+        order.append((data, size))
+        return [0.0] * size
+
+    game = Game(mechanism(sampler), {}, ((0, 1),), (), 5)
+    (side0, side1), _ = outputs_of(game, Block(Purpose.MEASURING, 0, 0, 1_000))
+    assert {size for _, size in order} == {1} and len(order) == len(side0) + len(side1) == 1_000
+    assert 400 < np.count_nonzero(np.diff([data for data, _ in order])) < 600
+
+
 # --- containers that are used again
 
 OUT = np.zeros(2**12)
@@ -169,10 +293,6 @@ def leaking_row(data, rng):
 def leaking_opaque(data):
     PAIR[0] = OWN.normal() + 1_000 * data
     return PAIR
-
-
-OWN = np.random.default_rng(0)
-KEEP = 1 / (1 + math.exp(-1))
 
 
 def honest_array(data, size, rng):

@@ -98,7 +98,7 @@ def test_finished_blocks_are_not_run_again(tmp_path):
     assert first + counted.calls <= whole + 2_048
     counted.calls = 0
     dp.audit(counted, resume=file, **ASKED)
-    assert counted.calls == 0
+    assert counted.calls <= 16  # which settle how runs are made
 
 
 def test_a_search_goes_on_too(tmp_path):
