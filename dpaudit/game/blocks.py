@@ -133,8 +133,8 @@ class Game:
 
     def __reduce__(self) -> Any:
         """Pickle a game with a named mechanism so that the name is loaded first."""
-        rest = (self.parameters, self.pairs, self.digests, self.seed, self.observe, self.copied)
-        rest = (*rest, self.made_as, None, self.types)
+        asked = (self.parameters, self.pairs, self.digests, self.seed)
+        rest = (*asked, self.observe, self.copied, self.made_as, None, self.types)
         if isinstance(self.mechanism, str):
             return _unpickled, (self.mechanism, cloudpickle.dumps(rest))
         return Game, (self.mechanism, *rest)
