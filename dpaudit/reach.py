@@ -33,6 +33,7 @@ _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 _MOST_PARTS = 10_000
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
+_STATED = frozenset({"dpaudit", "numpy", "scipy"})  # evidence states their versions by themselves
 _UNSAID = frozenset({"ctx", "kind", "type_comment", "type_ignores"})  # which say nothing of what runs
 
 
@@ -287,7 +288,7 @@ def _bytecode(code: CodeType) -> str:
 def _library(name: str) -> str:
     """A library by name and version."""
     top = name.partition(".")[0]
-    if top in sys.stdlib_module_names:
+    if top in sys.stdlib_module_names or top in _STATED:
         return f"library {top}"
     with contextlib.suppress(PackageNotFoundError):
         return f"library {top} {version(top)}"
