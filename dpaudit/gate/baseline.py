@@ -23,6 +23,7 @@ from dpaudit.gate.child import Frozen
 from dpaudit.gate.result import Comparison
 from dpaudit.members import Bound, Counts, round_outward
 from dpaudit.privacy import parse_claim
+from dpaudit.reach import PREFIX
 
 FILE = "dpaudit-baseline.json"
 _VERSION = 1
@@ -190,7 +191,8 @@ def changes(entry: Entry, evidence: Evidence) -> tuple[str, ...]:
     ):
         if old != new:
             notes.append(f"Since the baseline the {what} changed from {old or 'none'} to {new or 'none'}.")
-    if entry.code != now.code:
+    kinds = {(code or PREFIX).startswith(PREFIX) for code in (entry.code, now.code)}
+    if entry.code != now.code and len(kinds) == 1:  # an older baseline has another kind of digest
         notes.append("Since the baseline the source of the function changed.")
     return tuple(notes)
 
