@@ -393,6 +393,7 @@ class Search(Record, frozen=True):
             were "given" or are the "mechanism"'s own.
         candidates: how many pairs were compared; raised: how many of them were dropped, because every run of both
             sides raised the same.
+        left_out: how many more were thought of and not tried, for want of runs.
         runs: executions for the search, both sides, all pairs.
         found: what changes in the pair that was chosen, without a value of the data.
         tried: the pairs that were left longest, best first.
@@ -417,6 +418,7 @@ class Search(Record, frozen=True):
     domain: str | None = None
     beyond: bool = False
     kept: str | None = None
+    left_out: int = 0
 
 
 class RunInfo(Record, frozen=True):

@@ -29,6 +29,7 @@ _LEARNING_SHARE, _LATER_SHARE, _DEMANDING_SHARE, _FEW_VALUES_SHARE = 0.25, 0.2, 
 _SETTLING_RUNS = {Shape.SAMPLER: 256, Shape.SEEDED: 8}  # before all others, twice
 _FEW_RUNS = 50_000  # up to which learning takes the larger share
 _FEW_VALUES, _MANY_VALUES = 12, 256
+_EARLY = 1_024  # the largest block of those after which a mechanism that always raises is given up
 _LEARNING_NUMBERS = 20_000_000  # outputs of many numbers are learned from fewer runs
 _LEARNING_CAP, _LATER_CAP = 500_000, 2_000_000  # of both sides together; the later one where more runs tell more
 _PICTURE_RUNS = 400_000  # measuring runs, of both sides, that the histogram and the low-order bits count
@@ -159,7 +160,12 @@ def _learn(
     cap = min(cap, max(_LEARNING_NUMBERS // width, first[0].size))
     wanted = min(wanted, cap)
     blocks = ramp_of(shape, Purpose.LEARNING, pair, wanted, width)[1:]
-    before = first[0].size
+    if nothing_ran(outputs):  # a few more say whether anything ever comes: what is rare may be all there is
+        early = list(itertools.takewhile(lambda block: block.size <= _EARLY, blocks))
+        more, slow = _gather(question, early, watch, tell, None)
+        sides, reason, blocks = sides + more, reason or slow, blocks[len(early) :]
+        refuse_if_nothing_ran(question, pair, joined(sides))
+    before = sum(len(side0) + len(side1) for side0, side1 in sides)
 
     def told(done: int, total: int) -> None:
         tell(before + done, before + total)
@@ -238,10 +244,15 @@ def _share(outputs: tuple[Outputs, Outputs], runs: int) -> float:
     return _FEW_VALUES_SHARE if 2 < values <= _FEW_VALUES and runs <= _FEW_RUNS else 0.0
 
 
+def nothing_ran(outputs: tuple[Outputs, Outputs]) -> bool:
+    """Whether every run of both sides raised the same."""
+    forms = {form for side in outputs for form in side.forms}
+    return len(forms) == 1 and next(iter(forms)).startswith("raises ")
+
+
 def refuse_if_nothing_ran(question: Question, pair: int, outputs: tuple[Outputs, Outputs]) -> None:
     """Raise `UsageError` where every run of both sides raises the same."""
-    forms = {side.forms for side in outputs}
-    if len(forms) == 1 and len(outputs[0].forms) == 1 and outputs[0].forms[0].startswith("raises "):
+    if nothing_ran(outputs):
         what = first_exception(question.mechanism, question.pairs[pair][0], question.parameters)
         raise UsageError(f"{question.mechanism.name} raises in every run, so nothing can be measured: {what}")
 

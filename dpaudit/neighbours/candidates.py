@@ -29,6 +29,7 @@ from dpaudit.neighbours.tiny import tiny_pairs
 
 __all__ = ["KINDS", "Candidate", "candidates", "outside_domain", "smaller"]
 
+_LISTED = 500  # tiny datasets that are listed, of which some are tried
 KINDS = ("extreme", "outlier", "odd value", "copy", "removal", "order", "base", "tiny")
 
 
@@ -41,7 +42,20 @@ def candidates(
     seed: int = 0,
     limit: int = 500,
 ) -> list[Candidate]:
-    """Return pairs of neighbours of the data, the likely worst first.
+    """Return pairs of neighbours of the data, the likely worst first; see `chosen`, which also counts the others."""
+    return chosen(data, relation, domain=domain, beyond_domain=beyond_domain, seed=seed, limit=limit)[0]
+
+
+def chosen(
+    data: Any,
+    relation: Relation | str,
+    *,
+    domain: Any = None,
+    beyond_domain: bool = False,
+    seed: int = 0,
+    limit: int = 500,
+) -> tuple[list[Candidate], int]:
+    """Return pairs of neighbours of the data, the likely worst first, and how many more were left out.
 
     Args:
         data: what a release is given: records in a list, an array, a frame or a mapping; answers under "queries". None
@@ -51,7 +65,7 @@ def candidates(
             data outside it takes no part in any change.
         beyond_domain: whether records outside the declared domain are tried too.
         seed: of the sample of records, where there are more than can be tried.
-        limit: how many candidates there are at most; every kind keeps its share.
+        limit: how many candidates there are at most; every kind keeps its share, and one of each sort comes first.
 
     Raises:
         UsageError: for data that the relation cannot have, and a domain that the data cannot have.
@@ -59,13 +73,14 @@ def candidates(
     relation = parse_relation(relation)
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
         raise UsageError(f"the limit of candidates is a whole number, 1 or more, not {limit!r}")
+    listed = limit if relation.person is not None else max(limit, _LISTED)  # people take long to list
     if relation.kind == "declared":
         raise UsageError(
             "no neighbours follow from the relation 'declared'; give pairs, or a relation that says what may change"
         )
     if relation.kind == "queries":
         found = [] if data is None else answer_candidates(data, relation, domain=None if beyond_domain else domain)
-        return _limited([*found, *_tiny(data, relation, domain, limit)], limit)
+        return _limited([*found, *_tiny(data, relation, domain, listed)], limit)
     dataset = blank(domain) if data is None else _read(data, domain)
     if isinstance(dataset, Single) and (relation.kind != "replace" or relation.person is not None):
         raise UsageError(
@@ -75,7 +90,7 @@ def candidates(
     domains = column_domains(domain, dataset)
     usable = np.ones(dataset.size, dtype=bool) if beyond_domain else ~outside(dataset, domains)
     changes = Changes(dataset, relation, domains, usable, beyond_domain, np.random.default_rng(seed))
-    found = [*_possible(changes.found(limit), dataset, relation), *_tiny(data, relation, domain, limit)]
+    found = [*_possible(changes.found(limit), dataset, relation), *_tiny(data, relation, domain, listed)]
     if not found:
         raise UsageError(
             f"no neighbour of this {type(data).__name__} can be made under {str(relation)!r}: it holds nothing that "
@@ -130,12 +145,23 @@ def _article(data: Any) -> str:
     return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
 
 
-def _limited(found: list[Candidate], limit: int) -> list[Candidate]:
-    """Keep at most ``limit`` candidates: of every kind the first ones, one kind after the other in turn."""
-    by_kind = {kind: [one for one in found if one.kind == kind] for kind in KINDS}
+def _limited(found: list[Candidate], limit: int) -> tuple[list[Candidate], int]:
+    """Keep at most ``limit`` candidates: of every kind the first of each sort, one kind after the other in turn."""
+    by_kind = {kind: _spread([one for one in found if one.kind == kind]) for kind in KINDS}
     turns = itertools.zip_longest(*by_kind.values())
     kept = set(map(id, itertools.islice((one for turn in turns for one in turn if one is not None), limit)))
-    return _told_apart([one for kind in by_kind.values() for one in kind if id(one) in kept])
+    told = _told_apart([one for kind in by_kind.values() for one in kind if id(one) in kept])
+    return told, len(found) - len(told)
+
+
+def _spread(found: list[Candidate]) -> list[Candidate]:
+    """The first of each sort, then the second of each, and so on: what is left out is never a whole sort."""
+    turns: Counter[str] = Counter()
+    placed = []
+    for one in found:
+        turns[one.sort] += 1
+        placed.append((turns[one.sort], one))
+    return [one for _, one in sorted(placed, key=lambda each: each[0])]
 
 
 def _told_apart(found: list[Candidate]) -> list[Candidate]:

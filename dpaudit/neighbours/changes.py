@@ -10,18 +10,21 @@ from typing import Any
 import numpy as np
 
 from dpaudit.neighbours.digest import digest
-from dpaudit.neighbours.domain import Allowed
+from dpaudit.neighbours.domain import Allowed, Range, Values
 from dpaudit.neighbours.hostile import EXTREME, Hostile, hostile, seen_in
 from dpaudit.neighbours.people import People, Places
-from dpaudit.neighbours.records import Dataset, Made, is_missing
+from dpaudit.neighbours.records import Dataset, Made, Sort, is_missing
 from dpaudit.neighbours.relation import Relation
 from dpaudit.neighbours.sides import Candidate, Side, made_of
 
 _MANY_RECORDS = 100  # of a person who gives more than anybody
+_SEEN = 10  # so many times more records are read for different values as are wanted
 _WIDE = 40  # columns that are varied one by one, where there are more
 _EQUAL_RECORDS = (1, 2, 10)  # in the made datasets that a change happens in
 _FIRST_RECORDS = (1, 2, 3, 4, 5, 8, 10, 15, 20, 30, 50, 100)  # of the data, that a change happens in
 _HALF = 5
+_ODD_FIRST = ("NaN", "missing", "inf", "new category", "-inf", "empty text", "long text")
+_ODD_LAST = ("0", "1", "-1", str(2**53 + 1), "-0.0", "0.0", "denormal", "odd text")
 _COPIES = 60  # of extreme records in the place of each other
 
 
@@ -34,6 +37,7 @@ class Try:
     fields: Mapping[int, Any]
     column: int
     lean: int
+    level: str
 
 
 class Changes:
@@ -53,6 +57,7 @@ class Changes:
         person = None if relation.person is None else dataset.numbered(relation.person)
         self.people = People(dataset, person, usable)
         self.unit = "record" if person is None else "person"
+        self.domains = domains
         self.allowed_names = domains.get(-1 if person is None else person) if not beyond else None
         columns = [number for number in range(len(dataset.columns)) if number != person]
         if len(columns) > _WIDE:
@@ -62,6 +67,7 @@ class Changes:
             number: hostile(dataset, number, self.seen[number], domains.get(number), beyond=beyond)
             for number in columns
         }
+        self.spreads: dict[int, list[Any]] = {}
         self.typical = self._typical()
         self.plain = (
             {}
@@ -95,17 +101,19 @@ class Changes:
     def _tries(self) -> Iterator[Try]:
         """Yield records to try, level by level: with all columns at the level, then with one column alone."""
         levels = dict.fromkeys(value.level for values in self.values.values() for value in values)
-        for level in levels:
+        for level in sorted(levels, key=_rank):
             takers = {
                 number: value for number, values in self.values.items() for value in values if value.level == level
             }
             first, example = next(iter(takers.items()))
             if len(takers) > 1:
                 fields = {number: value.value for number, value in takers.items()}
-                yield Try(example.kind, _together(takers, len(self.values)), self.plain | fields, first, example.lean)
+                yield Try(
+                    example.kind, _together(takers, len(self.values)), self.plain | fields, first, example.lean, level
+                )
             for number, value in takers.items():
                 words = f"{self.dataset.columns[number].title} {value.words}"
-                yield Try(value.kind, words, self.plain | {number: value.value}, number, value.lean)
+                yield Try(value.kind, words, self.plain | {number: value.value}, number, value.lean, level)
 
     def _notable(self) -> list[tuple[int, ...]]:
         """Places of the extreme records of all columns, as many as the group has; of a typical one, and of the last."""
@@ -123,10 +131,15 @@ class Changes:
                 if not records:
                     continue
                 of_many = "" if many == 1 else f" with {many} records"
-                yield self._pair(f"{self.unit} added{of_many}{times}: {one.words}", one.kind, Side(added=records))
+                name = f"{self.unit} added{of_many}{times}: {one.words}"
+                yield self._pair(name, one.kind, Side(added=records), f"{one.level}{of_many}")
+                different = self._different(one, many)
+                if different:
+                    name = f"{self.unit} added with {many} different records{times}: {one.words}"
+                    yield self._pair(name, one.kind, Side(added=self._newcomers(different)), f"{one.level} different")
                 if one.kind == EXTREME and many == 1 and self.dataset.size:
                     name = f"{self.unit} added before all others{times}: {one.words}"
-                    yield self._pair(name, "order", Side(added=records, order="first"))
+                    yield self._pair(name, "order", Side(added=records, order="first"), one.level)
         for places in self._notable():
             own = self.people.of(places[0])
             records = self._newcomers([Made(place) for place in own])
@@ -137,6 +150,37 @@ class Changes:
         """These records once for each step, each time of a new person; none where there are no names left."""
         names = self.people.new(self.steps, self.allowed_names)
         return tuple(self._of(made, name) for name in names for made in records) if len(names) == self.steps else ()
+
+    def _different(self, one: Try, many: int) -> list[Made]:
+        """So many records that are alike in what is tried, and differ in all else: a release may drop duplicates."""
+        if many == 1:
+            return []
+        tried = {number: value for number, value in one.fields.items() if self.plain.get(number, one) is not value}
+        axes = {number: self._spread(number, many) for number in self.values if number not in tried}
+        axes = {number: values for number, values in axes.items() if len(values) > 1}
+        if not axes:
+            return []
+        return [
+            Made(self.typical, {**one.fields, **{number: axis[i % len(axis)] for number, axis in axes.items()}})
+            for i in range(many)
+        ]
+
+    def _spread(self, number: int, many: int) -> list[Any]:
+        """Values of a column that differ: over its declared domain, else as the data have them."""
+        if number not in self.spreads:
+            allowed, column = self.domains.get(number), self.dataset.columns[number]
+            if isinstance(allowed, Values):
+                found = [column.cast(value) for value in allowed.values[:many] if value is not None]
+            elif isinstance(allowed, Range) and column.sort.numeric:
+                low, span = allowed.low, allowed.high - allowed.low
+                points = [low + span * i / (many - 1) for i in range(many)]
+                found = [column.cast(int(point) if column.sort is Sort.WHOLE else point) for point in points]
+            else:
+                places = np.flatnonzero(self.people.usable)[: _SEEN * many].tolist()
+                found = [self.dataset.value(place, number) for place in places]
+            unique = {repr(value): value for value in found if not is_missing(value)}
+            self.spreads[number] = list(unique.values())[:many]
+        return self.spreads[number]
 
     def _of(self, made: Made, name: Any) -> Made:
         return made if self.people.column is None else Made(made.like, {**made.fields, self.people.column: name})
@@ -156,7 +200,7 @@ class Changes:
             yield self._pair(f"{words} removed", "removal", Side(dropped=dropped))
             if number < len(notable) and self.dataset.size > 2:
                 name = f"{words} removed, and the others in reverse"
-                yield self._pair(name, "order", Side(dropped=dropped, order="reversed"))
+                yield self._pair(name, "order", Side(dropped=dropped, order="reversed"), "reversed")
 
     # --- records in the place of others ---
 
@@ -167,23 +211,32 @@ class Changes:
                 continue
             put = tuple((place, Made(place, one.fields)) for own in people for place in own)
             words = self.people.words(people)
-            yield self._pair(f"{words} replaced: {one.words}", one.kind, Side(put=put))
+            yield self._pair(f"{words} replaced: {one.words}", one.kind, Side(put=put), one.level)
             if one.kind != EXTREME:
                 continue
             if self.dataset.size > 2:
                 name = f"{words} replaced, and all records in reverse: {one.words}"
-                yield self._pair(name, "order", Side(put=put, order="reversed"))
+                yield self._pair(name, "order", Side(put=put, order="reversed"), one.level)
             if self.people.column is not None:
                 more = tuple(Made(own[0], one.fields) for own in people for _ in range(_MANY_RECORDS - len(own)))
                 if more and all(self.people.named(own[0]) for own in people):
                     name = f"{words} replaced by {_MANY_RECORDS} records: {one.words}"
-                    yield self._pair(name, one.kind, Side(put=put, added=more))
+                    yield self._pair(name, one.kind, Side(put=put, added=more), f"{one.level} many")
+                different = self._different(one, _MANY_RECORDS)
+                if different and len(people) == 1 and self.people.named(people[0][0]):
+                    column = self.people.column
+                    own = self.dataset.value(people[0][0], column)
+                    records = tuple(Made(made.like, {**made.fields, column: own}) for made in different)
+                    name = f"{words} replaced by {_MANY_RECORDS} different records: {one.words}"
+                    yield self._pair(name, one.kind, Side(dropped=people[0], added=records), f"{one.level} different")
             for other in self._opposites(one):
                 sides = [
                     Side(put=tuple((place, Made(place, tried.fields)) for own in people for place in own))
                     for tried in (other, one)
                 ]
-                yield made_of(self.dataset, f"{words}: {other.words}, replaced: {one.words}", EXTREME, *sides)
+                yield made_of(
+                    self.dataset, f"{words}: {other.words}, replaced: {one.words}", EXTREME, *sides, "opposites"
+                )
         yield from itertools.islice(self._exchanged(), _COPIES)
 
     def _giving_way(self, one: Try) -> list[Places]:
@@ -285,10 +338,11 @@ class Changes:
         if self.relation.kind == "add-remove":
             for one in self.tries:
                 if one.kind == EXTREME:
-                    yield from self._base(f"no record, or one: {one.words}", [], [Made(self.typical, one.fields)])
+                    record = Made(self.typical, one.fields)
+                    yield from self._base(f"no record, or one: {one.words}", [], [record], sort=one.level)
             for places in self._notable():
                 words = self.people.words([(places[0],)])
-                yield from self._base(f"no record, or a copy of {words} alone", [], [Made(places[0])])
+                yield from self._base(f"no record, or a copy of {words} alone", [], [Made(places[0])], sort="copy")
         for one in self.tries:
             for other in self._opposites(one) if one.kind == EXTREME else []:
                 for low, high in ((other, one), (one, other)):
@@ -297,11 +351,13 @@ class Changes:
             for one in self.tries:
                 if self._unusual(one.fields):
                     record0, record1 = Made(self.typical, self.plain), Made(self.typical, one.fields)
-                    yield from self._base(f"one record alone, and replaced: {one.words}", [], [record1], [record0])
+                    name = f"one record alone, and replaced: {one.words}"
+                    yield from self._base(name, [], [record1], [record0], one.level)
         else:
             for one in self.tries:
                 if one.kind != EXTREME:
-                    yield from self._base(f"no record, or one: {one.words}", [], [Made(self.typical, one.fields)])
+                    record = Made(self.typical, one.fields)
+                    yield from self._base(f"no record, or one: {one.words}", [], [record], sort=one.level)
 
     def _beside(self, low: Try, high: Try) -> Iterator[Candidate]:
         """Equal records at one end, and one at the other end that joins them or takes the place of one."""
@@ -313,17 +369,18 @@ class Changes:
             what = "one of them replaced" if replace else "one more"
             name = f"{_records(size)}: {low.words}; {what}: {high.words}"
             rest = [record0] * (size - self.steps if replace else size)
-            yield from self._base(name, rest, [record1], [record0] if replace else [])
+            yield from self._base(name, rest, [record1], [record0] if replace else [], f"equal {size}")
         name = f"{_HALF} records: {low.words}; {_HALF} records: {high.words}; one more of the latter"
         yield from self._base(
             name + (", or of the former" if replace else ""),
             [record0] * _HALF + [record1] * _HALF,
             [record1],
             [record0] if replace else [],
+            "half",
         )
 
     def _base(
-        self, name: str, base: Sequence[Made], more: Sequence[Made], instead: Sequence[Made] = ()
+        self, name: str, base: Sequence[Made], more: Sequence[Made], instead: Sequence[Made] = (), sort: str = ""
     ) -> Iterator[Candidate]:
         """Made datasets: the base with other records, and with further ones in their place, once for each step."""
         names = self.people.new(len(base) + self.steps, self.allowed_names)
@@ -334,10 +391,15 @@ class Changes:
             Side(own=(), added=(*common, *(self._of(made, name) for name in names[len(base) :] for made in changing)))
             for changing in (instead, more)
         ]
-        yield made_of(self.dataset, name, "base", *sides)
+        yield made_of(self.dataset, name, "base", *sides, sort)
 
-    def _pair(self, name: str, kind: str, side: Side) -> Candidate:
-        return made_of(self.dataset, name, kind, Side(), side)
+    def _pair(self, name: str, kind: str, side: Side, sort: str = "") -> Candidate:
+        return made_of(self.dataset, name, kind, Side(), side, sort)
+
+
+def _rank(level: str) -> int:
+    """Ends of domains and data first, and of odd values those first that releases go wrong on most."""
+    return _ODD_FIRST.index(level) if level in _ODD_FIRST else len(_ODD_FIRST) if level in _ODD_LAST else -1
 
 
 def _together(takers: Mapping[int, Hostile], columns: int) -> str:

@@ -21,11 +21,13 @@ class Candidate:
     Attributes:
         name: what the change is, in places of records (counted from 0) and values of ours, never of the user's data.
         kind: "extreme", "outlier", "odd value", "copy", "removal", "order", "base" or "tiny".
+        sort: what sort of change it is among those of its kind: where few can be tried, one of each sort comes first.
     """
 
     name: str
     kind: str
     make: Callable[[], tuple[Any, Any]] = field(repr=False)
+    sort: str = ""
 
     def pair(self) -> tuple[Any, Any]:
         """Make the pair; a side that needs no change is the user's own object."""
@@ -76,9 +78,9 @@ class Side:
         return [*parts, [made for _, made in self.put]] if self.put else parts
 
 
-def made_of(dataset: Dataset, name: str, kind: str, side0: Side, side1: Side) -> Candidate:
+def made_of(dataset: Dataset, name: str, kind: str, side0: Side, side1: Side, sort: str = "") -> Candidate:
     """Return the candidate of two sides of a dataset."""
-    return Candidate(name, kind, partial(_built, dataset, side0, side1))
+    return Candidate(name, kind, partial(_built, dataset, side0, side1), sort)
 
 
 def _built(dataset: Dataset, side0: Side, side1: Side) -> tuple[Any, Any]:

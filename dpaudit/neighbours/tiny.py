@@ -98,7 +98,16 @@ def _pairs(
                 if relation.person is not None and not relation.accepts(*(dataset.build([side]) for side in sides)):
                     continue
                 name = " and ".join(_told(shown, (*common, *own)) for own in (gone, come))
-                yield Candidate(name, "tiny", partial(_built, dataset, sides[0], sides[1]))
+                apart = _columns_apart([records[place] for place in (*common, *gone, *come)])
+                sort = f"{len(common)} {len(gone)} {len(come)} {apart}"
+                yield Candidate(name, "tiny", partial(_built, dataset, sides[0], sides[1]), sort)
+
+
+def _columns_apart(records: Sequence[Mapping[int, Any]]) -> str:
+    """In which column records differ: none, its number, or "many"."""
+    first = records[0]
+    apart = {number for record in records for number, value in record.items() if repr(value) != repr(first[number])}
+    return "many" if len(apart) > 1 else str(next(iter(apart), "none"))
 
 
 def _changes(

@@ -45,7 +45,8 @@ def search_line(evidence: Evidence) -> str | None:
         return None
     steps = f", then made simpler in {_times(search.shrunk, 'step')}{_sizes(search)}" if search.shrunk else ""
     found = shortened(search.found, _LONGEST)
-    return f"{found}; the most telling of {_candidates(search)}, by {count_text(search.runs)} search runs{steps}"
+    left = f" ({count_text(search.left_out)} more were not tried)" if search.left_out else ""
+    return f"{found}; the most telling of {_candidates(search)}{left}, by {count_text(search.runs)} search runs{steps}"
 
 
 def _candidates(search: Search) -> str:
@@ -65,6 +66,11 @@ def _done(search: Search) -> list[str]:
         "again; no bound looks at these runs."
     )
     found = [text]
+    if search.left_out:
+        found.append(
+            f"{_times(search.left_out, 'further pair')} {'was' if search.left_out == 1 else 'were'} thought of and not "
+            "tried, for want of runs: more runs try more."
+        )
     if search.raised:
         found.append(f"On {_times(search.raised, 'pair')} every run of both sides raised the same: nothing to tell.")
     if search.climbed is not None:

@@ -17,7 +17,7 @@ from dpaudit.evidence import Evidence
 from dpaudit.game.trial import first_exception
 from dpaudit.members import Search, Tried
 from dpaudit.moving import worst_by_query
-from dpaudit.neighbours.candidates import candidates, smaller
+from dpaudit.neighbours.candidates import chosen, smaller
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.kept import kept_text
 from dpaudit.question import Ground, Question
@@ -91,7 +91,7 @@ def find(question: Question, total: int, seconds: float | None, listen: Listener
     unchanged.check()
     if seconds is not None:
         total = max(int(_HASTE * speed * seconds), _LEAST_TOTAL)
-    pairs = _pairs(question, ground, total)
+    pairs, left_out = _pairs(question, ground, total)
     allowed = share_of(len(pairs), total)
     scout.measuring = total - allowed
 
@@ -118,7 +118,7 @@ def find(question: Question, total: int, seconds: float | None, listen: Listener
         simpler = partial(smaller, relation=question.relation)
         pair, steps = shrink(scout, best, simpler, claimed, allowed - scout.runs, told)
     unchanged.check()
-    record = _record(question, ground, scout, pairs, ranked, best.name, climbed, steps, pair)
+    record = _record(question, ground, scout, pairs, ranked, best.name, climbed, steps, pair, left_out)
     left = None if seconds is None else max(seconds - (time.perf_counter() - clock), _LEAST_SECONDS)
     return Found(question.about(pair), record, total, left)
 
@@ -127,7 +127,7 @@ def first_of(question: Question) -> Question:
     """Return the question about its first pair, where none was found because the runs cannot be trusted."""
     if question.pairs or question.ground is None:
         return question
-    return question.about(_pairs(question, question.ground, _RUNS_A_CANDIDATE)[0].make())
+    return question.about(_pairs(question, question.ground, _RUNS_A_CANDIDATE)[0][0].make())
 
 
 def with_search(evidence: Evidence, found: Found) -> Evidence:
@@ -149,12 +149,15 @@ def share_of(pairs: int, total: int) -> int:
     return int(total * halvings / (halvings + _FOR_ONE))
 
 
-def _pairs(question: Question, ground: Ground, total: int) -> list[Scouted]:
-    """Return the pairs to compare, without any runs; those of data as many as so many runs can tell apart."""
+def _pairs(question: Question, ground: Ground, total: int) -> tuple[list[Scouted], int]:
+    """Return the pairs to compare, without any runs, and how many were left out.
+
+    Of pairs that are made there are as many as so many runs can tell apart.
+    """
     if ground.made:
         most = min(max(total // _RUNS_A_CANDIDATE, 1), _MOST_CANDIDATES)
         query = question.mechanism.query_for(question.parameters)
-        made = candidates(
+        made, left_out = chosen(
             ground.data,
             question.relation,
             domain=ground.domain,
@@ -163,15 +166,17 @@ def _pairs(question: Question, ground: Ground, total: int) -> list[Scouted]:
             limit=most if query is None else _MOST_CANDIDATES,
         )
         if query is not None:  # what moves the query farthest is looked at for certain
-            made = [made[place] for place in worst_by_query(made, query)][:most]
-        return [Scouted(number, one.name, one.pair) for number, one in enumerate(made)]
+            worst = [made[place] for place in worst_by_query(made, query)]
+            made, left_out = worst[:most], left_out + len(worst[most:])
+        return [Scouted(number, one.name, one.pair) for number, one in enumerate(made)], left_out
     needed = max(_LEAST_TOTAL, 3 * LEAST * sum(rounds_of(len(ground.data))))
     if total < needed:
         raise UsageError(f"a search among {len(ground.data)} pairs takes at least {needed:,} runs, not {total:,}")
-    return [
+    given = [
         Scouted(number, f"pair {number}", partial(_given, pair), (digest(pair[0]), digest(pair[1])))
         for number, pair in enumerate(ground.data)
     ]
+    return given, 0
 
 
 def _given(pair: Pair) -> Pair:
@@ -194,7 +199,9 @@ def _own(question: Question, ground: Ground) -> Pair:
     """Return what to try first: the data themselves, or the first pair."""
     if ground.source == "data":
         return ground.data, ground.data
-    pair: Pair = _pairs(question, ground, _RUNS_A_CANDIDATE)[0].make() if ground.source == "domain" else ground.data[0]
+    pair: Pair = (
+        _pairs(question, ground, _RUNS_A_CANDIDATE)[0][0].make() if ground.source == "domain" else ground.data[0]
+    )
     return pair
 
 
@@ -226,11 +233,13 @@ def _record(
     climbed: int | None,
     steps: int,
     pair: Pair,
+    left_out: int,
 ) -> Search:
     sizes = [len(side) for side in pair if hasattr(side, "__len__")]
     return Search(
         source=ground.source,
         candidates=len(pairs),
+        left_out=left_out,
         raised=sum(one.silent for one in pairs),
         runs=scout.runs,
         found=found,

@@ -133,7 +133,7 @@ def test_pages_say_how_the_pair_was_found():
     assert "How the pair was found" in page and "never shows" in page
     assert "neighbours of the data" in page and "neighbours of the data" in " ".join(text.split())
     assert f"{evidence.search.runs:,} searching" in text
-    assert "--data FILE" in text
+    assert "--data data.json" in text
 
 
 def test_a_function_that_changes_its_data_is_refused():
@@ -205,7 +205,7 @@ def test_a_search_is_replayed_from_the_data_given_or_kept():
 
     assert _replayed(evidence, data=AGES).identical
     assert _replayed(kept).identical
-    with pytest.raises(dp.UsageError, match=r"--data FILE, or dp.replay\(evidence, data=…\)"):
+    with pytest.raises(dp.UsageError, match=r"--data data.json, or dp.replay\(evidence, data=…\)"):
         _replayed(evidence)
     with pytest.raises(dp.UsageError, match="its digest differs"):
         _replayed(evidence, data=AGES[1:])

@@ -1,0 +1,119 @@
+"""Is what a search once missed among the first that it tries, and is what it leaves out said?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpaudit as dp
+from dpaudit.neighbours.candidates import KINDS, candidates, chosen
+from dpaudit.report import console_summary, html_page
+
+RNG = np.random.default_rng(0)
+FRAME = pd.DataFrame(
+    {
+        "age": RNG.integers(18, 90, 100),
+        "income": RNG.normal(50_000, 15_000, 100).clip(0, 200_000),
+        "visits": RNG.poisson(3, 100),
+        "score": RNG.uniform(0, 100, 100),
+    }
+)
+DOMAIN = {"age": (18, 90), "income": (0.0, 200_000.0), "visits": (0, 20), "score": (0.0, 100.0)}
+EVENTS = pd.DataFrame({"user": RNG.integers(0, 40, 120), "ts": RNG.integers(0, 24, 120), "x": RNG.uniform(0, 1, 120)})
+
+
+@pytest.mark.parametrize("column", DOMAIN)
+@pytest.mark.parametrize("limit", [100, 333])
+def test_one_and_two_records_at_opposite_ends_of_one_column_are_tried(column, limit):
+    others = [name for name in DOMAIN if name != column]
+    found = []
+    for one in candidates(FRAME, "add-remove", domain=DOMAIN, limit=limit):
+        if one.kind in ("base", "tiny"):
+            less, more = sorted(one.pair(), key=len)
+            ends = (less[column].tolist(), sorted(more[column].tolist())) if len(less) == 1 else None
+            if ends is not None and ends[1] == list(DOMAIN[column]) and (more[others].nunique() == 1).all():
+                found.append(one.name)
+    assert found
+
+
+@pytest.mark.parametrize("relation", ["add-remove(person=user)", "replace(person=user)"])
+@pytest.mark.parametrize("domain", [None, {"ts": (0, 23), "x": (0.0, 1.0)}])
+def test_a_person_with_many_different_records_is_tried(relation, domain):
+    most = 0
+    for one in candidates(EVENTS, relation, domain=domain, limit=60):
+        if "different records" in one.name:
+            for side in one.pair():
+                once = side.drop_duplicates(["user", "ts"])
+                most = max(most, int(once["user"].value_counts().max()))
+            assert dp.neighbours.parse_relation(relation).accepts(*one.pair())
+    assert most >= 20
+
+
+def test_names_of_different_records_hold_no_value_of_the_data():
+    secret = EVENTS.assign(ts=EVENTS["ts"] + 777_000)
+    assert not [one.name for one in candidates(secret, "add-remove(person=user)") if "777" in one.name]
+
+
+@pytest.mark.parametrize("limit", [24, 40])
+def test_where_few_can_be_tried_a_missing_value_is_among_them(limit):
+    found, left = chosen(FRAME, "add-remove", limit=limit)
+    assert len(found) == limit and left > 100
+    assert any("NaN" in one.name for one in found)
+    assert {one.kind for one in found} == set(KINDS) - {"tiny"}
+
+
+def test_no_sort_of_change_comes_twice_before_all_came_once():
+    found, _ = chosen(FRAME, "add-remove", limit=60)
+    everything, left = chosen(FRAME, "add-remove", limit=10_000)
+    assert left == 0
+    for kind in KINDS:
+        few, all_of_it = ([one.sort for one in listed if one.kind == kind] for listed in (found, everything))
+        assert len(set(few)) == min(len(few), len(set(all_of_it)))
+
+
+def sum_of_all(data, size, rng):
+    return float(data["income"].clip(0, 1e5).sum(skipna=False)) / 1e5 + rng.laplace(0, 1, size)
+
+
+def test_few_runs_find_a_missing_value_and_say_what_was_left_out():
+    evidence = dp.audit(sum_of_all, claim="epsilon=1", data=FRAME, runs=12_000, seed=0, floating_point="ignore")
+    assert evidence.verdict is dp.Verdict.VIOLATED and "NaN" in evidence.search.found
+    left = evidence.search.left_out
+    assert left > 0
+    assert f"({left} more were not tried)" in " ".join(console_summary(evidence, width=400).split())
+    assert f"{left} further pairs were thought of and not tried" in html_page(evidence)
+
+
+OPTIONS = [{}, {"sequential": True}, {"search": True}, {"time_budget": 60}, {"curve": True}, {"observe": "time"}]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_a_function_that_raises_in_every_run_is_refused_at_once(options):
+    calls = 0
+
+    def sampler(data, size, rng):
+        nonlocal calls
+        calls += size
+        raise ValueError("never works")
+
+    def seeded(data, rng):
+        nonlocal calls
+        calls += 1
+        raise ValueError("never works")
+
+    for function in (sampler, seeded):
+        calls = 0
+        with pytest.raises(dp.UsageError, match="raises in every run, so nothing can be measured: ValueError: never"):
+            dp.audit(function, claim="epsilon=1", pairs=[([1], [])], relation="add-remove", seed=0, **options)
+        assert calls < 5_000
+
+
+def test_a_function_that_raises_in_nearly_every_run_is_audited():
+    def rarely(data, rng):
+        if rng.random() < 0.99:
+            raise ValueError("nothing is released")
+        return len(data)
+
+    evidence = dp.audit(rarely, claim="epsilon=1", pairs=[([1], [])], relation="add-remove", runs=40_000, seed=3)
+    assert evidence.verdict is dp.Verdict.VIOLATED
