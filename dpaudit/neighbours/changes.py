@@ -391,7 +391,7 @@ class Changes:
             Side(own=(), added=(*common, *(self._of(made, name) for name in names[len(base) :] for made in changing)))
             for changing in (instead, more)
         ]
-        yield made_of(self.dataset, name, "base", *sides, sort)
+        yield made_of(self.dataset, name, "base", sides[0], sides[1], sort)
 
     def _pair(self, name: str, kind: str, side: Side, sort: str = "") -> Candidate:
         return made_of(self.dataset, name, kind, Side(), side, sort)
