@@ -234,9 +234,8 @@ class Changes:
                     Side(put=tuple((place, Made(place, tried.fields)) for own in people for place in own))
                     for tried in (other, one)
                 ]
-                yield made_of(
-                    self.dataset, f"{words}: {other.words}, replaced: {one.words}", EXTREME, *sides, "opposites"
-                )
+                name = f"{words}: {other.words}, replaced: {one.words}"
+                yield made_of(self.dataset, name, EXTREME, sides[0], sides[1], "opposites")
         yield from itertools.islice(self._exchanged(), _COPIES)
 
     def _giving_way(self, one: Try) -> list[Places]:
