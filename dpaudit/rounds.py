@@ -19,6 +19,7 @@ from dpaudit.function import Shape
 from dpaudit.game.blocks import Block, Purpose, RaisedTogetherError, Watch, blocks_of, outputs_of, play, ramp_of
 from dpaudit.game.copies import why_alone
 from dpaudit.game.outputs import Outputs, concatenate
+from dpaudit.game.settings import kept
 from dpaudit.game.trial import first_exception
 from dpaudit.members import Counts, Histogram
 from dpaudit.picture import histogram_cells
@@ -94,7 +95,8 @@ def settled(question: Question, pair: int = 0) -> Question:
 
     def twice(question: Question) -> list[tuple[Outputs, Outputs]]:
         block = Block(Purpose.SETTLING, pair, 0, _SETTLING_RUNS[question.runs_as])
-        return [outputs_of(replace(question.game, sitting=None), block)[0] for _ in range(2)]
+        with kept():
+            return [outputs_of(replace(question.game, sitting=None), block)[0] for _ in range(2)]
 
     try:
         first, again = twice(question)

@@ -34,6 +34,7 @@ from dpaudit.game.outputs import (
     taken,
     taken_path,
 )
+from dpaudit.game.settings import kept
 from dpaudit.game.sitting import Sitting, told
 from dpaudit.game.timed import timed_runs, untimed
 from dpaudit.neighbours.digest import digest
@@ -354,7 +355,8 @@ def _fingerprint(outputs: Outputs) -> bytes | None:
 
 def play_block(game: Game, block: Block, reduce: Callable[[Outputs, Outputs], Result]) -> Played[Result]:
     """Run one block and reduce its outputs; what a worker does."""
-    (side0, side1), reason = outputs_of(game, block)
+    with kept():
+        (side0, side1), reason = outputs_of(game, block)
     known = (untimed(side0), untimed(side1)) if game.observe else (side0, side1)
     fingerprints = (_fingerprint(known[0]), _fingerprint(known[1]))
     return Played(block, reduce(side0, side1), (len(side0), len(side1)), fingerprints, reason)
