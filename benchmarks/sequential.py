@@ -77,6 +77,7 @@ class Case:
             sequential=True,
             runs=limit,
             confidence=1 - ERROR,
+            false_alarm=ERROR,  # a violation at the confidence; the default of 1e-3 takes more runs
             seed=seed,
         )
         if evidence.sequential is None:
