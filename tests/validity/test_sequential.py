@@ -29,7 +29,14 @@ def gaussian(data, size, rng):
 
 
 def stopped(function, claim, **options):
-    settings = {"pairs": [(1, 0)], "confidence": 1 - ERROR, "sequential": True, "runs": 200, **options}
+    settings = {
+        "false_alarm": ERROR,
+        "pairs": [(1, 0)],
+        "confidence": 1 - ERROR,
+        "sequential": True,
+        "runs": 200,
+        **options,
+    }
     return dp.audit(function, claim=claim, **settings).sequential.stopped
 
 
