@@ -105,6 +105,34 @@ def mixed_forms(data, rng):
     return forms[told][rng.integers(4)]
 
 
+def rare_unreadable(data, noise):
+    """ε = 1, reached on a rare branch that the batch reading cannot read."""
+    x = data + noise.laplace(1.0)
+    return "large " + str(int(x))[:0] if x > 4 else "small"
+
+
+def raising(data, size, rng):
+    """ε = 1, in the rate of an exception."""
+    if np.any(rng.random(size) < 0.2 * (data + (1 - 2 * data) / (1 + math.exp(-1)))):
+        raise ValueError("no answer")
+    return rng.random(size)
+
+
+_OUT = np.zeros(2**18)
+
+
+def reused_array(data, size, rng):
+    """Randomised response in one array, which every call fills anew."""
+    _OUT[:size] = randomised_response(data, size, rng)
+    return _OUT[:size]
+
+
+def reused_list(data, rng, *, held=[0]):  # noqa: B006
+    """Randomised response in one list, one output a call."""
+    held[0] = int(randomised_response(data, 1, rng)[0])
+    return held
+
+
 @dataclass(frozen=True)
 class Case:
     """A mechanism, the notion in which its loss is bounded, and its true loss in that notion."""
@@ -161,6 +189,10 @@ CASES = (
     Case("vector, spread over five", "spread_vector", "epsilon=1", 1.0),
     Case("1,000 outcomes", "many_outcomes", "epsilon=3", 3.0, runs=10_000),
     Case("three pairs", "randomised_response", "epsilon=1", 1.0, ((0, 1), (1, 0), (0, 1)), 9_000),
+    Case("a rare branch that cannot be read", "rare_unreadable", "epsilon=1", 1.0),
+    Case("a sampler that raises", "raising", "epsilon=1", 1.0),
+    Case("one array, filled anew", "reused_array", "epsilon=1", 1.0),
+    Case("one list, filled anew", "reused_list", "epsilon=1", 1.0),
     Case("outputs of mixed forms", "mixed_forms", "epsilon=1", 1.0, runs=6_000),
 )
 
