@@ -196,6 +196,25 @@ class Target(Record, frozen=True):
     true_loss: float | None = None
 
 
+class Comparison(Record, frozen=True):
+    """How runs of the program compare with what was read of it, and what can run and was not read.
+
+    Attributes:
+        runs: how many runs drew, branched and returned what was read.
+        passed_over: how many came so close to a branch that rounding may have decided it.
+        compared: with how many of ``paths`` some run was compared.
+        paths: all ways that runs can take; of a fold, through its start, its steps in every state, and its end.
+        open_ends: code that no path came through, what the program looks at beside data, noise and parameters, and
+            paths that no run could be compared with; in words. Nothing is proved where there is any.
+    """
+
+    runs: int
+    passed_over: int
+    compared: int
+    paths: int
+    open_ends: tuple[str, ...] = ()
+
+
 class Proof(Record, frozen=True):
     """What was read of a program, and what of it is proved.
 
@@ -206,6 +225,7 @@ class Proof(Record, frozen=True):
         paths: how many ways through the program were read.
         certificate: the proof for whoever wants to check it (``docs/certificate.md``); None without a finite bound.
         domain: all datasets that were enumerated, where they were to be kept, as JSON text.
+        comparison: of runs with what was read; None where nothing was recorded of it.
     """
 
     method: str
@@ -214,6 +234,7 @@ class Proof(Record, frozen=True):
     paths: int
     certificate: dict[str, Any] | None = None
     domain: str | None = None
+    comparison: Comparison | None = None
 
 
 class Counterexample(Record, frozen=True):

@@ -31,13 +31,15 @@ from dpaudit.function import Mechanism, Shape
 from dpaudit.game.blocks import Purpose, Watch
 from dpaudit.loading import load
 from dpaudit.looking import look
-from dpaudit.members import Attempt, Bound, Counterexample, Proof, Verdict, round_outward
+from dpaudit.members import Attempt, Bound, Comparison, Counterexample, Proof, Verdict, round_outward
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.kept import kept_text
 from dpaudit.privacy import ApproxDP, Claim, PureDP
+from dpaudit.program.agreement import Agreement
 from dpaudit.program.budget import SECONDS, now
 from dpaudit.program.budget import time_budget as within
 from dpaudit.program.fold import Fold
+from dpaudit.program.watching import Watched
 from dpaudit.proof.exact import ExactLoss, enumerated_privacy
 from dpaudit.proof.fold import FoldProof, prove_fold
 from dpaudit.proof.prove import Proof as TreeProof
@@ -189,7 +191,9 @@ def _aligned(
         domain=domain,
     )
     proved: TreeProof | FoldProof = tree if fold is None else fold
-    witness = _witness(tree, mechanism, given, runs, seed)
+    comparison = _compared(proved.agreement, proved.open_ends)
+    witness = None if comparison.open_ends else _witness(tree, mechanism, given, runs, seed)
+    bound = None if comparison.open_ends else proved.bound
     counterexample = None
     if witness is not None:
         p0, p1 = (each.decimals(30) for each in witness.probabilities)
@@ -202,17 +206,23 @@ def _aligned(
             scope=str(proved.scope),
             length=length,
             paths=sum(not leaf.is_null for leaf in tree.tree.leaves),
-            certificate=proved.certificate,
+            certificate=None if bound is None else proved.certificate,
+            comparison=comparison,
         ),
         kind="proof",
         relation=proved.scope.relation,
-        upper=proved.bound,
-        upper_text=None if proved.bound is None else str(proved.bound),
+        upper=bound,
+        upper_text=None if bound is None else str(bound),
         pair=_moved(tree) if witness is None else (list(witness.pair[0]), list(witness.pair[1])),
         counterexample=counterexample,
         witness=witness,
         loss=None,
     )
+
+
+def _compared(agreement: Agreement, open_ends: tuple[str, ...]) -> Comparison:
+    paths = agreement.leaves if agreement.paths is None else agreement.paths
+    return Comparison(agreement.runs, agreement.passed_over, agreement.leaves, paths, open_ends)
 
 
 def _moved(tree: TreeProof) -> tuple[list[int | float], list[int | float]]:
@@ -249,18 +259,25 @@ def _enumerated(
         raise UsageError("say which datasets of the domain are neighbours, such as relation='replace'")
     which = _relation(which)
     now("following all ways through it")
-    loss = enumerated_privacy(mechanism.function, list(domain), which, given)
+    watched = Watched(mechanism.function, given, is_fold=isinstance(mechanism.function, Fold))
+    loss = enumerated_privacy(watched.observed(mechanism.function), list(domain), which, given)
+    changed = watched.changed()
+    if changed is not None:
+        raise UsageError(f"{mechanism.name} changes {changed} between calls; a program must not keep a state")
     _, high = loss.epsilon
     first, second = loss.pair
-    infinite = loss.exp_epsilon is None
+    looks = watched.looks()
+    comparison = Comparison(0, 0, 0, loss.scope.traces, looks) if looks else None
+    infinite = loss.exp_epsilon is None or comparison is not None
     return _Found(
         proof=Proof(
             method="enumeration",
             scope=f"the {len(loss.scope.datasets)} datasets of the domain that was given, under {which}",
             length=None,
             paths=loss.scope.traces,
-            certificate=loss.record(),
+            certificate=loss.record() if comparison is None else None,
             domain=kept_text(list(domain)) if keep else None,
+            comparison=comparison,
         ),
         kind="exact",
         relation=which,
@@ -269,7 +286,7 @@ def _enumerated(
         pair=(domain[first], domain[second]),
         counterexample=None,
         witness=None,
-        loss=loss,
+        loss=loss if comparison is None else None,
     )
 
 
@@ -312,6 +329,7 @@ def _judged(question: Question, found: _Found, runs: int, listen: Listener | Non
         within=claim is not None and found.within(claim),
         scope=found.proof.scope,
         contradicts=contradicts,
+        open_ends=() if found.proof.comparison is None else found.proof.comparison.open_ends,
     )
     if contradicts and upper is not None and verdict is Verdict.PROVED:  # of a proof that does not hold
         verdict = Verdict.VIOLATED

@@ -7,6 +7,7 @@ claim is a violation where the rule of two looks says so (`dpaudit.bounds.looks`
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
@@ -59,6 +60,7 @@ def judge(
     within: bool = False,
     scope: str = "",
     contradicts: bool = False,
+    open_ends: Sequence[str] = (),
 ) -> tuple[Verdict, str]:
     """Return the verdict and a sentence that says why.
 
@@ -70,6 +72,7 @@ def judge(
         looks: whether a sampled bound above the claim is a violation; None where every one is.
         upper: an upper bound by proof or exact computation; ``within`` whether it is at most the claim, compared
             exactly; ``scope`` what it holds for.
+        open_ends: what of a program can run and was not read, so that nothing is proved of it.
         contradicts: whether ``lower`` was sampled, exceeds ``upper``, and did so again at a much smaller error.
     """
     if math.isnan(lower.value) or (low_bits is not None and math.isnan(low_bits.value)):
@@ -94,6 +97,13 @@ def judge(
             Verdict.VIOLATED,
             f"{symbol} is more than the claimed {number_text(claim.value)} for someone who {READS_LOW_BITS} "
             f"of the output: at least {shown(low_bits.value)}, at {low_bits.confidence:.6g} confidence{again}.",
+        )
+    if open_ends:
+        more = "" if len(open_ends) == 1 else f" (and {len(open_ends) - 1} more)"
+        return (
+            Verdict.INCONCLUSIVE,
+            f"Nothing is proved, because not all that can run was read: {open_ends[0]}{more}. {symbol} is at least "
+            f"{shown(lower.value)}, {sure}.",
         )
     doubted = _doubted(claim, lower, low_bits, looks)
     if upper is not None and within:

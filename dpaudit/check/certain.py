@@ -14,7 +14,7 @@ from typing import Any
 
 from dpaudit.check.counterexample import event_probabilities, leaves_of, misread, of_older_fold, scope_of, unlike
 from dpaudit.check.finding import Finding, answered, failing, unchecked
-from dpaudit.check.stated import fraction
+from dpaudit.check.stated import fraction, open_ends
 from dpaudit.checker import CertificateError, Checked, check_certificate
 from dpaudit.checker.reading import read_json
 from dpaudit.errors import UsageError
@@ -153,6 +153,10 @@ def _enumeration(evidence: Evidence) -> Iterator[Finding]:
 
     assert evidence.proof is not None
     record, upper, exact = evidence.proof.certificate or {}, evidence.upper, evidence.exact
+    if open_ends(evidence):
+        silent = not record and upper is None and exact is None
+        yield answered("enumeration", silent, "nothing is stated of what was not read whole")
+        return
     if record.get("traces") != evidence.proof.paths or record.get("enumerated") is not True:
         yield failing("enumeration", "its record is of another reading")
         return

@@ -31,6 +31,12 @@ from dpaudit.verdicts import judge
 _READINGS = {Shape.PROGRAM: "batch", Shape.SAMPLER: "sampler"}
 
 
+def open_ends(evidence: Evidence) -> tuple[str, ...]:
+    """Return what can run of a program and was not read, as far as that is recorded."""
+    comparison = None if evidence.proof is None else evidence.proof.comparison
+    return () if comparison is None else comparison.open_ends
+
+
 def stated(evidence: Evidence) -> Iterator[Finding]:
     """Yield a finding for what follows from the rest."""
     for number, pair in enumerate(evidence.pairs):
@@ -86,6 +92,7 @@ def _verdict(evidence: Evidence) -> Iterator[Finding]:
             within=_within(evidence),
             scope="" if evidence.proof is None else evidence.proof.scope,
             contradicts=contradicts,
+            open_ends=open_ends(evidence),
         )
     except (ValueError, ArithmeticError) as error:
         yield failing("verdict", str(error))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.program.budget import spend
+from dpaudit.program.coverage import Coverage
 from dpaudit.program.linear import Linear
 from dpaudit.program.outcome import Raised, run_once
 from dpaudit.program.scalar import ScalarNoise
@@ -23,6 +25,7 @@ from dpaudit.program.simplex import Rational
 from dpaudit.program.tree import Leaf, Output, Tree, draw_name
 
 _CLOSE = 1e-9
+_LARGE = (1.0,) * 9 + (1e9, 1.0, 1.0, 1e100)  # of data, in some runs
 _SPREADS = (0.0, 0.5, 2.0, 8.0)  # of the data, in units of the largest scale of a draw
 
 
@@ -35,12 +38,16 @@ class Agreement:
         passed_over: how many were not, being too close to a branch.
         leaves: how many of the tree's leaves they came to.
         disagreement: the first run that differs, in words; None where all agree.
+        paths: how many leaves there are that runs can come to; None where they were not all looked at.
+        missed: how many of those that were looked for no run could be compared with.
     """
 
     runs: int
     passed_over: int
     leaves: int
     disagreement: str | None
+    paths: int | None = None
+    missed: int = 0
 
 
 class _Recorder(ScalarNoise):
@@ -48,8 +55,8 @@ class _Recorder(ScalarNoise):
 
     __slots__ = ("made",)
 
-    def __init__(self, rng: np.random.Generator) -> None:
-        super().__init__(rng)
+    def __init__(self, rng: np.random.Generator, tape: Sequence[Any] = ()) -> None:
+        super().__init__(rng, tape)
         self.made: list[tuple[tuple[Any, ...], Any]] = []
 
     def _draw(self, method: str, *arguments: Any) -> Any:
@@ -63,6 +70,102 @@ class _Recorder(ScalarNoise):
         return index
 
 
+class Compared:
+    """Runs that are compared with what was read, counted.
+
+    Attributes:
+        runs: how many agreed; passed_over: how many came too close to a branch to say.
+        seen: the nodes of the leaves that they came to.
+        missed: leaves that were looked for, and no run could be compared with.
+        disagreement: the first run that differs, in words.
+        coverage: what the runs came through in the program's own code, where that is followed.
+    """
+
+    def __init__(self, coverage: Coverage | None = None) -> None:
+        self.runs = self.passed_over = 0
+        self.seen: set[int] = set()
+        self.missed: list[Leaf] = []
+        self.disagreement: str | None = None
+        self.coverage = coverage
+
+    def run(
+        self,
+        tree: Tree,
+        program: Callable[..., Any],
+        data: Any,
+        values: Mapping[str, Any],
+        parameters: Mapping[str, Any],
+        tape: Sequence[Any],
+        rng: np.random.Generator,
+    ) -> None:
+        """Run a program once on data and draws, and compare.
+
+        Args:
+            tree: what was read.
+            program: called as ``program(data, noise, **parameters)``.
+            data: what it is given; not changed, so that a list is copied.
+            values: of the variables of the data.
+            parameters: plain or exact.
+            tape: what the first draws come to.
+            rng: draws what comes after them.
+        """
+        plain = {name: _plain(value) for name, value in parameters.items()}
+        noise = _Recorder(rng, tape)
+        given = list(data) if type(data) is list else data
+        with self.coverage.following() if self.coverage is not None else nullcontext():
+            output = run_once(lambda drawn: program(given, drawn, **plain), noise)
+        point: dict[str, Rational] = {name: Fraction(_number(value)) for name, value in values.items()}
+        draws = [_as_tree_draw(asked, value) for asked, value in noise.made]
+        try:
+            leaf, margin = tree.follow(point, draws)
+        except IndexError:
+            leaf, margin = None, None
+        all_values = {**point, **{draw_name(number): value for number, value in enumerate(draws)}}
+        widened = any(isinstance(value, int) for value in values.values())
+        if leaf is not None and _same_draws(leaf, noise.made) and _same(leaf.output, output, all_values, widened):
+            self.runs += 1
+            self.seen.add(leaf.node)
+            return
+        if _is_close(leaf, margin, all_values):
+            self.passed_over += 1
+        elif self.disagreement is None:
+            self.disagreement = _told(data, noise.made, output, leaf)
+
+    def add(self, other: Compared) -> None:
+        """Count the runs of a part of the program too."""
+        self.runs += other.runs
+        self.passed_over += other.passed_over
+        self.missed += other.missed
+        self.disagreement = self.disagreement or other.disagreement
+
+    def agreement(self, paths: int | None = None) -> Agreement:
+        """Return what the runs showed."""
+        return Agreement(self.runs, self.passed_over, len(self.seen), self.disagreement, paths, len(self.missed))
+
+
+def _number(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _is_close(leaf: Leaf | None, margin: Fraction | None, values: Mapping[str, Rational]) -> bool:
+    """Whether rounding may have decided a branch: the numbers that it compared nearly cancel."""
+    if margin is None or all(Fraction(number).denominator == 1 for number in values.values()):
+        return False
+    if margin > _CLOSE * (1 + max((abs(Fraction(number)) for number in values.values()), default=Fraction(0))):
+        return False
+    if leaf is None or not leaf.conditions:
+        return True
+    return any(
+        abs(Fraction(each.expression.at(values)))
+        <= _CLOSE
+        * sum(
+            (abs(Fraction(number * values[name])) for name, number in each.expression.terms.items()),
+            abs(Fraction(each.expression.constant)),
+        )
+        for each in leaf.conditions
+    )
+
+
 def agree(
     tree: Tree,
     function: Callable[..., Any],
@@ -74,36 +177,43 @@ def agree(
     seed: int = 0,
 ) -> Agreement:
     """Run a program on random answers q0 … q{length − 1} and random draws, and compare with its tree."""
+    compared = Compared()
+    compare_at_random(tree, function, parameters, length, compared, integer=integer, runs=runs, seed=seed)
+    return compared.agreement()
+
+
+def compare_at_random(
+    tree: Tree,
+    function: Callable[..., Any],
+    parameters: Mapping[str, Any],
+    length: int,
+    compared: Compared,
+    *,
+    integer: bool = False,
+    runs: int = 100,
+    seed: int = 0,
+) -> None:
+    """Compare runs on random answers and random draws: also on equal, large and neighbouring answers."""
     rng = np.random.default_rng(seed)
-    plain = {name: _plain(value) for name, value in parameters.items()}
     widest = max((float(draw.scale) for leaf in tree.leaves for draw in leaf.draws), default=1.0)
-    seen: set[int] = set()
-    passed_over = 0
+    before: list[Any] = []
     for run in range(runs):
         spend()
         centre = rng.normal(0, widest) if run % 2 else 0.0
-        data: list[Any] = (centre + rng.normal(0, 1, length) * widest * _SPREADS[run % len(_SPREADS)]).tolist()
-        if integer:
+        size = _LARGE[run % len(_LARGE)]
+        data: list[Any] = (size * (centre + rng.normal(0, 1, length) * widest * _SPREADS[run % len(_SPREADS)])).tolist()
+        if run % 5 == 4 and before:  # a neighbour of the last one
+            data = [value + move for value, move in zip(before, rng.integers(-1, 2, length).tolist(), strict=True)]
+        if integer or run % 7 == 6:
             data = [round(value) for value in data]
-        noise = _Recorder(rng)
-        output = run_once(lambda drawn, data=data: function(list(data), drawn, **plain), noise)  # type: ignore[misc]
-        point: dict[str, Rational] = {f"q{number}": Fraction(value) for number, value in enumerate(data)}
-        draws = [_as_tree_draw(asked, value) for asked, value in noise.made]
-        try:
-            leaf, margin = tree.follow(point, draws)
-        except IndexError:
-            leaf, margin = None, None
-        numbers = [*point.values(), *draws]
-        rounded = any(number.denominator != 1 for number in numbers)
-        largest = max((abs(Fraction(number)) for number in numbers), default=Fraction(0))
-        if rounded and margin is not None and margin <= _CLOSE * (1 + largest):
-            passed_over += 1
-            continue
-        values = {**point, **{draw_name(number): value for number, value in enumerate(draws)}}
-        if leaf is None or not _same_draws(leaf, noise.made) or not _same(leaf.output, output, values):
-            return Agreement(run, passed_over, len(seen), _told(data, noise.made, output, leaf))
-        seen.add(leaf.node)
-    return Agreement(runs - passed_over, passed_over, len(seen), None)
+        if run % 9 == 8:
+            data = [np.float64(value) if isinstance(value, float) else value for value in data]
+        if run % 11 == 10 and data:  # one object, many times
+            data = data[:1] * length
+        before = data
+        compared.run(tree, function, data, {f"q{k}": value for k, value in enumerate(data)}, parameters, (), rng)
+        if compared.disagreement is not None:
+            return
 
 
 def _plain(value: Any) -> Any:
@@ -139,13 +249,18 @@ def _same_draws(leaf: Leaf, made: Sequence[tuple[tuple[Any, ...], Any]]) -> bool
     )
 
 
-def _same(read: Output, ran: Any, values: Mapping[str, Rational]) -> bool:
-    """Whether an output of the tree, at these values, is one of the program, in type and value."""
+def _same(read: Output, ran: Any, values: Mapping[str, Rational], widened: bool = False) -> bool:
+    """Whether an output of the tree, at these values, is one of the program, in type and value.
+
+    ``widened``: data that are real numbers were given as whole ones, so that an int may stand for a float.
+    """
     if isinstance(ran, np.generic):
         ran = ran.item()
     kind = read[0]
     if kind == "exception":
         return isinstance(ran, Raised) and str(ran).removeprefix("raises ") == read[1]
+    if widened and kind == "float" and type(ran) is int:
+        ran = float(ran)
     if kind != {type(None): "none"}.get(type(ran), type(ran).__name__):
         return False
     if kind in ("int", "float"):
@@ -158,11 +273,11 @@ def _same(read: Output, ran: Any, values: Mapping[str, Rational]) -> bool:
         return math.isfinite(ran) and abs(Fraction(ran) - exact) <= Fraction(_CLOSE) * (1 + size)
     if kind in ("list", "tuple"):
         members = read[1:]
-        return len(members) == len(ran) and all(_same(a, b, values) for a, b in zip(members, ran, strict=True))
+        return len(members) == len(ran) and all(_same(a, b, values, widened) for a, b in zip(members, ran, strict=True))
     if kind == "dict":
         pairs = list(ran.items())
         return len(pairs) == len(read) - 1 and all(
-            _same(a, key, values) and _same(b, value, values)
+            _same(a, key, values, widened) and _same(b, value, values, widened)
             for (a, b), (key, value) in zip(read[1:], pairs, strict=True)
         )
     return kind == "none" or bool(ran == read[1])

@@ -7,7 +7,7 @@ and is one *state*; new states are read until there are no more. A step reads it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -18,6 +18,7 @@ from dpaudit.program.noise import Noise
 from dpaudit.program.simplex import Rational
 from dpaudit.program.symbolic import SymbolicError, Unknown, read
 from dpaudit.program.tree import Draw, Leaf, LeafNode, Output, Tree, draw_name
+from dpaudit.program.watching import Watched
 
 MOST_STATES = 1_000
 RECORD = "x"
@@ -49,10 +50,16 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A start, a step or an end: its tree, and how each of its leaves goes on, in order."""
+    """A start, a step or an end: its tree, and how each of its leaves goes on, in order.
+
+    ``read`` is the tree of ``program`` on ``data``, whose outputs hold the next state too.
+    """
 
     tree: Tree
     endings: tuple[Ending, ...]
+    read: Tree = field(compare=False)
+    program: Callable[..., Any] = field(compare=False)
+    data: Any = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +103,21 @@ class Machine:
                 yield state.end
 
 
-def read_fold(fold: Fold, parameters: Mapping[str, Any], *, integer: bool = False) -> Machine:
+def read_fold(
+    fold: Fold, parameters: Mapping[str, Any], *, integer: bool = False, watched: Watched | None = None
+) -> Machine:
     """Read a fold in all its states.
 
     Args:
         fold: the program.
         parameters: as of `read`.
         integer: whether records are whole numbers.
+        watched: as of `read`.
 
     Raises:
         SymbolicError: as `read`; and where there are more than `MOST_STATES` states.
     """
-    reader = _Reader(fold, parameters, integer)
+    reader = _Reader(fold, parameters, integer, watched)
     start = reader.part(reader.begin, [])
     states: list[State] = []
     while len(states) < len(reader.templates):
@@ -125,6 +135,7 @@ class _Reader:
     fold: Fold
     parameters: Mapping[str, Any]
     integer: bool
+    watched: Watched | None = None
     templates: list[Output] = field(default_factory=list)  # of each state; a real number is ("int" or "float", place)
     places: dict[_Place, int] = field(default_factory=dict)  # of the real numbers
     _numbers: dict[Output, int] = field(default_factory=dict)
@@ -150,12 +161,13 @@ class _Reader:
 
     def part(self, program: Any, data: list[Any]) -> Part:
         """Read one of the programs."""
-        tree = read(program, data, self.parameters)
+        tree = read(program, data, self.parameters, self.watched)
         endings = tuple(self._ending(leaf) for leaf in tree.leaves)
         nodes = list(tree.nodes)
         for ending in endings:
             nodes[ending.leaf.node] = LeafNode(ending.leaf)
-        return Part(Tree(tuple(nodes), tuple(ending.leaf for ending in endings)), endings)
+        whole = Tree(tuple(nodes), tuple(ending.leaf for ending in endings))
+        return Part(whole, endings, tree, program, data)
 
     def _ending(self, leaf: Leaf) -> Ending:
         if leaf.is_null:

@@ -16,6 +16,7 @@ import random
 import struct
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from fractions import Fraction
 from typing import Any
 
@@ -28,6 +29,7 @@ from dpaudit.program.simplex import whole_where_possible
 from dpaudit.program.symbol import RefusedError, Symbol, line_of
 from dpaudit.program.tree import Leaf, Node, Output, Tree
 from dpaudit.program.unknown import RUNNING, AbandonedError, SymbolicError, SymbolicNoise, Unknown
+from dpaudit.program.watching import Watched
 
 __all__ = ["SymbolicError", "Unknown", "queries", "read"]
 
@@ -40,13 +42,16 @@ def queries(length: int, *, integer: bool = False) -> list[Unknown]:
     return [Unknown(f"q{number}", integer) for number in range(length)]
 
 
-def read(function: Callable[..., Any], data: Any, parameters: Mapping[str, Any]) -> Tree:
+def read(
+    function: Callable[..., Any], data: Any, parameters: Mapping[str, Any], watched: Watched | None = None
+) -> Tree:
     """Read all paths of a program.
 
     Args:
         function: the program, called as ``function(data, noise, **parameters)``.
         data: what it is given, with an `Unknown` for every number that is not known (in lists, tuples and dicts).
         parameters: numbers are exact: an int, a Fraction, or a float that is a short decimal.
+        watched: what is told which code the reading comes through.
 
     Raises:
         SymbolicError: (a `UsageError`) where the program does what the reading does not know, naming the line; where
@@ -57,11 +62,16 @@ def read(function: Callable[..., Any], data: Any, parameters: Mapping[str, Any])
     pending: list[list[Any]] = [[]]
     leaves: list[Leaf] = []
     repeated = False
+    if watched is not None:
+        watched.begin()
     while pending:
         count_path()
         decisions = pending.pop()
         noise = SymbolicNoise(nodes, decisions)
-        leaf = _run(function, data, parameters, noise)
+        with nullcontext() if watched is None else watched.following(lambda noise=noise: noise.decided):  # type: ignore[misc]
+            leaf = _run(function, data, parameters, noise)
+        if watched is not None:
+            watched.ended()
         if leaf is not None:
             leaves.append(leaf)
         pending += noise.left_over
@@ -74,6 +84,9 @@ def read(function: Callable[..., Any], data: Any, parameters: Mapping[str, Any])
             repeated = True
     if _global_state() != state:
         raise SymbolicError("the program draws from Python's or NumPy's global generator; draw from noise instead")
+    changed = None if watched is None else watched.changed()
+    if changed is not None:
+        raise SymbolicError(f"the program changes {changed} between calls; it must not keep a state")
     return Tree(tuple(nodes), tuple(leaves))
 
 
@@ -84,15 +97,15 @@ def _global_state() -> tuple[Any, bytes]:
 def _run(function: Callable[..., Any], data: Any, parameters: Mapping[str, Any], noise: SymbolicNoise) -> Leaf | None:
     """Read one path; None where it turns out to be none."""
     given, exact = noise.given(data), {name: noise.given(value) for name, value in parameters.items()}
-    before = _identities(given)
+    before = _identities([given, exact])[1:]
     try:
         output = _read_output(function, given, exact, noise)
     except AbandonedError:
         return noise.end(("none",), is_null=True)
     except RefusedError as refused:
         raise SymbolicError(str(refused)) from None
-    if _identities(given) != before:
-        raise SymbolicError("the program changes its data; it must work on a copy")
+    if _identities([given, exact])[1:] != before:
+        raise SymbolicError("the program changes its data or its parameters; it must work on a copy")
     return noise.end(output)
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from dpaudit.errors import UsageError
 from dpaudit.program.budget import count_branch, spend
+from dpaudit.program.coverage import unfollowed
 from dpaudit.program.linear import Condition, Linear, contradiction
 from dpaudit.program.noise import Noise
 from dpaudit.program.simplex import whole_where_possible
@@ -126,6 +127,11 @@ class SymbolicNoise(Noise):
         if exact is None:
             raise SymbolicError(f"the number {value!r} is no short decimal; give it as a Fraction")
         return Symbol(self, Linear({}, whole_where_possible(exact)), is_whole=False, zero=zero_sign(float(value)))
+
+    @property
+    def decided(self) -> int:
+        """How many branches on unknown numbers the run has come to."""
+        return self._decided
 
     # --- how a run ends ----------------------------------------------------------------------------------
 
@@ -252,7 +258,10 @@ class SymbolicNoise(Noise):
         """Return why no run takes a way with these conditions, or None."""
         if self._some_variable_decides(conditions):
             return None
-        return contradiction([*self._conditions, *conditions, *supports(self._draws)], continuous_names(self._draws))
+        with unfollowed():
+            return contradiction(
+                [*self._conditions, *conditions, *supports(self._draws)], continuous_names(self._draws)
+            )
 
     def _some_variable_decides(self, conditions: list[Condition]) -> bool:
         """Whether a variable that is new here makes all conditions true, whatever the others are."""

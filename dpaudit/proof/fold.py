@@ -8,7 +8,7 @@ parameters and exact arithmetic.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -16,13 +16,15 @@ from typing import Any
 from dpaudit.errors import UsageError
 from dpaudit.function import Mechanism, mechanism
 from dpaudit.neighbours.relation import Relation, parse_relation
-from dpaudit.program.agreement import Agreement, agree
+from dpaudit.program.agreement import Agreement, Compared, compare_at_random
 from dpaudit.program.budget import now
 from dpaudit.program.fold import Fold
 from dpaudit.program.machine import Machine, Part, Unrolled, read_fold
+from dpaudit.program.regions import compare_regions
+from dpaudit.program.watching import Watched
 from dpaudit.proof.certificate import FORMAT, VERSION, linear, nodes_as_data, rational
 from dpaudit.proof.induction import Case, align_fold
-from dpaudit.proof.prove import VALUES, Scope, as_text
+from dpaudit.proof.prove import VALUES, Scope, as_text, missed
 
 _LENGTHS = (0, 1, 2, 5, 12, 40)  # of the data of the runs that are compared with what was read
 
@@ -38,6 +40,7 @@ class FoldProof:
         machine: all states of the fold, with their steps.
         cases: the induction, for each range of the differences; None where there is none.
         agreement: what concrete runs of the fold showed.
+        open_ends: what can run and was not read, in words; the bound is one of the fold only where there is none.
     """
 
     name: str
@@ -46,6 +49,7 @@ class FoldProof:
     machine: Machine
     cases: tuple[Case, ...] | None
     agreement: Agreement
+    open_ends: tuple[str, ...] = ()
 
     @property
     def bound(self) -> Fraction | None:
@@ -148,7 +152,8 @@ def prove_fold(
     integer = values == "integer"
     given = found.parameters_with(parameters)
     which = parse_relation(relation or found.relation_for(given) or "declared")
-    machine = read_fold(fold, given, integer=integer)
+    watched = Watched(fold, given, is_fold=True)
+    machine = read_fold(fold, given, integer=integer, watched=watched)
     raising = _raising(machine)
     if raising is not None:
         raise UsageError(f"{found.name} raises in every run: {raising}")
@@ -159,13 +164,14 @@ def prove_fold(
             "give domain='integer' if the answers are whole numbers"
         )
     now("comparing runs with it")
-    agreement = _agree(machine, fold, given, integer=integer, runs=runs)
+    agreement = _agree(machine, fold, given, Compared(watched.runs), integer=integer, runs=runs)
     if agreement.disagreement is not None:
         raise UsageError(f"{found.name} is read wrongly: {agreement.disagreement}; so nothing is proved of it")
     now("aligning its steps")
     scope = Scope("any", values, which, {name: as_text(value) for name, value in given.items()})
     digest = f"sha256:{found.digest}" if found.digest else ""
-    return FoldProof(found.name, digest, scope, machine, align_fold(machine, which), agreement)
+    open_ends = (*watched.open(), *missed(agreement))
+    return FoldProof(found.name, digest, scope, machine, align_fold(machine, which), agreement, open_ends)
 
 
 def _raising(machine: Machine) -> str | None:
@@ -177,20 +183,22 @@ def _raising(machine: Machine) -> str | None:
     return None
 
 
-def _agree(machine: Machine, fold: Fold, parameters: Mapping[str, Any], *, integer: bool, runs: int) -> Agreement:
-    """Compare runs of the fold over data of several lengths with its machine."""
-    compared = passed_over = leaves = 0
+def _agree(
+    machine: Machine, fold: Fold, parameters: Mapping[str, Any], whole: Compared, *, integer: bool, runs: int
+) -> Agreement:
+    """Compare runs of the fold over data of several lengths with its machine, and single steps with every path."""
     for number, length in enumerate(_LENGTHS):
-        found = agree(
-            Unrolled(machine, length),
-            fold,
-            parameters,
-            length,
-            integer=integer,
-            runs=max(1, runs // len(_LENGTHS)),
-            seed=number,
+        each = max(1, runs // len(_LENGTHS))
+        compare_at_random(
+            Unrolled(machine, length), fold, parameters, length, whole, integer=integer, runs=each, seed=number
         )
-        compared, passed_over, leaves = compared + found.runs, passed_over + found.passed_over, leaves + found.leaves
-        if found.disagreement is not None:
-            return Agreement(compared, passed_over, leaves, found.disagreement)
-    return Agreement(compared, passed_over, leaves, None)
+    paths = steps = 0
+    for part in machine.parts:
+        if whole.disagreement is not None or not runs:
+            break
+        compared = Compared(whole.coverage)
+        compare_regions(part.read, part.program, part.data, parameters, compared)
+        paths += sum(not leaf.is_null for leaf in part.read.leaves)
+        steps += len(compared.seen)
+        whole.add(compared)
+    return replace(whole.agreement(paths or None), leaves=steps)

@@ -18,11 +18,14 @@ from dpaudit.documents import plain_value
 from dpaudit.errors import UsageError
 from dpaudit.function import Mechanism, Shape, mechanism
 from dpaudit.neighbours.relation import Relation, parse_relation
-from dpaudit.program.agreement import Agreement, agree
+from dpaudit.program.agreement import Agreement, Compared, compare_at_random
 from dpaudit.program.budget import now
+from dpaudit.program.fold import Fold
+from dpaudit.program.regions import compare_regions
 from dpaudit.program.symbol import short_decimal
 from dpaudit.program.symbolic import queries, read
 from dpaudit.program.tree import Tree
+from dpaudit.program.watching import Watched
 from dpaudit.proof.alignment import AlignedClass, Alignment, align
 from dpaudit.proof.certificate import tree_certificate
 
@@ -68,6 +71,7 @@ class Proof:
         tree: all paths of the program.
         alignment: all classes with their shifts.
         agreement: what concrete runs of the program showed.
+        open_ends: what can run and was not read, in words; the bound is one of the program only where there is none.
     """
 
     name: str
@@ -76,6 +80,7 @@ class Proof:
     tree: Tree
     alignment: Alignment
     agreement: Agreement
+    open_ends: tuple[str, ...] = ()
 
     @property
     def bound(self) -> Fraction | None:
@@ -147,7 +152,9 @@ def prove_program(
         )
     integer = values == "integer"
     now("reading it")
-    tree = read(found.function, queries(length, integer=integer), given)
+    watched = Watched(found.function, given, is_fold=isinstance(found.function, Fold))
+    data = queries(length, integer=integer)
+    tree = read(found.function, data, given, watched)
     live = [leaf for leaf in tree.leaves if not leaf.is_null]
     if all(leaf.output[0] == "exception" for leaf in live):
         raise UsageError(f"{found.name} raises in every run: {live[0].output[1]}")
@@ -157,13 +164,26 @@ def prove_program(
             "give domain='integer' if the answers are whole numbers"
         )
     now("comparing runs with it")
-    agreement = agree(tree, found.function, given, length, integer=integer, runs=runs)
+    compared = Compared(watched.runs)
+    compare_at_random(tree, found.function, given, length, compared, integer=integer, runs=runs)
+    if runs and compared.disagreement is None:
+        compare_regions(tree, found.function, data, given, compared)
+    agreement = compared.agreement(len(live))
     if agreement.disagreement is not None:
         raise UsageError(f"{found.name} is read wrongly: {agreement.disagreement}; so nothing is proved of it")
     now("aligning its paths")
     scope = Scope(length, values, which, {name: as_text(value) for name, value in given.items()})
     digest = f"sha256:{found.digest}" if found.digest else ""
-    return Proof(found.name, digest, scope, tree, align(tree, which, length), agreement)
+    open_ends = (*watched.open(), *missed(agreement))
+    return Proof(found.name, digest, scope, tree, align(tree, which, length), agreement, open_ends)
+
+
+def missed(agreement: Agreement) -> tuple[str, ...]:
+    """Say how many paths no run could be compared with; nothing where there is none."""
+    if not agreement.missed:
+        return ()
+    paths = "path" if agreement.missed == 1 else "paths"
+    return (f"no run could be compared with {agreement.missed:,} {paths} of {agreement.paths:,}",)
 
 
 def as_text(value: Any) -> str:

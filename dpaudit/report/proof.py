@@ -63,6 +63,17 @@ def proof_part(evidence: Evidence, claim: Claim | None) -> ProofPart | None:
         ("Method", proof.method),
         ("Paths through the program", f"{count_text(proof.paths)}, all of them"),
     ]
+    compared = proof.comparison
+    if compared is not None and compared.runs:
+        facts.append(
+            (
+                "Compared with runs",
+                f"{count_text(compared.compared)} of {count_text(compared.paths)} paths, by {count_text(compared.runs)} "
+                f"runs that agree; {count_text(compared.passed_over)} more came too close to a branch to say",
+            )
+        )
+    if compared is not None:
+        facts += [("Not read", each) for each in compared.open_ends]
     certificate = None
     if proof.certificate is not None:
         size = len(json.dumps(proof.certificate, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
@@ -79,6 +90,8 @@ def proof_part(evidence: Evidence, claim: Claim | None) -> ProofPart | None:
 
 def _sentence(evidence: Evidence, proof: Proof, upper: Bound | None, claim: Claim | None) -> str:
     letter = symbol(evidence)
+    if proof.comparison is not None and proof.comparison.open_ends:
+        return f"Nothing is proved of {letter}: not all that can run of the program was read."
     if upper is None:
         text = f"No finite upper bound of {letter} was found; {without_bound(evidence)}."
         exact = exact_lower(evidence)
@@ -153,8 +166,8 @@ def _outside(proof: Proof, *, bounded: bool) -> list[tuple[str, str]]:
         *listed,
         (
             "The program itself",
-            "Runs of the program were compared with what was read of it. Randomness from elsewhere, or code that "
-            "looks at what kind of number it is given, could still escape.",
+            "Runs of the program were compared with what was read of it, and what its code came through; code of "
+            "libraries was not followed. What only another machine, interpreter or library does could still escape.",
         ),
         ("Side channels", "Running time and memory are outside."),
     ]

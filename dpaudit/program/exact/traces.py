@@ -21,7 +21,7 @@ from dpaudit.program.outcome import Raised, run_once, same
 
 MOST_TRACES = 200_000
 MOST_DRAWS_OF_A_TRACE = 500
-_CHECKED_TRACES = 256
+_CHECKED_TRACES = 4_096
 _CLOSE = 1e-9  # between a probability and the same in floats
 
 Weight = Fraction | Exact
