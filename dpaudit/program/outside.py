@@ -122,11 +122,12 @@ class State:
 
     def _digests(self) -> dict[str, str]:
         found: dict[str, str] = {}
-        roots: dict[str, Any] = {"the function": self._function}
+        roots: dict[str, Any] = {}
         for code, ran in self._coverage.ran.items():
             for name in _names_in(code):
                 if name in ran.names:
                     roots.setdefault(name, ran.names[name])
+        roots["something that the function holds"] = self._function
         for name, value in roots.items():
             state = hashlib.sha256()
             self._walk(value, state, {})
