@@ -65,7 +65,7 @@ def test_what_the_scope_rules_out_is_not(program, parameters):
 
 
 def test_what_a_run_comes_through_and_no_path_is_named():
-    tree, watched = read_whole(by_parameter, mode="sign")
+    _tree, watched = read_whole(by_parameter, mode="sign")
     with watched.runs.following():
         by_parameter([0.0], None, mode="none")
     assert any(said.endswith("which a run came through") for said in watched.open())
