@@ -63,6 +63,7 @@ class Dependence:
         self._coverage, self._parameters, self._is_fold = coverage, frozenset(parameters), is_fold
         self._scopes: dict[ast.AST, _Scope] = {}
         self._busy: set[tuple[int, str]] = set()
+        self._called: set[Function] = set()  # whose callers are known
         self._settle()
 
     # --- what callers gave -------------------------------------------------------------------------------
@@ -70,6 +71,7 @@ class Dependence:
     def _settle(self) -> None:
         """Find what all parameters depend on: nothing, until some call gives what does."""
         places = [(code, ran, self.function_of(code)) for code, ran in self._coverage.ran.items()]
+        self._called = {node for _, _, node in places if node is not None}
         changed = True
         while changed:
             changed = False
@@ -162,7 +164,7 @@ class Dependence:
             bound = scope.bound.get(node.id, [])
             if any(how != "value" or not self.is_shaped(value) for how, value in bound):
                 return False
-            return bool(bound) or scope.shaped.get(node.id, True)
+            return bool(bound) or (scope.node in self._called and scope.shaped.get(node.id, True))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _KEEPS:
             return all(self.is_shaped(each) or self.label(each) == FREE for each in node.args)
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
@@ -180,7 +182,8 @@ class Dependence:
             return FREE  # as far as it depends on itself
         self._busy.add(key)
         try:
-            found = scope.labels.get(name, FREE)
+            is_known = scope.node in self._called or scope.node is _NOWHERE or name in scope.bound
+            found = scope.labels.get(name, FREE) if is_known else DATA
             for how, value in scope.bound.get(name, []):
                 if how == "place" and value is not None:  # counted along: free where what is counted has a known length
                     found = max(found, FREE if self.is_shaped(value) else self.label(value))
@@ -227,11 +230,9 @@ class Dependence:
             return None
         found = [each for each in _functions(code.co_filename) if _starts(each) == code.co_firstlineno]
         if code.co_name == "<lambda>":
-            spans = [span for span in code.co_positions() if span[0] is not None and span[2] is not None]
+            spans = [span for span in code.co_positions() if None not in span and span[2] != span[3]]
             lambdas = [each for each in found if isinstance(each, ast.Lambda)]
-            return next(
-                (each for each in lambdas if spans and all(_holds(each.body, span) for span in spans[1:])), None
-            )
+            return next((each for each in lambdas if spans and all(_holds(each, span) for span in spans)), None)
         return next((each for each in found if getattr(each, "name", None) == code.co_name), None)
 
     # --- gaps --------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ _PURE = {
     "hashlib", "base64", "binascii", "unicodedata",
 }  # fmt: skip
 _STRANGE = {"id", "vars", "dir", "globals", "locals", "eval", "exec", "compile", "open", "input", "__import__",
-            "breakpoint", "memoryview", "setattr", "delattr"}  # fmt: skip
+            "breakpoint", "memoryview"}  # fmt: skip
 _LOOKS = {"type", "hasattr", "getattr", "callable", "issubclass"}
 _HIDDEN = {
     "__code__", "__globals__", "__closure__", "__defaults__", "__kwdefaults__", "__slots__", "__subclasses__",
@@ -75,6 +75,8 @@ def _why_strange(part: ast.AST, names: Mapping[str, Any], dependence: Dependence
         asked = part.args[:1]
         if any(dependence.label(each) != FREE and not dependence.is_shaped(each) for each in asked):
             return f"looks at the {'type' if part.func.id == 'type' else 'inside'} of a value ({part.func.id})"
+    if isinstance(part, ast.Call) and getattr(part.func, "id", "") in ("setattr", "delattr") and part.args:
+        return "changes a module" if isinstance(module_value(part.args[0], names), types.ModuleType) else None
     if isinstance(part, ast.Assign | ast.AugAssign):
         targets = part.targets if isinstance(part, ast.Assign) else [part.target]
         for each in targets:
@@ -83,6 +85,9 @@ def _why_strange(part: ast.AST, names: Mapping[str, Any], dependence: Dependence
     if not isinstance(part, ast.Name | ast.Attribute):
         return None
     value = module_value(part, names)
+    within = module_value(getattr(part, "_parent", part), names)
+    if sys.exit in (value, within):
+        return None
     if isinstance(part, ast.Name) and part.id in _STRANGE and value is getattr(builtins, part.id, None):
         return f"calls {part.id}"
     if isinstance(value, types.ModuleType):

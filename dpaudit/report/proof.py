@@ -69,7 +69,8 @@ def proof_part(evidence: Evidence, claim: Claim | None) -> ProofPart | None:
             (
                 "Compared with runs",
                 f"{count_text(compared.compared)} of {count_text(compared.paths)} paths, by "
-                f"{count_text(compared.runs)} runs that agree; {count_text(compared.passed_over)} more came too close to a branch to say",
+                f"{count_text(compared.runs)} runs that agree; "
+                f"{count_text(compared.passed_over)} more came too close to a branch to say",
             )
         )
     if compared is not None:
