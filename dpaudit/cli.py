@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import io
+import itertools
 import os
 import signal
 import sys
@@ -43,6 +44,16 @@ class _Program(click.Group):
         """Return the names of all commands, in the order of the help."""
         return list(_COMMANDS)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is typed; where there is none of that name, say which was meant."""
+        if args and not args[0].startswith("-") and args[0] not in _COMMANDS:
+            from dpaudit.errors import nearest
+
+            ctx.fail(f"no command {args[0]!r}; {nearest(args[0], _COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command by its name."""
         if cmd_name not in _COMMANDS:
@@ -63,7 +74,7 @@ class _Program(click.Group):
             if sys.stdout is not None:
                 sys.stdout.flush()
         except (click.Abort, KeyboardInterrupt):
-            _say("interrupted; there is no verdict")
+            _say(f"interrupted; there is no verdict; {_kept(args)}")
             return _INTERRUPTED
         except click.ClickException as error:
             error.show()
@@ -71,6 +82,16 @@ class _Program(click.Group):
         except BaseException as error:  # whatever it is: it must end neither in exit code 0 nor in 1
             return _report_failure(error)
         return code if isinstance(code, int) else 0
+
+
+def _kept(args: Sequence[str] | None) -> str:
+    """Say what an interrupted command leaves behind."""
+    words = list(sys.argv[1:] if args is None else args)
+    file = next((after for word, after in itertools.pairwise(words) if word == "--resume"), None)
+    file = file or next((word.partition("=")[2] for word in words if word.startswith("--resume=")), None)
+    if file is None:
+        return "nothing was kept (audit --resume FILE keeps finished blocks)"
+    return f"finished blocks are kept in {file!r}, and the same command goes on from there"
 
 
 def _report_failure(error: BaseException) -> int:

@@ -118,6 +118,15 @@ def _inferred(names: Mapping[str, Any], title: str) -> tuple[Shape, frozenset[st
     return (Shape.SEEDED if "rng" in asked else Shape.OPAQUE), asked
 
 
+_SIZES = ("n_samples", "num_samples", "nsamples", "n_runs", "samples", "n")
+
+
+def _size_hint(missing: list[str]) -> str:
+    """What to do where the number of outputs of a call has another name than ours."""
+    other = next((name for name in missing if name in _SIZES), None)
+    return "" if other is None else f"; where {other} says how many outputs a call returns, name it size"
+
+
 _NEEDED = {Shape.PROGRAM: "noise", Shape.SAMPLER: "size", Shape.SEEDED: "rng", Shape.OPAQUE: None}
 
 
@@ -285,7 +294,8 @@ class Mechanism:
         merged = {**self.defaults, **given}
         missing = [name for name, value in merged.items() if value is inspect.Parameter.empty]
         if missing:
-            raise UsageError(f"{self.name} needs a value for {', '.join(missing)}; give the parameter {missing[0]}=…")
+            how = f"give the parameter {missing[0]}=…{_size_hint(missing)}"
+            raise UsageError(f"{self.name} needs a value for {', '.join(missing)}; {how}")
         return merged
 
     def claim_for(self, parameters: Mapping[str, Any]) -> Claim | None:
@@ -407,6 +417,37 @@ def mechanism(function: Callable[..., Any] | None = None, **options: Unpack[Opti
     return _declared(function, **options)
 
 
+def _refuse_other_callables(function: Callable[..., Any], title: str) -> None:
+    """Raise `UsageError` for what can be called, and returns no output of a mechanism."""
+    if inspect.isclass(function):
+        raise UsageError(
+            f"{title} is a class, and a call of it makes an object; write a function around it: "
+            f"def release(data, rng): return {title}(…).its_method(data)"
+        )
+    if inspect.iscoroutinefunction(function):
+        raise UsageError(
+            f"{title} is async, and a call of it returns a coroutine; write a function around it: "
+            f"def release(data): return asyncio.run({title}(data))"
+        )
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise UsageError(
+            f"{title} is a generator, and a call of it runs nothing; write a function that returns what it yields: "
+            f"def release(data, rng): return list({title}(data, rng))"
+        )
+    qualified = getattr(function, "__qualname__", "")
+    owner = qualified.rpartition(".")[0].rpartition(".")[2]
+    if inspect.isfunction(function) and owner.isidentifier() and _first_parameter(function) == "self":
+        raise UsageError(
+            f"{qualified} is a method without its object, so that the data would stand for self; write a function "
+            f"around it: def release(data, rng): return {owner}(…).{title}(data)"
+        )
+
+
+def _first_parameter(function: Callable[..., Any]) -> str:
+    code = getattr(function, "__code__", None)
+    return str(code.co_varnames[0]) if code is not None and code.co_argcount else ""
+
+
 def _declared(
     function: Callable[..., Any],
     *,
@@ -428,6 +469,7 @@ def _declared(
     versions: Mapping[str, str] | None = None,
 ) -> Mechanism:
     title = name or _title(function)
+    _refuse_other_callables(function, title)
     try:
         names, open_ended = _names(function)
     except UsageError:

@@ -181,6 +181,8 @@ def _executed(path: str, file: Path, name: str) -> ModuleType:
         if isinstance(error, KeyboardInterrupt):
             raise
         why = f"{type(error).__name__}: {error}{how_to_install(error)}"
+        if isinstance(error, SystemExit):
+            why += "; a file that is a script too keeps what it does then under if __name__ == '__main__':"
         raise UsageError(f"cannot import {path!r}{_line(error, file)}: {why}") from error
     return module
 

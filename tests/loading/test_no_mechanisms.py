@@ -1,0 +1,83 @@
+"""Does everything that is callable and no mechanism get a sentence that says what to write instead?"""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+import dpaudit as dp
+from dpaudit.cli import cli
+
+MODULE = """
+class Counter:
+    def __init__(self, scale=1.0):
+        self.scale = scale
+    def release(self, data, rng):
+        return len(data) + rng.laplace(0, self.scale)
+    def __call__(self, data, rng):
+        return self.release(data, rng)
+
+async def later(data, rng):
+    return len(data)
+
+def yields(data, rng):
+    yield len(data)
+
+def sampled(data, n_samples, rng):
+    return len(data) + rng.laplace(size=n_samples)
+
+instance = Counter()
+method = instance.release
+"""
+REFUSED = {
+    "Counter": ["is a class", "def release(data, rng): return Counter("],
+    "Counter.release": ["is a method without its object", "Counter(…).release(data)"],
+    "later": ["is async", "asyncio.run(later(data))"],
+    "yields": ["is a generator", "list(yields(data, rng))"],
+    "sampled": ["needs a value for n_samples", "name it size"],
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_no_mechanism_gets_a_sentence(name, tmp_path):
+    (tmp_path / "m.py").write_text(MODULE)
+    with pytest.raises(dp.UsageError) as refusal:
+        dp.audit(f"{tmp_path}/m.py:{name}", claim="epsilon=1", pairs=[([1], [])], runs=200, seed=0)
+    assert all(words in str(refusal.value) for words in REFUSED[name])
+
+
+@pytest.mark.parametrize("name", ["instance", "method", "instance.release"])
+def test_objects_and_their_methods_are_audited(name, tmp_path):
+    (tmp_path / "m.py").write_text(MODULE)
+    evidence = dp.audit(f"{tmp_path}/m.py:{name}", claim="epsilon=1", pairs=[([1], [])], runs=2_000, seed=0)
+    assert evidence.target.asks == "seeded"
+
+
+def test_a_script_that_reads_its_arguments_says_what_to_do(tmp_path):
+    (tmp_path / "s.py").write_text("import sys\nsys.exit(2)\ndef f(data): return 0\n")
+    with pytest.raises(dp.UsageError, match="under if __name__ == '__main__':"):
+        dp.audit(f"{tmp_path}/s.py:f", claim="epsilon=1", pairs=[([1], [])], runs=200, seed=0)
+
+
+def test_a_mistyped_command_gets_the_nearest():
+    result = CliRunner().invoke(cli, ["aduit", "laplace"])
+    assert result.exit_code == 2 and "did you mean 'audit'" in result.output + (result.stderr or "")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["audit", "laplace"], "nothing was kept"),
+        (["audit", "laplace", "--resume", "b.json"], "kept in 'b.json'"),
+        (["audit", "laplace", "--resume=b.json"], "kept in 'b.json'"),
+    ],
+)
+def test_an_interrupted_command_says_what_was_kept(words, said, monkeypatch, capfd):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("click.Group.main", interrupted)
+    with pytest.raises(SystemExit) as stop:
+        cli.main(words)
+    assert stop.value.code == 130
+    assert said in capfd.readouterr().err
