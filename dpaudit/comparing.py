@@ -16,13 +16,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpaudit.bounds.interval import loss_interval
+from dpaudit.bounds.statement import BOTH_SIDES, GUESS, ODDS
 from dpaudit.evidence import Evidence
 from dpaudit.members import Bound, Verdict, round_outward
 from dpaudit.privacy import parse_claim
 from dpaudit.report.kinds import COUNTEREXAMPLE
 from dpaudit.report.numerals import NBSP, claim_text
 
-_METHODS = ("guess", "joint", "two-sided joint")
+_METHODS = ("guess", "joint", "two-sided joint", GUESS, ODDS, BOTH_SIDES)
 _EVEN = 0.7071  # the weight of both counts of an event with many degrees, which has none of its own
 
 
@@ -34,7 +35,7 @@ class EventLoss:
         event: which outputs speak for which side, in words.
         pair: digests of the two datasets.
         parameter: what the ends are values of: "epsilon", "mu" or "rho"; at ``delta`` or a Rényi ``order``, or 0.
-        method: how the loss is read: "guess", "joint" or "two-sided joint".
+        method: how the loss is read: as the bound was, and with many degrees as an event of both sides.
         runs: measuring runs of both sides.
         low, high: certain ends, rounded outward; ``high`` is ∞ where the counts leave any loss possible.
         considered: how many events of the audit have an interval; the error is divided by them.
@@ -126,7 +127,7 @@ def _ranked(bounds: Sequence[Bound]) -> list[int]:
 def _method(bound: Bound) -> str:
     """How the loss of an event is read: one of many degrees as one that speaks for either side."""
     if isinstance(bound.weight, tuple):
-        return "two-sided joint"
+        return BOTH_SIDES
     return bound.method.replace("enumerated ", "")  # which only orders the outcomes, for few runs
 
 

@@ -457,7 +457,7 @@ def _measured(question: Question, event: Event, chances: Sequence[float], runs: 
     """Count an event that is known beforehand on fresh runs."""
     counts = measure_event(question, 0, event, runs, Purpose.WITNESS, Watch())
     p, q = (min(max(chance, 1 / runs), 1 - 1 / runs) for chance in chances)
-    weight = float(f"{event_weight('joint', p, q, runs, question.notion):.6g}")
+    weight = float(f"{event_weight(p, q, (runs / 2, runs / 2), question.notion):.6g}")
     confidence = 1 - error
     value = lower_bound("joint", counts, claim=question.notion, weight=weight, error=1 - confidence)
     return Bound(

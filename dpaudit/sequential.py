@@ -2,10 +2,10 @@
 
 All runs are bet on in the order in which they come, with events that only earlier runs have chosen: the first few
 runs choose, and ever longer *epochs* follow, each with events chosen from all runs before it. In an epoch the blocks
-of all pairs take turns, so that one pair that breaks the claim ends the audit early. After every run (after a few,
-where blocks are long) the wealth of the bets is looked at (`dpaudit.bounds.sequential`); the audit stops where it
-refutes the claim, at the limit of runs, or when the time is over. Any moment may be the last: no output has to wait.
-The runs that count are those that were read by then; the block that they stand in was made to its end.
+of all pairs take turns, so that one pair that breaks the claim ends the audit early. After every two runs, one of each
+side (after more, where blocks are long), the wealth of the bets is looked at (`dpaudit.bounds.sequential`); the audit
+stops where it refutes the claim, at the limit of runs, or when the time is over. Any moment may be the last: no output
+has to wait. The runs that count are those that were read by then; the block that they stand in was made to its end.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from dpaudit.bounds.sequential import (
 )
 from dpaudit.event import Coordinate, Event, Rule
 from dpaudit.function import Shape
-from dpaudit.game.blocks import Block, Purpose, RaisedTogetherError, Watch, block_size, order_of, play
+from dpaudit.game.blocks import Block, Purpose, RaisedTogetherError, Watch, block_size, play, sides_of
 from dpaudit.game.outputs import Outputs
 from dpaudit.members import Attempt, Bound, Candidate, Counts, Epoch, Sequential, Stake, round_outward
 from dpaudit.question import Question
@@ -136,7 +136,7 @@ class _Course:
         self.question, self.tell, self.seconds = question, tell, seconds
         self.claim = just_above(question.notion)
         count = len(question.pairs)
-        limits = [total // count + (pair < total % count) if seconds is None else _NEVER for pair in range(count)]
+        limits = [total // count // 2 * 2 if seconds is None else _NEVER for _ in range(count)]
         self.pairs = [_Pair(number, limit, Fortune(self.claim)) for number, limit in enumerate(limits)]
         self.total, self.error = sum(limits), 1 - question.confidence
         self.enough = replace(question.rule, repeatable=False).at_once  # the level at which the claim is refuted
@@ -152,7 +152,7 @@ class _Course:
         end = _FIRST
         while not stopped and not over and any(pair.made < pair.limit for pair in self.pairs):
             stopped, over = self._epoch(end)
-            end = max(int(end * _GROWTH), end + _LEAST_BLOCK)
+            end = max(int(end * _GROWTH) // 2 * 2, end + _LEAST_BLOCK)
         for pair in self.pairs:
             if stopped:
                 self._look_on(pair)
@@ -199,7 +199,7 @@ class _Course:
                 done = made[pair.number]
                 largest = block_size(self.question.runs_as, pair.width)
                 size = min(max(done // _PARTS, _LEAST_BLOCK) if done else _FIRST, largest, end - done)
-                size = min(size, ends[pair.number] - done)
+                size = min(size, ends[pair.number] - done) // 2 * 2
                 if size > 0:
                     found.append(Block(Purpose.SEQUENTIAL, pair.number, pair.blocks, size))
                     pair.blocks += 1
@@ -233,7 +233,6 @@ class _Course:
 
     def _read(self, pair: _Pair, block: Block, outputs: tuple[Outputs, Outputs]) -> bool:
         """Read the runs of a block one after another; whether they refuted the claim, and reading stopped there."""
-        sizes = len(outputs[0]), len(outputs[1])
         self.reached = pair.made + block.size
         if pair.made + block.size <= self._cap(pair) and pair.kept == pair.made:
             pair.outputs.append(outputs)
@@ -242,10 +241,10 @@ class _Course:
             pair.made += block.size
             self.learning += block.size
             return False
-        one_by_one = self.question.runs_as is Shape.OPAQUE
-        sides = order_of(self.question.game, block, sizes, in_order=one_by_one)
+        sides = sides_of(self.question.game, block)
         labels = [_in_order(choice.event, outputs, sides) for choice in pair.choices]
-        looks = np.unique(np.linspace(0, block.size, min(block.size, _LOOKS) + 1).astype(np.int64)[1:])
+        twos = block.size // 2  # bets gain nothing on average over two runs, and only then is it looked
+        looks = 2 * np.unique(np.linspace(0, twos, min(twos, _LOOKS) + 1).astype(np.int64)[1:])
         counts = pair.own + np.stack([_looked(sides, own, looks) for own in labels], axis=1)
         own = pair.fortune.watch(counts)
         others = np.delete(self.wealth, pair.number)

@@ -9,7 +9,7 @@ since one penalty does not fit both a broad difference and a rare leak.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,10 @@ import numpy as np
 from dpaudit.attack.families import Fitted, families
 from dpaudit.attack.grades import Graded, graded
 from dpaudit.attack.ladder import FEW_CELLS, Ladder, by_position, by_ratio, smoothed
+from dpaudit.attack.methods import method_for_both_sides, method_for_one_side, same_everywhere
 from dpaudit.attack.partition import Partition
-from dpaudit.attack.predict import event_weight, predicted_bound
-from dpaudit.bounds.statement import method_for
+from dpaudit.attack.predict import predicted_bound
+from dpaudit.bounds.statement import BOTH_SIDES, GUESS, MULTINOMIAL, SWAPPED
 from dpaudit.event import Event
 from dpaudit.game.outputs import Outputs
 from dpaudit.members import Candidate
@@ -47,8 +48,8 @@ class Choice:
     Attributes:
         name: "stable" or "rare".
         event: what is counted.
-        method: "guess", or "joint" or "two-sided joint", enumerated where runs are few; or a multinomial one.
-        weight: w₁ of a joint bound, None for a guess, all weights of a multinomial one.
+        method: as `dpaudit.bounds.statement.lower_bound` takes it.
+        weight: w₁ of a joint bound, all weights of a multinomial one, else None.
         share: this choice's share of the error level.
         considered: the best candidate of every family and method, best first.
     """
@@ -63,7 +64,7 @@ class Choice:
     @property
     def graded(self) -> bool:
         """Whether the event has degrees, each of which is counted."""
-        return isinstance(self.weight, tuple)
+        return self.method in (MULTINOMIAL, SWAPPED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,7 @@ class _Scored:
     method: str
     p: float
     q: float
+    rates: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)  # right and wrong on side 0, then on side 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ class _Stakes:
     @property
     def two_sided(self) -> str:
         """The method for events that speak for both sides."""
-        return "guess" if self.claim.pure else "two-sided joint"
+        return GUESS if self.claim.pure else BOTH_SIDES
 
     @property
     def smooth(self) -> tuple[float, float]:
@@ -221,30 +223,26 @@ def _picture(fitted: list[Fitted], stable: Partition) -> Partition:
     return shown.get("histogram of 64") or stable
 
 
-def _same_everywhere(value: float) -> float:
-    """Keep 6 digits: the last bits of logarithms differ between processors, and evidence should not."""
-    return float(f"{value:.6g}")
-
-
 def _choice(name: str, scored: _Scored, others: list[_Scored], stakes: _Stakes, share: float) -> Choice:
-    weight = None
-    if scored.method != "guess":
-        weight = event_weight(scored.method, scored.p, scored.q, max(stakes.measuring, 2), stakes.claim)
-        weight = _same_everywhere(weight)
-    method = method_for(scored.method, stakes.measuring / 2)
-    return Choice(name, scored.partition.event(scored.labels), method, weight, share, _considered(others))
+    event, half, error = scored.partition.event(scored.labels), max(stakes.measuring, 2) / 2, stakes.error * share
+    if event.toward(0) and event.toward(1):
+        method, weight = method_for_both_sides(scored.rates, (half, half), stakes.claim, error)
+    else:
+        p, q = scored.p, scored.q
+        if scored.method != "joint":  # it was tried as one of both sides, and has one alone
+            p, q = (scored.rates[0], scored.rates[3]) if event.toward(0) else (scored.rates[2], scored.rates[1])
+        method, weight = method_for_one_side(p, q, (half, half), stakes.claim, error)
+    return Choice(name, event, method, weight, share, _considered(others))
 
 
 def _considered(scored: list[_Scored]) -> tuple[Candidate, ...]:
     """The best candidates, for the record."""
     ranked = sorted(scored, key=lambda item: -item.predicted)
-    return tuple(
-        Candidate(item.partition.family, item.method, _same_everywhere(item.predicted)) for item in ranked[:12]
-    )
+    return tuple(Candidate(item.partition.family, item.method, same_everywhere(item.predicted)) for item in ranked[:12])
 
 
 def _graded_choice(bins: Graded, others: list[_Scored]) -> Choice:
-    own = Candidate(bins.partition.family, bins.method, _same_everywhere(bins.predicted))
+    own = Candidate(bins.partition.family, bins.method, same_everywhere(bins.predicted))
     considered = (own, *_considered(others)[:-1])
     return Choice("stable", bins.partition.event(bins.labels), bins.method, bins.weights, 1.0, considered)
 
@@ -302,18 +300,24 @@ def _best_pair(contest: _Contest, penalty: float, band: int | None) -> _Scored:
     ladder, counted, stakes = contest.ladder, contest.counted, contest.stakes
 
     def value(first: Integers, second: Integers) -> Floats:
-        p, q, n = _pair_rates(ladder, first, second, band)
+        p, q, n = _averaged(ladder, first, second, band)
         found = stakes.predict(p, q, n, n, penalty, two_sided=True)
         if counted is None:
             return found
         return np.minimum(
-            found, stakes.predict(*_pair_rates(counted, first, second, band), n, stakes.smooth[1], two_sided=True)
+            found, stakes.predict(*_averaged(counted, first, second, band), n, stakes.smooth[1], two_sided=True)
         )
 
     predicted, first, second = _refined(value, contest.starts[band], contest.fine, len(ladder.rungs))
-    p, q, n = _pair_rates(ladder, np.array([first]), np.array([second]), band)
+    at = np.array([first]), np.array([second])
+    p, q, n = _averaged(ladder, *at, band)
     labels = ladder.labels(first, second) if band is None else band * ladder.band_labels(first, second)
-    return _scored(predicted, contest.partition, labels, stakes.two_sided, p[0], q[0], n, n)
+    found = _scored(predicted, contest.partition, labels, stakes.two_sided, p[0], q[0], n, n)
+    totals = (max(ladder.known * ladder.total0, 1.0), max(ladder.known * ladder.total1, 1.0))
+    right0, wrong0, right1, wrong1 = (float(rate[0]) for rate in _pair_rates(ladder, *at, band))
+    own0 = (right0 * totals[0] + 0.5) / (totals[0] + 1.5), (wrong0 * totals[0] + 0.5) / (totals[0] + 1.5)
+    own1 = (right1 * totals[1] + 0.5) / (totals[1] + 1.5), (wrong1 * totals[1] + 0.5) / (totals[1] + 1.5)
+    return replace(found, rates=(*own0, *own1))
 
 
 def _refined(
@@ -340,7 +344,7 @@ def _promising(ladder: Ladder, coarse: Integers, band: int | None, stakes: _Stak
     """Return the pairs of rungs whose loss stands out most, at several degrees of doubt: a quick look at very many."""
     index = np.triu_indices(len(coarse), 0 if band is None or len(coarse) == 1 else 1)
     pairs = np.stack([coarse[index[0]], coarse[index[1]]], axis=1)
-    p, q, n = _pair_rates(ladder, pairs[:, 0], pairs[:, 1], band)
+    p, q, n = _averaged(ladder, pairs[:, 0], pairs[:, 1], band)
     low, high = (p * n + 0.5) / (n + 1), (q * n + 0.5) / (n + 1)
     loss = np.log(np.maximum(low - stakes.claim.delta, 1e-300) / high)
     noise = np.sqrt((1 / low + 1 / high) / (n + 1))
@@ -348,16 +352,23 @@ def _promising(ladder: Ladder, coarse: Integers, band: int | None, stakes: _Stak
     return np.asarray(pairs[sorted(best)])
 
 
-def _pair_rates(ladder: Ladder, first: Integers, second: Integers, band: int | None) -> tuple[Floats, Floats, float]:
-    """Frequencies of right and of wrong guesses, and the runs behind them."""
-    front0, front1, _, _ = ladder.rates(first)
-    upto0, upto1, back0, back1 = ladder.rates(second)
+def _averaged(ladder: Ladder, first: Integers, second: Integers, band: int | None) -> tuple[Floats, Floats, float]:
+    """Frequencies of right and of wrong guesses, averaged over the sides, and the runs behind them."""
     both = max(ladder.known * (ladder.total0 + ladder.total1), 1.0)
     slack = (ladder.slack[first] + ladder.slack[second]) / both
+    right0, wrong0, right1, wrong1 = _pair_rates(ladder, first, second, band)
+    return (right0 + right1) / 2, (wrong0 + wrong1) / 2 + slack, both
+
+
+def _pair_rates(ladder: Ladder, first: Integers, second: Integers, band: int | None) -> tuple[Floats, ...]:
+    """Frequencies of right and of wrong guesses on side 0, and then on side 1."""
+    front0, front1, _, _ = ladder.rates(first)
+    upto0, upto1, back0, back1 = ladder.rates(second)
     if band is None:
-        return (front0 + back1) / 2, (front1 + back0) / 2 + slack, both
-    right, wrong = (front0 + upto1 - front1) / 2, (front1 + upto0 - front0) / 2
-    return (right, wrong + slack, both) if band == 1 else (wrong, right + slack, both)
+        return front0, back0, back1, front1
+    if band == 1:
+        return front0, upto0 - front0, upto1 - front1, front1
+    return upto0 - front0, front0, front1, upto1 - front1
 
 
 def _one_sided(ladder: Ladder, at: Integers) -> tuple[Floats, Floats, Floats, Floats]:

@@ -21,8 +21,8 @@ import numpy as np
 
 from dpaudit.attack.choose import Choice
 from dpaudit.attack.doubles import steps
+from dpaudit.attack.methods import method_for_one_side
 from dpaudit.attack.partition import score_of
-from dpaudit.attack.predict import event_weight
 from dpaudit.bounds import probability_at_least
 from dpaudit.event import Event, Reach, Rule, Score, Step
 from dpaudit.game.outputs import Outputs
@@ -41,6 +41,7 @@ _DECIMALS = 12  # digits: a number that so few say is a rounded one
 _LEAST_FINE = 5
 _DOUBT, _MORE_DOUBT = 0.05, 0.005  # error of the bounds that compare events; more of one there are many like it
 _SHOWN = 12
+_USUAL_ERROR = 0.05  # at which methods are compared
 _UNITS = (1.0, 0.1, 0.01)
 
 
@@ -85,10 +86,8 @@ def choose_low_bits(
     rated.sort(key=lambda entry: -entry[0])
     _, item, at, below, side = rated[0]
     cells = item.below if below else item.above
-    method, weight = ("guess" if claim.pure else "joint"), None
-    if not claim.pure:
-        p, q = ((float(cells[own][at]) + 0.5) / (runs[own] + 1) for own in (side, 1 - side))
-        weight = float(f"{event_weight(method, p, q, measuring, claim):.6g}")
+    p, q = ((float(cells[own][at]) + 0.5) / (runs[own] + 1) for own in (side, 1 - side))
+    method, weight = method_for_one_side(p, q, (measuring / 2, measuring / 2), claim, _USUAL_ERROR)
     considered = tuple(
         Candidate(_words(entry[1]), method, float(f"{max(entry[0], -99.0):.6g}")) for entry in rated[:_SHOWN]
     )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaincinv, ndtr, ndtri
 
-from dpaudit.bounds import joint_weight, two_sided_weight
+from dpaudit.bounds import joint_weight
 from dpaudit.privacy import ApproxDP, Claim, PureDP
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -87,12 +87,10 @@ def sensitivity(claim: Claim, p: Floats, q: Floats) -> tuple[Floats, Floats]:
         return np.where(usable, down_p, ratio_p), np.where(usable, down_q, ratio_q)
 
 
-def event_weight(method: str, p: float, q: float, runs: float, claim: Claim) -> float:
-    """Return w₁ of the joint bound for an event with probabilities p and q, from ``runs`` runs of both sides."""
+def event_weight(p: float, q: float, runs: tuple[float, float], claim: Claim) -> float:
+    """Return w₁ of the joint bound for an event with probabilities p and q, from runs of its side and of the other."""
     slope_p, slope_q = (float(x) for x in sensitivity(claim, np.array(p), np.array(q)))
-    if method == "joint":
-        return joint_weight(p, q, runs / 2, runs / 2, slope_p, slope_q)
-    return two_sided_weight(p, q, runs, slope_p, slope_q)
+    return joint_weight(p, q, *runs, slope_p, slope_q)
 
 
 def _below(counts: Floats, chance: float) -> Floats:

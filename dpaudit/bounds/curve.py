@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpaudit.bounds.joint import Region
-from dpaudit.bounds.statement import numbers_of, region_of
+from dpaudit.bounds.statement import region_from
 from dpaudit.members import Bound
 from dpaudit.privacy import Claim, GaussianDP
 
@@ -114,9 +114,8 @@ def region_of_bound(bound: Bound) -> Region:
     """
     if bound.counts is None or not isinstance(bound.weight, float):
         raise ValueError("a statement of the curve needs counts and a weight")
-    numbers = numbers_of(bound.method, bound.counts)
     own = about(bound.parameter, bound.notion)
-    return region_of(bound.method, numbers, own, bound.weight, 1 - bound.confidence)
+    return region_from(bound.method, bound.counts, own, bound.weight, 1 - bound.confidence)
 
 
 def delta_at_least(regions: Sequence[Region], epsilons: ArrayLike) -> Floats:

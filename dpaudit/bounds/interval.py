@@ -5,9 +5,9 @@ much it told at most. The upper end is the lower one in a mirror: with the sides
 other's place the same regions bound p from above and q from below, and what increases in p and decreases in q is at
 most its largest value over the corners. Both ends are exact at every number of runs; each takes half of the error.
 
-The loss of an event is what its own kind of bound is about: logit P(right | guessed) for a guess, and the claim's
-`least` at the probabilities of the event for the others. It is a loss of the mechanism too, but seldom all of it: an
-upper end says nothing of other events, and so never that something is private.
+The loss of an event is what its own kind of bound is about: for a guess logit P(right | guessed), given sides the mean
+of it over both sides, and the claim's `least` at the probabilities of the event for the others. It is a loss of the
+mechanism too, but seldom all of it: an upper end says nothing of other events, and so never that something is private.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ import numpy as np
 
 from dpaudit.bounds.binomial import probability_at_most
 from dpaudit.bounds.joint import Region, joint_region, two_sided_region
-from dpaudit.bounds.statement import guesses_of, lower_bound, numbers_of
+from dpaudit.bounds.sides import region_given_sides
+from dpaudit.bounds.statement import BOTH_SIDES, GUESS, ODDS, guesses_of, lower_bound, numbers_of
 from dpaudit.members import Counts
 from dpaudit.privacy import Claim, RenyiDP, ZeroConcentratedDP
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
+_EVEN = math.sqrt(0.5)
 _ORDERS = 1 + np.geomspace(1e-4, 1e4, 600)  # of Rényi divergences that bound ρ from above, 3 % apart
 
 
@@ -50,6 +52,10 @@ def loss_interval(
 
 
 def _greatest(method: str, counts: Counts, claim: Claim, weight: float | None, error: float) -> float:
+    if method == GUESS:
+        return _greatest_given_sides(counts, error)
+    if method == ODDS:
+        method, weight = "joint", _EVEN
     if method == "guess":
         right, wrong = guesses_of(counts)
         most = float(probability_at_most(right, right + wrong, error))
@@ -60,6 +66,20 @@ def _greatest(method: str, counts: Counts, claim: Claim, weight: float | None, e
     return float(np.max(_outer(claim, mirrored.q, mirrored.p)))
 
 
+def _greatest_given_sides(counts: Counts, error: float) -> float:
+    """The most that half of logit u + logit v can be: of a side's guesses u, and v on the other, are right.
+
+    Given the guesses of each side the right ones are independent binomials, like the runs of a joint region.
+    """
+    right, wrong = (counts.toward0[0], counts.toward1[1]), (counts.toward1[0], counts.toward0[1])
+    made = right[0] + wrong[0], right[1] + wrong[1]
+    region = joint_region(wrong[0], made[0], right[1], made[1], weight=_EVEN, error=error)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        losses = (np.log1p(-region.p) - np.log(region.p) + np.log(region.q) - np.log1p(-region.q)) / 2
+    found = np.where((region.p <= 0) | (region.q >= 1), np.inf, losses)
+    return max(0.0, float(np.max(found)))
+
+
 def _mirrored(method: str, counts: Counts, weight: float, error: float) -> Region:
     """The region whose corners bound q from below (its p) and p from above (its q).
 
@@ -67,6 +87,10 @@ def _mirrored(method: str, counts: Counts, weight: float, error: float) -> Regio
     one takes its place: any region is certain that was chosen before measuring.
     """
     other = math.sqrt(1 - weight * weight)
+    if method == BOTH_SIDES:
+        side0 = counts.toward1[0], counts.toward0[0], counts.runs[0]
+        side1 = counts.toward0[1], counts.toward1[1], counts.runs[1]
+        return region_given_sides(side0, side1, weight=other, error=error)
     if method.startswith("two-sided"):
         right, wrong = guesses_of(counts)
         return two_sided_region(wrong, right, sum(counts.runs), weight=other, error=error)

@@ -25,6 +25,7 @@ from dpaudit.bounds.binomial import probability_at_least, probability_at_most
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 _CORNERS = 161
+_FARTHEST = -37.0  # z(P₂)
 CUT = 50  # γ = error/50
 
 
@@ -67,17 +68,21 @@ def _share(first: float, second: float) -> float:
     return min(max(first / math.hypot(first, second), 1e-3), 1 - 1e-6) if first or second else math.sqrt(0.5)
 
 
-def _staircase(weight: float, error: float) -> tuple[Floats, Floats]:
-    """Return the error levels of p's lower and q's upper bound at each corner of the region."""
+def staircase(weight: float, error: float, *, farthest: bool = False) -> tuple[Floats, Floats]:
+    """Return the error levels of p's lower and q's upper bound at each corner of the region.
+
+    With ``farthest``, z(P₂) below −37 is left out: its chance is 1e-299.
+    """
     if not 0 < weight < 1:
         raise ValueError(f"the weight must lie strictly between 0 and 1, not {weight!r}")
     gamma = error / CUT
     w1, w2 = weight, math.sqrt(1 - weight * weight)
     critical, cut = -float(ndtri(error - 2 * gamma)), -float(ndtri(gamma))
-    z2 = np.linspace(max((critical - w1 * cut) / w2, -37.0), cut, _CORNERS)
+    z2 = np.linspace(max((critical - w1 * cut) / w2, _FARTHEST), cut, _CORNERS)
     z1 = np.minimum((critical - w2 * z2) / w1, cut)
+    first = z1[0] if farthest and z2[0] == _FARTHEST else cut
     # z(P₂) up to z2[0] with z(P₁) at its cut; then each cell between z2[j] and z2[j+1] with z(P₁) ≤ z1[j]
-    return ndtr(-np.concatenate([[cut], z1[:-1]])), ndtr(-z2)
+    return ndtr(-np.concatenate([[first], z1[:-1]])), ndtr(-z2)
 
 
 def _columns(*counts: ArrayLike) -> list[Floats]:
@@ -96,7 +101,7 @@ def joint_region(
         weight: w₁, fixed before measuring.
         error: 1 − confidence.
     """
-    low, high = _staircase(weight, error)
+    low, high = staircase(weight, error)
     k, n, rest, m = _columns(hits, runs, others, other_runs)
     return Region(probability_at_least(k, n, low), probability_at_most(rest, m, high))
 
@@ -107,7 +112,7 @@ def two_sided_region(right: ArrayLike, wrong: ArrayLike, runs: ArrayLike, *, wei
     right ~ Bin(N, a) and wrong | right ~ Bin(N − right, b/(1 − a)) give independent p-values; at a corner
     a ≥ p and b/(1 − a) ≤ β, so b ≤ β·(1 − p) at its least favourable point.
     """
-    low, high = _staircase(weight, error)
+    low, high = staircase(weight, error)
     a, b, n = _columns(right, wrong, runs)
     p = probability_at_least(a, n, low)
     beta = probability_at_most(b, n - a, high)

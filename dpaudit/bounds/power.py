@@ -20,16 +20,31 @@ from typing import Any
 import numpy as np
 from scipy.special import betainc, expit, ndtr, ndtri
 
-from dpaudit.bounds.guess import detectable_guess, guess_bound
+from dpaudit.bounds.guess import detectable_guess, guess_bound, guess_bound_given_sides
 from dpaudit.bounds.joint import joint_weight
 from dpaudit.bounds.multinomial import detectable_divergence
-from dpaudit.bounds.statement import Weight, bins_of, guesses_of, numbers_of, region_of
+from dpaudit.bounds.odds import odds_bound
+from dpaudit.bounds.sides import region_given_sides
+from dpaudit.bounds.statement import (
+    BOTH_SIDES,
+    GUESS,
+    MULTINOMIAL,
+    ODDS,
+    SWAPPED,
+    Weight,
+    bins_of,
+    guesses_by_side,
+    guesses_of,
+    numbers_of,
+    region_of,
+)
 from dpaudit.members import Attempt, Counts, Power, round_outward
 from dpaudit.privacy import Claim, GaussianDP
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 POWER = 0.9
+_GUESSES = ("guess", GUESS)
 _Z = 1.2815515655446004  # Φ⁻¹(0.9)
 _MIRRORED = 0.8  # p + q, from which the complement of an event may tell about as much
 _FEW = 400  # guesses, up to which the chance to show something visibly jumps from one number to the next
@@ -41,7 +56,10 @@ def detectable(method: str, counts: Counts, *, claim: Claim, weight: Weight, err
     """Return the least value of the claim's parameter that this frozen event would have shown to exceed the claim."""
     if method == "guess":
         return detectable_guess(sum(guesses_of(counts)), claim.value, error)
-    if isinstance(weight, Sequence):
+    if method == GUESS:
+        return detectable_guess(guesses_by_side(counts), claim.value, error)
+    if method in (MULTINOMIAL, SWAPPED):
+        assert isinstance(weight, Sequence)
         return detectable_divergence(*bins_of(method, counts), claim=claim, weights=weight, error=error)
     return _least_shown(_Frozen.of(method, counts, claim, weight, error).margin, claim.value, 1e4, 1e-4)
 
@@ -54,8 +72,9 @@ def runs_to_show(method: str, counts: Counts, *, claim: Claim, weight: Weight, e
     gap, runs = value - claim.value, sum(counts.runs)
     if gap <= 0:
         return math.inf
-    if not isinstance(weight, Sequence):
+    if method not in (MULTINOMIAL, SWAPPED):
         return _Frozen.of(method, counts, claim, weight, error).runs_to_show(value)
+    assert isinstance(weight, Sequence)
     bins = bins_of(method, counts)
 
     def margin(ahead: float) -> float:
@@ -76,26 +95,27 @@ class _Frozen:
 
     method: str
     claim: Claim
-    weight: float | None
+    weight: Weight
     error: float
     runs: tuple[int, int]
     kept: float
+    counts: Counts
 
     @classmethod
-    def of(cls, method: str, counts: Counts, claim: Claim, weight: float | None, error: float) -> _Frozen:
-        if method == "guess" or method.startswith("two-sided"):
+    def of(cls, method: str, counts: Counts, claim: Claim, weight: Weight, error: float) -> _Frozen:
+        if method in _GUESSES or method.startswith("two-sided"):
             runs = sum(counts.runs)
-            return cls(method, claim, weight, error, (runs, runs), sum(guesses_of(counts)) / runs)
+            return cls(method, claim, weight, error, (runs, runs), sum(guesses_of(counts)) / runs, counts)
         _, n, others, m = numbers_of(method, counts)
-        return cls(method, claim, weight, error, (n, m), (others + 0.5) / (m + 1))
+        return cls(method, claim, weight, error, (n, m), (others + 0.5) / (m + 1), counts)
 
     @property
     def two_sided(self) -> bool:
-        return self.method == "guess" or self.method.startswith("two-sided")
+        return self.method in _GUESSES or self.method.startswith("two-sided")
 
     def rates(self, value: float) -> tuple[float, float]:
         """The probabilities that the bound is about, where the loss is ``value``."""
-        if self.method == "guess":
+        if self.method in _GUESSES:
             right = self.kept * float(expit(value))
             return right, self.kept - right
         if self.two_sided:
@@ -109,8 +129,14 @@ class _Frozen:
         n, m = (max(round(times * runs), 1) for runs in self.runs)
         if self.method == "guess":
             shown = _shown_by_guesses(round(n * self.kept), value, self.error)
+        elif self.method == GUESS:
+            made = guesses_by_side(self.counts)
+            shown = _shown_by_guesses((round(times * made[0]), round(times * made[1])), value, self.error)
+        elif self.method == BOTH_SIDES:
+            assert isinstance(self.weight, float)
+            shown = _shown_given_sides(p, q, times, self.counts, self.claim, self.weight, self.error)
         else:
-            assert self.weight is not None
+            assert not isinstance(self.weight, Sequence)
             shown = _shown(self.method, p, q, n, m, self.claim, self.weight, self.error)
         return shown - self.claim.value
 
@@ -120,10 +146,10 @@ class _Frozen:
             return math.inf
         runs = self.runs[0] if self.two_sided else sum(self.runs)
         found = _least_runs(lambda ahead: self.margin(value, ahead / runs), value - self.claim.value, runs)
-        if self.method == "guess" and found * self.kept < _FEW:
+        if self.method in _GUESSES and found * self.kept < _FEW:
             # one guess more can make the chance smaller: from how many guesses on is it large enough?
             tried = range(math.ceil(found * self.kept), math.ceil(1.3 * found * self.kept) + 1)
-            poor = [guesses for guesses in tried if _shown_by_guesses(guesses, value, self.error) <= self.claim.value]
+            poor = [guesses for guesses in tried if self.margin(value, guesses / self.kept / runs) <= 0]
             found = max([found, *((guesses + 1) / self.kept for guesses in poor)])
         return found
 
@@ -191,20 +217,45 @@ def _likelier(claim: Claim, value: float, other: Callable[[Floats], Floats], mos
     return float(high)
 
 
-def _shown_by_guesses(guesses: int, value: float, error: float) -> float:
-    """Return the bound of so many guesses of loss ``value`` in their unlucky tenth."""
-    chance = float(expit(value))
+def _shown_by_guesses(made: int | tuple[int, int], value: float, error: float) -> float:
+    """Return the bound of so many guesses, of all or of each side, of loss ``value`` in their unlucky tenth."""
+    chance, guesses = float(expit(value)), made if isinstance(made, int) else sum(made)
     middle = guesses * chance - _Z * math.sqrt(guesses * chance * (1 - chance))
     near = np.arange(max(math.floor(middle) - 3, 1), min(math.ceil(middle) + 4, guesses) + 1)
     often = near[betainc(near, guesses - near + 1, chance) >= POWER]  # P(Bin(n, p) ≥ k)
     if not len(often):
         return 0.0
-    return float(guess_bound(often[-1], guesses - often[-1], error))
+    if isinstance(made, int):
+        return float(guess_bound(often[-1], guesses - often[-1], error))
+    return float(guess_bound_given_sides(often[-1], *made, error))
 
 
-def _shown(method: str, p: float, q: float, n: int, m: int, claim: Claim, weight: float, error: float) -> float:
+def _shown_given_sides(
+    p: float, q: float, times: float, counts: Counts, claim: Claim, weight: float, error: float
+) -> float:
+    """Return the bound, in its unlucky tenth, of an event of both sides with so many times the runs.
+
+    Right guesses, and wrong ones, are divided between the sides as they were counted.
+    """
+    made = [max(round(times * runs), 1) for runs in counts.runs]
+    total = sum(made)
+    seen = (counts.toward0[0] + 0.5, counts.toward1[1] + 0.5), (counts.toward1[0] + 0.5, counts.toward0[1] + 0.5)
+    right = total * p - _Z * weight * math.sqrt(max(total * p * (1 - p), 0.0))
+    rest = total - right
+    chance = min(q / max(1 - p, 1e-300), 1.0)
+    wrong = rest * chance + _Z * math.sqrt((1 - weight * weight) * max(rest * chance * (1 - chance), 0.0))
+    sides = []
+    for side in (0, 1):
+        hits = min(max(math.floor(right * seen[0][side] / sum(seen[0])), 0), made[side])
+        others = min(math.ceil(wrong * seen[1][side] / sum(seen[1])), made[side] - hits)
+        sides.append((hits, others, made[side]))
+    return float(region_given_sides(sides[0], sides[1], weight=weight, error=error).least(claim.least))
+
+
+def _shown(method: str, p: float, q: float, n: int, m: int, claim: Claim, weight: float | None, error: float) -> float:
     """Return the bound of an event (p, q) in its unlucky tenth."""
-    ways = [(weight, math.sqrt(1 - weight * weight))]
+    own = joint_weight(p, q, n, m) if weight is None else weight
+    ways = [(own, math.sqrt(1 - own * own))]
     if not method.startswith("two-sided") and p + q > _MIRRORED:
         # the complement tells about as much, and the larger loss of the two counts: unlucky is what lowers both
         ways.append((math.sqrt(0.5), math.sqrt(0.5)))
@@ -212,7 +263,15 @@ def _shown(method: str, p: float, q: float, n: int, m: int, claim: Claim, weight
 
 
 def _shown_along(
-    way: tuple[float, float], method: str, p: float, q: float, n: int, m: int, claim: Claim, weight: float, error: float
+    way: tuple[float, float],
+    method: str,
+    p: float,
+    q: float,
+    n: int,
+    m: int,
+    claim: Claim,
+    weight: float | None,
+    error: float,
 ) -> float:
     hits = math.floor(n * p - _Z * way[0] * math.sqrt(max(n * p * (1 - p), 0.0)))
     if hits <= 0:
@@ -223,6 +282,9 @@ def _shown_along(
         rest, chance = m, q
     others = math.ceil(rest * chance + _Z * way[1] * math.sqrt(max(rest * chance * (1 - chance), 0.0)))
     numbers = hits, n, max(min(others, rest), 0), m
+    if method == ODDS:
+        return odds_bound(*numbers, error)
+    assert weight is not None
     region = region_of(method.replace("enumerated ", ""), numbers, claim, weight, error)
     return float(region.least(claim.least))
 
@@ -357,7 +419,7 @@ class _Found:
         if self.where == "gaussian":
             return runs * _gaussian_runs(claim, own, value) / _gaussian_runs(claim, own, self.value)
         noisier = 1.0
-        if not isinstance(bound.weight, Sequence):
+        if bound.method not in (MULTINOMIAL, SWAPPED):
             frozen = _Frozen.of(bound.method, bound.counts, claim, bound.weight, own)
             if not frozen.two_sided and sum(frozen.rates(self.value)) > _MIRRORED:
                 return self._searched(claim, value)  # which of event and complement tells more changes with the runs

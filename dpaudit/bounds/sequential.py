@@ -1,14 +1,17 @@
 """How surely do the runs so far refute a claim, when anyone may look at them at any time?
 
-By betting (Shafer 2021; Ville 1939). Runs come one after another, each of a side that a fair coin picks, and an
-event that was fixed beforehand guesses the side or passes. Under the claim P(S) ≤ e^ε·Q(S) + δ, both ways, a bet on
+By betting (Shafer 2021; Ville 1939). Runs come in twos, one of each side, and an event that was fixed beforehand
+guesses the side of each run or passes. Under the claim P(S) ≤ e^ε·Q(S) + δ, both ways, a bet on
 
     g = 1{right} − e^ε·1{wrong} − δ·sides/2,      sides = how many sides the event speaks for (0, 1 or 2)
 
-does not gain on average: with T₀ and T₁ for what speaks for side 0 and 1, E g = ½(P₀(T₀) − e^ε·P₁(T₀)) +
-½(P₁(T₁) − e^ε·P₀(T₁)) − δ·sides/2, and each half is at most δ/2 where its set is fixed as empty or not, 0 where it
-is empty. So the wealth Π(1 + λg) of a bettor with 0 ≤ λ < 1/(e^ε + δ·sides/2) is a non-negative supermartingale of
-mean at most 1, and so are averages of such bettors, and bettors who divide their wealth anew by what past runs say.
+does not gain on average over two runs: with T₀ and T₁ for what speaks for side 0 and 1, and g₀ and g₁ for a run of each
+side, E g₀ + E g₁ = (P₀(T₀) − e^ε·P₁(T₀)) + (P₁(T₁) − e^ε·P₀(T₁)) − δ·sides, and each difference is at most δ where its
+set is fixed as not empty, 0 where it is empty. The two runs are independent, so that a bettor with 0 ≤ λ <
+1/(e^ε + δ·sides/2) has E(1 + λg₀)(1 + λg₁) = (1 + λE g₀)(1 + λE g₁) ≤ (1 + λ(E g₀ + E g₁)/2)² ≤ 1: two factors that are
+not negative have no larger product than twice their mean. So the wealth Π(1 + λg), looked at after whole twos alone, is
+a non-negative supermartingale of mean at most 1, given the order of the sides, and so are averages of such bettors, and
+bettors who divide their wealth anew by what past runs say.
 If the claim is true, the wealth ever reaches 1/a with a probability of at most a, however often it is looked at and
 whenever one stops. A claim that is a whole curve implies (ε, δ(ε)) for every ε, so it may be bet against at each.
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from dpaudit.bounds.curve import about, delta_at_least, fnr_at_most, mu_at_least, region_of_bound
 from dpaudit.bounds.joint import Region
+from dpaudit.bounds.statement import BOTH_SIDES
 from dpaudit.check.finding import DIGITS, Finding, agrees, answered, failing
 from dpaudit.evidence import Evidence
 from dpaudit.members import Bound, Curve, round_outward
 
-_METHODS = ("joint", "two-sided joint")
+_METHODS = ("joint", "two-sided joint", BOTH_SIDES)
 
 
 def curve(evidence: Evidence) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from dpaudit.bounds.power import Foreseen, foresee
-from dpaudit.bounds.statement import MULTINOMIAL, SWAPPED, lower_bound
+from dpaudit.bounds.statement import BOTH_SIDES, MULTINOMIAL, ODDS, SWAPPED, lower_bound
 from dpaudit.check.finding import DIGITS, Finding, agrees, answered, failing, unchecked
 from dpaudit.check.looks import looked, planned_share
 from dpaudit.check.second import second_opinion
@@ -29,7 +29,7 @@ _POWER_DIGITS = 1e-6  # of what would have been found, relative
 _EARLIER_DIGITS = 2e-2  # the same, of evidence that states no power: it was computed by an earlier rule
 _FORESEEN = 1e-9  # numbers of runs are rounded to 2 digits
 _LOW_BITS_SHARE = 0.2  # of the error level, where low-order bits decide too
-_JOINT = ("joint", "two-sided joint", "enumerated joint", "two-sided enumerated joint")
+_JOINT = ("joint", "two-sided joint", "enumerated joint", "two-sided enumerated joint", BOTH_SIDES)
 
 
 def sampled(evidence: Evidence) -> Iterator[Finding]:
@@ -125,7 +125,7 @@ def impossible(evidence: Evidence, bound: Bound, counts: Counts) -> str:
     filled = zip(counts.runs, counts.toward0, counts.toward1, strict=True)
     if any(min(a, b) < 0 or a + b > runs or runs < 1 for runs, a, b in filled):
         return "more runs speak for a side than were made"
-    if bound.method in ("joint", "enumerated joint") and any(counts.toward0) and any(counts.toward1):
+    if bound.method in ("joint", "enumerated joint", ODDS) and any(counts.toward0) and any(counts.toward1):
         return "an event of one side speaks for both"
     if bound.method.startswith("two-sided") and not _speaks_for_both(bound):
         return "an event of both sides speaks for one"

@@ -1,8 +1,9 @@
 """How is a mechanism run many times, so that the same seed gives the same outputs on any number of workers?
 
-Runs come in *blocks* of a constant size. In each block a fair coin picks the side of every run. Every draw
-of a block hangs on the root seed, the purpose, the pair, the side and the block's number, never on the
-worker that runs it. Workers reduce their outputs to what is asked for, so measuring keeps counts only.
+Runs come in *blocks* of a constant size. Each block holds equally many runs of both sides, in twos: one of each side,
+in an order that a coin picks; so no bound hangs on how coins fell. Every draw of a block hangs on the root seed, the
+purpose, the pair, the side and the block's number, never on the worker that runs it. Workers reduce their outputs to
+what is asked for, so measuring keeps counts only.
 """
 
 from __future__ import annotations
@@ -75,7 +76,11 @@ class RaisedTogetherError(InvalidRunsError):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some runs of one pair, of both sides together; ``chance`` is that of side 1, for every run."""
+    """Some runs of one pair, of both sides together.
+
+    Equally many of both sides, but for one where they are odd; or, where a search wants other shares, of side 1 with
+    this ``chance`` for every run.
+    """
 
     purpose: Purpose
     pair: int
@@ -187,14 +192,13 @@ def outputs_of(game: Game, block: Block) -> tuple[tuple[Outputs, Outputs], str |
 
 def _outputs_of(game: Game, block: Block) -> tuple[tuple[Outputs, Outputs], str | None]:
     mechanism = _load(game.mechanism) if isinstance(game.mechanism, str) else game.mechanism
-    coins = _generator(game.seed, block, 2)
     data = game.pairs[block.pair]
     if game.observe:
-        return _timed(mechanism, data, game, block, coins.random(block.size) < block.chance), None
+        return _timed(mechanism, data, game, block, sides_of(game, block)), None
     shape = game.made_as or (Shape.OPAQUE if mechanism.own_randomness else mechanism.shape)
     if shape is Shape.OPAQUE:
-        return _interleaved(mechanism, data, game, block, coins.random(block.size) < block.chance), None
-    heads = int(coins.binomial(block.size, block.chance))  # the order of the sides does not matter to independent runs
+        return _interleaved(mechanism, data, game, block, sides_of(game, block)), None
+    heads = int(np.count_nonzero(sides_of(game, block)))  # the order of the sides does not matter to independent runs
     sides, reasons = [], []
     for side, size in enumerate((block.size - heads, heads)):
         runs = told(game.sitting, block, range(size), begun=side * (block.size - heads))
@@ -214,17 +218,16 @@ def _outputs_of(game: Game, block: Block) -> tuple[tuple[Outputs, Outputs], str 
     return (sides[0], sides[1]), reasons[0] or reasons[1]
 
 
-def order_of(game: Game, block: Block, sizes: tuple[int, int], *, in_order: bool) -> np.ndarray[Any, Any]:
+def sides_of(game: Game, block: Block) -> np.ndarray[Any, Any]:
     """Return which side each run of a block is of, in an order that no output has a say in; (runs,) of 0 and 1.
 
-    Args:
-        sizes: runs of each side.
-        in_order: whether the runs were made one after another, in the order of the coins (an opaque function); else
-            every order is as good, and one is drawn.
+    One run of each side and then again, each two in an order of their own; the last of an odd number is of either.
     """
-    if in_order:
-        return (_generator(game.seed, block, 2).random(block.size) < 0.5).astype(np.int8)
-    return _generator(game.seed, block, 3).permutation(np.repeat(np.array([0, 1], dtype=np.int8), sizes))
+    coins = _generator(game.seed, block, 2)
+    if block.chance != 0.5:
+        return (coins.random(block.size) < block.chance).astype(np.int8)
+    first = coins.integers(0, 2, -(-block.size // 2), dtype=np.int8)
+    return np.stack([first, 1 - first], axis=1).ravel()[: block.size]
 
 
 def _protect(game: Game, block: Block, side: int) -> None:

@@ -5,8 +5,7 @@ values than for others. One observation is one call, timed alone by the monotoni
 median of several calls would be a release of several outputs, which the claim does not cover. So noise of the machine
 stays in the numbers, and care is taken that it does not depend on the side:
 
-- the side of every run is drawn by a fair coin, and runs are made in that order, so that a slow minute is slow for
-  both;
+- runs come in twos, one of each side in an order that a coin picks, so that a slow minute is slow for both;
 - every run follows one on the same dataset whose output and time are dropped, so that it does not find the caches as a
   run of the other side left them (else a run's time would tell of the side before it, and runs would hang together);
 - Python's garbage collector is off meanwhile, and everything that a call needs is made ready before the clock starts.
@@ -55,13 +54,13 @@ def timed_runs(
     generators: Generators,
     dropped: Generators,
 ) -> Iterator[tuple[int, Any]]:
-    """Run a mechanism once for every coin, and yield the side with (output, seconds).
+    """Run a mechanism once for every side that is asked for, and yield the side with (output, seconds).
 
     Args:
         mechanism: of any shape; a program runs in its scalar reading, a sampler with ``size=1``.
         data: the two datasets.
         parameters: all parameters.
-        coins: (runs,) the side of every run.
+        coins: (runs,) the side of every run, in this order.
         generators: of the runs of each side; dropped: of the runs before them that are dropped.
     """
     collecting = gc.isenabled()

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from dpaudit.bounds.interval import loss_interval
+from dpaudit.bounds.statement import BOTH_SIDES, GUESS, ODDS
 from dpaudit.documents import content_id, read_text, write_whole
 from dpaudit.errors import UsageError
 from dpaudit.evidence import Evidence
@@ -27,7 +28,8 @@ from dpaudit.reach import PREFIX
 
 FILE = "dpaudit-baseline.json"
 _VERSION = 1
-_METHODS = ("guess", "joint", "two-sided joint", "enumerated joint", "two-sided enumerated joint")
+_EARLIER = ("guess", "two-sided joint", "two-sided enumerated joint")  # whose sides were drawn by coins
+_METHODS = ("joint", "enumerated joint", GUESS, ODDS, BOTH_SIDES, *_EARLIER)
 _EVEN = 0.7071  # the weight of both counts of an event, where none was chosen for it
 
 
@@ -149,7 +151,7 @@ def _comparable(bound: Bound) -> bool:
 def _plain(bound: Bound) -> tuple[str, float | None]:
     """How the interval is read: as the bound was, but an event of many degrees as one that speaks for either side."""
     if isinstance(bound.weight, tuple):
-        return "two-sided joint", _EVEN
+        return BOTH_SIDES, _EVEN
     return bound.method.replace("enumerated ", ""), bound.weight  # that is for few runs, and here there may be more
 
 

@@ -140,7 +140,7 @@ def _measured(
         sentences=sentences,
         rows=[] if counts is None else _count_rows(counts, [side for side, _ in sentences]),
         totals=("", "") if counts is None else (count_text(counts.runs[0]), count_text(counts.runs[1])),
-        guesses="" if bound is None or counts is None or bound.method != "guess" else _guesses(counts),
+        guesses="" if bound is None or counts is None or not bound.method.startswith("guess") else _guesses(counts),
         figure=figure,
         drawing=drawing,
         fixed=how_fixed(evidence, None if bound is None else bound.pair, computed=computed),

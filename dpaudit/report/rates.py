@@ -73,7 +73,19 @@ def _computed_points(found: Counterexample | None) -> list[Point]:
     return [Point("counterexample, computed", rates, rates, exact=True)]
 
 
-_FIXED = ("guess", "joint", "two-sided joint", "enumerated joint", "two-sided enumerated joint", "multinomial")
+_FIXED = frozenset(
+    (
+        "guess",
+        "joint",
+        "two-sided joint",
+        "enumerated joint",
+        "two-sided enumerated joint",
+        "multinomial",
+        "guess given sides",
+        "odds given sides",
+        "two-sided joint given sides",
+    )
+)
 
 
 def _is_measured(bound: Bound) -> bool:

@@ -259,6 +259,24 @@ METHODS = {
         "(Wasserman & Zhou 2010; Kairouz, Oh & Viswanath 2015), with the exact binomial limit of Clopper & "
         "Pearson (1934)."
     ),
+    "guess given sides": (
+        "The runs of both sides are equally many, and outputs in the event for a side count as a guess of that side, "
+        "others as no guess. Given how many guesses each side made, a pure ε claim bounds the mean of the right ones, "
+        "and a sum of unequal coins is seldom further above that than a binomial number (Hoeffding 1956, Theorem 5). "
+        "The bound is the smallest ε that the number of right guesses leaves possible."
+    ),
+    "odds given sides": (
+        "Given how often the event occurred on both sides together, its count on one side follows Fisher's noncentral "
+        "hypergeometric law, whatever the numbers of runs: an exact limit of its odds ratio (Cornfield 1956), and one "
+        "of its probability on the side that it speaks for, give the smallest ε that the counts leave possible."
+    ),
+    "two-sided joint given sides": (
+        "Right and wrong guesses are counted on each side, and give a joint region for their probabilities, averaged "
+        "over the sides: exact binomial tests of the counts, given how many runs each side has, combined with weights "
+        "that were fixed before measuring (Stouffer et al. 1949), cut as in Berger & Boos (1994); where wrong guesses "
+        "are few, those of both sides together (Hoeffding 1956). The bound is the smallest value that some point of "
+        "the region allows."
+    ),
     "joint": (
         "The counts of one event on both sides give a joint region for its two probabilities: exact binomial "
         "tests combined with weights that were fixed before measuring (Stouffer et al. 1949), cut as in Berger "
@@ -286,8 +304,9 @@ METHODS = {
         "There are no learning runs, and each canary counts as one measuring run."
     ),
     "sequential": (
-        "A fair coin picks the side of every run, and every run is bet on as it comes, by events that only earlier "
-        "runs have chosen: a bet wins where the event guesses the side, and loses so much where it errs that no bet "
+        "Runs come in twos, one of each side (in the first audits by a fair coin for every run), and are bet on as "
+        "they come, by events that only earlier runs have chosen: a bet wins where the event guesses the side, and "
+        "loses so much where it errs that no bet "
         "gains on average if the claim is true. Then the wealth of all bettors, who start with 1, ever reaches "
         "1 / (1 − confidence) with a probability of at most 1 − confidence, however often one looks and whenever one "
         "stops (Ville 1939). The bound is the largest value of the claim that is rejected in this way, with all "
