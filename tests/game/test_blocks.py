@@ -1,4 +1,4 @@
-"""Do blocks give the same outputs wherever they are run, with a fair coin for every run?"""
+"""Do blocks give the same outputs wherever they are run, with equally many runs of both sides?"""
 
 from __future__ import annotations
 
@@ -41,12 +41,17 @@ def test_blocks_add_up(shape, runs):
         assert min(block.size for block in blocks) >= 1
 
 
-def test_the_coin_is_fair_and_every_run_has_one_side():
-    sizes = _sizes(200)
-    heads = sum(a for a, _ in sizes)
-    assert all(a + b == 1000 for a, b in sizes)
-    assert abs(heads - 100_000) < 5 * np.sqrt(200_000 / 4)
-    assert len({a for a, _ in sizes}) > 10  # binomial, not half and half
+def test_both_sides_have_equally_many_runs_in_every_block():
+    assert set(_sizes(200)) == {(500, 500)}
+    odd = [Block(Purpose.MEASURING, 0, index, 7) for index in range(40)]
+    sizes = {played.sizes for played in play(game(sampler), odd, both)}
+    assert sizes == {(3, 4), (4, 3)}
+
+
+def test_a_search_may_want_other_shares():
+    blocks = [Block(Purpose.SEARCH, 0, index, 1000, 0.2) for index in range(20)]
+    found = sum(played.sizes[1] for played in play(game(sampler), blocks, both))
+    assert abs(found - 4000) < 5 * np.sqrt(20_000 * 0.16)
 
 
 def _sizes(count):
