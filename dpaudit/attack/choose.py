@@ -80,11 +80,21 @@ class _Scored:
 
 @dataclass(frozen=True, slots=True)
 class _Stakes:
-    """What a choice is made for: the claim, the runs to come (of both sides) and the error level."""
+    """What a choice is made for: the claim, the runs to come of each side, and the error level."""
 
     claim: Claim
-    measuring: int
+    ahead: tuple[float, float]
     error: float
+
+    @classmethod
+    def of(cls, claim: Claim, measuring: int | tuple[int, int], error: float) -> _Stakes:
+        halves = (measuring / 2, measuring / 2) if isinstance(measuring, int) else measuring
+        return cls(claim, (max(halves[0], 1), max(halves[1], 1)), error)
+
+    @property
+    def twos(self) -> float:
+        """The runs of both sides that an event of both sides is measured on: equally many of each."""
+        return 2 * min(self.ahead)
 
     @property
     def two_sided(self) -> str:
@@ -103,7 +113,7 @@ class _Stakes:
             q,
             n,
             m,
-            ahead=self.measuring if two_sided else self.measuring / 2,
+            ahead=self.twos if two_sided else (np.array(self.ahead)[:, None], np.array(self.ahead)[::-1, None]),
             claim=self.claim,
             error=self.error,
             penalty=penalty,
@@ -112,14 +122,21 @@ class _Stakes:
 
 
 def choose(
-    outputs0: Outputs, outputs1: Outputs, *, claim: Claim, measuring: int, error: float, learn: str | None = None
+    outputs0: Outputs,
+    outputs1: Outputs,
+    *,
+    claim: Claim,
+    measuring: int | tuple[int, int],
+    error: float,
+    learn: str | None = None,
 ) -> tuple[tuple[Choice, ...], Partition]:
     """Choose what to measure, from learning runs alone.
 
     Args:
         outputs0, outputs1: learning runs of side 0 and side 1.
         claim: the notion to bound (its δ or order; its own value is not used).
-        measuring: the runs, of both sides together, that will measure the choice.
+        measuring: the runs, of both sides together, that will measure the choice; or those of each side, of which an
+            event of both sides will be given equally many.
         error: the error level of all choices together.
         learn: a learner whose score is a candidate too (see `learned`), or None.
 
@@ -128,12 +145,12 @@ def choose(
     """
     if not len(outputs0) + len(outputs1):
         raise ValueError("there are no learning runs to choose an event from")
-    stakes = _Stakes(claim, measuring, error)
+    stakes = _Stakes.of(claim, measuring, error)
     fitted = list(families(outputs0, outputs1, learn))
     stables, rares = _searched(fitted, stakes)
     stable, rare = _best(stables), _best(rares)
     picture = _picture(fitted, stable.partition)
-    bins = graded(fitted, claim=claim, measuring=measuring, error=error)
+    bins = graded(fitted, claim=claim, measuring=int(stakes.twos), error=error)
     if bins is not None and bins.predicted > max(stable.predicted, rare.predicted, 0.0):
         return (_graded_choice(bins, stables),), picture
     alike = rare.method == stable.method and rare.partition.event(rare.labels) == stable.partition.event(stable.labels)
@@ -160,7 +177,7 @@ def choose_each(
     """
     chosen = []
     for claim in claims:
-        stakes = _Stakes(claim, measuring, error)
+        stakes = _Stakes.of(claim, measuring, error)
         stables, _ = _searched(fitted, stakes, rare=False)
         best = _best(stables)
         # right and wrong guesses are counted on all runs, which no prediction from few of them quite shows
@@ -224,14 +241,16 @@ def _picture(fitted: list[Fitted], stable: Partition) -> Partition:
 
 
 def _choice(name: str, scored: _Scored, others: list[_Scored], stakes: _Stakes, share: float) -> Choice:
-    event, half, error = scored.partition.event(scored.labels), max(stakes.measuring, 2) / 2, stakes.error * share
+    event, error = scored.partition.event(scored.labels), stakes.error * share
     if event.toward(0) and event.toward(1):
+        half = stakes.twos / 2
         method, weight = method_for_both_sides(scored.rates, (half, half), stakes.claim, error)
     else:
         p, q = scored.p, scored.q
         if scored.method != "joint":  # it was tried as one of both sides, and has one alone
             p, q = (scored.rates[0], scored.rates[3]) if event.toward(0) else (scored.rates[2], scored.rates[1])
-        method, weight = method_for_one_side(p, q, (half, half), stakes.claim, error)
+        own = stakes.ahead if event.toward(0) else stakes.ahead[::-1]
+        method, weight = method_for_one_side(p, q, (own[0], own[1]), stakes.claim, error)
     return Choice(name, event, method, weight, share, _considered(others))
 
 
@@ -354,7 +373,8 @@ def _promising(ladder: Ladder, coarse: Integers, band: int | None, stakes: _Stak
 
 def _averaged(ladder: Ladder, first: Integers, second: Integers, band: int | None) -> tuple[Floats, Floats, float]:
     """Frequencies of right and of wrong guesses, averaged over the sides, and the runs behind them."""
-    both = max(ladder.known * (ladder.total0 + ladder.total1), 1.0)
+    # as many runs as know their mean as well, where the sides have different numbers
+    both = max(4 * ladder.known * ladder.total0 * ladder.total1 / max(ladder.total0 + ladder.total1, 1.0), 1.0)
     slack = (ladder.slack[first] + ladder.slack[second]) / both
     right0, wrong0, right1, wrong1 = _pair_rates(ladder, first, second, band)
     return (right0 + right1) / 2, (wrong0 + wrong1) / 2 + slack, both

@@ -22,7 +22,7 @@ def predicted_bound(
     n: float | Floats,
     m: float | Floats,
     *,
-    ahead: float,
+    ahead: float | tuple[Floats, Floats],
     claim: Claim,
     error: float,
     penalty: float,
@@ -34,7 +34,7 @@ def predicted_bound(
         p, q: frequencies of the event on the side it speaks for and on the other; of right and wrong guesses
             where it is two-sided.
         n, m: the learning runs behind them, numbers or arrays that go with p and q.
-        ahead: the measuring runs to come, of each.
+        ahead: the measuring runs to come, of each; or arrays for p and for q where they differ.
         claim: the notion to bound (its δ or order).
         error: the error level of the bound to come; penalty: standard deviations of the learning runs' noise.
         two_sided: whether the event speaks for both sides (its noise is then relative to the guesses).
@@ -47,12 +47,13 @@ def predicted_bound(
     chance = float(ndtr(-penalty))
     shrink_p = 1.0 if two_sided else np.sqrt(np.maximum(1 - p, 1e-9))
     shrink_q = 1.0 if two_sided else np.sqrt(np.maximum(1 - q, 1e-9))
+    ahead_p, ahead_q = ahead if isinstance(ahead, tuple) else (ahead, ahead)
     with np.errstate(all="ignore"):
         slope_p, slope_q = sensitivity(claim, p, q)
         low, high = p, q
         for noise_p, noise_q in (
             (shrink_p * _below(a, chance), shrink_q * _above(b, chance)),
-            (shrink_p * _below(p * ahead + 0.5, error), shrink_q * _above(q * ahead + 0.5, error)),
+            (shrink_p * _below(p * ahead_p + 0.5, error), shrink_q * _above(q * ahead_q + 0.5, error)),
         ):
             along_p, along_q = slope_p * noise_p, slope_q * noise_q
             length = np.maximum(np.hypot(along_p, along_q), 1e-300)

@@ -67,7 +67,9 @@ def region_given_sides(
         of0 = np.minimum(errors, chance[0] * left[0])
         of1 = np.minimum(errors, chance[1] * left[1])
         for m0, m1 in ((of0, errors - of0), (errors - of1, of1)):
-            b = np.maximum(b, ((1 - p) * m0 / max(left[0], 1) + (1 - (both - p)) * m1 / max(left[1], 1)) / 2)
+            # where all runs of a side guessed right, nothing is known of its β
+            beta0, beta1 = (share / n if n else 1.0 for share, n in ((m0, left[0]), (m1, left[1])))
+            b = np.maximum(b, ((1 - p) * beta0 + (1 - (both - p)) * beta1) / 2)
     return Region(a, np.minimum(b * (1 + 1e-12), 1.0))
 
 

@@ -36,7 +36,7 @@ def how_fixed(evidence: Evidence, pair: int | None, *, computed: bool = False) -
         )
     if counted(evidence) != "runs":
         what = counted(evidence)
-        return f"The event was fixed on {what} that coins had set apart for learning, and measured on the other {what}."
+        return f"The event was fixed on {what} that had been set apart for learning, and measured on the other {what}."
     if evidence.sequential is not None:
         return f"The event was fixed before the runs that were bet on with it{where}."
     return f"The event was fixed after the learning runs and measured on fresh runs{where}."
@@ -68,8 +68,8 @@ def method_sentence(evidence: Evidence) -> str:
     if counted(evidence) != "runs":
         what = counted(evidence)
         return (
-            f"Coins set {learning} {what} apart to choose what to look for; that choice was frozen, and counted in the "
-            f"other {measuring}; the two never mix. {valid} {what}, without approximation."
+            f"{learning} {what}, picked by the seed, chose what to look for; that choice was frozen, and counted in "
+            f"{measuring} others; the two never mix. {valid} {what}, without approximation."
         )
     if evidence.sequential is not None:
         return (

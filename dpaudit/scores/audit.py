@@ -1,6 +1,6 @@
 """The order of an audit of what was recorded elsewhere, and the only place that knows it.
 
-coins → what no coin took chooses events → what coins took measures them → counts → bounds → verdict → evidence
+order → a share chooses events → the others measure them → counts → bounds → verdict → evidence
 """
 
 from __future__ import annotations
@@ -120,10 +120,11 @@ def audit_scores(
         delta: the δ of the bound where no claim is given, and of the estimate for a Gaussian mechanism where the claim
             has none of its own.
         confidence: of the bound, and of every other exact statement by itself.
-        design: "independent": each score comes from a training run of its own. Coins that hang on the seed pick the
-            scores that measure, the others choose the event. "one-run": all scores come from one model, in whose
-            training data a fair coin put each canary or not; the bound is that of Steinke, Nasr & Jagielski (2023).
-        seed: the root of the coins, or of the order in which ties are broken.
+        design: "independent": each score comes from a training run of its own. An order that hangs on the seed
+            says which scores choose the event; the others measure it. "one-run": all scores come from one model, in
+            whose training data a fair coin put each canary or not; the bound is that of Steinke, Nasr & Jagielski
+            (2023).
+        seed: the root of that order, or of the one in which ties are broken; by default a fresh one.
         name: what was scored, for the report.
         false_alarm: the chance that a model that keeps its claim is called VIOLATED. What was recorded cannot be run
             again, so that there is one look: a bound above the claim that is not so sure is INCONCLUSIVE.
@@ -157,7 +158,7 @@ def audit_scores(
         scores = _beside(design, members, others, None, at_delta, None)
     else:
         cut = _split(case)
-        evidence = _independent_in_order(case, cut)
+        evidence, cut = _independent_in_order(case, cut)
         scores = _beside(design, members, others, cut, at_delta, 1 - case.confidence)
     return msgspec.structs.replace(evidence, scores=scores, run=_run_info(started, clock))
 
@@ -182,7 +183,7 @@ def audit_outputs(
         claim: a Claim or its text. Without any the verdict is NO CLAIM, and ε is bounded at ``delta``.
         delta: the δ of the bound where no claim is given.
         confidence: of the bound.
-        seed: the root of the coins that pick the outputs that measure; the others choose the event.
+        seed: the root of the order that says which outputs choose the event; by default a fresh one.
         name: what was recorded, for the report.
         false_alarm: as for `audit_scores`.
 
@@ -193,7 +194,7 @@ def audit_outputs(
     sides = as_outputs(outputs0, "outputs0"), as_outputs(outputs1, "outputs1")
     target = Target(name, None, {}, "outputs", "recorded")
     case = _case(target, (outputs0, outputs1), sides, claim, delta, confidence, seed, false_alarm)
-    return msgspec.structs.replace(_independent_in_order(case, _split(case)), run=_run_info(started, clock))
+    return msgspec.structs.replace(_independent_in_order(case, _split(case))[0], run=_run_info(started, clock))
 
 
 def _case(
@@ -227,22 +228,20 @@ def _case(
 
 
 def _split(case: Case) -> Split:
-    cut = split((len(case.sides[0]), len(case.sides[1])), case.seed)
-    if cut is None:
-        raise UsageError(f"the coins of seed {case.seed} ask for more than there is; use another seed")
-    return cut
+    return split((len(case.sides[0]), len(case.sides[1])), case.seed)
 
 
 # --- a training run for every score, or outputs -----------------------------------------------------------
 
 
-def _independent_in_order(case: Case, cut: Split) -> Evidence:
+def _independent_in_order(case: Case, cut: Split) -> tuple[Evidence, Split]:
     """Audit outputs that are draws of their own; INVALID where the order they were recorded in says otherwise."""
     try:
         case = _refuse_unsteady(case)
     except InvalidRunsError as error:
-        return _invalid(case, str(error))
-    return _independent(case, cut)
+        return _invalid(case, str(error)), cut
+    choices, picture, cut = _chosen(case, cut)
+    return _independent(case, cut, choices, picture), cut
 
 
 def _refuse_unsteady(case: Case) -> Case:
@@ -265,13 +264,21 @@ def _sorted(outputs: Outputs) -> bool:
     return bool(np.any(steps != 0) and (np.all(steps >= 0) or np.all(steps <= 0)))
 
 
-def _independent(case: Case, cut: Split) -> Evidence:
+def _chosen(case: Case, cut: Split) -> tuple[tuple[Choice, ...], Partition, Split]:
+    """Choose events from learning outputs alone, and with them which of the others measure."""
+    learning = [at(side, positions) for side, positions in zip(case.sides, cut.learning, strict=True)]
+    ahead = len(cut.measuring[0]), len(cut.measuring[1])
+    choices, picture = choose(*learning, claim=case.notion, measuring=ahead, error=1 - case.confidence)
+    event = choices[0].event
+    return choices, picture, cut.balanced if event.toward(0) and event.toward(1) else cut
+
+
+def _independent(case: Case, cut: Split, choices: tuple[Choice, ...], picture: Partition) -> Evidence:
     learning, measuring = (
         tuple(at(side, positions) for side, positions in zip(case.sides, part, strict=True))
         for part in (cut.learning, cut.measuring)
     )
     runs, error = len(measuring[0]) + len(measuring[1]), 1 - case.confidence
-    choices, picture = choose(learning[0], learning[1], claim=case.notion, measuring=runs, error=error)
     attempts = [_attempt(case, choice, measuring, error) for choice in choices]
     learned = len(learning[0]) + len(learning[1])
     share = case.rule.planned / case.rule.error

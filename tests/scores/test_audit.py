@@ -12,7 +12,6 @@ from dpaudit.check import check
 from dpaudit.documents import content_id
 from dpaudit.game.outputs import from_array
 from dpaudit.report import console_summary, html_page
-from dpaudit.scores.split import coins_for
 
 
 def gaussian(mu, n, *seed):
@@ -57,7 +56,7 @@ def test_the_gaussian_estimate_never_decides():
 
 def test_scores_measure_that_did_not_choose():
     found = dp.audit_scores(*gaussian(1, 300)[:2])
-    assert found.measuring == coins_for(300) == sum(found.lower.counts.runs)
+    assert found.measuring == sum(found.lower.counts.runs) == 420
     assert found.learning + found.measuring == 600
     assert found.scores.measured == found.lower.counts.runs == found.histogram.runs
 
@@ -187,7 +186,11 @@ def test_outputs_of_any_kind_are_compared():
     side0 = [kinds[i] for i in rng.integers(0, 6, 600)]
     side1 = [kinds[i] for i in rng.integers(0, 5, 500)]  # never NaN
     found = dp.audit_outputs(side0, side1, claim="epsilon=1")
-    assert (found.verdict, found.target.asks, found.lower.method) == (dp.Verdict.VIOLATED, "outputs", "guess")
+    assert (found.verdict, found.target.asks, found.lower.method) == (
+        dp.Verdict.VIOLATED,
+        "outputs",
+        "odds given sides",
+    )
     same = dp.audit_outputs(side0[:300], side0[300:], claim="epsilon=1")
     assert same.verdict is dp.Verdict.NOT_VIOLATED
     assert same.scores is None and faults(same) == faults(found) == []

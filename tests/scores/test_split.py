@@ -1,41 +1,23 @@
-"""Are recorded outputs parted as fair coins would part them, each used once?"""
+"""Are recorded outputs parted in numbers that nothing but their own number fixes, each used once?"""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import binom, binomtest
 
 from dpaudit.game.outputs import from_list
-from dpaudit.scores.split import at, coins_for, shuffled, split
+from dpaudit.scores.split import at, shuffled, split
 
 
 @pytest.mark.parametrize("sizes", [(20, 20), (100, 100), (1000, 900), (30, 5000)])
 def test_every_output_is_used_once(sizes):
     cut = split(sizes, 3)
-    assert cut is not None
     for side, size in enumerate(sizes):
         used = np.concatenate([cut.learning[side], cut.measuring[side]])
         assert sorted(used.tolist()) == list(range(size))
         assert len(cut.learning[side]) > 0
-    assert len(cut.measuring[0]) + len(cut.measuring[1]) == coins_for(min(sizes))
-
-
-def test_coins_never_ask_for_more_than_there_is_but_for_next_to_no_chance():
-    for fewer in [*range(20, 400), 10_000, 10**6]:
-        coins = coins_for(fewer)
-        assert 2 * binom.sf(fewer, coins, 0.5) <= 1e-12
-        assert coins <= 0.7 * 2 * fewer
-    assert coins_for(10_000) == 14_000
-
-
-def test_the_sides_of_measuring_outputs_come_from_fair_coins():
-    heads = [len(split((200, 200), seed).measuring[0]) for seed in range(300)]
-    coins = coins_for(200)
-    assert binomtest(sum(heads), 300 * coins, 0.5).pvalue > 1e-3
-    # as spread out as coins are: numbers that somebody fixed would not vary
-    variance = np.var(heads) / (coins / 4)
-    assert 0.7 < variance < 1.4
+        assert len(cut.learning[side]) == round(0.3 * size)
+    assert [len(part) for part in cut.balanced.measuring] == 2 * [min(map(len, cut.measuring))]
 
 
 def test_the_split_hangs_on_the_seed_alone():
