@@ -205,7 +205,7 @@ def test_a_search_is_replayed_from_the_data_given_or_kept():
 
     assert _replayed(evidence, data=AGES).identical
     assert _replayed(kept).identical
-    with pytest.raises(dp.UsageError, match=r"--data data.json, or dp.replay\(evidence, data=…\)"):
+    with pytest.raises(dp.UsageError, match=r"--data FILE, or dp.replay\(evidence, data=…\)"):
         _replayed(evidence)
     with pytest.raises(dp.UsageError, match="its digest differs"):
         _replayed(evidence, data=AGES[1:])
