@@ -86,6 +86,7 @@ class Coverage:
         known = self._own.get(name)
         if known is None:
             library = name.startswith((_OURS, _NUMPY, *_SITE, STANDARD, "<frozen"))
+            library |= "site-packages" in name or "dist-packages" in name  # of another environment, through a link
             known = self._own[name] = (self._home is not None and name.startswith(self._home)) or not library
         return known
 
