@@ -199,7 +199,7 @@ def _found(path: str) -> os.stat_result | None:
 def _unwritable(place: Path) -> str | None:
     """Say why a file cannot be written, or None where it can."""
     try:
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             os.stat(place)  # says of a loop of links what it is
         if place.is_dir():
             return "it is a folder; name a file in it"

@@ -211,7 +211,8 @@ def _proof(evidence: Evidence) -> Finding:
         return finding
     bound, scope = checked.bound, scope_of(checked.scope)
     if upper.exact != str(bound) or upper.value != rounded(bound, "upper"):
-        return failing("certificate", f"the certificate shows ε ≤ {bound}, and {upper.exact} is stated")
+        stated = upper.exact if upper.exact != str(bound) else f"{upper.value:.10g} as a decimal"
+        return failing("certificate", f"the certificate shows ε ≤ {bound}, and {stated} is stated")
     if proof.method != ("induction" if scope.length == "any" else "alignment"):
         return failing("certificate", f"the certificate is none by {proof.method}")
     wrong = unlike(evidence, scope, checked.mechanism)
