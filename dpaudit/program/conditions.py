@@ -377,6 +377,7 @@ def _parts(node: ast.AST) -> Iterator[ast.AST]:
             yield child
 
 
+@lru_cache(maxsize=4096)
 def _bindings(function: Function) -> dict[str, list[tuple[str, ast.AST | None]]]:
     """What the names of a function are bound to, in it and in what it encloses."""
     bound: dict[str, list[tuple[str, ast.AST | None]]] = {}

@@ -183,7 +183,7 @@ class Coverage:
         """Return functions that were made on the way, may be called by a name that ran, and never were."""
         found = []
         for code, ran in self.ran.items():
-            listed = list(dis.get_instructions(code))
+            listed = _instructions(code)
             for place, each in enumerate(listed):
                 made = each.argval if each.opname in ("LOAD_CONST", "RETURN_CONST") else None
                 if not isinstance(made, types.CodeType) or each.offset not in ran.offsets or made in self.ran:
@@ -198,7 +198,7 @@ class Coverage:
     def _is_loaded(self, name: str, by: types.CodeType) -> bool:
         for code, ran in self.ran.items():
             if code.co_filename == by.co_filename:
-                for each in dis.get_instructions(code):
+                for each in _instructions(code):
                     if each.opname.startswith("LOAD_") and each.argval == name and each.offset in ran.offsets:
                         return True
         return name.startswith("__")
@@ -242,8 +242,13 @@ class _Shape:
 
 
 @lru_cache(maxsize=4096)
+def _instructions(code: types.CodeType) -> tuple[dis.Instruction, ...]:
+    return tuple(dis.get_instructions(code))
+
+
+@lru_cache(maxsize=4096)
 def _shape(code: types.CodeType) -> _Shape:
-    listed = list(dis.get_instructions(code))
+    listed = _instructions(code)
     after = {here.offset: then.offset for here, then in itertools.pairwise(listed)}
     silent = {each.offset: after[each.offset] for each in listed if each.opname in _SILENT and each.offset in after}
     ways: dict[int, tuple[int, ...]] = {}

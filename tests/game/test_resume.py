@@ -248,7 +248,7 @@ def test_code_that_was_edited_is_another_question(tmp_path):
     script.write_text(text)
     interrupted(f"{script}:release", file, 1_500)
     script.write_text(text.replace("SCALE = 1", "SCALE = 2"))
-    with pytest.raises(dp.UsageError, match="differs in: file of the target"):
+    with pytest.raises(dp.UsageError, match="differs in: code of the target"):
         dp.audit(f"{script}:release", resume=file, **ASKED)
 
 

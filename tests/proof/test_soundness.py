@@ -42,7 +42,7 @@ class Program:
             for factor, number in zip(of_draws + of_data, drawn + data, strict=True):
                 value = value + factor * number
             answers.append(value > 0)
-            if answers[-1] is ends:
+            if answers[-1] == ends:
                 break
         return sum(answers) if self.counts else tuple(answers)
 
@@ -82,6 +82,15 @@ CDF = {
 }
 
 
+def run_on(program: Program, data: list, draws: list) -> object:
+    """Run a program on the draws that are given, and on no other."""
+    asked = (program.method, *((0.0, float(program.scale)) if program.method == "uniform" else (float(program.scale),)))
+    noise = ScalarNoise(np.random.default_rng(0), [(asked, draw) for draw in draws])
+    output = program(list(data), noise)
+    assert noise.drawn == len(draws) and not noise.departed
+    return output
+
+
 def line_law(program: Program, data: list[float]) -> Counter:
     """Exact probabilities with one draw: the output is constant between the places where a guard turns."""
     turns = [
@@ -96,7 +105,7 @@ def line_law(program: Program, data: list[float]) -> Counter:
         ends = [
             CDF[program.method](end / program.scale) if math.isfinite(end) else float(end > 0) for end in (low, high)
         ]
-        law[program(list(data), ScalarNoise(np.random.default_rng(0), [middle]))] += ends[1] - ends[0]
+        law[run_on(program, data, [middle])] += ends[1] - ends[0]
     return law
 
 
@@ -108,7 +117,7 @@ def whole_law(program: Program, data: list[int]) -> Counter:
     total = sum(weight.values())
     law: Counter = Counter()
     for a, b in itertools.product(values, values):
-        output = program(list(data), ScalarNoise(np.random.default_rng(0), [a, b]))
+        output = run_on(program, data, [a, b])
         law[output] += weight[a] * weight[b] / total**2
     return law
 
