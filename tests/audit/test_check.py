@@ -12,9 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import dpaudit as dp
+from dpaudit.bounds.statement import BOTH_SIDES, GUESS, ODDS, lower_bound
 from dpaudit.check import check, check_file, exit_code, passes
+from dpaudit.check.finding import Answer
+from dpaudit.check.second import second_opinion
 from dpaudit.documents import content_id
-from dpaudit.members import round_outward
+from dpaudit.members import Counts, round_outward
 
 
 def laplace(data, noise, *, epsilon=1):
@@ -119,7 +122,7 @@ WHATS = {
 
 @pytest.mark.parametrize("name", WHATS)
 def test_everything_is_looked_at(name):
-    always = {"id", "runs", "confidence", "headline", "power", "target", "pair", "verdict"}
+    always = {"id", "runs", "confidence", "headline", "power", "target", "assumptions", "pair", "verdict"}
     looked_at = [each.what for each in check(found(name)) if each.what not in always]
     assert set(looked_at) == WHATS[name]
     assert looked_at.count("bound") == len(found(name).attempts)
@@ -289,8 +292,6 @@ def test_invalid_evidence_is_taken_as_it_is():
 @pytest.mark.parametrize("name", ["sampled", "gaussian", "proved"])
 def test_a_bound_that_only_this_library_finds_is_noticed(name, monkeypatch):
     """Were our own quantiles wrong, and wrong again in the check, the intervals of statsmodels would tell."""
-    from dpaudit.bounds.statement import lower_bound
-
     sampled = importlib.import_module("dpaudit.check.sampled")
     monkeypatch.setattr(sampled, "lower_bound", lambda *given, **named: 1.01 * lower_bound(*given, **named))
     record = found(name).record()
@@ -301,3 +302,60 @@ def test_a_bound_that_only_this_library_finds_is_noticed(name, monkeypatch):
     wrong = {finding.what for finding in check(dp.Evidence.from_json(text)) if finding.fails}
     assert "second opinion" in wrong
     assert "bound" not in wrong
+
+
+BOTH = [
+    Counts((5000, 5000), (2500, 2600), (900, 880)),
+    Counts((400, 300), (90, 70), (20, 21)),
+    Counts((2000, 2000), (40, 3), (900, 1200)),
+    Counts((30, 30), (30, 2), (0, 28)),
+    Counts((12, 12), (12, 0), (0, 12)),
+    Counts((9, 9), (0, 9), (0, 9)),
+]
+ONE = [
+    Counts((20_000, 20_000), (400, 90), (0, 0)),
+    Counts((3000, 9000), (0, 0), (40, 31)),
+    Counts((30, 40), (9, 2), (0, 0)),
+    Counts((50, 50), (50, 3), (0, 0)),
+    Counts((50, 50), (20, 0), (0, 0)),
+    Counts((50, 50), (3, 20), (0, 0)),
+]
+PURE, APPROXIMATE = dp.PureDP(1), dp.ApproxDP(1, 1e-3)
+OPINIONS = [
+    *[(GUESS, counts, PURE, None) for counts in BOTH],
+    *[(ODDS, counts, PURE, None) for counts in ONE],
+    *[(BOTH_SIDES, counts, PURE, 0.7) for counts in BOTH],
+    *[(BOTH_SIDES, counts, APPROXIMATE, 0.2) for counts in BOTH],
+]
+
+
+@pytest.mark.parametrize("error", [0.05, 1e-4])
+@pytest.mark.parametrize(("method", "counts", "claim", "weight"), OPINIONS)
+def test_two_libraries_find_the_same_bound_given_the_sides(method, counts, claim, weight, error):
+    value = lower_bound(method, counts, claim=claim, weight=weight, error=error)
+
+    def opinion(value):
+        bound = dp.Bound(
+            value=value,
+            side="lower",
+            kind="sampled",
+            parameter=claim.parameter,
+            notion=str(claim),
+            confidence=1 - error,
+            delta=claim.delta,
+            method=method,
+            arithmetic="real",
+            weight=weight,
+            counts=counts,
+        )
+        return [finding.answer for finding in second_opinion("it", bound, counts, claim)]
+
+    assert opinion(value) == [Answer.HOLDS]
+    assert opinion(value * 1.001 + 1e-4) == [Answer.FAILS]
+
+
+@pytest.mark.parametrize("method", [GUESS, ODDS, BOTH_SIDES])
+def test_these_bounds_are_no_zeros(method):
+    asked = [(counts, claim, weight) for name, counts, claim, weight in OPINIONS if name == method]
+    found = [lower_bound(method, counts, claim=claim, weight=weight, error=0.05) for counts, claim, weight in asked]
+    assert sum(bound > 0.3 for bound in found) >= 2

@@ -21,7 +21,7 @@ def laplace(data, noise, *, loss=1.0):
 @pytest.fixture(scope="module")
 def records():
     """A first look that was not confirmed, one that was, and one that needed no other."""
-    seeds = {"unlucky": (26, 1.0), "confirmed": (2, 1.15), "sure": (0, 2.0)}
+    seeds = {"unlucky": (11, 1.0), "confirmed": (2, 1.15), "sure": (0, 2.0)}
     return {
         name: dp.audit(laplace, seed=seed, parameters={"loss": loss}, **ASKED).record()
         for name, (seed, loss) in seeds.items()
@@ -30,7 +30,7 @@ def records():
 
 VIOLATED = {
     "verdict": "violated",
-    "reason": "ε is more than the claimed 1: at least 1.015, at 0.95 confidence.",
+    "reason": "ε is more than the claimed 1: at least 1.013, at 0.95 confidence.",
 }
 
 

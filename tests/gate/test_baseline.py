@@ -89,7 +89,8 @@ def compare_counts(entry):
 
 def test_changed_code_and_claims_are_noticed(tmp_path):
     updated(projects.project(tmp_path, loose()))
-    text = projects.RELEASES.replace("Count with noise", "Count with other noise")
+    text = projects.RELEASES.replace("return len(data) +", "return len(data) + 0 +")
+    assert text != projects.RELEASES
     configuration = projects.configured(tmp_path, projects.target("noisy_count", claim="epsilon=3"))
     (tmp_path / "release.py").write_text(text)
     notes = " ".join(projects.only(projects.gated(configuration)).notes)
