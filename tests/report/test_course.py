@@ -44,9 +44,9 @@ KINDS = ("runs", "sequential", "independent", "one-run", "outputs")
 SAID = {
     "runs": ["fixed after the learning runs and measured on fresh runs of pair 0", "fresh measuring runs"],
     "sequential": ["fixed before the runs that were bet on with it of pair 0", "were bet on as they came"],
-    "independent": ["fixed on scores that coins had set apart for learning", "scores apart to choose"],
+    "independent": ["fixed on scores that had been set apart for learning", "scores, picked by the seed"],
     "one-run": ["was fixed by their number, before any look at the scores", "canaries, each in the training data"],
-    "outputs": ["fixed on outputs that coins had set apart for learning", "outputs apart to choose"],
+    "outputs": ["fixed on outputs that had been set apart for learning", "outputs, picked by the seed"],
 }
 
 
