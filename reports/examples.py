@@ -56,9 +56,9 @@ def canary_scores() -> tuple[np.ndarray, np.ndarray]:
     """Train a logistic regression with noisy gradients, and return the margins of canaries in and out of its data.
 
     Each canary is a text with a word of its own, which stands in it ``TIMES`` times. The noise is that of
-    (4, 1e-5)-DP for gradients of norm at most 1; but nobody clips them, and those of the canaries are longer.
+    (4, 1e-7)-DP for gradients of norm at most 1; but nobody clips them, and those of the canaries are longer.
     """
-    sigma = np.sqrt(STEPS) / gaussian_mu(4, 1e-5)
+    sigma = np.sqrt(STEPS) / gaussian_mu(4, 1e-7)
     rng = np.random.default_rng(SEED)
     labels, taken = rng.choice([-1.0, 1.0], CANARIES), rng.random(CANARIES) < 0.5
     weights = np.zeros(CANARIES)  # one for each word
@@ -71,7 +71,7 @@ def canary_scores() -> tuple[np.ndarray, np.ndarray]:
 
 def _scores() -> dp.Evidence:
     members, others = canary_scores()
-    return dp.audit_scores(members, others, claim="epsilon=4, delta=1e-5", design="one-run", seed=SEED, name=_MODEL)
+    return dp.audit_scores(members, others, claim="epsilon=4, delta=1e-7", design="one-run", seed=SEED, name=_MODEL)
 
 
 _MODEL = "canaries of a regression"
