@@ -30,10 +30,12 @@ def _remembered(function: Callable[..., Any]) -> Callable[..., Any]:
 @pytest.fixture(scope="session")
 def remembering() -> Iterator[None]:
     """Checks of records that differ in one place do not integrate, search and invert the same again."""
-    sampled, certain = (importlib.import_module(f"dpaudit.check.{name}") for name in ("sampled", "certain"))
+    names = ("sampled", "certain", "sequential")
+    sampled, certain, sequential = (importlib.import_module(f"dpaudit.check.{name}") for name in names)
     wanted = {
         sampled: ("foresee", "second_opinion", "lower_bound"),
         certain: ("event_probabilities", "leaves_of", "check_certificate"),
+        sequential: ("log_wealth", "sequential_bound", "foresee_sequential"),
     }
     patch = pytest.MonkeyPatch()
     for module, names in wanted.items():
