@@ -56,7 +56,7 @@ _PARTS, _LEAST_BLOCK = 16, 32  # a block holds so small a part of the runs so fa
 _LOOKS = 512  # into a block
 _LEARNING_CAP, _LEARNING_NUMBERS = 1_000_000, 20_000_000  # runs, and numbers, that events are chosen from
 _NEVER = 10**15
-_STEADY = 512  # runs of a pair that are looked at for steadiness, before a claim is called refuted
+_STEADY = 1024  # runs of a pair that are looked at for steadiness, before a claim is called refuted
 _SHOWN = 8  # runs of each side, for the counts of an event to be worth a table
 
 

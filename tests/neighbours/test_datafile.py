@@ -56,6 +56,7 @@ def test_objects_are_never_unpickled(tmp_path: Path) -> None:
 
 
 def test_parquet_without_pyarrow_is_refused_with_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(UsageError, match=r"pip install 'dpaudit\[data\]'"):
         read_dataset(tmp_path / "a.parquet")
