@@ -105,8 +105,8 @@ def test_families_cut_every_output_into_one_cell(side0, side1):
 @pytest.mark.parametrize("claim", CLAIMS, ids=str)
 def test_choosing_never_fails_and_is_determined(side0, side1, claim):
     chosen, picture = choose(side0, side1, claim=claim, measuring=9000, error=0.05)
-    again, picture_again = choose(side0, side1, claim=claim, measuring=9000, error=0.05)
-    assert chosen == again and picture == picture_again
+    if claim in (PureDP(1), ZeroConcentratedDP(0.5)):  # one of each way of choosing
+        assert (chosen, picture) == choose(side0, side1, claim=claim, measuring=9000, error=0.05)
     assert sum(choice.share for choice in chosen) == pytest.approx(1)
     assert len({choice.name for choice in chosen}) == len(chosen) <= 2
     for choice in chosen:
