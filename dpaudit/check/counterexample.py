@@ -138,8 +138,10 @@ def _same_parameter(text: str, value: Any) -> bool:
     if text == as_text(value):
         return True
     try:
+        if isinstance(value, str) and value.startswith("Fraction("):
+            return repr(Fraction(text)) == value
         return isinstance(value, list) and plain_value(ast.literal_eval(text)) == value
-    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+    except (ValueError, ZeroDivisionError, SyntaxError, MemoryError, RecursionError, TypeError):
         return False
 
 

@@ -22,10 +22,13 @@ def kept() -> Iterator[None]:
     errors, call, buffer = np.geterr(), np.geterrcall(), np.getbufsize()
     context, limit, collecting = decimal.getcontext().copy(), sys.getrecursionlimit(), gc.isenabled()
     streams = sys.stdout, sys.stderr
+    filters, shown = list(warnings.filters), warnings.showwarning
     try:
-        with warnings.catch_warnings():
-            yield
+        yield
     finally:
+        if list(warnings.filters) != filters:  # only then: it makes Python forget which warnings it has shown
+            warnings.filters[:] = filters  # type: ignore[index]
+        warnings.showwarning = shown
         np.seterr(**errors)
         np.seterrcall(call)
         if np.getbufsize() != buffer:

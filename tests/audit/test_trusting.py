@@ -117,7 +117,7 @@ def test_what_lies_elsewhere_is_not_even_imported(name: str, folder: Path, monke
 
 @pytest.mark.parametrize("name", LENT)
 def test_what_an_own_module_merely_imported_is_not_run(name: str, folder: Path) -> None:
-    with pytest.raises(UsageError, match="comes from elsewhere"):
+    with pytest.raises(UsageError, match=r"comes from elsewhere|is a class"):
         load_trusted(name)
 
 
