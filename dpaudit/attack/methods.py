@@ -21,7 +21,6 @@ from dpaudit.privacy import Claim
 
 Method = tuple[str, float | None]
 
-_ALWAYS = 0.9  # the probability of an event beyond which nearly all runs are guesses
 _MOST_ODDS = 200_000  # counts, beyond which an odds ratio takes long and gains nothing
 
 
@@ -45,8 +44,6 @@ def method_for_one_side(p: float, q: float, runs: tuple[float, float], claim: Cl
         return joint, weight
     n, m = max(round(runs[0]), 1), max(round(runs[1]), 1)
     hits, others = min(round(p * n), n), min(round(q * m), m)
-    if p == q > _ALWAYS:  # as of a constant: every run is a guess, as often on either side
-        return GUESS, None
     region = joint_region(hits, n, others, m, weight=weight, error=error)
     if odds_bound(hits, n, others, m, error) > float(region.least(claim.least)):
         return ODDS, None

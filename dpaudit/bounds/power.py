@@ -2,9 +2,10 @@
 
 "Had the loss been so large through the chosen event, this audit would have said so with probability 0.9." What a
 frozen event keeps, whatever its loss, is its mass: a two-sided one the probability of a guess, a one-sided one its
-probability on the other side. Its counts are moved to their unlucky tenth along the direction of the bound's own
-weights (a first-order reliability point); for a guess that is the exact binomial quantile. An enumerated bound is
-held to be no better than the plain one, which is slightly too modest.
+probability on the other side. Where that is more than a half, as of a constant, there is little room above it: the
+event and its complement are then taken for a guess in every run. Its counts are moved to their unlucky tenth along the
+direction of the bound's own weights (a first-order reliability point); for a guess that is the exact binomial
+quantile. An enumerated bound is held to be no better than the plain one, which is slightly too modest.
 
 Nothing here bounds events that were not chosen.
 """
@@ -90,7 +91,8 @@ class _Frozen:
 
     Attributes:
         runs: as the method counts them: of the side that the event speaks for, and of the other; or all, twice.
-        kept: what does not change with the loss: the probability of a guess, or of the event on the other side.
+        kept: what does not change with the loss: the probability of a guess, or of the event on the other side (where
+            that is more than a half, what is kept is that event and complement are a guess in every run).
     """
 
     method: str
@@ -118,9 +120,10 @@ class _Frozen:
         if self.method in _GUESSES:
             right = self.kept * float(expit(value))
             return right, self.kept - right
-        if self.two_sided:
-            p = _likelier(self.claim, value, lambda p: self.kept - p, self.kept)
-            return p, self.kept - p
+        mass = self.kept if self.two_sided else 1.0
+        if self.two_sided or self.kept > 0.5:
+            p = _likelier(self.claim, value, lambda p: mass - p, mass)
+            return p, mass - p
         return _likelier(self.claim, value, lambda p: np.full_like(p, self.kept), 1.0), self.kept
 
     def margin(self, value: float, times: float = 1.0) -> float:

@@ -155,6 +155,14 @@ def test_constants_are_point_masses():
     assert dp.audit(lambda data: sum(data), claim="epsilon=1", pairs=PAIR, runs=2_000).verdict is dp.Verdict.VIOLATED
 
 
+@pytest.mark.parametrize("claim", ["epsilon=1", "epsilon=1, delta=0.01", "mu=1", "rho=0.5"])
+@pytest.mark.parametrize("output", ["released", 0.5], ids=str)
+def test_a_constant_is_not_violated_in_any_notion(claim, output):
+    same = dp.audit(lambda data: output, claim=claim, pairs=PAIR, runs=10_000, seed=0)
+    assert same.verdict is dp.Verdict.NOT_VIOLATED
+    assert same.lower.value == 0.0 and 1 < same.detectable / same.claimed.value < 1.9
+
+
 def test_every_notion_is_bounded_in_its_own_parameter():
     def gaussian(data, size, rng):
         return data + rng.normal(0, 1, size)

@@ -137,6 +137,33 @@ def test_where_the_complement_tells_as_much():
     assert 0.87 <= _found("joint", counts, claim, weight, least, 2 * n, repetitions=2_000) <= 0.95
 
 
+@pytest.mark.parametrize(
+    ("method", "claim"),
+    [
+        ("joint", PureDP(1)),
+        ("odds given sides", PureDP(1)),
+        ("joint", ApproxDP(1, 0.01)),
+        ("joint", GaussianDP(1)),
+        ("joint", ZeroConcentratedDP(0.3)),
+    ],
+    ids=str,
+)
+def test_of_a_constant_event_and_complement_are_a_guess_in_every_run(method, claim):
+    """An event that is certain on both sides has no room above it: its own ratio could show no violation at all."""
+    n, weight = 8_000, None if method.startswith("odds") else math.sqrt(0.5)
+    least = detectable(method, Counts((n, n), (n, n), (0, 0)), claim=claim, weight=weight, error=0.05)
+    assert claim.value < least < 1.5 * claim.value
+    p = brentq(lambda p: float(claim.least(np.array(p), np.array(1 - p))) - least, 0.501, 0.999)
+    rng = np.random.default_rng(0)
+    counts = zip(rng.binomial(n, p, 120), rng.binomial(n, 1 - p, 120), strict=True)
+    found = sum(
+        lower_bound(method, Counts((n, n), (int(k), int(o)), (0, 0)), claim=claim, weight=weight, error=0.05)
+        > claim.value
+        for k, o in counts
+    )
+    assert 0.85 <= found / 120 <= 0.98
+
+
 # --- how many runs it takes ---
 
 EVENTS = [
