@@ -75,8 +75,10 @@ def carried_out(
 
 
 def _why(over: str | None, death: str | None, limits: Limits | None) -> str:
-    if over == "time" and limits is not None:
-        return f"it took more than {limits.seconds:g} seconds and was ended; raise --time-limit, or give it fewer runs"
+    from dpaudit.process import too_long
+
+    if over in ("time", "second look") and limits is not None:
+        return f"{too_long(over, limits)}; raise --time-limit, or give it fewer runs"
     if over == "memory":
         return _LARGE
     return f"{death}; what a target does to its process is part of it. --in-process runs it under a debugger"

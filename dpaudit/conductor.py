@@ -450,6 +450,7 @@ def _evidence(
         assumptions=question.assumptions,
         false_alarm=question.false_alarm if looks is not None and looks.rule.doubts else None,
         second=None if looks is None else looks.second,
+        decided_in="real" if looks is None else looks.decided_in,
     )
 
 

@@ -72,6 +72,9 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         false_alarm: the chance that a mechanism that keeps its claim is called violated, where a bound at the
             confidence of the audit is too little for that; None where it is enough.
         second: the second look at a bound above the claim, or None where there was none.
+        decided_in: the arithmetic of the sampled bound that a VIOLATED rests on: "real", or "float" where it is that of
+            the low-order bits. Evidence that does not say so rests on the headline where that is above the claim, and
+            else on the low-order bits.
         written: the record of an older file as it stands there, where this dpaudit would write it differently: its
             id stays what it was (`dpaudit.versions`). Not part of the record.
     """
@@ -117,6 +120,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     false_alarm: float | None = None
     second: SecondLook | None = None
     types: str = "count"
+    decided_in: Annotated[str, msgspec.Meta(pattern="^(real|float)$")] = "real"
     written: dict[str, Any] | None = None
 
     @property

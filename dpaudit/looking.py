@@ -11,6 +11,7 @@ from dpaudit.bounds.looks import FirstLook, first_look, second_look, second_meth
 from dpaudit.event import Event
 from dpaudit.game.blocks import Purpose, Watch
 from dpaudit.members import Attempt, SecondLook
+from dpaudit.process import second_look_begins
 from dpaudit.question import Question
 from dpaudit.rounds import measure_event
 from dpaudit.verdicts import Looks
@@ -68,6 +69,7 @@ def _again(
         if tell is not None:
             tell(STAGE, made + done, made + of)
 
+    second_look_begins()
     counts = measure_event(
         question,
         attempt.pair,

@@ -3,6 +3,9 @@
 `run` hands a process its request, waits for the answer that it leaves in a file, and ends it: whatever the code did to
 its process, only a whole answer counts. A process that ended by itself has said nothing, whatever its exit code.
 
+A limit of time is for the work that was asked for. A second look (`dpaudit.looking`) is beyond that, on up to twice the
+runs, and has twice as long to itself, from the moment on at which `second_look_begins`.
+
 What the code started ends with it: everything in its session, and, where Linux shows what a process started, also what
 made a session of its own. The functions of the other side, for the process itself, are `received` and `hand_over`.
 """
@@ -28,6 +31,7 @@ FORKED = (
     "it forks: a copy of the process would draw the same noise once more; start other programs with subprocess, "
     "or draw in one process"
 )
+LONGER = 2  # times the limit of time, for a second look
 SPARE = 2  # times the limit of memory, at which the system refuses more
 
 _LOOK = 0.05  # seconds between looks at a process
@@ -55,7 +59,7 @@ class Ended:
 
     Attributes:
         answer: what it handed over, as JSON values; None where it handed over nothing.
-        over: "time" or "memory", where it took more than its limit.
+        over: "time", "second look" (its time) or "memory", where it took more than its limit.
         death: how it ended by itself without an answer, as a sentence.
     """
 
@@ -141,6 +145,7 @@ def _watch(
     process: subprocess.Popen[bytes], place: Path, limits: Limits, clock: float, stop: threading.Event | None
 ) -> str | None:
     """Wait for the answer, or for the process to end; say which limit it met."""
+    again, over, seconds = _again(place), "time", limits.seconds
     while not place.exists():
         try:
             process.wait(_LOOK)
@@ -149,11 +154,24 @@ def _watch(
             pass
         if stop is not None and stop.is_set():
             raise KeyboardInterrupt
-        if limits.seconds is not None and time.perf_counter() - clock > limits.seconds:
-            return "time"
+        if limits.seconds is not None and over == "time" and again.exists():
+            clock, over, seconds = time.perf_counter(), "second look", LONGER * limits.seconds
+        if seconds is not None and time.perf_counter() - clock > seconds:
+            return over
         if limits.memory is not None and memory_of(process.pid) > limits.memory:
             return "memory"
     return None
+
+
+def too_long(over: str, limits: Limits) -> str:
+    """Say which limit of time a process met, "time" or that of its "second look"."""
+    what, times = ("its second look", LONGER) if over == "second look" else ("it", 1)
+    return f"{what} took more than {times * (limits.seconds or 0.0):g} seconds and was ended"
+
+
+def _again(place: Path) -> Path:
+    """Where a process says that a second look begins."""
+    return place.with_name(place.name + ".again")
 
 
 def _interrupt(process: subprocess.Popen[bytes], place: Path) -> None:
@@ -175,7 +193,7 @@ def _limit(pid: int, limits: Limits) -> None:
         return
     wanted = [(resource.RLIMIT_CORE, 0)]
     if limits.seconds is not None:
-        wanted.append((resource.RLIMIT_CPU, int(limits.seconds) + _PROCESSOR_TIME))
+        wanted.append((resource.RLIMIT_CPU, int((1 + LONGER) * limits.seconds) + _PROCESSOR_TIME))
     if limits.memory is not None:
         wanted.append((resource.RLIMIT_DATA, int(SPARE * limits.memory * 2**20)))
     for kind, most in wanted:
@@ -339,6 +357,11 @@ class Answering:
         self._place, self._own = place, os.getpid()
         self._tools = os.open, os.write, os.close, os.rename, os.getpid, os._exit, time.sleep, json.dumps
 
+    def second_look_begins(self) -> None:
+        """Say that a second look begins, of which nothing was known when the limit of time was set."""
+        with contextlib.suppress(OSError):
+            _again(Path(self._place)).touch()
+
     def hand_over(self, answer: Any) -> NoReturn:
         """Leave an answer, whole, and wait to be ended; a copy of the process leaves none."""
         open_, write, close, rename, getpid, leave, sleep, encode = self._tools
@@ -357,18 +380,29 @@ class Answering:
             sleep(60)
 
 
+_answering: Answering | None = None  # of this process, where it was asked for something
+
+
+def second_look_begins() -> None:
+    """Say so to whoever asked, where this process has a limit of time; nothing elsewhere."""
+    if _answering is not None:
+        _answering.second_look_begins()
+
+
 def received() -> tuple[Any, Answering]:
     """Read the request of this process from standard input, and keep what the code does from whoever asked.
 
     Standard input stays open as long as whoever asked lives; afterwards this process ends.
     """
+    global _answering
     asked = os.fdopen(os.dup(0), "rb")
     message = json.loads(asked.readline())
     silence = os.open(os.devnull, os.O_RDWR)
     os.dup2(silence, 0)
     _become_subreaper()
     threading.Thread(target=_outlived, args=(asked, os._exit), daemon=True).start()
-    return message["request"], Answering(message["place"])
+    _answering = Answering(message["place"])
+    return message["request"], _answering
 
 
 def refuse_forks(answering: Answering, answer: Any) -> None:

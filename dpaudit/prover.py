@@ -44,6 +44,7 @@ from dpaudit.proof.exact import ExactLoss, enumerated_privacy
 from dpaudit.proof.fold import FoldProof, prove_fold
 from dpaudit.proof.prove import Proof as TreeProof
 from dpaudit.proof.prove import as_decimal, prove_program, rounded
+from dpaudit.process import second_look_begins
 from dpaudit.question import Question, ask, whole
 from dpaudit.rounds import measure_event
 from dpaudit.seeds import given_or_fresh
@@ -480,6 +481,7 @@ def _measured(question: Question, event: Event, chances: Sequence[float], runs: 
 def _again(question: Question, sampled: Bound, runs: int, upper: float) -> bool:
     """Measure a bound that contradicts a proof afresh, at a much smaller error: whether it still does."""
     assert sampled.event is not None and sampled.pair is not None
+    second_look_begins()
     counts = measure_event(question, sampled.pair, sampled.event, runs, Purpose.CONFIRMING, Watch())
     method = sampled.method.replace("enumerated ", "")  # which is for few runs, and these are more
     return lower_bound(method, counts, claim=question.notion, weight=sampled.weight, error=_AGAIN) > upper

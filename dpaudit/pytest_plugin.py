@@ -6,9 +6,9 @@
     @pytest.mark.dp_audit(noisy_count, claim="epsilon=1", pairs=PAIRS)
     def test_release(): ...
 
-Every audit has a fresh seed, which a failure states; --dp-seed fixes it. A correct mechanism is condemned with a
-probability of 0.001 at most. A violation is looked for once more, with another seed, and only what is found twice is a
-failure. Nothing of dpaudit but this file is imported before the first audit.
+Every audit has a fresh seed, which a failure states; --dp-seed fixes it. What is a violation says the rule of two looks
+(`dpaudit.bounds.looks`), as in every audit: a mechanism that keeps its claim is called violated with a probability of at
+most 0.001, or --dp-false-alarm. Nothing of dpaudit but this file is imported before the first audit.
 """
 
 from __future__ import annotations
@@ -31,11 +31,9 @@ if TYPE_CHECKING:
     from dpaudit.privacy import Claim
 
 _PAGES = ".dpaudit/pytest"  # under the root folder of the tests
-_SECOND_SEED = 1_000_000_000  # is added to the seed for the second audit
-_SECOND_CONFIDENCE = 0.95  # of the second audit, which guards against one unlucky seed and decides nothing alone
 _UNCONFIRMED = "dpaudit-unconfirmed"
 _BESIDE = "dpaudit-beside"
-_WIDTH, _LABEL, _LONGEST = 100, 11, 300
+_WIDTH, _LABEL, _LONGEST = 100, 12, 300
 _EXPECTED, _POLICIES = ("not violated", "violated"), ("fail", "pass")
 
 
@@ -54,14 +52,14 @@ def _exactly(number: float) -> int:
     return int(number)
 
 
-def _confidence(text: str) -> float:
-    """Read a confidence."""
+def _chance(text: str) -> float:
+    """Read a confidence, or the chance of a false alarm."""
     try:
         if 0 < float(text) < 1:
             return float(text)
     except ValueError:
         pass
-    raise argparse.ArgumentTypeError(f"{text!r} does not lie between 0 and 1; write a confidence such as 0.999")
+    raise argparse.ArgumentTypeError(f"{text!r} does not lie between 0 and 1; write 0.95, or 0.001")
 
 
 def _policy(text: str) -> str:
@@ -74,10 +72,15 @@ def _policy(text: str) -> str:
 _SETTINGS: dict[str, tuple[Callable[[str], Any], Any, str]] = {
     "runs": (_whole, 100_000, "executions of each audit in all"),
     "seed": (_whole, None, "the root of every random draw; by default a fresh one, which a failure states"),
-    "confidence": (_confidence, 0.999, "confidence of each audit"),
+    "confidence": (_chance, 0.95, "confidence of each audit's bounds"),
+    "false_alarm": (_chance, 1e-3, "chance that a mechanism that keeps its claim is called VIOLATED"),
     "inconclusive": (_policy, "fail", "what becomes of a test whose runs could not have shown a violation: fail, pass"),
     "html": (str, None, f"write the page of every audit into this folder (of failures alone: {_PAGES})"),
 }
+
+
+def _option(name: str) -> str:
+    return f"--dp-{name.replace('_', '-')}"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -85,8 +88,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("dpaudit", "audits of differential privacy")
     for name, (read, default, meaning) in _SETTINGS.items():
         usual = "" if default is None else f" (default: {default})"
-        group.addoption(f"--dp-{name}", type=read, metavar=name.upper(), help=meaning + usual)
-        parser.addini(f"dp_{name}", f"{meaning}; --dp-{name} overrides it{usual}", default="")
+        group.addoption(_option(name), type=read, metavar=name.upper(), help=meaning + usual)
+        parser.addini(f"dp_{name}", f"{meaning}; {_option(name)} overrides it{usual}", default="")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -132,6 +135,7 @@ class Auditor:
         relation: str | Relation | None = None,
         runs: int | float | None = None,
         confidence: float | None = None,
+        false_alarm: float | None = None,
         seed: int | None = None,
         expect: str = "not violated",
         inconclusive: str | None = None,
@@ -141,13 +145,13 @@ class Auditor:
 
         Args:
             target, claim, pairs, parameters, relation: as for `dpaudit.audit`; there has to be a claim.
-            runs, confidence, seed: of this audit; by default those of the command line or the ini file.
+            runs, confidence, false_alarm, seed: of this audit; by default those of the command line or the ini file.
             expect: "not violated", or "violated" for a mechanism that is known to break its claim.
             inconclusive: "fail" or "pass", where these runs could not have shown even a gross violation.
-            options: whatever else `dpaudit.audit` takes, such as ``floating_point`` or ``workers``.
+            options: whatever else `dpaudit.audit` takes, such as ``floating_point`` or ``types``.
 
         Returns:
-            The evidence. Where a violation was found and not found again, that of the second audit.
+            The evidence.
         """
         asked = {
             **options,
@@ -157,6 +161,7 @@ class Auditor:
             "relation": relation,
             "runs": self._own("runs", runs),
             "confidence": self._own("confidence", confidence),
+            "false_alarm": self._own("false_alarm", false_alarm),
             "seed": self._own("seed", seed),
         }
         tolerated = self._own("inconclusive", inconclusive)
@@ -164,41 +169,28 @@ class Auditor:
             self._refuse(f"expect is 'not violated' or 'violated', not {expect!r}")
         if tolerated not in _POLICIES:
             self._refuse(f"inconclusive is 'fail' or 'pass', not {tolerated!r}")
-        first = self._audit(target, asked)
-        asked["seed"] = first.seed
-        again = self._again(target, asked) if (expect, str(first.verdict)) == ("not violated", "violated") else None
-        evidence = first if again is None or str(again.verdict) == "violated" else again
+        evidence = self._audit(target, asked)
+        asked["seed"] = evidence.seed
         self.evidence = evidence
         self._item.user_properties.append(("dpaudit", evidence.id))
         self._item.user_properties += [(_BESIDE, f"{evidence.target.name}: {line}") for line in _pressing(evidence)]
-        if evidence is again:
-            self._item.user_properties.append((_UNCONFIRMED, f"{_seen(first)}; but {_seen(again)}"))
-            again = None
+        doubt = _doubt(evidence)
+        self._item.user_properties += [(_UNCONFIRMED, f"seed {evidence.seed}: {doubt}")] if doubt else []
         accepted = {expect, "inconclusive"} if (expect, tolerated) == ("not violated", "pass") else {expect}
         failed = str(evidence.verdict) not in accepted
         page = self._page(evidence) if failed or _setting(self._item.config, "html") is not None else None
         if failed:
-            rows = _rows(evidence, again, _can_be_named(target))
+            rows = _rows(evidence, _can_be_named(target))
             self._fail(_message(evidence, expect, [*rows, ("run alone", self._alone(asked)), ("page", page or "")]))
         return evidence
 
     def _own(self, name: str, given: Any) -> Any:
         return given if given is not None else _setting(self._item.config, name)
 
-    def _again(self, target: Any, asked: dict[str, Any]) -> Evidence:
-        """The same audit with another seed, and so on runs of their own."""
-        confidence = min(asked["confidence"], _SECOND_CONFIDENCE)
-        again = {"seed": int(asked["seed"]) + _SECOND_SEED, "confidence": confidence, "false_alarm": 1 - confidence}
-        return self._audit(target, {**asked, **again})
-
     def _audit(self, target: Any, asked: dict[str, Any]) -> Evidence:
         from dpaudit.conductor import audit
         from dpaudit.errors import UsageError, nearest
 
-        # one look at the confidence: what it finds is looked for with another seed
-        confidence = asked["confidence"]
-        if isinstance(confidence, float) and 0 < confidence < 1:  # else the audit says what is wrong with it
-            asked = {"false_alarm": 1 - confidence, **asked}
         known = inspect.signature(audit).parameters
         for name in asked:
             if name not in known:
@@ -250,8 +242,8 @@ class Auditor:
 
     def _alone(self, asked: Mapping[str, Any]) -> str:
         words = ["pytest", self._item.nodeid]
-        for name in ("seed", "runs", "confidence"):
-            words += [f"--dp-{name}", f"{asked[name]:g}" if name == "confidence" else str(asked[name])]
+        for name in ("seed", "runs", "confidence", "false_alarm"):
+            words += [_option(name), str(asked[name])]
         return shlex.join(words)
 
 
@@ -279,10 +271,11 @@ def _plain(text: str) -> str:
     return visible(text.replace("\N{NO-BREAK SPACE}", " "), one_line=True)
 
 
-def _rows(evidence: Evidence, again: Evidence | None, named: bool) -> Iterator[tuple[str, str]]:
+def _rows(evidence: Evidence, named: bool) -> Iterator[tuple[str, str]]:
     """Yield what was audited, the event that showed most, where, and how to see it again."""
     from dpaudit.report.command import reproduce_command, reproduce_notes
     from dpaudit.report.headline import decisive
+    from dpaudit.report.looks import second_text
     from dpaudit.report.words import claim_words, shortened
 
     parameters = ", ".join(f"{name}={value}" for name, value in evidence.target.parameters.items())
@@ -305,8 +298,9 @@ def _rows(evidence: Evidence, again: Evidence | None, named: bool) -> Iterator[t
         pair, number = evidence.pairs[bound.pair], f"{bound.pair + 1} of {len(evidence.pairs)}"
         shown = f": {pair.shown0} and {pair.shown1}" if pair.origin == "mechanism" else ", as the test gives it"
         yield "pair", shortened(number + shown, _LONGEST)
-    if again is not None:
-        yield "confirmed", _seen(again)
+    second = second_text(evidence)
+    if second is not None:
+        yield "second look", second
     command = reproduce_command(evidence) if named else None
     if command is not None:
         yield "replay", command
@@ -320,13 +314,11 @@ def _pressing(evidence: Evidence) -> list[str]:
     return [_plain(line) for line in pressing_lines(evidence)]
 
 
-def _seen(evidence: Evidence) -> str:
-    """What an audit shows, by its seed."""
-    from dpaudit.report.headline import decisive
-    from dpaudit.report.words import bound_text, certainty
+def _doubt(evidence: Evidence) -> str:
+    """What a bound above the claim is worth that is no violation; empty where there is none."""
+    from dpaudit.report.looks import doubt_sentence
 
-    bound = decisive(evidence)
-    return _plain(f"seed {evidence.seed} shows {bound_text(bound, evidence.claimed)} {certainty(bound)}")
+    return _plain(doubt_sentence(evidence))
 
 
 def _can_be_named(target: Any) -> bool:
@@ -337,9 +329,9 @@ def _can_be_named(target: Any) -> bool:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Tell what tests that have passed do not say: unconfirmed violations, and what stands beside a verdict."""
+    """Tell what tests that have passed do not say: bounds above a claim, and what stands beside a verdict."""
     titles = {
-        _UNCONFIRMED: "violations that were not found again with another seed",
+        _UNCONFIRMED: "bounds above the claim that are no violation",
         _BESIDE: "found beside the verdict",
     }
     reports = [report for found in terminalreporter.stats.values() for report in found]

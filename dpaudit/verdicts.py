@@ -48,6 +48,11 @@ class Looks:
         """Whether it is violated by a bound in this arithmetic."""
         return self.violated and self.first is not None and self.first.arithmetic == arithmetic
 
+    @property
+    def decided_in(self) -> str:
+        """The arithmetic of the bound that a violation rests on; "real" where there is none."""
+        return "float" if self.condemns("float") else "real"
+
 
 def judge(
     claim: Claim | None,

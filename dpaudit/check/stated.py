@@ -26,7 +26,7 @@ from dpaudit.proof.prove import as_decimal
 from dpaudit.question import assumed
 from dpaudit.scores.audit import ASSUMED
 from dpaudit.scores.checking import RECORDED
-from dpaudit.verdicts import judge
+from dpaudit.verdicts import Looks, judge
 
 _READINGS = {Shape.PROGRAM: "batch", Shape.SAMPLER: "sampler"}
 
@@ -79,7 +79,7 @@ def _verdict(evidence: Evidence) -> Iterator[Finding]:
         else:
             yield failing("verdict", "runs that could not be trusted show nothing, and these do")
         return
-    lower, upper = evidence.lower, evidence.upper
+    lower, upper, looks = evidence.lower, evidence.upper, looks_of(evidence)
     contradicts = upper is not None and lower.kind == "sampled" and lower.value > upper.value
     try:
         verdict, reason = judge(
@@ -87,7 +87,7 @@ def _verdict(evidence: Evidence) -> Iterator[Finding]:
             lower,
             evidence.detectable,
             evidence.floating_point if evidence.low_bits == "verdict" else None,
-            looks=looks_of(evidence),
+            looks=looks,
             upper=upper,
             within=_within(evidence),
             scope="" if evidence.proof is None else evidence.proof.scope,
@@ -102,6 +102,7 @@ def _verdict(evidence: Evidence) -> Iterator[Finding]:
     holds = verdict is evidence.verdict
     how = "follows" if holds else "does not follow"
     yield answered("verdict", holds, f"{evidence.verdict} {how} from the bounds and the claim")
+    yield from _decided(evidence, looks)
     # another dpaudit may say the same in other words, but not with other numbers
     same = evidence.versions.get("dpaudit") == version("dpaudit")
     told = evidence.reason == reason if same else _numbers(evidence.reason) == _numbers(reason)
@@ -109,6 +110,17 @@ def _verdict(evidence: Evidence) -> Iterator[Finding]:
         yield failing("reason", f"the sentence of the verdict is: {reason}")
     elif holds and evidence.reason != reason:
         yield unchecked("reason", f"another dpaudit wrote its words; today they are: {reason}", decides=False)
+
+
+def _decided(evidence: Evidence, looks: Looks | None) -> Iterator[Finding]:
+    """Whether a violation rests on the bound that it is said to rest on: low-order bits, or real numbers."""
+    claim = evidence.claimed
+    if claim is not None and looks is not None and looks.violated and evidence.decided_in != looks.decided_in:
+        if evidence.decided_in == "float" or evidence.lower.value > claim.value:
+            named = "the low-order bits" if looks.decided_in == "float" else "the numbers"
+            yield failing("verdict", f"it rests on {named} of the outputs, and something else is stated")
+    elif evidence.decided_in == "float" and (looks is None or not looks.violated):
+        yield failing("verdict", "no violation rests on low-order bits, and one is said to")
 
 
 def _numbers(text: str) -> set[str]:

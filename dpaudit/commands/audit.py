@@ -103,7 +103,12 @@ if TYPE_CHECKING:
     show_default=True,
     help="Chance that a mechanism that keeps its claim is called VIOLATED.",
 )
-@click.option("--time-limit", type=float, metavar="SECONDS", help="End it after so long, without a verdict.")
+@click.option(
+    "--time-limit",
+    type=float,
+    metavar="SECONDS",
+    help="End it after so long, without a verdict; a second look has twice as long to itself.",
+)
 @click.option("--memory-limit", type=float, metavar="MB", help="End it where it takes more memory, without a verdict.")
 @in_process
 @click.option("--json", "json_file", metavar="FILE", help="Write the evidence ('-': standard output).")

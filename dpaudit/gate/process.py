@@ -25,8 +25,8 @@ def run(request: Request, limits: Limits, stop: threading.Event) -> Report:
         "dpaudit.gate.child", msgspec.to_builtins(request), limits=limits, folder=request.root, stop=stop
     )
     report, error = None, ended.death
-    if ended.over == "time":
-        error = f"it took more than {limits.seconds:g} seconds and was ended: raise time_limit, or give it fewer runs"
+    if ended.over in ("time", "second look"):
+        error = f"{process.too_long(ended.over, limits)}: raise time_limit, or give it fewer runs"
     elif ended.over == "memory":
         error = LARGE
     elif ended.answer is not None:

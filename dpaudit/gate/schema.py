@@ -31,7 +31,14 @@ FloatingPoint = Annotated[
     Meta(description="What a leak through the low-order bits of doubles counts for."),
 ]
 Sequential = Annotated[bool, Meta(description="Stop as soon as the claim is rejected, instead of after all runs.")]
-TimeLimit = Annotated[float, Meta(gt=0, le=86_400, description="Seconds that the runs of a target may take.")]
+TimeLimit = Annotated[
+    float,
+    Meta(
+        gt=0,
+        le=86_400,
+        description="Seconds that the runs of a target may take; a second look has twice as long to itself.",
+    ),
+]
 MemoryLimit = Annotated[float, Meta(gt=0, description="MiB of memory that the process of a target may use.")]
 
 

@@ -24,7 +24,6 @@ from dpaudit.report.numerals import count_text, error_text
 from dpaudit.report.words import bound_text, certainty, claim_words, detectable_sentence, full_text, symbol
 
 NO_PROOF = "This is not a proof of privacy."
-_LOW_BITS = "for someone who reads the low-order bits"  # in the reason of a verdict that rests on them
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +76,14 @@ def reason_says_more(evidence: Evidence) -> bool:
 
 
 def decisive(evidence: Evidence) -> Bound:
-    """Return the bound that exceeds the claim: what is certain, else sampled, else in the low-order bits."""
+    """Return the bound that a violation rests on: what is certain, else the one that the evidence names."""
     claim, low_bits, exact = evidence.claimed, evidence.floating_point, exact_lower(evidence)
     if claim is None or evidence.verdict is not Verdict.VIOLATED:
         return evidence.lower
     if exact is not None and exact.value > claim.value:
         return exact
-    if low_bits is None or _LOW_BITS in evidence.reason:
-        return low_bits or evidence.lower
-    return evidence.lower if evidence.lower.value > claim.value else low_bits
+    by_low_bits = evidence.decided_in == "float" or evidence.lower.value <= claim.value
+    return low_bits if by_low_bits and low_bits is not None else evidence.lower
 
 
 def _shown(evidence: Evidence) -> str:

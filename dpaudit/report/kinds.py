@@ -54,9 +54,10 @@ def counterexample_attempt(evidence: Evidence) -> Attempt | None:
 
 def contradicting(evidence: Evidence) -> Bound | None:
     """Return the sampled bound that contradicts the proof, the surest of them; None where none decided the verdict."""
-    upper = evidence.upper
-    decided = evidence.verdict is Verdict.VIOLATED and evidence.reason.startswith("contradicts the proof")
-    if upper is None or not decided:
+    upper, lower = evidence.upper, evidence.lower
+    # a sampled headline is above a proved bound only where it was so twice (`dpaudit.prover`)
+    decided = evidence.verdict is Verdict.VIOLATED and lower.kind == "sampled"
+    if upper is None or not decided or lower.value <= upper.value:
         return None
     above = [
         attempt.bound

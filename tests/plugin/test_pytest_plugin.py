@@ -10,7 +10,6 @@ import sys
 
 import pytest
 from click.testing import CliRunner
-from scipy.stats import binomtest
 
 import dpaudit as dp
 from dpaudit.cli import cli
@@ -81,15 +80,15 @@ def test_a_release_that_does_not_fails_without_a_traceback(run, pytester):
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "VIOLATED: The runs contradict the claim ε = 0.5: they show ε ≥ 0.9* at 99.9 % confidence.",
-            "  target     release:noisy_count (epsilon=1.0)",
-            "  event      for side 0: an output that is at least *",
-            "             seen in * of * runs of side 0 and in * of * runs of side 1",
-            "  pair       1 of 1, as the test gives it",
-            "  confirmed  seed 1000000000 shows ε ≥ 0.9* at 95 % confidence",
-            "  replay     dpaudit audit release:noisy_count * --claim epsilon=0.5 --runs 20000 * --seed 0 *",
-            "  run alone  pytest test_it.py::test_release --dp-seed 0 --dp-runs 20000 --dp-confidence 0.999",
-            "  page       .dpaudit/pytest/test_it.py-test_release-*.html",
+            "VIOLATED: The runs contradict the claim ε = 0.5: they show ε ≥ 0.9* at 95 % confidence.",
+            "  target      release:noisy_count (epsilon=1.0)",
+            "  event       for side 0: an output that is at least *",
+            "              seen in * of * runs of side 0 and in * of * runs of side 1",
+            "  pair        1 of 1, as the test gives it",
+            "  replay      dpaudit audit release:noisy_count * --claim epsilon=0.5 --runs 20000 * --seed 0 *",
+            "  run alone   pytest test_it.py::test_release --dp-seed 0 --dp-runs 20000 --dp-confidence 0.95 "
+            "--dp-false-alarm 0.001",
+            "  page        .dpaudit/pytest/test_it.py-test_release-*.html",
         ]
     )
     assert "Traceback" not in result.stdout.str()
@@ -136,7 +135,7 @@ def test_a_function_defined_in_the_test_is_run_alone_by_its_test(run):
     )
     result.assert_outcomes(failed=1)
     assert "replay" not in result.stdout.str()
-    result.stdout.fnmatch_lines(["  run alone  pytest test_it.py::test_release --dp-seed 3 --dp-runs 5000 *"])
+    result.stdout.fnmatch_lines(["  run alone   pytest test_it.py::test_release --dp-seed 3 --dp-runs 5000 *"])
 
 
 def test_an_expected_violation_has_to_be_found(run):
@@ -182,32 +181,49 @@ def test_bad_input_gets_a_sentence(arguments, words, run):
     result.stdout.fnmatch_lines(["dpaudit cannot audit this: " + words])
 
 
-# --- one unlucky seed ---
+# --- one rule of what is a violation ---
+
+TIGHT = 'randomised_response, claim="epsilon={}", pairs=PAIRS, relation="add-remove", {}'
 
 
-def test_a_violation_is_a_failure_only_where_another_seed_finds_it_too(run):
-    # a mechanism that is tight at its claim, at a confidence at which luck is common
-    body = (
-        '@pytest.mark.parametrize("seed", range(40))\ndef test_release(dp_audit, seed):\n    evidence = dp_audit('
-        'randomised_response, claim="epsilon=1", pairs=PAIRS, runs=2_000, confidence=0.6, seed=seed)\n'
-        '    assert str(evidence.verdict) in {"not violated", "inconclusive"}\n'
+def test_a_test_ends_as_the_same_audit_does(run, pytester):
+    """The rule of two looks is the audit's own: a test has none beside it, so that both have one id."""
+    arguments = TIGHT.format("0.85", "runs=4_000, seed=7")
+    body = called(arguments + ', expect="violated"').replace("dp_audit(r", "evidence = dp_audit(r")
+    run(
+        body + "    import dpaudit as dp\n    assert evidence.second is not None and evidence.false_alarm == 1e-3\n"
+        f"    assert evidence.id == dp.audit({arguments}).id\n"
+    ).assert_outcomes(passed=1)
+
+
+def test_a_violation_that_needs_a_second_look_says_so(run):
+    result = run(called(TIGHT.format("0.85", "runs=4_000, seed=7")))
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["VIOLATED: *; 6,000", "fresh runs of its event confirm it.", "  second look * fresh runs *"]
     )
-    result = run(body, "--dp-inconclusive", "pass", "--tb=no", "-q")
-    outcome = result.parseoutcomes()
-    unconfirmed = re.findall(
-        r"test_release\[(\d+)\]: seed \1 shows ε ≥ (\S+) at 60 % .*; but seed 10+\d+ shows", result.stdout.str()
+
+
+def test_a_bound_above_the_claim_alone_fails_no_test_and_is_told(run):
+    # a mechanism that is tight at its claim, at a confidence at which such bounds are common
+    body = called(TIGHT.format("1", "runs=2_000, confidence=0.6, seed=0"))
+    result = run(body)
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*dpaudit: bounds above the claim that are no violation*",
+            "*::test_release: seed 0: *is above the claim, as it is by chance * fresh runs * did not confirm it.",
+        ]
     )
-    failed, once = outcome.get("failed", 0), outcome.get("failed", 0) + len(unconfirmed)
-    assert all(float(bound) > 1 for _, bound in unconfirmed)
-    assert "violations that were not found again" in result.stdout.str()
-    assert failed + outcome["passed"] == 40
-    assert binomtest(once, 40, 0.16, alternative="greater").pvalue < 1e-2  # so that the next line says something
-    assert binomtest(failed, 40, 0.16, alternative="greater").pvalue > 1e-3
+    run(body, "--dp-false-alarm", "0.4").assert_outcomes(failed=1)  # as rare as the bound: one look
 
 
-def test_the_second_seed_is_the_first_one_and_a_constant(run):
-    result = run(called(BAD + ", seed=7"))
-    result.stdout.fnmatch_lines(["  confirmed  seed 1000000007 shows *", "  replay * --seed 7 *"])
+def test_types_count_as_in_every_audit(run):
+    body = "def typed(data, rng):\n    return 1.0 if len(data) == 2 else 1\n\n" + called(
+        'typed, claim="epsilon=1", pairs=PAIRS, runs=2_000, seed=0{}'
+    )
+    run(body.format("")).assert_outcomes(failed=1)
+    run(body.format(', types="ignore"')).assert_outcomes(passed=1)
 
 
 # --- settings ---
@@ -215,23 +231,26 @@ def test_the_second_seed_is_the_first_one_and_a_constant(run):
 
 def test_the_test_beats_the_command_line_which_beats_the_ini_file(run, pytester):
     body = (
-        'def test_usual(dp_audit):\n    e = dp_audit("randomised_response")\n    print(e.runs, e.seed, e.confidence)\n'
-        'def test_own(dp_audit):\n    e = dp_audit("randomised_response", runs=5_000, seed=1, confidence=0.9)\n'
-        "    print(e.runs, e.seed, e.confidence)\n"
+        'def test_usual(dp_audit):\n    e = dp_audit("randomised_response")\n    print(e.runs, e.seed, e.confidence, e.false_alarm)\n'
+        'def test_own(dp_audit):\n    e = dp_audit("randomised_response", runs=5_000, seed=1, confidence=0.9, false_alarm=0.01)\n'
+        "    print(e.runs, e.seed, e.confidence, e.false_alarm)\n"
     )
     result = run(body, "-s")
-    result.stdout.fnmatch_lines(["*100000 0 0.999*", "*5000 1 0.9*"])
-    pytester.makeini("[pytest]\ndp_runs = 2e4\ndp_seed = 5\ndp_confidence = 0.99\n")
+    result.stdout.fnmatch_lines(["*100000 0 0.95 0.001*", "*5000 1 0.9 0.01*"])
+    pytester.makeini("[pytest]\ndp_runs = 2e4\ndp_seed = 5\ndp_confidence = 0.99\ndp_false_alarm = 2e-3\n")
     result = run(body, "-s")
-    result.stdout.fnmatch_lines(["*20000 5 0.99*", "*5000 1 0.9*"])
-    result = run(body, "-s", "--dp-runs", "30_000", "--dp-seed", "8", "--dp-confidence", "0.98")
-    result.stdout.fnmatch_lines(["*30000 8 0.98*", "*5000 1 0.9*"])
+    result.stdout.fnmatch_lines(["*20000 5 0.99 0.002*", "*5000 1 0.9 0.01*"])
+    result = run(
+        body, "-s", "--dp-runs", "30_000", "--dp-seed", "8", "--dp-confidence", "0.98", "--dp-false-alarm", "0.003"
+    )
+    result.stdout.fnmatch_lines(["*30000 8 0.98 0.003*", "*5000 1 0.9 0.01*"])
 
 
 @pytest.mark.parametrize(
     ("ini", "options", "words"),
     [
         ("dp_runs = many", [], "*dp_runs: 'many' is no whole number*"),
+        ("dp_false_alarm = 0", [], "*dp_false_alarm: '0' does not lie between 0 and 1*"),
         ("dp_confidence = 95", [], "*dp_confidence: '95' does not lie between 0 and 1*"),
         ("", ["--dp-runs", "1.5"], "*'1.5' is no whole number*"),
         ("", ["--dp-seed", "-1"], "*'-1' is no whole number*"),
@@ -255,7 +274,7 @@ def test_pages_of_all_audits_go_where_they_are_asked_to(run, pytester):
 def test_a_page_that_cannot_be_written_hides_no_verdict(run, pytester):
     (pytester.path / "taken").write_text("")
     result = run(called(BAD), "--dp-html", "taken")
-    result.stdout.fnmatch_lines(["VIOLATED: *", "  page       could not be written: *"])
+    result.stdout.fnmatch_lines(["VIOLATED: *", "  page        could not be written: *"])
 
 
 def test_warnings_as_errors_change_nothing(run):
@@ -263,7 +282,7 @@ def test_warnings_as_errors_change_nothing(run):
         called('warns, claim="epsilon=1", pairs=PAIRS, runs=2_000') + "    assert dp_audit.evidence.lower.value > 0.4\n"
     )
     run(body, "-W", "error").assert_outcomes(passed=1, warnings=1)
-    run(called(BAD), "-W", "error", pages=True).stdout.fnmatch_lines(["VIOLATED: *", "  page       .dpaudit/*"])
+    run(called(BAD), "-W", "error", pages=True).stdout.fnmatch_lines(["VIOLATED: *", "  page        .dpaudit/*"])
 
 
 # --- processes ---
