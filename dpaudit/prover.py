@@ -35,6 +35,7 @@ from dpaudit.members import Attempt, Bound, Comparison, Counterexample, Proof, V
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.kept import kept_text
 from dpaudit.privacy import ApproxDP, Claim, PureDP
+from dpaudit.process import second_look_begins
 from dpaudit.program.agreement import Agreement
 from dpaudit.program.budget import SECONDS, now
 from dpaudit.program.budget import time_budget as within
@@ -44,7 +45,6 @@ from dpaudit.proof.exact import ExactLoss, enumerated_privacy
 from dpaudit.proof.fold import FoldProof, prove_fold
 from dpaudit.proof.prove import Proof as TreeProof
 from dpaudit.proof.prove import as_decimal, prove_program, rounded
-from dpaudit.process import second_look_begins
 from dpaudit.question import Question, ask, whole
 from dpaudit.rounds import measure_event
 from dpaudit.seeds import given_or_fresh

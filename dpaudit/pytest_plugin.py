@@ -7,7 +7,7 @@
     def test_release(): ...
 
 Every audit has a fresh seed, which a failure states; --dp-seed fixes it. What is a violation says the rule of two looks
-(`dpaudit.bounds.looks`), as in every audit: a mechanism that keeps its claim is called violated with a probability of at
+(`dpaudit.bounds.looks`) as in any audit: a mechanism that keeps its claim is called so with a probability of at
 most 0.001, or --dp-false-alarm. Nothing of dpaudit but this file is imported before the first audit.
 """
 

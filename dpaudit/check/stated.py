@@ -115,12 +115,13 @@ def _verdict(evidence: Evidence) -> Iterator[Finding]:
 def _decided(evidence: Evidence, looks: Looks | None) -> Iterator[Finding]:
     """Whether a violation rests on the bound that it is said to rest on: low-order bits, or real numbers."""
     claim = evidence.claimed
-    if claim is not None and looks is not None and looks.violated and evidence.decided_in != looks.decided_in:
-        if evidence.decided_in == "float" or evidence.lower.value > claim.value:
-            named = "the low-order bits" if looks.decided_in == "float" else "the numbers"
-            yield failing("verdict", f"it rests on {named} of the outputs, and something else is stated")
-    elif evidence.decided_in == "float" and (looks is None or not looks.violated):
-        yield failing("verdict", "no violation rests on low-order bits, and one is said to")
+    above = claim is not None and evidence.lower.value > claim.value
+    by_one_look = "float" if evidence.verdict is Verdict.VIOLATED and not above else "real"
+    decided = by_one_look if looks is None else looks.decided_in
+    unsaid = evidence.decided_in == "real" and not above  # as in older evidence
+    if evidence.decided_in != decided and not unsaid:
+        what = {"float": "on low-order bits", "real": "on low-order bits, and they are said to decide"}[decided]
+        yield failing("verdict", f"it rests {'' if decided == 'float' else 'not '}{what}")
 
 
 def _numbers(text: str) -> set[str]:

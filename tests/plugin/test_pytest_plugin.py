@@ -231,9 +231,10 @@ def test_types_count_as_in_every_audit(run):
 
 def test_the_test_beats_the_command_line_which_beats_the_ini_file(run, pytester):
     body = (
-        'def test_usual(dp_audit):\n    e = dp_audit("randomised_response")\n    print(e.runs, e.seed, e.confidence, e.false_alarm)\n'
-        'def test_own(dp_audit):\n    e = dp_audit("randomised_response", runs=5_000, seed=1, confidence=0.9, false_alarm=0.01)\n'
-        "    print(e.runs, e.seed, e.confidence, e.false_alarm)\n"
+        "def shown(e):\n    print(e.runs, e.seed, e.confidence, e.false_alarm)\n"
+        'def test_usual(dp_audit):\n    shown(dp_audit("randomised_response"))\n'
+        "def test_own(dp_audit):\n"
+        '    shown(dp_audit("randomised_response", runs=5_000, seed=1, confidence=0.9, false_alarm=0.01))\n'
     )
     result = run(body, "-s")
     result.stdout.fnmatch_lines(["*100000 0 0.95 0.001*", "*5000 1 0.9 0.01*"])
