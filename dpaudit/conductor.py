@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,8 @@ from dpaudit.sequential import audit_sequentially
 from dpaudit.verdicts import Looks, judge
 
 Listener = Callable[[str, int, int], None]
+
+_installed = cache(version)  # each look reads files
 
 _LOW_BITS_SHARE = 0.2  # of the error level, where the low-order bits decide too
 
@@ -392,7 +394,7 @@ def target_of(question: Question) -> Target:
 
 def versions_of(learn: str | None = None, mechanism: Mechanism | None = None) -> dict[str, str]:
     """Return the versions of everything that evidence depends on."""
-    packages = {name: version(name) for name in ("dpaudit", "numpy", "scipy", *needed_by(learn))}
+    packages = {name: _installed(name) for name in ("dpaudit", "numpy", "scipy", *needed_by(learn))}
     packages |= {} if mechanism is None else mechanism.versions
     return {**packages, "python": platform.python_version(), "platform": platform.machine()}
 

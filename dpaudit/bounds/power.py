@@ -200,7 +200,7 @@ def _least_runs(margin: Callable[[float], float], gap: float, start: float) -> f
         if low > _MOST_RUNS:
             return math.inf
         root = runs * (min(max(gap - found, 0.03 * gap), 30 * gap) / gap) ** 2
-        for tried in (1.004 * root, 0.996 * root):
+        for tried in (1.004 * root, 0.996 * root) if found else ():  # 0 where nothing is shown at a claim of 0
             runs = tried
             if low < tried < high and not low / 1.001 < tried < low * 1.001:
                 break
@@ -238,7 +238,7 @@ def _shown_given_sides(
 ) -> float:
     """Return the bound, in its unlucky tenth, of an event of both sides with so many times the runs.
 
-    Right guesses, and wrong ones, are divided between the sides as they were counted.
+    Right guesses, and wrong ones, are divided between the sides as they were counted, as far as a side has runs.
     """
     made = [max(round(times * runs), 1) for runs in counts.runs]
     total = sum(made)
@@ -247,12 +247,17 @@ def _shown_given_sides(
     rest = total - right
     chance = min(q / max(1 - p, 1e-300), 1.0)
     wrong = rest * chance + _Z * math.sqrt((1 - weight * weight) * max(rest * chance * (1 - chance), 0.0))
-    sides = []
-    for side in (0, 1):
-        hits = min(max(math.floor(right * seen[0][side] / sum(seen[0])), 0), made[side])
-        others = min(math.ceil(wrong * seen[1][side] / sum(seen[1])), made[side] - hits)
-        sides.append((hits, others, made[side]))
+    hits = _fitting([math.floor(right * own / sum(seen[0])) for own in seen[0]], made)
+    left = [runs - own for runs, own in zip(made, hits, strict=True)]
+    others = _fitting([math.ceil(wrong * own / sum(seen[1])) for own in seen[1]], left)
+    sides = list(zip(hits, others, made, strict=True))
     return float(region_given_sides(sides[0], sides[1], weight=weight, error=error).least(claim.least))
+
+
+def _fitting(wanted: Sequence[int], most: Sequence[int]) -> list[int]:
+    """Return numbers of two sides where each has room for so many: what is too much for one goes to the other."""
+    over = [max(own - room, 0) for own, room in zip(wanted, most, strict=True)]
+    return [min(max(own + more, 0), room) for own, more, room in zip(wanted, reversed(over), most, strict=True)]
 
 
 def _shown(method: str, p: float, q: float, n: int, m: int, claim: Claim, weight: float | None, error: float) -> float:

@@ -165,8 +165,10 @@ class _Chance:
         self.first, self.last = max(0, math.floor(n * low - spread[0])), min(n, math.ceil(n * high + spread[1]))
         self.k = k = np.arange(self.first, self.last + 1)
         self.ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-        found = betaincc(np.maximum(most[k] + 1, 1), np.maximum(m[k] - most[k], 1), q[:, None])
-        self.others = np.where(most[k] < 0, 0.0, np.where(most[k] >= m[k], 1.0, found))
+        # neighbouring k often have the same limit: each is worked out once
+        (limits, of), place = np.unique(np.stack([most[k], m[k]]), axis=1, return_inverse=True)
+        found = betaincc(np.maximum(limits + 1, 1), np.maximum(of - limits, 1), q[:, None])
+        self.others = np.where(limits < 0, 0.0, np.where(limits >= of, 1.0, found))[:, place.reshape(-1)]
 
     def __call__(self, p: Floats) -> Floats:
         log_p, log_rest = np.log(p)[:, None], np.log1p(-p)[:, None]

@@ -98,10 +98,11 @@ def hanging_together(order: Order) -> str | None:
         found = _alike(table, limit)
         if found is not None:
             return f"agree {'more' if found < 0 else 'less'} often than independent runs {_apart(lag)}"
-    for size, near in zip(WINDOWS, order.near, strict=True):
-        windows = len(order.far) // size
-        far = np.array(_repeating(order.far[: windows * size].reshape(size, windows).T))
-        if _log_hypergeometric_tail(near, far) <= limit:
+    cut = [order.far[: len(order.far) // size * size].reshape(size, -1).T for size in WINDOWS]
+    fars = np.array([_repeating(windows) for windows in cut], dtype=np.int64)
+    begins = _log_hypergeometric(order.near, fars)  # a tail is no less than its first summand
+    for size, near, far, begin in zip(WINDOWS, order.near, fars, begins, strict=True):
+        if begin <= limit and _log_hypergeometric_tail(near, far) <= limit:
             more = near[0] * far.sum() > far[0] * near.sum()
             return (
                 f"repeat one another {'more' if more else 'less'} often within {size} consecutive calls than between "
@@ -159,6 +160,13 @@ def discordant_tail(pairs: int, ones: int, discordant: int, *, few: bool) -> flo
     return float(logsumexp(logs[chosen]) - logsumexp(logs)) if chosen.any() else -np.inf
 
 
+def _log_hypergeometric(near: Integers, far: Integers) -> Floats:
+    """Return the log-probability that repeats fall just so on near and far windows, the rows of both."""
+    windows = near + far
+    ways = [_log_choose(part.sum(axis=1), part[:, 0]) for part in (near, far, windows)]
+    return ways[0] + ways[1] - ways[2]
+
+
 def _log_hypergeometric_tail(near: Integers, far: Integers) -> float:
     """Return the log-probability that repeats fall so unevenly on near and far windows, to the side where they do."""
     total, repeating, drawn = int(near.sum() + far.sum()), int(near[0] + far[0]), int(near.sum())
@@ -169,7 +177,7 @@ def _log_hypergeometric_tail(near: Integers, far: Integers) -> float:
     return float(logsumexp(logs[chosen]) - logsumexp(logs))
 
 
-def _log_choose(n: int, k: Floats) -> Floats:
+def _log_choose(n: int | Integers, k: Floats | Integers) -> Floats:
     return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
 
 

@@ -9,7 +9,7 @@ import platform
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import version
 from typing import Any
 
@@ -55,6 +55,8 @@ from dpaudit.steady import are_constant, steadiness
 from dpaudit.verdicts import Looks, judge
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+_installed = cache(version)  # each look reads files
 
 DESIGNS = ("independent", "one-run")
 _DECLARED = "the two datasets are neighbours: declared, not checked"
@@ -379,7 +381,7 @@ def _evidence(
         attempts=tuple(attempts),
         histogram=drawn,
         versions={
-            **{name: version(name) for name in ("dpaudit", "numpy", "scipy")},
+            **{name: _installed(name) for name in ("dpaudit", "numpy", "scipy")},
             "python": platform.python_version(),
             "platform": platform.machine(),
         },

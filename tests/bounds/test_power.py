@@ -11,10 +11,10 @@ from scipy.optimize import brentq
 from scipy.special import expit
 from scipy.stats import binom
 
-from dpaudit.bounds import guess_bound, joint_weight, two_sided_weight
+from dpaudit.bounds import guess_bound, joint_weight, power, two_sided_weight
 from dpaudit.bounds.guess import detectable_guess
 from dpaudit.bounds.power import detectable, detectable_gaussian, foresee, runs_to_show, runs_to_show_gaussian
-from dpaudit.bounds.statement import lower_bound
+from dpaudit.bounds.statement import BOTH_SIDES, lower_bound
 from dpaudit.members import Attempt, Bound, Counts
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 
@@ -164,7 +164,36 @@ def test_of_a_constant_event_and_complement_are_a_guess_in_every_run(method, cla
     assert 0.85 <= found / 120 <= 0.98
 
 
+@pytest.mark.parametrize(
+    ("claim", "counts", "weight"),
+    [
+        (ApproxDP(1, 1e-3), Counts((1500, 1500), (363, 373), (1137, 1127)), 0.9995),
+        (ApproxDP(3, 0.05), Counts((5000, 5000), (2896, 2917), (2104, 2083)), 0.95),
+        (GaussianDP(1), Counts((5000, 5000), (1622, 1610), (3378, 3390)), 0.7),
+        (ApproxDP(0.3, 1e-3), Counts((1500, 1500), (768, 34), (732, 1466)), 0.95),
+    ],
+    ids=str,
+)
+def test_what_just_keeps_the_claim_is_not_called_detectable(claim, counts, weight):
+    # a side that would have more right guesses than runs has some on the other side, and no guess is lost
+    found = {"claim": claim, "weight": weight, "error": 0.02}
+    least = detectable(BOTH_SIDES, counts, **found)
+    assert least > 1.02 * claim.value
+    twice = Counts(*(tuple(2 * own for own in part) for part in (counts.runs, counts.toward0, counts.toward1)))
+    assert claim.value < detectable(BOTH_SIDES, twice, **found) < least
+
+
 # --- how many runs it takes ---
+
+
+def test_where_nothing_is_shown_the_search_for_runs_takes_large_steps(monkeypatch):
+    # at a claim of 0 a bound that shows nothing says 0 whatever is missing: the search crept by 0.4 % of the runs
+    asked = []
+    margin = power._Frozen.margin
+    monkeypatch.setattr(power._Frozen, "margin", lambda self, *of: asked.append(of) or margin(self, *of))
+    counts, claim = Counts((280, 280), (28, 29), (0, 0)), ApproxDP(0, 0)
+    found = runs_to_show("joint", counts, claim=claim, weight=0.7, error=0.05, value=0.1)
+    assert 5_000 < found < 200_000 and len(asked) < 40
 
 EVENTS = [
     ("guess", PureDP(1), 1.2, 0.3),
