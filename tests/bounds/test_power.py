@@ -195,6 +195,7 @@ def test_where_nothing_is_shown_the_search_for_runs_takes_large_steps(monkeypatc
     found = runs_to_show("joint", counts, claim=claim, weight=0.7, error=0.05, value=0.1)
     assert 5_000 < found < 200_000 and len(asked) < 40
 
+
 EVENTS = [
     ("guess", PureDP(1), 1.2, 0.3),
     ("guess", PureDP(0.1), 0.15, 0.9),
