@@ -25,6 +25,7 @@ def other_question(
     runs: int | None,
     folder: str = ".",
     false_alarm: float | None = None,
+    types: str = "count",
 ) -> str | None:
     """Say where evidence answers another question than this one; None where it answers this one.
 
@@ -38,6 +39,7 @@ def other_question(
         runs: None where the time decided.
         folder: where the target was looked for.
         false_alarm: that of a violation; None for any.
+        types: whether types count; of an audit alone.
     """
     wanted = dict(
         _wanted(
@@ -49,6 +51,7 @@ def other_question(
             seed=seed,
             runs=runs,
             false_alarm=false_alarm,
+            types=types,
         )
     )
     if not _is_called(evidence.target.name, target, folder):
@@ -69,6 +72,7 @@ def _wanted(
     seed: int | None,
     runs: int | None,
     false_alarm: float | None,
+    types: str,
 ) -> Iterator[tuple[str, tuple[Any, Any]]]:
     """Yield what is to be the same, as (what, (found, asked))."""
     own = evidence.target.parameters
@@ -84,6 +88,8 @@ def _wanted(
         yield "the false alarm", (evidence.false_alarm, false_alarm if doubts else None)
     if seed is not None:
         yield "the seed", (evidence.seed, seed)
+    if evidence.proof is None:
+        yield "whether types count", (evidence.types, types)
     if runs is not None and evidence.proof is None:
         yield "the number of runs", (evidence.budget, runs)
 

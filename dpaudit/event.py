@@ -6,7 +6,7 @@ import bisect
 import itertools
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -270,6 +270,12 @@ def kinds_in(form: str) -> list[str]:
     if not re.fullmatch(r"[][(), ×\w]*", form) or not all(_KIND.fullmatch(word) for word in words):
         return []
     return [word for word in words if word not in ("array", "of")]
+
+
+def types_agree(events: Iterable[Event], types: str) -> bool:
+    """Whether events name types exactly where these count; a form without numbers names none."""
+    kinds = {kind for event in events for rule in event.rules for kind in kinds_in(rule.form)}
+    return not kinds or kinds == {"number"} if types == "ignore" else "number" not in kinds
 
 
 def _untyped(form: str) -> str:

@@ -119,7 +119,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     constant: tuple[int, ...] = ()
     false_alarm: float | None = None
     second: SecondLook | None = None
-    types: str = "count"
+    types: Annotated[str, msgspec.Meta(pattern="^(count|ignore)$")] = "count"
     decided_in: Annotated[str, msgspec.Meta(pattern="^(real|float)$")] = "real"
     written: dict[str, Any] | None = None
 

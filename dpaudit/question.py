@@ -15,6 +15,7 @@ from dpaudit.errors import UsageError
 from dpaudit.function import Mechanism, Shape
 from dpaudit.game.blocks import Game
 from dpaudit.game.copies import why_alone
+from dpaudit.game.forms import refuse_types
 from dpaudit.game.sitting import Sitting
 from dpaudit.game.timed import observed
 from dpaudit.loading import load
@@ -27,7 +28,6 @@ from dpaudit.privacy import Claim, PureDP
 from dpaudit.privacy.claims import as_claim
 from dpaudit.seeds import given_or_fresh
 
-TYPES = ("count", "ignore")
 LEAST_RUNS = 100  # of each pair
 _SHOWN_CHARACTERS = 400
 
@@ -255,10 +255,7 @@ def ask(
         stated = _own_claim(mechanism, merged, own_relation, chosen)
     if learn is not None:
         learner(learn)
-    if types not in TYPES:
-        raise UsageError(
-            f"types is 'count' (an int is told apart from a float, a list from a tuple) or 'ignore', not {types!r:.40}"
-        )
+    refuse_types(types)
     for data0, data1 in used:
         chosen.check(data0, data1)
     if data is not None:

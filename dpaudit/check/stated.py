@@ -14,9 +14,10 @@ from dpaudit.check.finding import Finding, answered, failing, unchecked
 from dpaudit.check.looks import looks_of
 from dpaudit.check.search import searched
 from dpaudit.errors import UsageError
-from dpaudit.event import kinds_in
+from dpaudit.event import types_agree
 from dpaudit.evidence import Evidence
 from dpaudit.function import Shape
+from dpaudit.game.forms import TYPES
 from dpaudit.members import PairRecord, Verdict
 from dpaudit.neighbours import parse_relation
 from dpaudit.neighbours.answers import ROUNDING
@@ -151,11 +152,12 @@ def fraction(text: str | None) -> Fraction:
 # --- what was audited -------------------------------------------------------------------------------------
 
 
-def _types_agree(evidence: Evidence) -> bool:
-    """Whether the events name types exactly where these count; a form without numbers names none."""
+def _types(evidence: Evidence) -> str:
+    """What is wrong with how types are said to count; empty where nothing is."""
     events = [bound.event for bound in (evidence.lower, *(each.bound for each in evidence.attempts)) if bound.event]
-    kinds = {kind for event in events for rule in event.rules for kind in kinds_in(rule.form)}
-    return not kinds or kinds == {"number"} if evidence.types == "ignore" else "number" not in kinds
+    if evidence.types in TYPES and types_agree(events, evidence.types):
+        return ""
+    return f"types are said to {evidence.types!r:.40}, and the forms of the events say something else"
 
 
 def _target(evidence: Evidence) -> Finding:
@@ -164,7 +166,8 @@ def _target(evidence: Evidence) -> Finding:
     wrong = ""
     if target.asks in RECORDED:
         holds = evidence.low_bits == "ignore" and "declared" in evidence.relation and evidence.reproducible
-        return answered("target", holds, f"{target.asks} that were recorded elsewhere")
+        wrong = _types(evidence)
+        return answered("target", holds and not wrong, wrong or f"{target.asks} that were recorded elsewhere")
     try:
         shape = Shape(target.asks)
     except ValueError:
@@ -180,8 +183,8 @@ def _target(evidence: Evidence) -> Finding:
         own = ", of which randomness of its own is assumed," if own_randomness else ""
         called = "" if evidence.reproducible else "not "
         wrong = f"a function of the kind {shape}{own}{watched} is called {called}reproducible"
-    elif not _types_agree(evidence):
-        wrong = f"types are said to {evidence.types!r}, and the forms of the events say something else"
+    elif _types(evidence):
+        wrong = _types(evidence)
     elif evidence.low_bits not in ("ignore", "report", "verdict") or (
         shape is Shape.PROGRAM and evidence.low_bits != "ignore"
     ):

@@ -138,9 +138,12 @@ def command(
         evidence,
         target=target,
         runs=None if options["fixed"] or options["time_budget"] is not None else options["runs"],
-        **{name: options[name] for name in ("parameters", "claim", "relation", "confidence", "seed", "false_alarm")},
+        **{name: options[name] for name in _ASKED},
     )
     return tell(evidence.with_files(read), outputs, json_file, html_file, quiet)
+
+
+_ASKED = ("parameters", "claim", "relation", "confidence", "seed", "false_alarm", "types")
 
 
 def audited(target: str, quiet: bool, **options: Any) -> dict[str, Any]:

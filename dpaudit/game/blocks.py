@@ -23,7 +23,7 @@ import numpy as np
 
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.function import Mechanism, Shape
-from dpaudit.game.forms import TYPES
+from dpaudit.game.forms import reading_types
 from dpaudit.game.outputs import (
     Outputs,
     from_array,
@@ -183,11 +183,8 @@ def _generator(seed: int, block: Block, stream: int) -> np.random.Generator:
 
 def outputs_of(game: Game, block: Block) -> tuple[tuple[Outputs, Outputs], str | None]:
     """Run a block: the outputs of side 0 and of side 1, and why a program was read run by run."""
-    token = TYPES.set(game.types == "count")
-    try:
+    with reading_types(game.types):
         return _outputs_of(game, block)
-    finally:
-        TYPES.reset(token)
 
 
 def _outputs_of(game: Game, block: Block) -> tuple[tuple[Outputs, Outputs], str | None]:

@@ -16,6 +16,7 @@ import math
 import re
 import struct
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from decimal import Decimal
 from enum import Enum
@@ -35,9 +36,27 @@ _KINDS = {"bool": "bool", "int64": "int", "float64": "float"}  # NumPy's own nam
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 _MOST_MEMBERS = 1_000_000
 
-# whether an int is told apart from a float, a list from a tuple, and so on
-TYPES: ContextVar[bool] = ContextVar("types", default=True)
+TYPES = ("count", "ignore")  # whether an int is told apart from a float, a list from a tuple, and so on
+_COUNT: ContextVar[bool] = ContextVar("types count", default=True)
 Column = Any  # a plain number, or an array with one number a run
+
+
+def refuse_types(types: Any) -> None:
+    """Raise `UsageError` for what does not say whether types count."""
+    if types not in TYPES:
+        raise UsageError(
+            f"types is 'count' (an int is told apart from a float, a list from a tuple) or 'ignore', not {types!r:.40}"
+        )
+
+
+@contextmanager
+def reading_types(types: str) -> Iterator[None]:
+    """Read outputs so that types "count", or with "ignore" so that what holds the same is the same."""
+    token = _COUNT.set(types == "count")
+    try:
+        yield
+    finally:
+        _COUNT.reset(token)
 
 
 def kind_of(dtype: np.dtype[Any]) -> str | None:
@@ -52,7 +71,7 @@ def read_form(output: Any, columns: list[Column]) -> str:
         UsageError: where the output cannot be compared with another one.
     """
     try:
-        return _Reader(columns, TYPES.get()).form(output)
+        return _Reader(columns, _COUNT.get()).form(output)
     except UsageError:
         raise
     except RecursionError:
@@ -64,10 +83,10 @@ def read_form(output: Any, columns: list[Column]) -> str:
 def form_of_arrays(dtype: np.dtype[Any], shape: tuple[int, ...]) -> str | None:
     """Return the form of finite numbers, or of arrays of them; None where they are read one by one."""
     kind = kind_of(dtype) if dtype.isnative else None
-    if kind is None or (shape and not TYPES.get()):
+    if kind is None or (shape and not _COUNT.get()):
         return None
     if not shape:
-        return kind if TYPES.get() else "number"
+        return kind if _COUNT.get() else "number"
     return f"array{shape} of {kind} × {math.prod(shape)}".removesuffix(" × 1")
 
 

@@ -56,6 +56,7 @@ class Request(msgspec.Struct, frozen=True):
     domain: str | list[Any] | None
     frozen: Frozen | None = None
     false_alarm: float = 1e-3
+    types: str = "count"
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -149,6 +150,7 @@ def _found(request: Request, mechanism: Any, pairs: list[tuple[Any, Any]] | None
         floating_point=request.floating_point,
         learn=request.learn,
         sequential=request.sequential,
+        types=request.types,
         **common,
     )
     return evidence, unproved
@@ -157,21 +159,32 @@ def _found(request: Request, mechanism: Any, pairs: list[tuple[Any, Any]] | None
 def _counted(
     request: Request, frozen: Frozen, mechanism: Any, pairs: list[tuple[Any, Any]] | None
 ) -> dict[str, Any] | None:
-    """Count the baseline's event on fresh runs of the pair that it was measured on; None where that is no more."""
-    from dpaudit.event import Event
+    """Count the baseline's event on fresh runs of the pair that it was measured on.
+
+    None where that pair is audited no more, or types count otherwise: then no output could be in the event.
+    """
+    from dpaudit.event import Event, types_agree
     from dpaudit.game.blocks import Purpose, Watch
     from dpaudit.question import ask
     from dpaudit.rounds import measure_event
 
     question = ask(
-        mechanism, request.parameters, request.claim, pairs, request.relation, request.confidence, request.seed, 1
+        mechanism,
+        request.parameters,
+        request.claim,
+        pairs,
+        request.relation,
+        request.confidence,
+        request.seed,
+        1,
+        types=request.types,
     )
     same = [
         index for index, record in enumerate(question.records) if (record.digest0, record.digest1) == frozen.digests
     ]
-    if not same:
-        return None
     event = msgspec.convert(frozen.event, Event, strict=False)
+    if not same or not types_agree([event], request.types):
+        return None
     counts = measure_event(question, same[0], event, frozen.runs, Purpose.BASELINE, Watch())
     found: dict[str, Any] = msgspec.to_builtins(counts)
     return found

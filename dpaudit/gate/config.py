@@ -24,7 +24,7 @@ from dpaudit.gate.schema import GateSettings, TargetSettings, json_schema
 FILE = "pyproject.toml"
 EXAMPLE = '[[tool.dpaudit.targets]]\ntarget = "release.py:noisy_count"\nclaim = "epsilon=1"'
 _PLACE = ("tool", "dpaudit")
-_INHERITED = ("runs", "require", "inconclusive", "floating_point", "sequential", "time_limit", "memory_limit")
+_INHERITED = ("runs", "require", "inconclusive", "floating_point", "types", "sequential", "time_limit", "memory_limit")
 _WHOLE = ("seed", "runs", "length")  # may be written as 2e5
 
 Settings = TypeVar("Settings", bound=msgspec.Struct)
@@ -149,7 +149,11 @@ class _Reader:
             if not isinstance(value, str | bool | int | float):
                 self.refuse((*at, "parameters", *name), f"a parameter is a number, text or list, not {value!r:.60}")
         missing = {key: getattr(gate, key) for key in _INHERITED if getattr(found, key) is None}
-        return msgspec.structs.replace(found, **missing)
+        target = msgspec.structs.replace(found, **missing)
+        why = without_proof(target)
+        if why:
+            self.refuse((*at, "types") if found.types is not None else ("types",), why)
+        return target
 
     def check_texts(self, target: TargetSettings, at: tuple[Key, ...]) -> None:
         """Read claim and relation, which have grammars of their own."""
@@ -232,6 +236,13 @@ class _Reader:
         line = line_of(self.text, (*self.place, *keys))
         where = "" if line is None else f", line {line}"
         raise UsageError(f"{self.path.name}{where}, {_dotted((*self.place, *keys))}: {why}")
+
+
+def without_proof(target: TargetSettings) -> str:
+    """Say why a target that needs a proof can have none, as it is configured; empty where nothing stands against it."""
+    if (target.require, target.types, target.expect) != ("proved", "ignore", "kept"):
+        return ""
+    return 'a proof is about outputs with their types; leave out types = "ignore", or require no proof'
 
 
 def pair_files(target: TargetSettings) -> list[str]:

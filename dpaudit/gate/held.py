@@ -31,6 +31,7 @@ def held(document: dict[str, Any], request: Request) -> Evidence:
         runs=request.runs,
         folder=request.root,
         false_alarm=request.false_alarm,
+        types=request.types,
     )
     if why is None and request.pairs is not None and evidence.proof is None:
         asked = [tuple(map(digest, pair)) for pair in request.pairs]

@@ -170,6 +170,7 @@ def tested_of(evidence: Evidence, report: Report) -> str:
     pairs = [[pair.digest0, pair.digest1] for pair in evidence.pairs]
     parameters = evidence.record()["target"]["parameters"]
     what = [code_digest(report), evidence.claim, evidence.relation, parameters, pairs]
+    what += [] if evidence.types == "count" else [evidence.types]
     return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
 
 

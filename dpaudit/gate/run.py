@@ -29,7 +29,7 @@ from dpaudit.gate import baseline as baselines
 from dpaudit.gate import nightly, process
 from dpaudit.gate.cache import Cache, with_seed_of
 from dpaudit.gate.child import Frozen, Report, Request
-from dpaudit.gate.config import Configuration, pair_files
+from dpaudit.gate.config import Configuration, pair_files, without_proof
 from dpaudit.gate.held import held, is_held
 from dpaudit.gate.lock import alone_with
 from dpaudit.gate.policy import OPAQUE, decide
@@ -129,7 +129,13 @@ def _run(configuration: Configuration, options: Options, runner: Runner, listen:
 
 
 def _with_policy(target: TargetSettings, require: str | None) -> TargetSettings:
-    return target if require is None else msgspec.structs.replace(target, require=require)
+    if require is None:
+        return target
+    asked = msgspec.structs.replace(target, require=require)
+    why = without_proof(asked)
+    if why:
+        raise UsageError(f"{target.name}: {why}")
+    return asked
 
 
 def seed_of_commit(folder: Path) -> int | None:
@@ -262,7 +268,7 @@ class _Gate:
             )
         notes = baselines.changes(entry, look.evidence)
         if entry.measured is not None and look.comparison is None:
-            notes += ("The pair of the baseline's event is no longer audited, so that nothing was compared.",)
+            notes += ("The baseline's event, or its pair, is no longer audited, so that nothing was compared.",)
         return notes
 
     def _request(
@@ -281,6 +287,7 @@ class _Gate:
             seed=seed,
             confidence=confidence,
             floating_point=target.floating_point or "report",
+            types=target.types or "count",
             learn=target.learn,
             # a baseline needs counts of a number of runs that was fixed
             sequential=self.options.nightly or (bool(target.sequential) and not self.options.update_baseline),

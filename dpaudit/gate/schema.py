@@ -30,6 +30,10 @@ FloatingPoint = Annotated[
     Literal["report", "verdict", "ignore"],
     Meta(description="What a leak through the low-order bits of doubles counts for."),
 ]
+Types = Annotated[
+    Literal["count", "ignore"],
+    Meta(description="Whether an int is told apart from a float, a list from a tuple, and so on."),
+]
 Sequential = Annotated[bool, Meta(description="Stop as soon as the claim is rejected, instead of after all runs.")]
 TimeLimit = Annotated[
     float,
@@ -70,6 +74,7 @@ class TargetSettings(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, f
     require: Require | None = None
     inconclusive: Inconclusive | None = None
     floating_point: FloatingPoint | None = None
+    types: Types | None = None
     sequential: Sequential | None = None
     time_limit: TimeLimit | None = None
     memory_limit: MemoryLimit | None = None
@@ -103,6 +108,7 @@ class GateSettings(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, fro
     require: Require = "audited"
     inconclusive: Inconclusive = "report"
     floating_point: FloatingPoint = "report"
+    types: Types = "count"
     sequential: Sequential = False
     time_limit: TimeLimit = 120.0
     memory_limit: MemoryLimit = 2048.0

@@ -22,6 +22,7 @@ from dpaudit.bounds.power import Foreseen, foresee
 from dpaudit.bounds.statement import lower_bound
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.evidence import Evidence
+from dpaudit.game.forms import reading_types, refuse_types
 from dpaudit.game.outputs import Outputs, from_array
 from dpaudit.members import (
     Attempt,
@@ -93,6 +94,7 @@ class Case(msgspec.Struct, frozen=True):
     records: tuple[PairRecord]
     assumptions: tuple[str, ...]
     false_alarm: float
+    types: str = "count"
 
     @property
     def rule(self) -> Rule:
@@ -174,6 +176,7 @@ def audit_outputs(
     seed: int | None = None,
     *,
     name: str = "outputs",
+    types: str = "count",
     false_alarm: float = FALSE_ALARM,
 ) -> Evidence:
     """Audit a mechanism by outputs that were recorded elsewhere, in any language.
@@ -187,15 +190,19 @@ def audit_outputs(
         confidence: of the bound.
         seed: the root of the order that says which outputs choose the event; by default a fresh one.
         name: what was recorded, for the report.
+        types: as for `dpaudit.audit`: whether outputs of other types are other outputs, "count" or "ignore".
         false_alarm: as for `audit_scores`.
 
     Raises:
         UsageError: for outputs that cannot be compared, or too few of them.
     """
     started, clock = datetime.now(UTC), time.perf_counter()
-    sides = as_outputs(outputs0, "outputs0"), as_outputs(outputs1, "outputs1")
+    refuse_types(types)
+    with reading_types(types):
+        sides = as_outputs(outputs0, "outputs0"), as_outputs(outputs1, "outputs1")
     target = Target(name, None, {}, "outputs", "recorded")
     case = _case(target, (outputs0, outputs1), sides, claim, delta, confidence, seed, false_alarm)
+    case = msgspec.structs.replace(case, types=types)
     return msgspec.structs.replace(_independent_in_order(case, _split(case))[0], run=_run_info(started, clock))
 
 
@@ -389,6 +396,7 @@ def _evidence(
         detectable_on="event" if foreseen is None else foreseen.where,
         power=() if foreseen is None else foreseen.smaller,
         assumptions=case.assumptions,
+        types=case.types,
         false_alarm=case.false_alarm if looks is not None and looks.rule.doubts else None,
     )
 

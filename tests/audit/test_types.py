@@ -92,3 +92,57 @@ def test_only_forms_of_numbers_name_types():
 def test_another_word_is_refused():
     with pytest.raises(dp.UsageError, match="types is 'count'"):
         dp.audit(zero, claim="epsilon=1", pairs=PAIR, runs=1000, seed=0, types="maybe")
+
+
+# --- wherever an audit can be asked for ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_of_recorded_outputs_too(name):
+    sides = [[PAIRS[name][side]] * 300 + [None] * 100 for side in (0, 1)]
+    for outputs in sides:
+        np.random.default_rng(0).shuffle(outputs)
+    counted, ignored = (
+        dp.audit_outputs(*sides, claim="epsilon=1", seed=0, types=types) for types in ("count", "ignore")
+    )
+    assert (counted.verdict, ignored.verdict) == (dp.Verdict.VIOLATED, dp.Verdict.NOT_VIOLATED)
+    assert (counted.types, ignored.types) == ("count", "ignore")
+    for evidence in (counted, ignored):
+        assert passes(check(evidence))
+    assert "types" not in counted.record()  # as it was before one could say so
+
+
+def test_other_words_about_types_of_recorded_outputs_are_refused():
+    drawn = np.random.default_rng(0).integers(5, size=400)
+    evidence = dp.audit_outputs(drawn, drawn[::-1].astype(float), claim="epsilon=9", seed=0)
+    for types in ("ignore", "perhaps"):
+        assert any(finding.fails for finding in check(msgspec.structs.replace(evidence, types=types)))
+    with pytest.raises(dp.UsageError, match=r"types is 'count' .* or 'ignore', not 'never'"):
+        dp.audit_outputs([1.0] * 100, [1.0] * 100, types="never")
+
+
+def test_one_option_has_the_same_values_everywhere():
+    from dpaudit.cli import cli
+    from dpaudit.game.forms import TYPES
+    from dpaudit.gate.schema import json_schema
+    from dpaudit.schema import evidence_schema
+
+    audit = cli.get_command(None, "audit")
+    [option] = [option for option in audit.params if option.name == "types"]
+    assert (tuple(option.type.choices), option.default) == (TYPES, TYPES[0])
+    gate = json_schema()["$defs"]["GateSettings"]["properties"]["types"]
+    assert (tuple(gate["enum"]), gate["default"]) == (TYPES, TYPES[0])
+    record = evidence_schema()["$defs"]["Evidence"]["properties"]["types"]
+    assert record["pattern"] == f"^({'|'.join(TYPES)})$"
+
+
+def test_what_is_handed_over_counts_types_as_it_was_asked():
+    from dpaudit.answered import other_question
+
+    def release(data, rng):
+        return data[0] + rng.normal()
+
+    asked = {"claim": "epsilon=1", "relation": None, "parameters": {}, "confidence": 0.95, "seed": 0, "runs": 400}
+    evidence = dp.audit(release, pairs=PAIR, relation="declared", claim="epsilon=1", runs=400, seed=0, types="ignore")
+    assert other_question(evidence, target=evidence.target.name, **asked, types="ignore") is None
+    assert "whether types count" in other_question(evidence, target=evidence.target.name, **asked)

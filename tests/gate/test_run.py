@@ -197,3 +197,40 @@ def test_evidence_is_whole(tmp_path):
     found = projects.only(projects.gated(projects.project(tmp_path, projects.target("program"))))
     assert Evidence.from_json(found.evidence.to_json()) == found.evidence
     assert found.evidence.target.parameters == {"epsilon": 1.0}
+
+
+# --- whether types count ------------------------------------------------------------------------------------
+
+TYPED = "def typed(data, rng):\n    return rng.integers(3) if len(data) == 2 else float(rng.integers(3))\n"
+
+
+def typed(tmp_path, *lines, gate="runs = 1000"):
+    (tmp_path / "typed.py").write_text(TYPED)
+    return projects.project(tmp_path, projects.target("typed.py:typed", *lines), gate=gate)
+
+
+def test_a_target_says_whether_types_count(tmp_path):
+    for lines, gate, outcome in (
+        ((), "runs = 1000", Outcome.FAILED),
+        (('types = "ignore"',), "runs = 1000", Outcome.PASSED),
+        ((), 'runs = 1000\ntypes = "ignore"', Outcome.PASSED),
+        (('types = "count"',), 'runs = 1000\ntypes = "ignore"', Outcome.FAILED),
+    ):
+        found = projects.only(projects.gated(typed(tmp_path, *lines, gate=gate), seed=0))
+        assert found.outcome is outcome
+        assert (found.evidence.types == "ignore") == (outcome is Outcome.PASSED)
+
+
+def test_an_event_of_other_types_is_not_compared(tmp_path):
+    projects.finished(typed(tmp_path, 'types = "ignore"', 'inconclusive = "pass"'), seed=0, update_baseline=True)
+    found = projects.only(projects.gated(typed(tmp_path, 'expect = "kept"'), seed=1))
+    assert found.comparison is None
+    assert any("no longer audited" in note for note in found.notes)
+
+
+def test_a_proof_is_about_types(tmp_path):
+    with pytest.raises(UsageError, match=r"types: a proof is about outputs with their types"):
+        typed(tmp_path, 'types = "ignore"', 'require = "proved"')
+    configuration = typed(tmp_path, 'types = "ignore"')
+    with pytest.raises(UsageError, match="typed: a proof is about outputs with their types"):
+        projects.gated(configuration, require="proved")
