@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 from dpaudit.bounds.looks import FirstLook, Rule
+from dpaudit.bounds.one_run import is_limited_by_delta
 from dpaudit.members import Bound, SecondLook, Verdict
 from dpaudit.privacy import Claim
 from dpaudit.privacy.claims import number_text
@@ -110,7 +111,7 @@ def judge(
             f"Nothing is proved, because not all that can run was read: {open_ends[0]}{more}. {symbol} is at least "
             f"{shown(lower.value)}, {sure}.",
         )
-    doubted = _doubted(claim, lower, low_bits, looks)
+    doubted = _doubted(claim, lower, low_bits, looks, detectable)
     if upper is not None and within:
         return (
             Verdict.PROVED,
@@ -126,7 +127,7 @@ def judge(
     if doubted and (looks is None or looks.second is None):
         return Verdict.INCONCLUSIVE, doubted
     if detectable is None or not detectable <= claim.gross():
-        return Verdict.INCONCLUSIVE, f"{doubted} {_too_few(claim, claimed, detectable)}".strip()
+        return Verdict.INCONCLUSIVE, f"{doubted} {_too_few(claim, lower, detectable, looks)}".strip()
     if doubted:
         return Verdict.NOT_VIOLATED, f"{doubted} {NO_PROOF}"
     return (
@@ -142,7 +143,7 @@ def _confirmed(looks: Looks | None) -> str:
     return f"; {sum(looks.second.counts.runs):,} fresh runs of the same event confirm it"
 
 
-def _doubted(claim: Claim, lower: Bound, low_bits: Bound | None, looks: Looks | None) -> str:
+def _doubted(claim: Claim, lower: Bound, low_bits: Bound | None, looks: Looks | None, detectable: float | None) -> str:
     """Why a bound above the claim is no violation; empty where there is none."""
     if looks is None or looks.first is None or looks.violated or lower.kind == "exact":
         return ""
@@ -162,6 +163,8 @@ def _doubted(claim: Claim, lower: Bound, low_bits: Bound | None, looks: Looks | 
     less = f"a violation is called one where chance does this in at most one of {_times(rule.false_alarm)}"
     if lower.method == "sequential":
         return f"{text}; {less}. Allow more runs: the same audit goes on from there."
+    if detectable is None or not math.isfinite(detectable):
+        return f"{text}; {less}. {_too_few(claim, lower, detectable, looks)}"
     return f"{text}; {less}. What was recorded cannot be run again: record twice as much anew, and audit that alone."
 
 
@@ -177,10 +180,31 @@ def _above(upper: Bound) -> str:
     return number_text(float(Context(prec=4, rounding=ROUND_CEILING).plus(Decimal(repr(upper.value)))))
 
 
-def _too_few(claim: Claim, claimed: str, detectable: float | None) -> str:
+def _too_few(claim: Claim, lower: Bound, detectable: float | None, looks: Looks | None) -> str:
+    claimed = f"{claim.symbol} = {number_text(claim.value)}"
     if detectable is None or not math.isfinite(detectable):
-        return f"These runs could not have shown any violation of {claimed}, however large; use more runs."
+        return _nothing(claim, claimed, lower, looks)
     return (
         f"These runs would have shown a violation of {claimed} only from {claim.symbol} = {detectable:.3g} on: "
         f"even a gross one ({claim.symbol} = {claim.gross():.3g}) could have gone unseen; use more runs."
+    )
+
+
+def _nothing(claim: Claim, claimed: str, lower: Bound, looks: Looks | None) -> str:
+    """Why no violation could be counted on to be shown, however large, and what would help."""
+    if looks is None or not looks.rule.doubts:
+        return f"These runs could not have shown any violation of {claimed}, however large; use more runs."
+    if looks.rule.repeatable or lower.method == "sequential":
+        # a second look may find what no first one could
+        return f"These runs were too few to count on showing any violation of {claimed}, however large; use more runs."
+    never = f"could not have shown a violation of {claimed}, however large, with a false alarm of 1 in "
+    never += _times(looks.rule.false_alarm)
+    if lower.method != "one-run" or lower.counts is None:
+        return f"What was recorded {never}: record more."
+    if not is_limited_by_delta(sum(lower.counts.runs), claim.value, claim.delta):
+        return f"So few canaries {never}: put more into one model."
+    return (
+        f"These canaries {never}, even if every guess had been right: at δ = {number_text(claim.delta)} a model that "
+        "just keeps its claim may lead to that more often, and more canaries change little. Claim a smaller δ, or "
+        "allow a larger false alarm."
     )

@@ -65,6 +65,16 @@ def _alpha(v: Floats, guesses: int, chance: Floats) -> Floats:
     return np.asarray(np.max(np.cumsum(np.where(below >= 0, mass, 0.0), axis=1) / steps, axis=1))
 
 
+def is_limited_by_delta(canaries: int, claim: float, delta: float) -> bool:
+    """Whether it is δ, rather than too few canaries, that keeps the chance of guesses that are all right from falling.
+
+    With all m of m guesses right, β is (e^ε/(1 + e^ε))^m and falls with m, and 2mδ·α comes to about 2δ(1 + e^ε), which
+    does not.
+    """
+    with_delta, without = (float(one_run_p_value(canaries, canaries, canaries, claim, at)) for at in (delta, 0.0))
+    return with_delta > 2 * without
+
+
 def one_run_bound(right: int, guesses: int, canaries: int, *, delta: float, error: float) -> float:
     """Return the lower bound of ε at δ, at confidence 1 − ``error``; 0.0 where nothing is shown.
 

@@ -143,6 +143,6 @@ def _yardsticks(evidence: Evidence) -> list[tuple[Row, Mark | None]]:
 def _detectable_row(value: float, letter: str, where: str) -> Row:
     how = "computed from the counts"
     if math.isinf(value):
-        return Row("detectable", "none", how, "–", "no violation of any size could have been found in these runs")
+        return Row("detectable", "none", how, "–", "no violation of any size could be counted on to be found")
     meaning = f"a violation so large would have been found, had it shown {where}"
     return Row("detectable", f"{letter} ≥ {upper_text(value)}", how, "probability 0.9", meaning)

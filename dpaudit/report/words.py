@@ -198,7 +198,7 @@ def detectable_sentence(evidence: Evidence) -> str:
     if evidence.detectable is None:
         return ""
     if math.isinf(evidence.detectable):
-        return f"These runs could not have shown a violation of any size {yardstick(evidence)}."
+        return f"These runs could not be counted on to show a violation of any size {yardstick(evidence)}."
     return (
         f"Had {symbol(evidence)} been {upper_text(evidence.detectable)} or more {yardstick(evidence)}, this "
         "audit would have found the violation with a probability of at least 0.9."

@@ -127,7 +127,8 @@ def audit_scores(
         design: "independent": each score comes from a training run of its own. An order that hangs on the seed
             says which scores choose the event; the others measure it. "one-run": all scores come from one model, in
             whose training data a fair coin put each canary or not; the bound is that of Steinke, Nasr & Jagielski
-            (2023).
+            (2023). At a large δ no guesses, however right, are sure enough for VIOLATED: then the reason says so, and
+            what would help.
         seed: the root of that order, or of the one in which ties are broken; by default a fresh one.
         name: what was scored, for the report.
         false_alarm: the chance that a model that keeps its claim is called VIOLATED. What was recorded cannot be run

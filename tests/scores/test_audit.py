@@ -286,3 +286,53 @@ def test_what_cannot_be_used_is_refused_with_a_sentence(arguments, said):
 def test_outputs_that_cannot_be_used_are_refused(outputs, said):
     with pytest.raises(dp.UsageError, match=said):
         dp.audit_outputs(outputs, FINE)
+
+
+# --- what can never be violated ---------------------------------------------------------------------------
+
+FAR = np.arange(1_000.0) + 10_000  # scores in that lie above all scores out
+SAYS_DELTA, SAYS_FEW = (
+    "more canaries change little. Claim a smaller δ, or allow a larger false alarm.",
+    "So few canaries",
+)
+
+
+@pytest.mark.parametrize(
+    ("count", "claim", "alarm", "says"),
+    [
+        (500, "epsilon=1, delta=1e-4", 1e-3, SAYS_DELTA),
+        (500, "epsilon=4, delta=1e-5", 1e-3, SAYS_DELTA),
+        (5_000, "epsilon=4, delta=1e-5", 1e-3, SAYS_DELTA),
+        (500, "epsilon=1, delta=1e-4", 1e-2, None),
+        (500, "epsilon=1, delta=1e-6", 1e-3, None),
+        (30, "epsilon=4, delta=1e-9", 1e-3, SAYS_FEW),
+    ],
+)
+def test_canaries_that_no_guess_could_make_a_violation_say_so(count, claim, alarm, says):
+    """Every guess is right, which no other outcome beats: either that is VIOLATED, or nothing is."""
+    scores = np.resize(FAR, count), np.arange(1.0 * count)
+    evidence = dp.audit_scores(*scores, claim=claim, design="one-run", false_alarm=alarm, seed=0)
+    assert (evidence.verdict is dp.Verdict.VIOLATED) == (says is None)
+    assert np.isinf(evidence.detectable) == (says is not None)
+    assert says is None or (says in evidence.reason and "record twice as much" not in evidence.reason)
+    assert "use more runs" not in evidence.reason
+    assert not faults(evidence)
+
+
+@pytest.mark.parametrize(("count", "claim"), [(20, "epsilon=2.5"), (20, "epsilon=4"), (200, "epsilon=7")])
+def test_outputs_too_few_for_any_violation_say_so(count, claim):
+    evidence = dp.audit_outputs(["in"] * count, ["out"] * count, claim=claim, seed=0)
+    assert (evidence.verdict, evidence.detectable) == (dp.Verdict.INCONCLUSIVE, np.inf)
+    assert "with a false alarm of 1 in 1000: record more." in evidence.reason
+    assert not faults(evidence)
+
+
+def test_few_runs_that_a_second_look_may_help_are_not_said_to_show_nothing():
+    def release(data, rng):
+        return data[0]
+
+    asked = {"pairs": [([1.0], [0.0])], "relation": "declared", "runs": 100, "seed": 0}
+    evidence = dp.audit(release, claim="epsilon=9", **asked)
+    assert (evidence.verdict, evidence.detectable) == (dp.Verdict.INCONCLUSIVE, np.inf)
+    assert "too few to count on showing any violation" in evidence.reason
+    assert not faults(evidence)
