@@ -12,8 +12,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cache, partial
-from importlib.metadata import version
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from dpaudit.errors import InvalidRunsError, Notice, UsageError
 from dpaudit.evidence import Evidence
 from dpaudit.function import Mechanism, Shape
 from dpaudit.game.blocks import Watch
+from dpaudit.installed import installed_version
 from dpaudit.loading import public_name
 from dpaudit.looking import look
 from dpaudit.members import Attempt, Bound, Counts, Histogram, RunInfo, Target, Verdict, round_outward
@@ -43,8 +43,6 @@ from dpaudit.sequential import audit_sequentially
 from dpaudit.verdicts import Looks, judge
 
 Listener = Callable[[str, int, int], None]
-
-_installed = cache(version)  # each look reads files
 
 _LOW_BITS_SHARE = 0.2  # of the error level, where the low-order bits decide too
 
@@ -394,7 +392,7 @@ def target_of(question: Question) -> Target:
 
 def versions_of(learn: str | None = None, mechanism: Mechanism | None = None) -> dict[str, str]:
     """Return the versions of everything that evidence depends on."""
-    packages = {name: _installed(name) for name in ("dpaudit", "numpy", "scipy", *needed_by(learn))}
+    packages = {name: installed_version(name) for name in ("dpaudit", "numpy", "scipy", *needed_by(learn))}
     packages |= {} if mechanism is None else mechanism.versions
     return {**packages, "python": platform.python_version(), "platform": platform.machine()}
 

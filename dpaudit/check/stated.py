@@ -7,7 +7,6 @@ import math
 import re
 from collections.abc import Iterator
 from fractions import Fraction
-from importlib.metadata import version
 from typing import Any
 
 from dpaudit.check.finding import Finding, answered, failing, unchecked
@@ -18,6 +17,7 @@ from dpaudit.event import types_agree
 from dpaudit.evidence import Evidence
 from dpaudit.function import Shape
 from dpaudit.game.forms import TYPES
+from dpaudit.installed import installed_version
 from dpaudit.members import PairRecord, Verdict
 from dpaudit.neighbours import parse_relation
 from dpaudit.neighbours.answers import ROUNDING
@@ -105,7 +105,7 @@ def _verdict(evidence: Evidence) -> Iterator[Finding]:
     yield answered("verdict", holds, f"{evidence.verdict} {how} from the bounds and the claim")
     yield from _decided(evidence, looks)
     # another dpaudit may say the same in other words, but not with other numbers
-    same = evidence.versions.get("dpaudit") == version("dpaudit")
+    same = evidence.versions.get("dpaudit") == installed_version("dpaudit")
     told = evidence.reason == reason if same else _numbers(evidence.reason) == _numbers(reason)
     if holds and not told:
         yield failing("reason", f"the sentence of the verdict is: {reason}")

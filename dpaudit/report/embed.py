@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 from html.parser import HTMLParser
-from importlib.metadata import version
 
 from dpaudit.errors import UsageError
 from dpaudit.evidence import Evidence
+from dpaudit.installed import installed_version
 
 BLOCK_ID = "dpaudit-evidence"
 _ESCAPES = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
@@ -26,7 +26,7 @@ def embedded_json(evidence: Evidence) -> str:
 
 def drawn_with(*, beside: Evidence | None = None) -> str:
     """Return what draws pages here; the same of them draw the same bytes. ``beside``: earlier evidence on the page."""
-    parts = [f"{name} {version(name)}" for name in ("dpaudit", "Jinja2", "matplotlib", "numpy")]
+    parts = [f"{name} {installed_version(name)}" for name in ("dpaudit", "Jinja2", "matplotlib", "numpy")]
     return ", ".join(parts if beside is None else [*parts, f"beside {beside.id}"])
 
 

@@ -9,8 +9,7 @@ import platform
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from functools import cache, partial
-from importlib.metadata import version
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -24,6 +23,7 @@ from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.evidence import Evidence
 from dpaudit.game.forms import reading_types, refuse_types
 from dpaudit.game.outputs import Outputs, from_array
+from dpaudit.installed import installed_version
 from dpaudit.members import (
     Attempt,
     Bound,
@@ -56,8 +56,6 @@ from dpaudit.steady import are_constant, steadiness
 from dpaudit.verdicts import Looks, judge
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
-
-_installed = cache(version)  # each look reads files
 
 DESIGNS = ("independent", "one-run")
 _DECLARED = "the two datasets are neighbours: declared, not checked"
@@ -389,7 +387,7 @@ def _evidence(
         attempts=tuple(attempts),
         histogram=drawn,
         versions={
-            **{name: _installed(name) for name in ("dpaudit", "numpy", "scipy")},
+            **{name: installed_version(name) for name in ("dpaudit", "numpy", "scipy")},
             "python": platform.python_version(),
             "platform": platform.machine(),
         },

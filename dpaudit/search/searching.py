@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
 from typing import Any
 
 import msgspec
@@ -15,6 +14,7 @@ import msgspec
 from dpaudit.errors import UsageError
 from dpaudit.evidence import Evidence
 from dpaudit.game.trial import first_exception
+from dpaudit.installed import installed_version
 from dpaudit.members import Search, Tried
 from dpaudit.moving import worst_by_query
 from dpaudit.neighbours.candidates import chosen, smaller
@@ -135,7 +135,8 @@ def with_search(evidence: Evidence, found: Found) -> Evidence:
     asked = None if evidence.asked is None else evidence.asked + found.record.runs
     if found.seconds is not None or found.question.fixed:  # so that the same search can be made again
         asked = found.total
-    climbed = {} if found.record.climbed is None else {"hypothesis": version("hypothesis")}  # it draws the datasets
+    # it draws the datasets
+    climbed = {} if found.record.climbed is None else {"hypothesis": installed_version("hypothesis")}
     versions = {**evidence.versions, **climbed}
     return msgspec.structs.replace(evidence, search=found.record, asked=asked, versions=versions)
 

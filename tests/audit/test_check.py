@@ -19,6 +19,8 @@ from dpaudit.check.second import second_opinion
 from dpaudit.documents import content_id
 from dpaudit.members import Counts, round_outward
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 
 def laplace(data, noise, *, epsilon=1):
     return data[0] + noise.laplace(1 / epsilon)

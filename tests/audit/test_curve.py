@@ -97,7 +97,7 @@ def test_where_nothing_can_be_told_nothing_is_shown():
 
 @pytest.mark.parametrize("claim", ["mu=1", "epsilon=1, delta=1e-5", "rho=0.5"])
 def test_the_verdict_and_its_bound_are_those_without_the_curve(claim):
-    plain, curved = (dp.audit(gaussian, claim=claim, runs=20_000, curve=curve, **NUMBERS) for curve in (False, True))
+    plain, curved = (dp.audit(gaussian, claim=claim, runs=6_000, curve=curve, **NUMBERS) for curve in (False, True))
     assert plain.curve is None and curved.curve is not None
     assert "curve" not in plain.record()
     assert msgspec.structs.replace(curved, curve=None).record() == plain.record()
@@ -234,12 +234,12 @@ def beyond(found, claim):
 
 
 def test_the_curves_of_whole_audits_are_wrong_no_more_often_than_they_say():
-    audits, confidence, failed, refuted = 16, 0.5, 0, 0
+    audits, confidence, failed, refuted = 10, 0.5, 0, 0
     for seed in range(audits):
         found = dp.privacy_curve(
             gaussian_sampler, runs=2500, confidence=confidence, seed=seed, floating_point="ignore", **NUMBERS
         )
         failed += beyond(found, dp.GaussianDP(1))
         refuted += beyond(found, dp.GaussianDP(0.8))
-    assert binomtest(failed, audits, 1 - confidence, alternative="greater").pvalue > 1e-3
+    assert binomtest(failed, audits, 1 - confidence, alternative="greater").pvalue > 2e-3
     assert refuted >= 0.75 * audits  # a curve of zeros would never be wrong

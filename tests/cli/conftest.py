@@ -75,6 +75,11 @@ number = 3
 '''
 
 
+@pytest.fixture(autouse=True)
+def _words_alone(undrawn: None) -> None:
+    """The tests of this folder read what a page says; its drawings have tests of their own."""
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The working directory; what a target leaves in sys.path is taken away again."""

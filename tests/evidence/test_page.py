@@ -16,6 +16,8 @@ from dpaudit.errors import UsageError
 from dpaudit.report import html_page
 from dpaudit.report.embed import drawn_with
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 KEPT = dp.Evidence.load(Path(__file__).parent / "old" / "laplace_first.json")
 
 

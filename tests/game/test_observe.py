@@ -20,6 +20,8 @@ from dpaudit.game.timed import untimed
 from dpaudit.neighbours.digest import digest
 from dpaudit.report import console_summary, html_page
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 PAIR = (0, 1)
 ASKED = {"claim": "epsilon=1", "pairs": [PAIR], "relation": "queries", "observe": "time"}
 TRUTH = 1 / (1 + math.exp(-1))
@@ -112,8 +114,8 @@ def by_table(data, rng):
 
 
 def test_a_function_of_constant_time_is_accused_no_more_often_than_stated():
-    wrong = wrongly_violated(by_table, 16, 2_000, claim=f"epsilon={math.log(2995 / 1101)}")
-    assert binom.sf(wrong - 1, 16, 0.05) > 1e-4
+    wrong = wrongly_violated(by_table, 8, 1_000, claim=f"epsilon={math.log(2995 / 1101)}")
+    assert binom.sf(wrong - 1, 8, 0.05) > 1e-4
 
 
 def test_a_machine_that_gets_slower_stalls_and_jitters_accuses_nobody(clock):
@@ -128,8 +130,8 @@ def test_a_machine_that_gets_slower_stalls_and_jitters_accuses_nobody(clock):
         clock.spend(1000 * state["speed"] + machine.exponential(300) + 5000 * (state["stalled"] > 0))
         return response(data, rng)
 
-    wrong = wrongly_violated(on_a_bad_machine, 16, 1_000)
-    assert binom.sf(wrong - 1, 16, 0.05) > 1e-4
+    wrong = wrongly_violated(on_a_bad_machine, 8, 1_000)
+    assert binom.sf(wrong - 1, 8, 0.05) > 1e-4
 
 
 def test_caches_that_remember_the_side_before_accuse_nobody(clock):

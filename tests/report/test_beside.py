@@ -31,6 +31,8 @@ from dpaudit.report.plain import markdown
 from dpaudit.report.registry import registry_yaml
 from dpaudit.report.statement import statement, statement_text
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 
 def whole(**changes: object) -> Evidence:
     """Not violated, with every finding that can stand beside a verdict, each more than the verdict says."""

@@ -14,6 +14,8 @@ from dpaudit.report import console_summary, evidence_card, html_page, wants_colo
 from dpaudit.report.cite import bibtex, citation, sources
 from dpaudit.report.index import Entry, index_page
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 
 @pytest.mark.parametrize("kind", made.KINDS)
 def test_a_notebook_shows_the_verdict_its_caution_and_the_line(kind: str) -> None:

@@ -21,6 +21,8 @@ from dpaudit.members import Attempt, Counts, Verdict
 from dpaudit.privacy import ApproxDP, PureDP
 from dpaudit.report.compare import bars, compare_json, compare_page, compare_text, rows, sentence
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 OLD = Path(__file__).parents[1] / "evidence" / "old"
 FILES = sorted(OLD.glob("*.json"))
 RUNS = 20_000

@@ -50,6 +50,7 @@ SAID = {
 }
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_has_its_own_words_and_none_of_another(kind: str) -> None:
     own = f"{how_fixed(audited(kind), 0)} {method_sentence(audited(kind))}"
@@ -59,6 +60,7 @@ def test_each_kind_has_its_own_words_and_none_of_another(kind: str) -> None:
             assert (part in text_of(kind)) == (other == kind), (other, part)
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("kind", KINDS)
 def test_only_counts_of_independent_draws_have_exact_intervals(kind: str) -> None:
     exact = kind not in ("sequential", "one-run")
@@ -67,6 +69,7 @@ def test_only_counts_of_independent_draws_have_exact_intervals(kind: str) -> Non
     assert text_of(kind).count("share interval") == (2 if exact else 0)
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_counted_has_its_name(kind: str) -> None:
     name = {"independent": "scores", "one-run": "scores", "outputs": "outputs"}.get(kind, "runs")

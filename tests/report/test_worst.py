@@ -16,6 +16,8 @@ from dpaudit.members import Verdict
 from dpaudit.report.compare import compare_json, compare_page, compare_text
 from dpaudit.report.worst import NO_CHANGE, changes, heading
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 NOW = made.laplace()
 
 

@@ -13,6 +13,8 @@ from dpaudit.documents import content_id
 from dpaudit.game.outputs import from_array
 from dpaudit.report import console_summary, html_page
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 
 def gaussian(mu, n, *seed):
     rng = np.random.default_rng([20260101, int(mu * 100), n, *seed])

@@ -11,6 +11,8 @@ from click.testing import CliRunner
 import dpaudit as dp
 from dpaudit.cli import cli
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):

@@ -14,6 +14,8 @@ from dpaudit.evidence import Evidence
 from dpaudit.neighbours.candidates import candidates
 from dpaudit.report import console_summary, html_page
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 CLAIM = "epsilon=1"
 AGES = [31.0, 42.515625, 57.0, 29.0, 63.25, 48.0, 36.0, 51.0]
 PLACES = ["Zanzibar", "Ouagadougou"]

@@ -10,6 +10,8 @@ import dpaudit as dp
 from dpaudit.neighbours.candidates import KINDS, candidates, chosen
 from dpaudit.report import console_summary, html_page
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 RNG = np.random.default_rng(0)
 FRAME = pd.DataFrame(
     {

@@ -13,6 +13,8 @@ import dpaudit as dp
 from dpaudit.check import check, passes
 from dpaudit.report import console_summary, html_page
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 DATA = [3.0, 41.5, 17.25, 90.0]
 
 
