@@ -8,7 +8,6 @@ from typing import Any
 
 from dpaudit.documents import json_values, plain_value
 from dpaudit.evidence import Evidence
-from dpaudit.members import Verdict
 from dpaudit.neighbours import parse_relation
 from dpaudit.privacy import parse_claim
 
@@ -83,7 +82,7 @@ def _wanted(
     if relation is not None:
         yield "the relation", (evidence.relation, str(parse_relation(relation)))
     yield "the confidence", (evidence.confidence, confidence)
-    if false_alarm is not None and evidence.verdict is Verdict.VIOLATED and evidence.lower.kind == "sampled":
+    if false_alarm is not None and evidence.claim is not None and evidence.attempts:
         doubts = 1 - evidence.confidence > false_alarm * (1 + 1e-9)  # else one look is enough, and nothing is said
         yield "the false alarm", (evidence.false_alarm, false_alarm if doubts else None)
     if seed is not None:

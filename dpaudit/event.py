@@ -250,17 +250,25 @@ def _interval(low: float | None, high: float | None) -> str:
 
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 _KIND = re.compile(r"bool|u?int\d*|float\d*|longdouble|number|array|of")
+_ALIKE = 64  # forms that differ by their types alone, with which each is compared
 _TYPE = re.compile(r"\b(?:bool|u?int\d*|float\d*|longdouble|Fraction float|Decimal float)\b|frozenset|^masked \S+ ")
 
 
 def _by_type(event: Event, side: int) -> str:
     """Say that outputs of one value speak for both sides, by their type; nothing where none do."""
     sign = 1 if side == 0 else -1
-    for own, other in itertools.permutations(event.rules, 2):
-        if own.form == other.form or _untyped(own.form) != _untyped(other.form):
-            continue
-        if any(_label(own, row) * sign > 0 > _label(other, row) * sign for row in _rows_at_edges(own, other)):
-            return f" (by type alone: {_a(own.form)} on this side, {_a(other.form)} on the other)"
+    untyped = [_untyped(rule.form) for rule in event.rules]
+    alike: dict[
+        str, list[Rule]
+    ] = {}  # an event may have a rule for each of many texts, so that not all pairs are tried
+    for rule, form in zip(event.rules, untyped, strict=True):
+        alike.setdefault(form, []).append(rule)
+    for own, form in zip(event.rules, untyped, strict=True):
+        for other in alike[form][:_ALIKE]:
+            if own.form == other.form:
+                continue
+            if any(_label(own, row) * sign > 0 > _label(other, row) * sign for row in _rows_at_edges(own, other)):
+                return f" (by type alone: {_a(own.form)} on this side, {_a(other.form)} on the other)"
     return ""
 
 

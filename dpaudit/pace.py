@@ -11,11 +11,13 @@ NOT_RUNS = ("resumed", "sensitivity", "candidates")  # stages in which nothing i
 
 
 class Pace:
-    """Listens to an audit and finds out how fast it is going."""
+    """Listens to an audit and finds out how fast it is going, from the first that it is told on: before it, all was
+    loaded, and nothing run.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
-        self._since = clock()
+        self._since: float | None = None
         self._from = 0
         self._said = False
 
@@ -27,7 +29,7 @@ class Pace:
             done: runs done; total: runs in all.
         """
         now = self._clock()
-        if stage in NOT_RUNS:
+        if stage in NOT_RUNS or self._since is None:
             self._since, self._from = now, done
             return None
         made, spent = done - self._from, now - self._since

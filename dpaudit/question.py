@@ -198,6 +198,15 @@ def refuse_unavailable(*, sequential: bool, curve: bool, floating_point: str, ob
         )
 
 
+def refuse_confidence(confidence: Any) -> None:
+    """Raise `UsageError` for what is no confidence, and for one so small that any bound may be wrong, in floats."""
+    number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
+    if not number or not 0 < confidence < 1:
+        raise UsageError(f"confidence lies strictly between 0 and 1, such as 0.95, not {confidence!r}")
+    if 1 - confidence >= 1:
+        raise UsageError(f"a confidence of {confidence!r} is none: every bound may be wrong; say 0.95")
+
+
 def refuse_false_alarm(false_alarm: Any) -> None:
     """Raise `UsageError` for what is no chance."""
     if isinstance(false_alarm, bool) or not isinstance(false_alarm, int | float) or not 0 < false_alarm < 1:
@@ -242,8 +251,7 @@ def ask(
     mechanism = load(target)
     mechanism.digest  # noqa: B018 – of the code as it is before it runs, which may move what it closes over
     merged = mechanism.parameters_with(parameters)
-    if not isinstance(confidence, int | float) or not 0 < confidence < 1:
-        raise UsageError(f"confidence lies strictly between 0 and 1, such as 0.95, not {confidence!r}")
+    refuse_confidence(confidence)
     refuse_false_alarm(false_alarm)
     own_relation = mechanism.relation_for(merged)
     made = data is not None or (pairs is None and domain is not None)

@@ -165,11 +165,18 @@ def _bins_add_up(bound: Bound, counts: Counts) -> bool:
 
 
 def _runs(evidence: Evidence) -> Finding:
-    """Whether all that was measured is counted: the same runs by every attempt on a pair, but the counterexample's."""
+    """Whether all that was measured is counted: the same runs by every attempt on a pair, but the counterexample's.
+
+    No pair is left out that the file names.
+    """
     measured: dict[tuple[int, bool], set[tuple[int, int]]] = {}
     for each in evidence.attempts:
         if each.bound.arithmetic == "real" and each.bound.counts is not None:
             measured.setdefault((each.pair, each.name == COUNTEREXAMPLE), set()).add(each.bound.counts.runs)
+    tried = {each.pair for each in evidence.attempts if each.bound.arithmetic == "real"}
+    missing = [str(pair) for pair in range(len(evidence.pairs)) if evidence.attempts and pair not in tried]
+    if missing:
+        return failing("runs", f"the evidence names pairs on which nothing was measured: {', '.join(missing)}")
     alike = all(len(runs) == 1 for runs in measured.values())
     counted = sum(sum(runs) for each in measured.values() for runs in each)
     holds = (alike and counted == evidence.measuring) or evidence.verdict is Verdict.INVALID

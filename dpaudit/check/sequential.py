@@ -62,8 +62,8 @@ def _impossible(evidence: Evidence, sequential: Sequential) -> str:
         wrong = _disordered([epoch for epoch in sequential.epochs if epoch.pair == pair])
         if wrong:
             return wrong
-    if any(not 0 <= epoch.pair < len(evidence.pairs) for epoch in sequential.epochs):
-        return "runs of a pair were bet on that is not in the evidence"
+    if {epoch.pair for epoch in sequential.epochs} not in (set(), set(range(len(evidence.pairs)))):
+        return "bets are made on all pairs of the evidence, and on no other"
     if bound.event is None:
         return "" if bound.counts is None else "counts stand there without an event"
     last = [epoch for epoch in sequential.epochs if epoch.pair == bound.pair][-1:]

@@ -39,7 +39,7 @@ from dpaudit.members import (
 from dpaudit.neighbours.digest import digest
 from dpaudit.picture import histogram_cells
 from dpaudit.privacy import ApproxDP, Claim, PureDP, parse_claim
-from dpaudit.question import refuse_false_alarm, whole
+from dpaudit.question import refuse_confidence, refuse_false_alarm, whole
 from dpaudit.scores.canaries import (
     foresee_guesses,
     guesses,
@@ -215,8 +215,7 @@ def _case(
     seed: int | None,
     false_alarm: float,
 ) -> Case:
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 < confidence < 1:
-        raise UsageError(f"confidence lies strictly between 0 and 1, such as 0.95, not {confidence!r}")
+    refuse_confidence(confidence)
     if claim is not None and not isinstance(claim, Claim | str):
         raise UsageError(f"a claim is a Claim or its text, such as 'epsilon=1, delta=1e-5', not {claim!r:.60}")
     refuse_false_alarm(false_alarm)

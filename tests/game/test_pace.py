@@ -29,10 +29,16 @@ def heard(steps, total):
 
 
 def test_a_slow_function_is_foreseen_from_its_first_few_runs():
-    assert heard([(1, "learning", 1), (2, "learning", 2), (3, "learning", 3), (4, "learning", 4)], 400_003) == [
+    assert heard([(1, "learning", 1), (2, "learning", 2), (3, "learning", 3), (4, "learning", 4)], 400_004) == [
         "about 4.6 days to go, for 400,000 runs at 1 s each"
     ]
-    assert heard([(2.5, "learning", 2_500)], 402_500) == ["about 6.7 minutes to go, for 400,000 runs at 1 ms each"]
+    assert heard([(0.5, "learning", 500), (3, "learning", 3_000)], 403_000) == [
+        "about 6.7 minutes to go, for 400,000 runs at 1 ms each"
+    ]
+
+
+def test_what_is_loaded_first_is_no_part_of_the_speed():
+    assert heard([(2.5, "learning", 256), (2.6, "learning", 1_000), (4.6, "learning", 100_000)], 1_000_000) == []
 
 
 def test_nothing_is_said_of_what_is_soon_over_or_not_yet_known():

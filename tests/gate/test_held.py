@@ -48,6 +48,7 @@ FORGERIES = {
     "another seed": answering(seed=12345),
     "fewer runs": answering(runs=400),
     "another confidence": answering(confidence=0.5),
+    "another false alarm": answering(false_alarm=1e-12, parameters={"epsilon": 1.3}),
     "a weaker claim": answering(claim="epsilon=9"),
     "other parameters": answering(parameters={"epsilon": 0.5}),
     "another pair": answering(pairs=[[[1, 2], [1]]]),
