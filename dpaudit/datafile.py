@@ -13,7 +13,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from dpaudit.documents import refuse_device
+from dpaudit.documents import read_text, refuse_device
 from dpaudit.errors import UsageError
 
 FORMS = "a .csv, .parquet, .npy or .json file"
@@ -42,6 +42,8 @@ def read_dataset(path: str | Path) -> Any:
         ) from None
     except OSError as error:
         raise UsageError(f"cannot read the dataset '{path}': {error.strerror or error}; give {FORMS}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"cannot read the dataset '{path}': it is not text in UTF-8; give {FORMS}") from None
     except Exception as error:  # what a reader says of a broken file is of any kind
         raise UsageError(f"cannot read the dataset '{path}': {error}") from None
 
@@ -85,4 +87,4 @@ def _array(path: str | Path) -> Any:
 
 
 def _json(path: str | Path) -> Any:
-    return json.loads(Path(path).read_text(encoding="utf-8-sig"))
+    return json.loads(read_text(path, "the dataset", f"; give {FORMS}"))

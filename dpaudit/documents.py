@@ -31,14 +31,26 @@ def refuse_device(path: str | Path) -> None:
                 raise OSError(errno.EINVAL, "it is a device, and no file")
 
 
-def read_text(path: str | Path) -> str:
-    """Return the text of an evidence file or page; raises `UsageError` where it cannot be read."""
+def read_text(path: str | Path, what: str = "the evidence", hint: str = "") -> str:
+    """Return the text of a file: UTF-8; a byte order mark in front of it is no part of it.
+
+    Every text file that somebody gives is read here.
+
+    Args:
+        path: of the file.
+        what: it is, for the error.
+        hint: what else to give, for the error.
+
+    Raises:
+        UsageError: where it cannot be read.
+    """
     try:
         refuse_device(path)
         return Path(path).read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         why = "it is not text in UTF-8" if isinstance(error, UnicodeDecodeError) else error
-        raise UsageError(f"cannot read the evidence {str(path)!r}: {getattr(error, 'strerror', None) or why}") from None
+        why = getattr(error, "strerror", None) or why
+        raise UsageError(f"cannot read {what} {str(path)!r}: {why}{hint}") from None
 
 
 def content_id(record: Any) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dpaudit.datafile import read_dataset
-from dpaudit.documents import refuse_device
+from dpaudit.documents import read_text
 from dpaudit.errors import UsageError
 
 Pair = tuple[Any, Any]
@@ -68,10 +68,8 @@ def _chosen(possible: list[list[Pair]], neighbouring: Callable[[Pair], bool] | N
 
 
 def _json(name: str | Path) -> Any:
+    text = read_text(name, "the pair file", f"; a pair is {FORMS}")
     try:
-        refuse_device(name)
-        return json.loads(Path(name).read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise UsageError(f"cannot read the pair file '{name}': {error.strerror or error}; a pair is {FORMS}") from None
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"the pair file '{name}' is no JSON ({error}); a pair is {FORMS}") from None

@@ -204,10 +204,13 @@ def _text(evidence: Sequence[Evidence], name: str, context: str | None) -> str:
         from dpaudit.report.cite import bibtex
 
         return "\n".join(bibtex(item) + "\n" for item in evidence)
+    from dpaudit.documents import read_text
     from dpaudit.report.context import read_context
     from dpaudit.report.registry import registry_yaml
 
-    return registry_yaml(evidence[0], None if context is None else read_context(Path(context)))
+    return registry_yaml(
+        evidence[0], None if context is None else read_context(read_text(context, "the context"), context)
+    )
 
 
 def _write_bytes(path: str, content: bytes) -> None:

@@ -80,7 +80,7 @@ def read(path: Path) -> dict[str, Entry]:
         return {}
     rewrite = "restore the file from version control, or write it again with --update-baseline after deleting it"
     try:
-        document = json.loads(read_text(path))
+        document = json.loads(read_text(path, "the baseline"))
         record = document["baseline"]
         if document.keys() != {"id", "baseline"} or record["version"] != _VERSION:
             raise ValueError

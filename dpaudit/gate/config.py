@@ -17,7 +17,7 @@ from typing import Any, NoReturn, TypeVar
 import msgspec
 
 from dpaudit.bounds.looks import FALSE_ALARM
-from dpaudit.documents import refuse_device
+from dpaudit.documents import read_text
 from dpaudit.errors import UsageError, nearest
 from dpaudit.gate.schema import GateSettings, TargetSettings, json_schema
 
@@ -100,14 +100,7 @@ def read(path: Path) -> Configuration:
 
 
 def _text(path: Path) -> str:
-    try:
-        refuse_device(path)
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        why = "it is not text in UTF-8" if isinstance(error, UnicodeDecodeError) else error
-        raise UsageError(
-            f"cannot read the configuration {str(path)!r}: {getattr(error, 'strerror', None) or why}"
-        ) from None
+    return read_text(path, "the configuration")
 
 
 def _parsed(text: str, path: Path) -> dict[str, Any]:

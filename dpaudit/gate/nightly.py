@@ -138,7 +138,7 @@ def read(path: Path, *, error: float, targets: int) -> Ledger:
         return Ledger(error=error, planned=targets)
     renew = "restore it, or delete it to start anew"
     try:
-        document: dict[str, Any] = json.loads(read_text(path))
+        document: dict[str, Any] = json.loads(read_text(path, "the nights so far, in"))
         record = document["nightly"]
         if document.keys() != {"id", "nightly"} or record["version"] != _VERSION:
             raise ValueError

@@ -10,7 +10,6 @@ import datetime
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 from dpaudit.errors import UsageError, nearest
@@ -156,26 +155,25 @@ OF_MECHANISM = ("library", "contribution_bounds", "random_source", "floating_poi
 _ASKABLE = {field.key: field for field in FIELDS if field.kind != "evidence"}
 
 
-def read_context(path: Path) -> dict[str, Answer]:
-    """Return the answers in a TOML file: its table ``[tool.dpaudit.context]``, or ``[context]``, or all of it.
+def read_context(text: str, name: str) -> dict[str, Answer]:
+    """Return the answers in a text of TOML: its table ``[tool.dpaudit.context]``, or ``[context]``, or all of it.
 
     Raises:
-        UsageError: where it cannot be read, or an answer is none to a question that is asked.
+        UsageError: where it is no TOML, or an answer is none to a question that is asked.
     """
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError, RecursionError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise UsageError(f"cannot read the context {str(path)!r}: {why}") from None
+        document = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"cannot read the context {name!r}: {error}") from None
     tool = document.get("tool")
     dpaudit = tool.get("dpaudit") if isinstance(tool, dict) else None
     table = dpaudit.get("context") if isinstance(dpaudit, dict) else document.get("context")
     if table is None and ("tool" in document or "project" in document):
         raise UsageError(
-            f"{path.name} has no table [tool.dpaudit.context]; write one, for example\n"
+            f"{name} has no table [tool.dpaudit.context]; write one, for example\n"
             '[tool.dpaudit.context]\nmodel_name = "Central"'
         )
-    return checked(document if table is None else table, path.name)
+    return checked(document if table is None else table, name)
 
 
 def checked(table: Any, name: str = "the context") -> dict[str, Answer]:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.documents import read_text
 from dpaudit.errors import UsageError
 from dpaudit.game.outputs import Outputs, from_array, from_list
 
@@ -32,15 +33,14 @@ def read_scores(name: str | Path) -> Floats:
                 return as_scores(np.lib.format.read_array(file, allow_pickle=False), str(name))
         if kind not in _READERS:
             raise UsageError(f"'{name}' is no file of scores that dpaudit reads; it reads {FORMS}")
-        text = Path(name).read_text(encoding="utf-8-sig")
+        text = read_text(name, "the scores", f"; dpaudit reads {FORMS}")
         return as_scores(_READERS[kind](text, str(name)), str(name))
     except UsageError:
         raise
     except OSError as error:
         raise UsageError(f"cannot read the scores '{name}': {error.strerror or error}") from None
     except (ValueError, EOFError, RecursionError, csv.Error) as error:
-        why = "it is not text in UTF-8" if isinstance(error, UnicodeDecodeError) else error
-        raise UsageError(f"cannot read the scores '{name}': {why}; dpaudit reads {FORMS}") from None
+        raise UsageError(f"cannot read the scores '{name}': {error}; dpaudit reads {FORMS}") from None
 
 
 def _json(text: str, name: str) -> Any:

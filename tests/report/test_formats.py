@@ -433,7 +433,7 @@ def test_an_answer_that_is_none_is_refused_with_its_key(key, value, words):
 def test_a_context_stands_in_a_table_or_is_a_file_of_its_own(text, tmp_path):
     file = tmp_path / "some.toml"
     file.write_text(text, encoding="utf-8")
-    assert read_context(file) == {"model_name": "Local", "publication_date": "2026-01-02"}
+    assert read_context(file.read_text(), file.name) == {"model_name": "Local", "publication_date": "2026-01-02"}
 
 
 @pytest.mark.parametrize(
@@ -443,7 +443,7 @@ def test_a_context_that_is_none_is_refused(text, words, tmp_path):
     file = tmp_path / "pyproject.toml"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=words):
-        read_context(file)
+        read_context(file.read_text(), file.name)
 
 
 # --- PDF --------------------------------------------------------------------------------------------------
