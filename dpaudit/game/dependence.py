@@ -2,8 +2,8 @@
 
 Every bound counts runs as independent draws of one law. Runs that share their noise with the runs before them (a
 Markov chain that goes on from its last state, a buffer of noise, a cache that is renewed now and then) follow the
-right law one by one, show no drift, and fill the counts of an event as if there were fewer of them. Two looks at the
-order of a side's runs find that. Both are exact where the order does not matter, and choose nothing by what they see.
+right law one by one, show no drift, and fill the counts of an event as if there were fewer of them. Three looks at the
+order of a side's runs find that. All are exact where the order does not matter, and choose nothing by what they see.
 
 *Lags.* Runs are put into disjoint pairs (i, i + lag). Given how many runs of all pairs lie in a set of cells, every
 arrangement of them is equally likely (the permutation argument of Fisher 1935), so that the number of pairs of which
@@ -13,6 +13,11 @@ just one run lies in the set has a known law, whatever the mechanism (`discordan
 is compared with that of windows of as many runs from far apart. The first half of each block makes the one, the second
 the other, so that given how many windows repeat an output, how many of them are consecutive ones is hypergeometric
 (Fisher 1935).
+
+*Twins.* Runs with the same output are put into disjoint pairs, in an order that does not hang on theirs. Time is cut
+into spans of one length, every other one of which is even. Given how many of the paired runs lie in even spans, every
+arrangement of them is equally likely once more, so that the number of twins of which just one lies there has the law of
+`discordant_tail`. A store of noise that is used again gives twins that all lie as far apart as the store is large.
 """
 
 from __future__ import annotations
@@ -35,7 +40,10 @@ MOST_RUNS = 2**14
 
 LAGS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 64, 100, 128, 256, 500, 512, 1000, 1024, 2048)
 WINDOWS = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
-_ERROR = 1e-9  # for all sets, lags and windows of one side together
+SPANS = tuple(2**power for power in range(1, 13))
+"""Into how many spans time is cut."""
+
+_ERROR = 1e-9  # for all sets, lags, windows and spans of one side together
 _WORTH_A_LOOK = 5.5  # standard deviations: nearer to the mean, an exact tail is never that small
 
 
@@ -46,7 +54,7 @@ class Order:
     Attributes:
         pairs: (lags, classes, classes), how many pairs have their first run in one class and their second in another.
         near: (sizes, 2), how many windows of consecutive runs repeat an output, and how many do not.
-        far: (n,) the outputs of the runs that are for windows of runs from far apart, as numbers.
+        far: (n,) the outputs of the runs that are for windows of runs from far apart, and for twins, as numbers.
     """
 
     pairs: Integers
@@ -93,7 +101,7 @@ def _repeating(windows: Integers) -> tuple[int, int]:
 
 def hanging_together(order: Order) -> str | None:
     """Say in which way runs hang together, as the rest of a sentence about "the outputs of a side"; None if not."""
-    limit = np.log(_ERROR / (len(LAGS) * 2 * CLASSES * 2 + len(WINDOWS) * 2))
+    limit = np.log(_ERROR / (len(LAGS) * 2 * CLASSES * 2 + len(WINDOWS) * 2 + len(SPANS) * 2))
     for lag, table in zip(LAGS, order.pairs, strict=True):
         found = _alike(table, limit)
         if found is not None:
@@ -108,7 +116,34 @@ def hanging_together(order: Order) -> str | None:
                 f"repeat one another {'more' if more else 'less'} often within {size} consecutive calls than between "
                 "calls that are far apart"
             )
+    twins = _twins(order.far)
+    for spans in SPANS:
+        even = (twins * spans // max(len(order.far), 1)) % 2 == 0
+        if _strays(len(twins), int(even.sum()), int(np.count_nonzero(even[:, 0] != even[:, 1])), limit):
+            return "come back, to the last bit, at distances in time that independent runs do not have"
     return None
+
+
+def _twins(outputs: Integers) -> Integers:
+    """Return disjoint pairs of runs with equal outputs, (pairs, 2), as places in the order of the runs."""
+    order = np.random.default_rng(0).permutation(len(outputs))
+    order = order[np.argsort(outputs[order], kind="stable")]
+    ordered = outputs[order]
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(order) else order
+    within = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
+    second = np.flatnonzero(within % 2 == 1)  # each with the one before it, of the same output
+    return np.stack([order[second - 1], order[second]], axis=1)
+
+
+def _strays(pairs: int, ones: int, discordant: int, limit: float) -> bool:
+    """Whether a number of discordant pairs is too unlikely."""
+    if pairs < 2:
+        return False
+    means, deviations = discordant_moments(pairs, np.array([ones]))
+    mean, deviation = float(means[0]), float(deviations[0])
+    if deviation == 0 or abs(discordant - mean) <= _WORTH_A_LOOK * deviation:
+        return False
+    return discordant_tail(pairs, ones, discordant, few=discordant < mean) <= limit
 
 
 def _apart(lag: int) -> str:

@@ -89,6 +89,11 @@ DEPENDENT = {
     "texts that come 8 times each": lambda rng: repeated(rng.integers(10**4, size=500), 8),
     "a store of 100 noises": lambda rng: cycled(rng.permutation(20_000), 100),
     "a store of 1000 noises": lambda rng: cycled(rng.permutation(20_000), 1000),
+    "a store of 8000 noises": lambda rng: cycled(rng.permutation(20_000), 8000),
+    "a store of 15000 noises": lambda rng: cycled(rng.permutation(20_000), 15_000),
+    "texts that are renewed every 2000 runs": lambda rng: np.concatenate(
+        [rng.integers(2000, size=2000) + 2000 * part for part in range(10)]
+    ),
     "every second noise is the one before turned round": lambda rng: np.stack(
         [coins := rng.integers(2, size=2000), 1 - coins], axis=1
     ).ravel(),

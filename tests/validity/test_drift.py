@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.stats import hypergeom
@@ -63,6 +65,22 @@ def test_categories_that_begin_to_change_are_a_drift():
 
     evidence = dp.audit(changing, claim="epsilon=1", pairs=[(0, 0)], relation="declared", runs=4_000)
     assert evidence.verdict is dp.Verdict.INVALID and "drift" in evidence.reason
+
+
+@pytest.mark.parametrize("size", [300, 3_000, 10_000])
+def test_a_store_of_noise_that_is_used_again_is_invalid(size):
+    """Each output alone is exactly ε = 1; there are but ``size`` draws, however many runs are made."""
+    store, calls = np.random.default_rng(size).laplace(0, 1, size), itertools.count()
+    evidence = dp.audit(
+        lambda data: float(data[0] + store[next(calls) % size]),
+        claim="epsilon=1",
+        pairs=[([1.0], [0.0])],
+        relation="declared",
+        runs=40_000,
+        seed=0,
+        floating_point="ignore",
+    )
+    assert evidence.verdict is dp.Verdict.INVALID and "hang together" in evidence.reason
 
 
 def texts(data, size, rng):
