@@ -24,7 +24,7 @@ audit: $(VENV)/.installed ## audit the Laplace mechanism and the penguin count, 
 	@echo "The pages lie in $(OUT)/:" && ls $(OUT)/*.html
 
 test: $(VENV)/.installed-test ## run the tests
-	$(PY) -m pytest -n 2
+	$(PY) -m pytest -n 2 --dist worksteal
 
 test-lowest: $(VENV)/.created ## run tests with the lowest versions that pyproject.toml allows, in an environment of their own
 	$(PY) -m pip install --quiet --disable-pip-version-check uv

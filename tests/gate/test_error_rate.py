@@ -8,7 +8,7 @@ from scipy.stats import binomtest
 
 from dpaudit.evidence import Evidence
 
-REPOSITORIES, TARGETS, RUNS, CONFIDENCE = 14, 10, 400, 0.5
+REPOSITORIES, TARGETS, RUNS, CONFIDENCE = 8, 10, 400, 0.5
 LEAST = 1e-3  # p-value
 
 

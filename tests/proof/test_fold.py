@@ -345,7 +345,7 @@ def over_a_grid(machine, low, high, grid):
     return best
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=80, deadline=None, derandomize=True)
 @given(FOLDS_AT_RANDOM, st.sampled_from(RELATIONS))
 def test_random_folds_at_fixed_lengths(fold, relation):
     proof = prove_fold(fold, relation=relation, runs=6)
@@ -356,7 +356,7 @@ def test_random_folds_at_fixed_lengths(fold, relation):
         assert at_most(bounded(fold, {}, relation, length), proof.bound)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(FOLDS_AT_RANDOM, st.sampled_from([(-1, 1), (-2, 2)]))
 def test_random_folds_against_the_naive_twin(fold, ends):
     """Distances on a grid never beat those that are found; where the twin finds a bound, there is one."""

@@ -62,17 +62,17 @@ def test_the_one_bad_pair_is_found_whatever_the_function_asks_for(function, shar
 
 
 def test_a_small_violation_among_many_is_found_nearly_always():
-    found = [audited([0.5] * 10 + [1.4] + [0.5] * 9, runs=16_000, seed=seed) for seed in range(20)]
+    found = [audited([0.5] * 10 + [1.4] + [0.5] * 9, runs=16_000, seed=seed) for seed in range(10)]
     hits = sum(each.verdict is dp.Verdict.VIOLATED and each.search.found == "pair 10" for each in found)
 
-    assert binomtest(hits, 20, 0.95, alternative="less").pvalue > 0.01
+    assert binomtest(hits, 10, 0.95, alternative="less").pvalue > 0.01
 
 
 def test_true_claims_are_refuted_no_more_often_than_stated_however_many_pairs_are_searched():
     """All pairs lie exactly at the claim, which is where a choice by the measuring runs would show most."""
-    wrong = sum(audited([1.0] * 12, runs=5_000, seed=seed).verdict is dp.Verdict.VIOLATED for seed in range(60))
+    wrong = sum(audited([1.0] * 12, runs=5_000, seed=seed).verdict is dp.Verdict.VIOLATED for seed in range(25))
 
-    assert binomtest(wrong, 60, 0.05, alternative="greater").pvalue > 0.001
+    assert binomtest(wrong, 25, 0.05, alternative="greater").pvalue > 0.001
 
 
 def test_choosing_by_the_measuring_runs_would_have_been_noticed():
@@ -254,9 +254,9 @@ def test_the_share_of_a_search_grows_with_the_pairs_and_leaves_runs_to_measure(t
 
 def test_pairs_that_are_alike_are_told_alike():
     """Of 24 pairs 23 are the same two datasets: known from all of their runs, they would look worse than another."""
-    found = [audited([1.0] * 23 + [1.5], runs=30_000, seed=seed).search.found for seed in range(10)]
+    found = [audited([1.0] * 23 + [1.5], runs=30_000, seed=seed).search.found for seed in range(6)]
 
-    assert sum(name == "pair 23" for name in found) >= 9
+    assert sum(name == "pair 23" for name in found) >= 5
 
 
 def test_a_common_side_is_run_no_more_than_it_takes():
