@@ -54,7 +54,10 @@ def carried_out(
     if here or context is None or context.obj is not OWNED:
         if here and limits is not None:
             raise UsageError("limits are for a process of its own: leave out --in-process, or the limits")
-        return work(**arguments)
+        from dpaudit.settings import kept
+
+        with kept():  # where results go, and how, is not the target's to change
+            return work(**arguments)
     from dpaudit.process import Limits, adopt_orphans, run
 
     adopt_orphans()

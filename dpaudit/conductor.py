@@ -27,7 +27,7 @@ from dpaudit.documents import plain_value
 from dpaudit.errors import InvalidRunsError, Notice, UsageError
 from dpaudit.evidence import Evidence
 from dpaudit.function import Mechanism, Shape
-from dpaudit.game.blocks import Watch
+from dpaudit.game.play import Watch
 from dpaudit.installed import installed_version
 from dpaudit.loading import public_name
 from dpaudit.looking import look
@@ -40,6 +40,7 @@ from dpaudit.resuming import refuse_budget, seed_for, sitting_of
 from dpaudit.rounds import learn, measure, settled
 from dpaudit.search import Found, find, first_of, with_search
 from dpaudit.sequential import audit_sequentially
+from dpaudit.settings import own_settings
 from dpaudit.verdicts import Looks, judge
 
 Listener = Callable[[str, int, int], None]
@@ -47,6 +48,7 @@ Listener = Callable[[str, int, int], None]
 _LOW_BITS_SHARE = 0.2  # of the error level, where the low-order bits decide too
 
 
+@own_settings()
 def audit(
     target: str | Mechanism | Callable[..., Any],
     *,
@@ -163,7 +165,7 @@ def audit(
         types=types,
     )
     if question.alone is not None:
-        warnings.warn(question.alone, Notice, stacklevel=2)
+        warnings.warn(question.alone, Notice, stacklevel=3)  # past the decorator
     question = replace(question, mechanism=exposing(question.mechanism, query, sensitivity))
     total = sum(map(sum, question.fixed)) if question.fixed and question.ground is None else 0
     total = total or whole("runs", runs, least=LEAST_RUNS * max(len(question.pairs), 1))
@@ -192,7 +194,7 @@ def audit(
             sitting.listen = found.heard(sitting.listen)
         said, question = question.alone, settled(question)
         if question.alone != said:
-            warnings.warn(str(question.alone), Notice, stacklevel=2)
+            warnings.warn(str(question.alone), Notice, stacklevel=3)
         described = target_of(question)
         if sequential:
             evidence = _carry_out_sequentially(question, described, total, time_budget, tell)

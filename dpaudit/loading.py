@@ -29,6 +29,7 @@ from dpaudit.adapters import adapted, how_to_install, library_of
 from dpaudit.errors import UsageError, nearest
 from dpaudit.function import FORMS as SHAPES
 from dpaudit.function import Mechanism, mechanism
+from dpaudit.settings import ReplacedError, importing
 
 GROUP = "dpaudit.mechanisms"
 FORMS = "a name of `dpaudit list`, 'package.module:name' or 'path/to/file.py:name'"
@@ -174,11 +175,11 @@ def _executed(path: str, file: Path, name: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        with _beside(file.parent):
+        with importing(), _beside(file.parent):
             spec.loader.exec_module(module)
     except BaseException as error:
         del sys.modules[name]
-        if isinstance(error, KeyboardInterrupt):
+        if isinstance(error, KeyboardInterrupt | ReplacedError):
             raise
         why = f"{type(error).__name__}: {error}{how_to_install(error)}"
         if isinstance(error, SystemExit):
@@ -225,8 +226,14 @@ def _line(error: BaseException, file: Path) -> str:
 def _from_module(name: str) -> ModuleType:
     if os.getcwd() not in sys.path and "" not in sys.path:
         sys.path.insert(0, os.getcwd())
+    known = name in sys.modules
     try:
-        return importlib.import_module(name)
+        with importing():
+            return importlib.import_module(name)
+    except ReplacedError:
+        if not known:
+            sys.modules.pop(name, None)  # so that it is refused the next time too
+        raise
     except (Exception, SystemExit) as error:
         raise UsageError(
             f"cannot import the module {name!r}: {type(error).__name__}: {error}{how_to_install(error)}; a target is "

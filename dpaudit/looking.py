@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 
 from dpaudit.bounds.looks import FirstLook, first_look, second_look, second_method
 from dpaudit.event import Event
-from dpaudit.game.blocks import Purpose, Watch
+from dpaudit.game.blocks import Purpose
+from dpaudit.game.play import Watch
 from dpaudit.members import Attempt, SecondLook
 from dpaudit.process import second_look_begins
 from dpaudit.question import Question

@@ -24,6 +24,7 @@ from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.inferred import as_pairs, inferred
 from dpaudit.question import Question, whole
 from dpaudit.seeds import given_or_fresh
+from dpaudit.settings import own_settings
 
 if TYPE_CHECKING:
     from dpaudit.members import Moved
@@ -150,6 +151,7 @@ class Sensitivity:
         )
 
 
+@own_settings()
 def sensitivity(
     query: str | Mechanism | Callable[..., Any],
     *,

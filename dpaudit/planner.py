@@ -23,7 +23,7 @@ from dpaudit.bounds.statement import lower_bound
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.event import Event
 from dpaudit.function import Mechanism
-from dpaudit.game.blocks import Watch
+from dpaudit.game.play import Watch
 from dpaudit.loading import public_name
 from dpaudit.members import Counts, round_outward
 from dpaudit.neighbours import Relation
@@ -31,6 +31,7 @@ from dpaudit.privacy import Claim, parse_claim
 from dpaudit.privacy.claims import number_text
 from dpaudit.question import LEAST_RUNS, Question, ask, whole
 from dpaudit.rounds import Learned, learn, measure
+from dpaudit.settings import own_settings
 
 _ANEW, _SPARE = 1.15, 100  # times the runs of the frozen event, and some more, for events that are learned anew
 _MOST_RUNS = 1e15
@@ -86,6 +87,7 @@ class Plan:
         return sentence
 
 
+@own_settings()
 def plan(
     target: str | Mechanism | Callable[..., Any],
     detect: float | str | Claim,

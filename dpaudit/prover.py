@@ -28,7 +28,8 @@ from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.event import Event
 from dpaudit.evidence import Evidence
 from dpaudit.function import Mechanism, Shape
-from dpaudit.game.blocks import Purpose, Watch
+from dpaudit.game.blocks import Purpose
+from dpaudit.game.play import Watch
 from dpaudit.loading import load
 from dpaudit.looking import look
 from dpaudit.members import Attempt, Bound, Comparison, Counterexample, Proof, Verdict, round_outward
@@ -48,6 +49,7 @@ from dpaudit.proof.prove import as_decimal, prove_program, rounded
 from dpaudit.question import Question, ask, whole
 from dpaudit.rounds import measure_event
 from dpaudit.seeds import given_or_fresh
+from dpaudit.settings import own_settings
 from dpaudit.verdicts import Looks, judge, shown
 
 if TYPE_CHECKING:
@@ -60,6 +62,7 @@ _NEARLY = 0.8
 _WITNESS_LENGTH = 4  # answers of the counterexample of a proof for any number of them
 
 
+@own_settings()
 def prove(
     target: str | Mechanism | Any,
     *,

@@ -23,7 +23,8 @@ from dpaudit.conductor import Listener, audit
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.evidence import Evidence
 from dpaudit.function import Mechanism, Shape
-from dpaudit.game.blocks import Purpose, Watch
+from dpaudit.game.blocks import Purpose
+from dpaudit.game.play import Watch
 from dpaudit.loading import load, public_name
 from dpaudit.members import Attempt, Counts, Search, Verdict, round_outward
 from dpaudit.neighbours.digest import digest
@@ -31,6 +32,7 @@ from dpaudit.neighbours.kept import read_kept
 from dpaudit.prover import prove
 from dpaudit.question import Question, ask
 from dpaudit.rounds import measure_event
+from dpaudit.settings import own_settings
 from dpaudit.trusting import load_trusted
 
 ERROR = 1e-3
@@ -124,6 +126,7 @@ class Replay:
             )
 
 
+@own_settings()
 def replay(
     evidence: Evidence | str | Path,
     *,

@@ -16,15 +16,16 @@ from dpaudit.attack import Choice, Partition, choose, choose_low_bits, count_eve
 from dpaudit.errors import UsageError
 from dpaudit.event import Event
 from dpaudit.function import Shape
-from dpaudit.game.blocks import Block, Purpose, RaisedTogetherError, Watch, blocks_of, outputs_of, play, ramp_of
+from dpaudit.game.blocks import Block, Purpose, blocks_of, ramp_of
 from dpaudit.game.copies import why_alone
 from dpaudit.game.outputs import Outputs, concatenate
-from dpaudit.game.settings import kept
+from dpaudit.game.play import Watch, play, repeats
+from dpaudit.game.runs import RaisedTogetherError
 from dpaudit.game.trial import first_exception
 from dpaudit.members import Counts, Histogram
 from dpaudit.picture import histogram_cells
 from dpaudit.question import LEAST_RUNS, Question
-from dpaudit.steady import Cells, Noted, Steady, are_constant, refuse_unsteady, steadiness
+from dpaudit.steady import Cells, Noted, Steady, are_constant, by_event, refuse_unsteady, steadiness
 
 _LEARNING_SHARE, _LATER_SHARE, _DEMANDING_SHARE, _FEW_VALUES_SHARE = 0.25, 0.2, 0.4, 0.35
 _SETTLING_RUNS = {Shape.SAMPLER: 256, Shape.SEEDED: 8}  # before all others, twice
@@ -66,11 +67,11 @@ class _Tally:
     partitions: tuple[Partition, ...]
     steady: Steady | None = None
 
-    def __call__(self, side0: Outputs, side1: Outputs) -> tuple[list[Counted], list[Cells], tuple[Noted, ...]]:
+    def __call__(self, side0: Outputs, side1: Outputs) -> tuple[list[Counted], list[Cells], Noted]:
         """Count one block: how many runs of each side speak for side 0 and for side 1, and how many fill each cell."""
         events = [(count_event(event, side0), count_event(event, side1)) for event in self.events]
         cells = [(cells.counts(side0), cells.counts(side1)) for cells in self.partitions]
-        return events, cells, () if self.steady is None else (self.steady.note(side0), self.steady.note(side1))
+        return events, cells, () if self.steady is None else self.steady.note(side0, side1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +94,16 @@ def settled(question: Question, pair: int = 0) -> Question:
     if question.runs_as not in (Shape.SAMPLER, Shape.SEEDED) or question.made_as is not None:
         return question
 
-    def twice(question: Question) -> list[tuple[Outputs, Outputs]]:
+    def same(question: Question) -> bool:
         block = Block(Purpose.SETTLING, pair, 0, _SETTLING_RUNS[question.runs_as])
-        with kept():
-            return [outputs_of(replace(question.game, sitting=None), block)[0] for _ in range(2)]
+        return repeats(question.game, block, workers=question.workers)
 
     try:
-        first, again = twice(question)
+        found = same(question)
     except RaisedTogetherError:
         question = replace(question, made_as=Shape.SEEDED)
-        first, again = twice(question)
-    if all(one.equals(other) for one, other in zip(first, again, strict=True)):
+        found = same(question)
+    if found:
         return question
     alone = None if question.workers == 1 else why_alone(question.mechanism, made_as=Shape.OPAQUE)
     return replace(question, made_as=Shape.OPAQUE, alone=question.alone or alone)
@@ -283,7 +283,7 @@ def measure(
     found = np.zeros((len(low_bits), 2, 2), dtype=np.int64)
     bins = [np.zeros((2, cells.size), dtype=np.int64) for cells in graded]
     filled = np.zeros((2, learned.picture.size), dtype=np.int64)
-    noted: list[tuple[Noted, ...]] = []  # of each block that is looked at for steadiness
+    noted: list[Noted] = []  # of each block that is looked at for steadiness
     sizes, pictured = np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64)
     laws = [question.mechanism.law_for(data, question.parameters) for data in question.pairs[pair]]
     reason, done = None, 0
@@ -341,14 +341,24 @@ def measure_event(
     width: int = 1,
     tell: Tell | None = None,
 ) -> Counts:
-    """Count one event that was known before, on fresh runs of a purpose of their own; ``graded``, by its degrees."""
+    """Count one event that was known before, on fresh runs of a purpose of their own; ``graded``, by its degrees.
+
+    The first of them are looked at for steadiness, as measuring runs are: by the cells of the event.
+    """
     question = settled(question, pair)
     sizes, counted = np.zeros(2, dtype=np.int64), np.zeros((2, 2), dtype=np.int64)
     cells = (Partition(event.family, event.rules),) if graded else ()
     filled = [np.zeros((2, each.size), dtype=np.int64) for each in cells]
     blocks, done = blocks_of(question.runs_as, purpose, pair, runs, width=width), 0
-    for played in play(question.game, blocks, _Tally((event,), cells), workers=question.workers, watch=watch):
-        hits, bins, _ = played.result
+    steady = None if question.runs_as is Shape.PROGRAM else by_event(event, question.observe)
+    looked = 0 if steady is None else -(-_PICTURE_RUNS // blocks[0].size)
+    noted: list[Noted] = []
+    for played in itertools.chain(
+        play(question.game, blocks[:looked], _Tally((event,), cells, steady), workers=question.workers, watch=watch),
+        play(question.game, blocks[looked:], _Tally((event,), cells), workers=question.workers, watch=watch),
+    ):
+        hits, bins, notes = played.result
+        noted += [notes] if notes else []
         counted += np.array(hits[0])
         sizes += played.sizes
         for total, own in zip(filled, bins, strict=True):
@@ -356,6 +366,8 @@ def measure_event(
         done += played.block.size
         if tell is not None:
             tell(done, runs)
+    if steady is not None:
+        refuse_unsteady(steady, noted)
     counts = _counts(sizes, counted)
     return _in_bins(event, counts, filled[0]) if graded else counts
 

@@ -34,8 +34,10 @@ from dpaudit.bounds.sequential import (
 )
 from dpaudit.event import Coordinate, Event, Rule
 from dpaudit.function import Shape
-from dpaudit.game.blocks import Block, Purpose, RaisedTogetherError, Watch, block_size, play, sides_of
+from dpaudit.game.blocks import Block, Purpose, block_size, sides_of
 from dpaudit.game.outputs import Outputs
+from dpaudit.game.play import Watch, play
+from dpaudit.game.runs import RaisedTogetherError
 from dpaudit.members import Attempt, Bound, Candidate, Counts, Epoch, Sequential, Stake, round_outward
 from dpaudit.question import Question
 from dpaudit.rounds import (

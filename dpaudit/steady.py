@@ -15,16 +15,26 @@ import numpy as np
 
 from dpaudit.attack import Partition, identities, watched
 from dpaudit.errors import InvalidRunsError
-from dpaudit.event import Linear, Rule
-from dpaudit.game.dependence import MOST_RUNS, Order, classes_of, hanging_together, order_of_runs, together
+from dpaudit.event import Event, Linear, Rule
+from dpaudit.game.dependence import (
+    CLASSES,
+    MOST_RUNS,
+    Order,
+    across,
+    classes_of,
+    hanging_together,
+    order_of_runs,
+    sharing,
+    together,
+)
 from dpaudit.game.drift import drifted
 from dpaudit.game.outputs import Outputs, concatenate
 from dpaudit.game.timed import untimed
 
 Array = np.ndarray[Any, Any]
 Cells = tuple[Array, Array]
-Noted = tuple[Array, Array, Array, Array]
-"""Of a side of a block: how many runs fill each steady cell, and the parts of an `Order`."""
+Noted = tuple[tuple[Array, ...], ...]
+"""Of a block: for each side how many runs fill each steady cell, and the parts of an `Order`; last, pairs across."""
 
 _DRIFT = (
     "the outputs drift with the order of the calls: the mechanism keeps a state between calls, so its runs "
@@ -33,6 +43,10 @@ _DRIFT = (
 _TOGETHER = (
     "the outputs of a side hang together: they {how}, so its runs are not independent draws. A chain that goes on from "
     "its last state, a store of noise, or a cache does that: draw all noise afresh in every call"
+)
+_ACROSS = (
+    "the outputs of the two sides hang together from one call to the next: they share their noise, so a bound on both "
+    "sides does not hold: draw all noise afresh in every call, and record each side with noise of its own"
 )
 
 
@@ -48,12 +62,16 @@ class Steady:
     counts: Cells
     timed: bool = False
 
-    def note(self, outputs: Outputs) -> Noted:
-        """Note of a side of a block what tells whether it is steady."""
-        first = outputs.first(MOST_RUNS)
-        classes = np.asarray(self.classes)[self.cells.places(first)]
-        order = order_of_runs(classes, identities(untimed(first) if self.timed else first))
-        return self.cells.counts(outputs), order.pairs, order.near, order.far
+    def note(self, side0: Outputs, side1: Outputs) -> Noted:
+        """Note of a block what tells whether it is steady."""
+        sides, classes = [], []
+        for outputs in (side0, side1):
+            first = outputs.first(MOST_RUNS)
+            own = np.asarray(self.classes)[self.cells.places(first)]
+            order = order_of_runs(own, identities(untimed(first) if self.timed else first))
+            sides.append((self.cells.counts(outputs), order.pairs, order.near, order.far))
+            classes.append(own)
+        return *sides, (across(*classes),)
 
 
 def steadiness(outputs: tuple[Outputs, Outputs], observe: tuple[str, ...] = ()) -> Steady:
@@ -67,11 +85,18 @@ def steadiness(outputs: tuple[Outputs, Outputs], observe: tuple[str, ...] = ()) 
     steady = Steady(cells, tuple(classes_of(cells.counts(early_half)).tolist()), _nothing(cells), bool(observe))
     parts = [(half, half + (len(side) - half) // 2, len(side)) for side, half in zip(outputs, halves, strict=True)]
     early, late = (
-        [steady.note(side.take(np.arange(part[i], part[i + 1]))) for side, part in zip(outputs, parts, strict=True)]
+        steady.note(*(side.take(np.arange(part[i], part[i + 1])) for side, part in zip(outputs, parts, strict=True)))
         for i in (0, 1)
     )
-    refuse_unsteady(steady, [tuple(early), tuple(late)])
+    refuse_unsteady(steady, [early, late])
     return Steady(cells, steady.classes, (early[0][0] + late[0][0], early[1][0] + late[1][0]), steady.timed)
+
+
+def by_event(event: Event, observe: tuple[str, ...] = ()) -> Steady:
+    """Make cells of an event that was known before its runs; of none where these carry their times, which drift."""
+    cells = Partition(event.family, () if observe else event.rules)
+    classes = np.arange(cells.size) * CLASSES // max(cells.size, CLASSES)
+    return Steady(cells, tuple(classes.tolist()), _nothing(cells), bool(observe))
 
 
 def are_constant(outputs: tuple[Outputs, Outputs]) -> bool:
@@ -96,12 +121,12 @@ def blind_to_time(cells: Partition) -> Partition:
     return Partition(cells.family, tuple(rules))
 
 
-def refuse_unsteady(steady: Steady, noted: Sequence[Sequence[Noted]]) -> None:
+def refuse_unsteady(steady: Steady, noted: Sequence[Noted]) -> None:
     """Raise where late blocks fall differently from early ones, or all from earlier runs, or runs hang together.
 
     Args:
         steady: the cells, and how earlier runs fell.
-        noted: of each block in turn, what was noted of side 0 and of side 1.
+        noted: of each block in turn, what was noted of it.
 
     Raises:
         InvalidRunsError: with what is wrong with the runs.
@@ -113,6 +138,8 @@ def refuse_unsteady(steady: Steady, noted: Sequence[Sequence[Noted]]) -> None:
         if drifted(early, late) or drifted(steady.counts[side], early + late):
             raise InvalidRunsError(_DRIFT)
         refuse_hanging_together([Order(*block[side][1:]) for block in noted])
+    if noted and sharing(np.sum([block[2][0] for block in noted], axis=0)):
+        raise InvalidRunsError(_ACROSS)
 
 
 def refuse_hanging_together(orders: list[Order]) -> None:

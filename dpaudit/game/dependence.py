@@ -9,6 +9,9 @@ order of a side's runs find that. All are exact where the order does not matter,
 arrangement of them is equally likely (the permutation argument of Fisher 1935), so that the number of pairs of which
 just one run lies in the set has a known law, whatever the mechanism (`discordant_tail`).
 
+*Across.* Runs come in twos, one of each side. Of how many runs of side 0 in one set of cells the run of side 1 beside
+it lies in another set is hypergeometric, given how many runs lie in each (Fisher 1935), unless they share their noise.
+
 *Windows.* Where outputs come back to the last bit, the share of windows of consecutive runs that hold an output twice
 is compared with that of windows of as many runs from far apart. The first half of each block makes the one, the second
 the other, so that given how many windows repeat an output, how many of them are consecutive ones is hypergeometric
@@ -39,6 +42,7 @@ MOST_RUNS = 2**14
 """So many runs of a side of one block are enough to look at: the first ones."""
 
 LAGS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 64, 100, 128, 256, 500, 512, 1000, 1024, 2048)
+OFFSETS = (-1, 0, 1)
 WINDOWS = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 SPANS = tuple(2**power for power in range(1, 13))
 """Into how many spans time is cut."""
@@ -90,6 +94,46 @@ def _paired(classes: Integers, lag: int) -> Integers:
     first = first[(first // lag) % 2 == 0]
     table = np.bincount(classes[first] * CLASSES + classes[first + lag], minlength=CLASSES * CLASSES)
     return table.reshape(CLASSES, CLASSES).astype(np.int64)
+
+
+def across(classes0: Integers, classes1: Integers) -> Integers:
+    """Return how many runs that came one after the other lie in which classes, (offsets, classes, classes).
+
+    They are the i-th run of side 0 and the (i + offset)-th of side 1: those of one two, and of neighbouring ones.
+    """
+    tables = []
+    for offset in OFFSETS:
+        first, second = classes0[max(-offset, 0) :], classes1[max(offset, 0) :]
+        twos = min(len(first), len(second))
+        tables.append(np.bincount(first[:twos] * CLASSES + second[:twos], minlength=CLASSES * CLASSES))
+    return np.stack(tables).reshape(len(OFFSETS), CLASSES, CLASSES).astype(np.int64)
+
+
+def sharing(tables: Integers) -> bool:
+    """Whether runs of the two sides that came one after the other share their noise."""
+    limit = np.log(_ERROR / (len(OFFSETS) * 2 * CLASSES * 2))
+    return any(_matched(table, limit) for table in tables)
+
+
+def _matched(table: Integers, limit: float) -> bool:
+    """Whether sets of about as many runs of each side hold too many, or too few, pairs."""
+    rows, columns = table.sum(axis=1), table.sum(axis=0)
+    up_to, of_other = rows.cumsum(), columns.cumsum()
+    nearest = np.abs(of_other - up_to[:, None]).argmin(axis=1)  # by the two counts, which do not tell of pairs
+    joint = table.cumsum(axis=0).cumsum(axis=1)[np.arange(CLASSES), nearest]
+    sets = np.diagonal(table), rows, columns
+    within = joint, up_to, of_other[nearest]
+    pairs = int(table.sum())
+    for both, first, second in zip(*(np.concatenate(parts) for parts in zip(sets, within, strict=True)), strict=True):
+        if not (0 < first < pairs and 0 < second < pairs):
+            continue
+        mean = first * second / pairs
+        deviation = np.sqrt(mean * (pairs - first) * (pairs - second) / (pairs * (pairs - 1)))
+        if abs(both - mean) > _WORTH_A_LOOK * deviation:
+            near, far = (both, first - both), (second - both, pairs - first - second + both)
+            if _log_hypergeometric_tail(np.array(near), np.array(far)) <= limit:
+                return True
+    return False
 
 
 def _repeating(windows: Integers) -> tuple[int, int]:

@@ -28,7 +28,8 @@ from dpaudit.game.outputs import Outputs
 from dpaudit.neighbours.digest import digest
 
 if TYPE_CHECKING:
-    from dpaudit.game.blocks import Block, Game, Played
+    from dpaudit.game.blocks import Block, Game
+    from dpaudit.game.play import Played
 
 MAGIC = b"dpaudit finished blocks 1\n"
 
@@ -101,7 +102,7 @@ class Journal:
 
     def find(self, game: Game, block: Block, reduce: Callable[..., Any]) -> Played[Any] | None:
         """Return what is kept of a block, or None."""
-        from dpaudit.game.blocks import Played
+        from dpaudit.game.play import Played
 
         key = self._key(game, block, reduce)
         if key is None or key not in self._places:

@@ -9,6 +9,7 @@ import numpy as np
 
 from dpaudit.function import Mechanism
 from dpaudit.program.scalar import ScalarNoise
+from dpaudit.settings import lent
 
 
 def first_exception(mechanism: Mechanism, data: Any, parameters: Mapping[str, Any]) -> str:
@@ -16,7 +17,8 @@ def first_exception(mechanism: Mechanism, data: Any, parameters: Mapping[str, An
     rng = np.random.default_rng(0)
     filled = {"noise": ScalarNoise(rng), "rng": rng, "size": 1}
     try:
-        mechanism.function(data, **{name: filled[name] for name in mechanism.asked}, **parameters)
+        with lent():
+            mechanism.function(data, **{name: filled[name] for name in mechanism.asked}, **parameters)
     except (Exception, SystemExit) as error:
         return f"{type(error).__name__}: {error}"
     return "an exception that a single call does not raise again"

@@ -164,7 +164,8 @@ def _counted(
     None where that pair is audited no more, or types count otherwise: then no output could be in the event.
     """
     from dpaudit.event import Event, types_agree
-    from dpaudit.game.blocks import Purpose, Watch
+    from dpaudit.game.blocks import Purpose
+    from dpaudit.game.play import Watch
     from dpaudit.question import ask
     from dpaudit.rounds import measure_event
 

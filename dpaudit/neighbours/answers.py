@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.errors import UsageError
+from dpaudit.errors import InvalidRunsError, UsageError
+from dpaudit.settings import lent
 
 ROUNDING = 1e-9
 """The room for rounding, as a share of the largest number involved."""
@@ -88,9 +89,11 @@ def norm_of(given: Any) -> str:
 def answer_of(query: Callable[[Any], Any], data: Any) -> Answer:
     """Ask a query; what it raises is an answer too, and it warns nobody."""
     try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
+        with lent(), warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore", RuntimeWarning)  # of numbers that are hostile on purpose
             given = query(data)
+    except InvalidRunsError:
+        raise
     except (Exception, SystemExit) as error:
         return Answer({}, {}, f"raises {type(error).__name__}")
     blocks: Blocks = {}

@@ -23,6 +23,7 @@ from dpaudit.program.outcome import Raised, run_once
 from dpaudit.program.scalar import ScalarNoise
 from dpaudit.program.simplex import Rational
 from dpaudit.program.tree import Leaf, Output, Tree, draw_name
+from dpaudit.settings import lent
 
 _CLOSE = 1e-9
 _LARGE = (1.0,) * 9 + (1e9, 1.0, 1.0, 1e100)  # of data, in some runs
@@ -112,7 +113,7 @@ class Compared:
         plain = {name: _plain(value) for name, value in parameters.items()}
         noise = _Recorder(rng, tape)
         given = list(data) if type(data) is list else data
-        with self.coverage.following() if self.coverage is not None else nullcontext():
+        with lent(), self.coverage.following() if self.coverage is not None else nullcontext():
             output = run_once(lambda drawn: program(given, drawn, **plain), noise)
         point: dict[str, Rational] = {name: Fraction(_number(value)) for name, value in values.items()}
         draws = [_as_tree_draw(asked, value) for asked, value in noise.made]
@@ -270,6 +271,8 @@ def _same(read: Output, ran: Any, values: Mapping[str, Rational], widened: bool 
         size = max(
             abs(exact), *(abs(Fraction(number * values[name])) for name, number in read[1].terms.items()), Fraction(0)
         )
+        if ran == 0 and exact == 0:
+            return math.copysign(1, ran) > 0  # the reading refuses what may be −0.0
         return math.isfinite(ran) and abs(Fraction(ran) - exact) <= Fraction(_CLOSE) * (1 + size)
     if kind in ("list", "tuple"):
         members = read[1:]

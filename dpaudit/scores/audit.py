@@ -52,6 +52,7 @@ from dpaudit.scores.rates import FALSE_POSITIVE_RATES, gaussian_epsilon, gaussia
 from dpaudit.scores.reading import as_outputs, as_scores, refuse_only_nan
 from dpaudit.scores.split import Split, at, split
 from dpaudit.seeds import given_or_fresh
+from dpaudit.settings import own_settings
 from dpaudit.steady import are_constant, steadiness
 from dpaudit.verdicts import Looks, judge
 
@@ -100,6 +101,7 @@ class Case(msgspec.Struct, frozen=True):
         return Rule(1 - self.confidence, self.false_alarm, repeatable=False)
 
 
+@own_settings()
 def audit_scores(
     in_scores: Any,
     out_scores: Any,
@@ -166,6 +168,7 @@ def audit_scores(
     return msgspec.structs.replace(evidence, scores=scores, run=_run_info(started, clock))
 
 
+@own_settings()
 def audit_outputs(
     outputs0: Any,
     outputs1: Any,

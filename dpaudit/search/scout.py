@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.attack import glance
-from dpaudit.game.blocks import Block, Game, Purpose, block_size, play_each
+from dpaudit.game.blocks import Block, Game, Purpose, block_size
 from dpaudit.game.outputs import Outputs, concatenate
+from dpaudit.game.play import play_each
 from dpaudit.question import LEAST_RUNS, Question
 from dpaudit.rounds import both_sides, numbers_a_run
 

@@ -13,7 +13,8 @@ import dpaudit as dp
 from dpaudit import sequential
 from dpaudit.bounds.sequential import log_wealth
 from dpaudit.check import check, passes
-from dpaudit.game.blocks import Block, Game, Purpose, outputs_of, sides_of
+from dpaudit.game.blocks import Block, Game, Purpose, sides_of
+from dpaudit.game.runs import outputs_of
 from dpaudit.loading import load
 from dpaudit.neighbours.digest import digest
 from dpaudit.report.command import reproduce_command

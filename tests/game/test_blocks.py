@@ -9,8 +9,10 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.function import Shape, mechanism
-from dpaudit.game.blocks import Block, Game, Purpose, RaisedTogetherError, Watch, blocks_of, outputs_of, play, ramp_of
+from dpaudit.game.blocks import Block, Game, Purpose, blocks_of, ramp_of
 from dpaudit.game.drift import drifted
+from dpaudit.game.play import Watch, play
+from dpaudit.game.runs import RaisedTogetherError, outputs_of
 from dpaudit.neighbours.digest import digest
 
 PAIRS = (([1], [0]),)

@@ -15,8 +15,9 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.errors import Notice
-from dpaudit.game.blocks import Block, Game, Purpose, play
+from dpaudit.game.blocks import Block, Game, Purpose
 from dpaudit.game.copies import why_alone
+from dpaudit.game.play import play
 from dpaudit.neighbours.digest import digest
 
 PAIR = ([1, 1], [1])

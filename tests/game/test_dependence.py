@@ -12,11 +12,13 @@ from dpaudit.game import dependence
 from dpaudit.game.dependence import (
     CLASSES,
     LAGS,
+    across,
     classes_of,
     discordant_moments,
     discordant_tail,
     hanging_together,
     order_of_runs,
+    sharing,
     together,
 )
 
@@ -52,6 +54,32 @@ def test_the_law_of_repeating_windows_is_hypergeometric(near, far):
     expected = law.sf(near[0] - 1) if more else law.cdf(near[0])
     found = dependence._log_hypergeometric_tail(np.array(near), np.array(far))
     assert math.exp(found) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("first", "second", "n"), [(1, 2, 4), (3, 3, 6), (2, 5, 7), (4, 4, 8)])
+def test_pairs_across_are_called_no_more_often_over_all_matchings_than_stated(first, second, n, monkeypatch):
+    monkeypatch.setattr(dependence, "_ERROR", error := 0.2 * 12 * CLASSES)  # .2 for each tail of each set
+    monkeypatch.setattr(dependence, "OFFSETS", (0,))
+    monkeypatch.setattr(dependence, "_WORTH_A_LOOK", 0.0)
+    one = (np.arange(n) < first).astype(np.int64)
+    called = [
+        sharing(across(one, np.isin(np.arange(n), places).astype(np.int64)))
+        for places in itertools.combinations(range(n), second)
+    ]
+    tail = error / (4 * CLASSES)
+    law, counts = hypergeom(n, first, second), np.arange(n + 1)
+    low, high = law.cdf(counts) <= tail, law.sf(counts - 1) <= tail
+    assert np.mean(called) == pytest.approx(np.sum(law.pmf(counts)[low | high]))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("turned", [False, True])
+def test_twos_that_share_their_noise_are_found_and_others_left_in_peace(seed, turned):
+    rng = np.random.default_rng(seed)
+    one, other = rng.integers(CLASSES, size=(2, 300))
+    assert not sharing(across(one, other))
+    assert sharing(across(one, (CLASSES - 1 - one if turned else one)))
+    assert not sharing(across(one[:0], other)) and not sharing(across(one, 0 * other))
 
 
 LAWS = {

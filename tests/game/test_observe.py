@@ -15,7 +15,8 @@ from scipy.stats import binom
 
 import dpaudit as dp
 from dpaudit.game import timed
-from dpaudit.game.blocks import Block, Game, Purpose, outputs_of
+from dpaudit.game.blocks import Block, Game, Purpose
+from dpaudit.game.runs import outputs_of
 from dpaudit.game.timed import untimed
 from dpaudit.neighbours.digest import digest
 from dpaudit.report import console_summary, html_page
@@ -163,8 +164,10 @@ def test_times_that_vary_hide_no_generator_that_repeats_itself(clock):
         return original(*arguments)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dpaudit.game.blocks.timed_runs", lambda *arguments: seeded_anew(*arguments))
-        patch.setattr("dpaudit.game.blocks._generator", lambda seed, block, stream: np.random.default_rng(stream))
+        patch.setattr("dpaudit.game.runs.timed_runs", lambda *arguments: seeded_anew(*arguments))
+        for module in ("blocks", "runs"):
+            same = "dpaudit.game." + module + ".generator_of"
+            patch.setattr(same, lambda seed, block, stream: np.random.default_rng(stream))
         evidence = dp.audit(ignores_its_generator, runs=20_000, **ASKED)
     assert evidence.verdict is dp.Verdict.INVALID
     assert "the same varying sequence" in evidence.reason

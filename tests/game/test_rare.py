@@ -20,8 +20,10 @@ from scipy.stats import binomtest
 import dpaudit as dp
 from dpaudit.check import check, passes
 from dpaudit.function import Shape, mechanism
-from dpaudit.game.blocks import Block, Game, Purpose, outputs_of
+from dpaudit.game.blocks import Block, Game, Purpose
 from dpaudit.game.outputs import Outputs
+from dpaudit.game.runs import outputs_of
+from dpaudit.program.exact.traces import Budget, all_traces
 
 SIZE = 80
 UNLIKELY = 1e-6  # of a count, were every law right
@@ -291,6 +293,10 @@ def leaking_list_of_views(data, size, rng):
     return [OUT[i : i + 1] for i in range(size)]
 
 
+def leaking_list(data, size, rng):
+    return [leaking_row(data, rng) for _ in range(size)]
+
+
 def leaking_row(data, rng):
     ROW[0] = rng.normal() + 1_000 * data
     return ROW
@@ -304,6 +310,11 @@ def leaking_opaque(data):
 def honest_array(data, size, rng):
     np.not_equal(rng.random(size) >= KEEP, data, out=OUT[:size], casting="unsafe")
     return OUT[:size]
+
+
+def honest_list(data, size, rng):
+    """One array for all runs of a call."""
+    return [honest_row(data, rng) for _ in range(size)]
 
 
 def honest_row(data, rng):
@@ -328,12 +339,12 @@ def verdicts(function, seeds, runs):
         yield dp.audit(function, **asked, runs=runs, confidence=0.999, seed=seed).verdict
 
 
-@pytest.mark.parametrize("function", [leaking_array, leaking_list_of_views, leaking_row, leaking_opaque])
+@pytest.mark.parametrize("function", [leaking_array, leaking_list, leaking_list_of_views, leaking_row, leaking_opaque])
 def test_a_leak_through_a_reused_array_is_seen(function):
     assert set(verdicts(function, 5, 400)) == {dp.Verdict.VIOLATED}
 
 
-@pytest.mark.parametrize("function", [honest_array, honest_row, honest_opaque, honest_program])
+@pytest.mark.parametrize("function", [honest_array, honest_list, honest_row, honest_opaque, honest_program])
 def test_honest_outputs_in_a_reused_container_are_not_violated(function):
     assert dp.Verdict.VIOLATED not in set(verdicts(function, 5, 1_500))
 
@@ -355,3 +366,99 @@ def test_what_a_sampler_returns_is_its_own_whatever_holds_it(make):
     assert side0.numbers[0].min() >= 0 and side0.numbers[0].max() < 1
     assert side1.numbers[0].min() >= 10 and side1.numbers[0].max() < 11
     assert len(np.unique(side0.numbers[0])) == len(side0)
+
+
+def fresh(data, rng):
+    return [float((rng.random() >= KEEP) != data), "yes"]
+
+
+def held(data, rng):
+    PAIR[:] = fresh(data, rng)
+    return PAIR
+
+
+def fresh_array(data, size, rng):
+    return ((rng.random(size) >= KEEP) != data).astype(float)
+
+
+def held_array(data, size, rng):
+    OUT[:size] = fresh_array(data, size, rng)
+    return OUT[:size]
+
+
+def fresh_program(data, noise):
+    return [noise.bernoulli(KEEP) != bool(data), noise.laplace(1)]
+
+
+def held_program(data, noise):
+    PAIR[:] = fresh_program(data, noise)
+    return PAIR
+
+
+@pytest.mark.parametrize(("own", "reused"), [(fresh, held), (fresh_array, held_array), (fresh_program, held_program)])
+def test_reused_containers_leave_the_evidence_that_copies_leave_seed_by_seed(own, reused):
+    """So that the error rates of the two are one, whatever it is: to the last bit, at every seed."""
+    for seed in range(200 if own is fresh_program else 1_000):
+        block = Block(Purpose.MEASURING, 0, 0, 16)
+        sides, others = (outputs_of(Game(mechanism(each), {}, ((0, 1),), (), seed), block)[0] for each in (own, reused))
+        assert all(one.equals(other) for one, other in zip(sides, others, strict=True))
+    asked = {"claim": "epsilon=1", "pairs": [(0, 1)], "relation": "declared", "runs": 300, "floating_point": "ignore"}
+    found, again = (dp.audit(function, **asked, seed=0) for function in (own, reused))
+    assert msgspec.structs.replace(found, target=again.target).id == again.id
+
+
+def test_one_object_for_many_runs_is_asked_for_run_by_run_and_is_invalid_where_it_comes_late():
+    asked = {"claim": "epsilon=1", "pairs": [(0, 1)], "relation": "declared", "seed": 0, "floating_point": "ignore"}
+    found = dp.audit(honest_list, **asked, runs=2_000)
+    assert found.target.reading.startswith("run by run: a sampler that raises, or returns one object")
+    assert dp.audit(lambda data, size: [[0]] * size, **asked, runs=500).lower.value == 0
+    calls = []
+
+    def late(data, size, rng):
+        calls.append(size)
+        return (
+            honest_list(data, size, rng) if sum(calls) > 4_000 else [honest_row(data, rng).copy() for _ in range(size)]
+        )
+
+    found = dp.audit(late, **asked, runs=10_000)
+    assert found.verdict is dp.Verdict.INVALID and "one and the same ndarray" in found.reason
+
+
+@pytest.mark.parametrize("make", [np.asarray, list, lambda row: {"a": row}, pd.Series, lambda row: [row], pd.DataFrame])
+def test_an_answer_that_is_filled_anew_is_the_answer_that_it_was(make):
+    row = np.zeros(2)
+    kept = make(row)
+
+    def query(data):
+        if isinstance(kept, list) and kept and not isinstance(kept[0], np.ndarray):
+            kept[:] = [len(data), 2.0 * len(data)]
+        elif hasattr(kept, "iloc"):
+            kept.iloc[:] = np.reshape([len(data), 2.0 * len(data)], kept.shape)
+        else:
+            row[:] = len(data), 2.0 * len(data)
+        return kept
+
+    found = dp.sensitivity(query, pairs=[([1, 2, 3], [1, 2]), ([1], [])], claimed=2, seed=0)
+    assert found.largest == 3 and found.exceeded
+
+
+@pytest.mark.parametrize("fold", [False, True])
+def test_an_exact_reading_keeps_a_list_that_is_filled_anew(fold):
+    kept = [None, None]
+
+    def program(data, noise):
+        kept[0] = noise.bernoulli(0.75) == bool(data[0])
+        kept[1] = 0
+        return (kept, 1) if fold else kept
+
+    laws = [all_outputs(program, [value]) for value in (0, 1)]
+    assert [sorted(law.values()) for law in laws] == [[0.25, 0.75]] * 2 and laws[0] != laws[1]
+
+
+def all_outputs(program, data):
+    """The law of a program's outputs by its exact reading, as texts."""
+    law = {}
+    plainly = functools.partial(program, data)
+    for output, weight in all_traces(plainly, plainly, Budget(100)):
+        law[repr(output)] = law.get(repr(output), 0) + float(weight)
+    return law

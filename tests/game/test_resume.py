@@ -15,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpaudit as dp
-from dpaudit.game.blocks import Block, Game, Played, Purpose, play
+from dpaudit.game.blocks import Block, Game, Purpose
 from dpaudit.game.journal import MAGIC, Journal, _plain, _restored
 from dpaudit.game.outputs import from_list
+from dpaudit.game.play import Played, play
 from dpaudit.game.sitting import Sitting
 from dpaudit.neighbours.digest import digest
 from dpaudit.rounds import both_sides

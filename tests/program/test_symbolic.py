@@ -456,3 +456,16 @@ def test_the_exact_simplex_agrees_with_highs(rows, costs):
             for row, side in rows:
                 assert sum(a * x for a, x in zip(row, exact, strict=True)) >= side + shift
             assert float(sum(c * x for c, x in zip(costs, exact, strict=True))) == pytest.approx(near.fun, abs=1e-9)
+
+
+@pytest.mark.parametrize("zero", [0.0, 0, [0.0], {"a": (0.0,)}], ids=repr)
+def test_a_zero_agrees_with_the_zero_of_its_own_sign(zero):
+    def turned(value):
+        if isinstance(value, list | tuple):
+            return type(value)(map(turned, value))
+        return {key: turned(item) for key, item in value.items()} if isinstance(value, dict) else -value
+
+    tree = read(lambda data, noise: zero, queries(1), {})
+    agreed = agree(tree, lambda data, noise: turned(zero), {}, 1).disagreement
+    assert (agreed is None) == (type(zero) is int)  # there is no −0 among whole numbers
+    assert agree(tree, lambda data, noise: zero, {}, 1).disagreement is None

@@ -11,7 +11,7 @@ from scipy.stats import binom, binomtest
 import dpaudit as dp
 from dpaudit.bounds.statement import lower_bound
 from dpaudit.check import check, passes
-from dpaudit.game import blocks
+from dpaudit.game import blocks, play, runs
 from dpaudit.members import Counts
 from dpaudit.privacy import PureDP
 from dpaudit.question import ask
@@ -95,20 +95,20 @@ def _guessed(right, of):
 
 def test_search_runs_have_streams_of_their_own_and_are_counted_apart(monkeypatch):
     played = []
-    original = blocks.play_block
+    original = play.play_block
 
     def watched(game, block, reduce):
         played.append(block)
         return original(game, block, reduce)
 
-    monkeypatch.setattr(blocks, "play_block", watched)
+    monkeypatch.setattr(play, "play_block", watched)
     evidence = audited([0.5] * 5 + [2.0])
-    runs = {purpose: sum(b.size for b in played if b.purpose is purpose) for purpose in blocks.Purpose}
+    made = {purpose: sum(b.size for b in played if b.purpose is purpose) for purpose in blocks.Purpose}
 
-    assert runs[blocks.Purpose.SEARCH] == evidence.search.runs > 0
-    assert runs[blocks.Purpose.LEARNING] == evidence.learning
-    assert runs[blocks.Purpose.MEASURING] == evidence.measuring == sum(evidence.lower.counts.runs)
-    assert sum(runs.values()) == evidence.runs == 8_000
+    assert made[blocks.Purpose.SEARCH] == evidence.search.runs > 0
+    assert made[blocks.Purpose.LEARNING] == evidence.learning
+    assert made[blocks.Purpose.MEASURING] == evidence.measuring == sum(evidence.lower.counts.runs)
+    assert sum(made.values()) == evidence.runs == 8_000
     keys = [(b.purpose, b.pair, b.index) for b in played]
     assert len(set(keys)) == len(keys)
 
@@ -280,7 +280,7 @@ def test_the_shared_side_is_run_less_often_and_binomially():
     """A block's sides are coins of the chance that it says."""
     game = blocks.Game(dp.mechanism(release), {}, (([0.0], [1.0]),), (), 0)
     block = blocks.Block(blocks.Purpose.SEARCH, 0, 0, 4_000, 0.8)
-    (side0, side1), _ = blocks.outputs_of(game, block)
+    (side0, side1), _ = runs.outputs_of(game, block)
 
     assert len(side0) + len(side1) == 4_000
     assert 1e-6 < binom.cdf(len(side1), 4_000, 0.8) < 1 - 1e-6

@@ -9,8 +9,13 @@ import pytest
 from scipy.stats import hypergeom
 
 import dpaudit as dp
+from dpaudit.event import Coordinate, Event, Rule
+from dpaudit.game.blocks import Purpose
 from dpaudit.game.drift import drifted
+from dpaudit.game.play import Watch
+from dpaudit.question import ask
 from dpaudit.report.beside import beside
+from dpaudit.rounds import measure_event
 
 
 @pytest.mark.parametrize(("early", "late"), [(30, 30), (10, 50)])
@@ -176,3 +181,86 @@ def test_a_release_that_remembers_its_draw_is_named(sequential):
 def test_recorded_outputs_that_never_vary_are_named():
     assert dp.audit_outputs([1] * 50, [2] * 50, claim="epsilon=1", seed=0).constant == (0,)
     assert dp.audit_outputs([1] * 50, [1] * 49 + [2], claim="epsilon=1", seed=0).constant == ()
+
+
+class Shares:
+    """Randomised response, ε = 1 in every output and independent within each side, whose flip serves two calls."""
+
+    def __init__(self):
+        self.flips, self.rng = Flips(), np.random.default_rng(7)
+
+    def __call__(self, data):
+        if self.flips.calls % 2 == 0:
+            self.flip = self.rng.random() < 1 / (1 + np.e)
+        self.flips.calls += 1
+        return data ^ int(self.flip)
+
+
+def chain(keep):
+    """A flip that is kept with this chance from one call to the next."""
+    rng, held = np.random.default_rng(11), [False]
+
+    def release(data):
+        if rng.random() > keep:
+            held[0] = rng.random() < 1 / (1 + np.e)
+        return data ^ int(held[0])
+
+    return release
+
+
+ASKED = {"claim": "epsilon=1", "pairs": [(1, 0)], "relation": "declared", "floating_point": "ignore"}
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("sequential", [False, True])
+def test_sides_that_share_their_noise_are_invalid(seed, sequential):
+    shares = Shares()
+    evidence = dp.audit(lambda data: shares(data), **ASKED, runs=4_000, seed=seed, sequential=sequential)
+    assert evidence.verdict is dp.Verdict.INVALID and "of the two sides hang together" in evidence.reason
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_recorded_sides_that_share_their_noise_are_invalid(seed):
+    noise = np.random.default_rng(seed).normal(size=400)
+    evidence = dp.audit_scores(noise, 1 + noise, claim="mu=1", seed=seed)
+    assert evidence.verdict is dp.Verdict.INVALID and "of the two sides hang together" in evidence.reason
+
+
+@pytest.mark.parametrize("release", [Shares(), chain(0.5), chain(0.9)], ids=["shared", "kept half", "kept 9 of 10"])
+def test_a_second_look_at_runs_that_share_their_noise_is_refused(release):
+    """An event that was known before, as of a second look or of a replay, counted on an opaque function."""
+    question = ask(lambda data: release(data), None, "epsilon=1", [(1, 0)], "declared", 0.95, 0, 1)
+    event = Event("likelihood", (Rule("int", Coordinate(0), (0.5,), (1, -1)),))
+    with pytest.raises(dp.InvalidRunsError, match="hang together"):
+        measure_event(question, 0, event, 4_000, Purpose.SECOND_LOOK, Watch())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_second_look_at_independent_runs_is_not_refused(seed):
+    rng = np.random.default_rng(seed)
+    question = ask(lambda data: data + rng.laplace(), None, "epsilon=1", [(1, 0)], "declared", 0.95, seed, 1)
+    event = Event("likelihood", (Rule("float", Coordinate(0), (0.0, 0.5, 1.0), (1, 0, 0, -1)),))
+    assert sum(measure_event(question, 0, event, 4_000, Purpose.SECOND_LOOK, Watch()).runs) == 4_000
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "kind", [Flips, lambda: chain(0.5), lambda: chain(0.95)], ids=["held 8", "kept half", "kept .95"]
+)
+def test_a_sequential_audit_looks_at_enough_runs(kind, seed):
+    """VIOLATED of 12 seeds each (sequential, 3,000 runs), by how many runs of a pair are looked at before that is said.
+
+    ============================  ===  =====  =====
+    randomised response, ε = 1    512  1,024  2,048
+    ============================  ===  =====  =====
+    flip serves 2, 4, 8, 16 calls   0      0      0
+    flip serves 64 calls            4      0      0
+    flip kept with chance .5        1      0      0
+    flip kept with chance .8        0      0      0
+    flip kept with chance .95       2      0      0
+    ============================  ===  =====  =====
+    """
+    made = kind()
+    release = made if not isinstance(made, Flips) else lambda data: data ^ int(made.flip(made.rng))
+    evidence = dp.audit(lambda data: release(data), **ASKED, runs=3_000, seed=20 + seed, sequential=True)
+    assert evidence.verdict is dp.Verdict.INVALID

@@ -1,0 +1,310 @@
+"""What may a target change for all of Python, and how is dpaudit's own work kept from it?
+
+A mechanism shares a process with its auditor. Two things in it belong to everybody. *Settings* (how NumPy and `decimal`
+treat errors, the filters of warnings, the working directory, …): a target runs under those that it finds and that its
+module made when it was loaded, dpaudit computes under its own, and what a target changes while it runs is put back
+after every block of runs. *Functions* that dpaudit computes with (Python's, NumPy's, its own): a target that replaces
+one is refused, and what it replaced is named and put back. This is against accidents, and no sandbox: see SECURITY.md.
+"""
+
+from __future__ import annotations
+
+import builtins
+import datetime
+import decimal
+import fractions
+import functools
+import gc
+import hashlib
+import io
+import itertools
+import json
+import math
+import os
+import re
+import struct
+import sys
+import tempfile
+import time
+import types
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from operator import is_
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from dpaudit.errors import InvalidRunsError, UsageError
+
+
+class ReplacedError(UsageError):
+    """A function that dpaudit computes with is not what it was: nothing that was computed could be relied on."""
+
+
+# --- settings ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of a process, as they are at one time."""
+
+    errors: Any
+    call: Any
+    buffer: int
+    printing: Any
+    decimals: decimal.Context
+    digits: int
+    recursion: int
+    collecting: bool
+    streams: tuple[Any, Any]
+    filters: list[Any]
+    shown: Any
+    folder: str | None
+
+    @classmethod
+    def now(cls) -> Settings:
+        """Return those that hold now."""
+        folder = None
+        with suppress(OSError):  # it was removed
+            folder = os.getcwd()
+        return cls(
+            errors=np.geterr(),
+            call=np.geterrcall(),
+            buffer=np.getbufsize(),
+            printing=np.get_printoptions(),
+            decimals=decimal.getcontext().copy(),
+            digits=sys.get_int_max_str_digits(),
+            recursion=sys.getrecursionlimit(),
+            collecting=gc.isenabled(),
+            streams=(sys.stdout, sys.stderr),
+            filters=list(warnings.filters),
+            shown=warnings.showwarning,
+            folder=folder,
+        )
+
+    def hold(self) -> None:
+        """Let these hold from now on; what already holds is not touched."""
+        now = Settings.now()
+        if now.errors != self.errors:
+            np.seterr(**self.errors)
+        if now.call is not self.call:
+            np.seterrcall(self.call)
+        if now.buffer != self.buffer:
+            np.setbufsize(self.buffer)
+        if now.printing != self.printing:
+            np.set_printoptions(**self.printing)
+        decimal.setcontext(self.decimals.copy())
+        if now.digits != self.digits:
+            sys.set_int_max_str_digits(self.digits)
+        if now.recursion != self.recursion:
+            sys.setrecursionlimit(self.recursion)
+        if now.collecting != self.collecting:
+            (gc.enable if self.collecting else gc.disable)()
+        sys.stdout, sys.stderr = self.streams
+        if now.filters != self.filters:  # only then: it makes Python forget which warnings it has shown
+            warnings.filters[:] = self.filters  # type: ignore[index]
+        warnings.showwarning = self.shown
+        if self.folder is not None and now.folder != self.folder:
+            with suppress(OSError):
+                os.chdir(self.folder)
+
+
+_PRINTING = {
+    "precision": 8, "threshold": 1000, "edgeitems": 3, "linewidth": 75, "suppress": False, "nanstr": "nan",
+    "infstr": "inf", "formatter": None, "sign": "-", "floatmode": "maxprec", "legacy": False, "override_repr": None,
+}  # fmt: skip
+_KNOWN: dict[str, Any] = {  # as Python and NumPy have them; all else stays as whoever called has it
+    "errors": {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"},
+    "call": None,
+    "buffer": 8192,
+    "printing": {name: value for name, value in _PRINTING.items() if name in np.get_printoptions()},
+    "decimals": decimal.Context(
+        prec=28,
+        rounding=decimal.ROUND_HALF_EVEN,
+        Emin=-999999,
+        Emax=999999,
+        capitals=1,
+        clamp=0,
+        flags=[],
+        traps=[decimal.InvalidOperation, decimal.DivisionByZero, decimal.Overflow],
+    ),
+    "digits": sys.int_info.default_max_str_digits,
+}
+
+_THEIRS: ContextVar[Settings | None] = ContextVar("theirs", default=None)  # a target's, while dpaudit's own hold
+
+
+@contextmanager
+def own_settings() -> Iterator[None]:
+    """Work under settings of dpaudit's own; also a decorator.
+
+    What whoever called has set is the target's meanwhile, with what loading it adds, and holds again afterwards.
+
+    Raises:
+        ReplacedError: where a function that dpaudit computes with was replaced before.
+    """
+    if _THEIRS.get() is not None:
+        yield
+        return
+    mended = _names(_replaced(_STRANGE))
+    replaced = _names(_replaced(_PYTHON)) + [name for name in _names(_STRANGE) if name not in mended]
+    if replaced:
+        raise ReplacedError(_sentence(replaced, "before the target was loaded"))
+    _THEIRS.set(Settings.now())
+    replace(Settings.now(), **_KNOWN).hold()
+    before = dict(_OWN)
+    _OWN.update(_own_functions())
+    try:
+        yield
+    finally:
+        _OWN.clear()
+        _OWN.update(before)
+        theirs = _THEIRS.get()
+        _THEIRS.set(None)
+        if theirs is not None:
+            theirs.hold()
+
+
+@contextmanager
+def kept() -> Iterator[None]:
+    """Put back, afterwards, the settings that were there before."""
+    before = Settings.now()
+    try:
+        yield
+    finally:
+        before.hold()
+
+
+@contextmanager
+def lent() -> Iterator[None]:
+    """Let a target run under its settings, and put back what it changes.
+
+    Raises:
+        InvalidRunsError: where it replaced a function that dpaudit computes with.
+    """
+    ours, theirs = Settings.now(), _THEIRS.get()
+    if theirs is not None:
+        theirs.hold()
+    try:
+        yield
+    finally:
+        replaced = _put_back()
+        ours.hold()
+        if replaced:  # which may be why something else was raised
+            raise InvalidRunsError(_sentence(replaced, "while the target ran"))
+
+
+@contextmanager
+def importing() -> Iterator[None]:
+    """Let the module of a target be loaded: the settings that it makes are the target's from now on.
+
+    Raises:
+        ReplacedError: where it replaced a function that dpaudit computes with.
+    """
+    ours, theirs = Settings.now(), _THEIRS.get()
+    if theirs is not None:
+        theirs.hold()
+    try:
+        yield
+    finally:
+        replaced = _put_back()
+        if theirs is not None:
+            _THEIRS.set(Settings.now())
+            ours.hold()
+    if replaced:
+        raise ReplacedError(_sentence(replaced, "when the target was loaded"))
+
+
+# --- functions --------------------------------------------------------------------------------------------
+
+Functions = dict[Any, dict[str, Any]]
+"""Modules and classes, each with functions and classes by name."""
+
+_SPARED = {"print", "input", "breakpoint", "help", "exit", "quit", "sleep"}  # which change no number and no file
+_BUILT_IN = {"abs", "all", "any", "dict", "enumerate", "float", "getattr", "int", "isinstance", "len", "list", "map",
+             "max", "min", "open", "range", "repr", "reversed", "round", "set", "sorted", "str", "sum", "tuple",
+             "type", "zip"}  # fmt: skip
+_RANDOM = ("Generator", "SFC64", "SeedSequence", "default_rng")
+_FILES = ("open", "fdopen", "write", "close", "replace", "rename", "unlink", "fsync", "stat", "chmod", "getpid")
+
+
+def _functions_of(modules: Iterable[types.ModuleType]) -> Functions:
+    """Return the functions and classes of modules, and the functions of the classes that are their own."""
+    found: Functions = {}
+    for module in modules:
+        known = {name: value for name, value in list(vars(module).items()) if callable(value)}
+        found[module] = {name: value for name, value in known.items() if name not in _SPARED and name[:2] != "__"}
+        for value in known.values():
+            if isinstance(value, type) and value.__module__ == module.__name__:
+                found[value] = {name: each for name, each in vars(value).items() if isinstance(each, FunctionType)}
+    return found
+
+
+def _own_functions() -> Functions:
+    return _functions_of([module for name, module in list(sys.modules.items()) if name.partition(".")[0] == "dpaudit"])
+
+
+def _pythons() -> tuple[Functions, Functions]:
+    """Return the functions of Python and NumPy that are watched, and those that had been replaced before.
+
+    What a notebook adds to the built-in ones is its own.
+    """
+    found = _functions_of((builtins, math, json, json.encoder, json.decoder, time, datetime, struct, io, re, decimal))
+    strange: Functions = {}
+    for owner, known in found.items():
+        for name in [name for name, value in known.items() if _is_strange(value)]:
+            value = known.pop(name)
+            if owner is not builtins or name in _BUILT_IN:
+                strange.setdefault(owner, {})[name] = value
+    found |= _functions_of((fractions, hashlib, itertools, functools, tempfile, np, np.linalg))
+    for module, names in ((np.random, _RANDOM), (os, _FILES)):
+        found[module] = {name: getattr(module, name) for name in names}
+    return found, strange
+
+
+def _is_strange(function: Any) -> bool:
+    home = str(getattr(function, "__module__", None) or "builtins").partition(".")[0]
+    return home not in sys.stdlib_module_names or home == "unittest"
+
+
+_PYTHON, _STRANGE = _pythons()
+_OWN: Functions = {}  # while dpaudit's own settings hold
+
+
+def _replaced(functions: Functions) -> Functions:
+    found: Functions = {}
+    for owner, known in functions.items():
+        if not all(map(is_, map(vars(owner).get, known), known.values())):
+            found[owner] = {name: each for name, each in known.items() if vars(owner).get(name) is not each}
+    return found
+
+
+def _put_back() -> list[str]:
+    """Put back every function that was replaced, and return the names of these."""
+    replaced = _replaced(_PYTHON) | _replaced(_OWN)
+    for owner, known in replaced.items():
+        for name, function in known.items():
+            setattr(owner, name, function)
+    return _names(replaced)
+
+
+def _names(functions: Functions) -> list[str]:
+    return [_named(owner, name) for owner, known in functions.items() for name in known]
+
+
+def _named(owner: Any, name: str) -> str:
+    home = owner.__name__ if isinstance(owner, types.ModuleType) else f"{owner.__module__}.{owner.__name__}"
+    return f"{home}.{name}".removeprefix("builtins.")
+
+
+def _sentence(names: list[str], when: str) -> str:
+    more = f", and {len(names) - 3} more" if len(names) > 3 else ""
+    was = "was" if len(names) == 1 else "were"
+    return (
+        f"{', '.join(names[:3])}{more} {was} replaced {when}, and dpaudit computes with what was there: replace it in "
+        "the call that needs it, and put it back before the call returns"
+    )
