@@ -51,7 +51,8 @@ class _Program(click.Group):
         if args and not args[0].startswith("-") and args[0] not in _COMMANDS:
             from dpaudit.errors import nearest
 
-            ctx.fail(f"no command {args[0]!r}; {nearest(args[0], _COMMANDS)}")
+            asked = "did you mean 'dpaudit --help'?" if args[0] == "help" else nearest(args[0], _COMMANDS)
+            ctx.fail(f"no command {args[0]!r}; {asked}")
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:

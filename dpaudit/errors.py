@@ -22,12 +22,17 @@ class InvalidRunsError(Exception):
     """Runs that cannot be trusted: an audit turns it into evidence with the verdict INVALID."""
 
 
+def close(word: str, known: Iterable[str]) -> str:
+    """Return a half-sentence that asks for the known words closest to ``word``; empty where none is close."""
+    found = difflib.get_close_matches(word, sorted(known), n=3, cutoff=0.5)
+    return "did you mean " + " or ".join(repr(name) for name in found) + "?" if found else ""
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return a half-sentence that names the known words closest to ``word`` (or all, where few)."""
     names = sorted(known)
-    close = difflib.get_close_matches(word, names, n=3, cutoff=0.5)
-    if close:
-        return "did you mean " + " or ".join(repr(name) for name in close) + "?"
+    if asked := close(word, names):
+        return asked
     if not names:
         return "there are none"
     shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")

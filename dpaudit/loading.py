@@ -12,11 +12,12 @@ import hashlib
 import importlib
 import importlib.util
 import os
+import pkgutil
 import sys
 import threading
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from importlib.machinery import PathFinder
@@ -26,7 +27,7 @@ from types import ModuleType
 from typing import Any
 
 from dpaudit.adapters import adapted, how_to_install, library_of
-from dpaudit.errors import UsageError, nearest
+from dpaudit.errors import UsageError, close, nearest
 from dpaudit.function import FORMS as SHAPES
 from dpaudit.function import Mechanism, mechanism
 from dpaudit.settings import ReplacedError, importing
@@ -117,13 +118,15 @@ def load(target: str | Mechanism | Callable[..., Any]) -> Mechanism:
         made = _mechanism_of(target)
         return made if made.reference else replace(made, reference=_reference(made))
     place, colon, name = target.rpartition(":")
+    if colon and place and not name:
+        raise UsageError(f"{target!r} names no function; say which one: {target + 'name'!r}")
     if colon and place.endswith(".py"):
         return replace(_named(_from_file(place), place, name), reference=f"{Path(place).resolve()}:{name}")
     known = _from_catalogue(target)
     if known is not None:
         return known
     if colon:
-        return replace(_named(_from_module(place), place, name), reference=target)
+        return replace(_named(_from_module(place, name), place, name), reference=target)
     if target.endswith(".py"):
         raise UsageError(f"{target!r} names a file; say which function in it: {target + ':name'!r}")
     raise UsageError(f"no mechanism is called {target!r}; {nearest(target, catalogue())} A target is {FORMS}")
@@ -144,11 +147,30 @@ def _named(module: ModuleType, place: str, name: str) -> Mechanism:
         try:
             found = getattr(found, part)
         except Exception:
-            public = [item for item, value in vars(module).items() if callable(value) and not item.startswith("_")]
-            raise UsageError(f"{place!r} has no {name!r}; {nearest(name, public)}") from None
+            offered = [known.name for package, known in _offers() if package == place]
+            asked = _of_catalogue(name) or nearest(name, [*_callables(vars(module)), *offered])
+            raise UsageError(f"{place!r} has no {name!r}; {asked}") from None
     if not callable(found) and library_of(found) is None:
-        raise UsageError(f"{name!r} in {place!r} is no function but {found!r:.60}; write {SHAPES}")
+        methods = _callables(vars(type(found))) if type(found).__module__ != "builtins" else []
+        instead = f"name a method of it, as '{place}:{name}.{methods[0]}'" if methods else f"write {SHAPES}"
+        raise UsageError(f"{name!r} in {place!r} is no function but {_told(found)}; {instead}")
     return _mechanism_of(found)
+
+
+def _callables(found: Mapping[str, Any]) -> list[str]:
+    """The public names of what can be called."""
+    return [name for name, value in found.items() if callable(value) and not name.startswith("_")]
+
+
+def _told(found: Any) -> str:
+    """A value by its repr, or by its class where that only says where in memory it lies."""
+    shown = repr(found)
+    return f"an object of {type(found).__qualname__}" if " at 0x" in shown else shown[:60]
+
+
+def _of_catalogue(name: str) -> str:
+    """Ask for an entry of a catalogue that has just this name; empty where there is none."""
+    return f"did you mean {name!r}, of the catalogue?" if name in catalogue() else ""
 
 
 _LOADING = threading.RLock()  # a module is in sys.modules before all of it is there
@@ -157,7 +179,8 @@ _LOADING = threading.RLock()  # a module is in sys.modules before all of it is t
 def _from_file(path: str) -> ModuleType:
     file = Path(path)
     if not file.is_file():
-        raise UsageError(f"there is no file {path!r}; a target is {FORMS}")
+        beside = [str(one) for one in file.parent.glob("*.py")] if file.parent.is_dir() else []
+        raise UsageError(f"there is no file {path!r}; {_first(close(str(file), beside))} target is {FORMS}")
     file = file.resolve()
     try:
         code = file.read_bytes()
@@ -182,7 +205,8 @@ def _executed(path: str, file: Path, name: str) -> ModuleType:
         if isinstance(error, KeyboardInterrupt | ReplacedError):
             raise
         why = f"{type(error).__name__}: {error}{how_to_install(error)}"
-        if isinstance(error, SystemExit):
+        frames = traceback.extract_tb(error.__traceback__)
+        if isinstance(error, SystemExit) or any("argv" in (frame.line or "") for frame in frames[-1:]):
             why += "; a file that is a script too keeps what it does then under if __name__ == '__main__':"
         raise UsageError(f"cannot import {path!r}{_line(error, file)}: {why}") from error
     return module
@@ -223,7 +247,7 @@ def _line(error: BaseException, file: Path) -> str:
     return f" (line {lines[-1]})" if lines else ""
 
 
-def _from_module(name: str) -> ModuleType:
+def _from_module(name: str, function: str) -> ModuleType:
     if os.getcwd() not in sys.path and "" not in sys.path:
         sys.path.insert(0, os.getcwd())
     known = name in sys.modules
@@ -236,9 +260,28 @@ def _from_module(name: str) -> ModuleType:
         raise
     except (Exception, SystemExit) as error:
         raise UsageError(
-            f"cannot import the module {name!r}: {type(error).__name__}: {error}{how_to_install(error)}; a target is "
-            f"{FORMS}"
+            f"cannot import the module {name!r}: {type(error).__name__}: {error}{how_to_install(error)}; "
+            f"{_first(_meant(name, function) if isinstance(error, ModuleNotFoundError) else '')} target is {FORMS}"
         ) from error
+
+
+def _meant(name: str, function: str) -> str:
+    """Ask for the entry of a catalogue, or for the module beside, that was probably meant; empty where none is near."""
+    parent, dot, last = name.rpartition(".")
+    folders = getattr(sys.modules.get(parent), "__path__", None) if dot else [os.getcwd(), *_homes()]
+    modules = [] if folders is None else [module.name for module in pkgutil.iter_modules(list(folders))]
+    return _of_catalogue(function) or close(name, [parent + dot + module for module in modules if module != last])
+
+
+def _homes() -> list[str]:
+    """The folders of the packages that offer a catalogue."""
+    tops = {point.value.partition(".")[0] for point in entry_points(group=GROUP)}
+    return [str(Path(origin).parent.parent) for origin in map(_origin, tops) if origin is not None]
+
+
+def _first(asked: str) -> str:
+    """A question before the sentence that begins with "a target"."""
+    return f"{asked} A" if asked else "a"
 
 
 def _reference(made: Mechanism) -> str | None:

@@ -154,15 +154,32 @@ def by_ratio(cells: Integers, first: tuple[Integers, Integers], second: tuple[In
     return _ladder(cells, values, seen, counts, None, None, known=1.0 if len(cells) <= FEW_CELLS else 0.5)
 
 
-def smoothed(places: Floats, counts: tuple[Integers, Integers]) -> tuple[Floats, Floats]:
-    """Return the counts of cells in order as a smooth loss would have them; their sum over the sides is kept.
+@dataclass(frozen=True, slots=True)
+class Smooth:
+    """A smooth loss along an order of cells, fitted by logistic regression of the side.
 
-    Logistic regression of the side on a few functions of a cell's place, with a ridge: linear, and bent where
-    the loss of Laplace noise bends. What neighbouring cells say of one another makes tails less of a lottery.
+    Attributes:
+        runs: (cells,) runs of both sides in each.
+        share: (cells,) of them that side 0 would have.
+        basis: (cells, functions) what the log odds are a sum of.
+        doubt: (functions, functions) the covariance of their weights, about.
+    """
+
+    runs: Floats
+    share: Floats
+    basis: Floats
+    doubt: Floats
+
+
+def smooth_loss(places: Floats, counts: tuple[Integers, Integers]) -> Smooth:
+    """Fit the log odds of the side to a few functions of a cell's place, with a ridge.
+
+    They are linear, and bent where the loss of Laplace noise bends. What neighbouring cells say of one another makes
+    tails less of a lottery.
 
     Args:
         places: (cells,) where each cell stands, ascending.
-        counts: runs of side 0 and of side 1 in each, and in the cell of other forms, which stays as it is.
+        counts: runs of side 0 and of side 1 in each, and in the cell of other forms, which takes no part.
     """
     a, b = (side[:-1].astype(np.float64) for side in counts)
     runs, base = a + b, (a.sum() + 0.5) / (a.sum() + b.sum() + 1)
@@ -177,12 +194,20 @@ def smoothed(places: Floats, counts: tuple[Integers, Integers]) -> tuple[Floats,
     ridge = np.diag([0.0, *[1.0] * (basis.shape[1] - 1)])
     offset = float(np.log(base) - np.log1p(-base))
     share = np.full_like(x, base)
+    hessian = ridge
     for _ in range(8):  # Newton's method
         gradient = basis.T @ (a - runs * share) - ridge @ weights
         hessian = (basis * (runs * share * (1 - share))[:, None]).T @ basis + ridge + 1e-9 * np.eye(len(weights))
         weights = weights + np.linalg.solve(hessian, gradient)
         share = 1 / (1 + np.exp(-np.clip(offset + basis @ weights, -30, 30)))
-    return np.append(runs * share, counts[0][-1]), np.append(runs * (1 - share), counts[1][-1])
+    return Smooth(runs, share, basis, np.linalg.inv(hessian))
+
+
+def smoothed(places: Floats, counts: tuple[Integers, Integers]) -> tuple[Floats, Floats]:
+    """Return the counts of cells in order as a smooth loss would have them; their sum over the sides is kept."""
+    smooth = smooth_loss(places, counts)
+    ahead, behind = smooth.runs * smooth.share, smooth.runs * (1 - smooth.share)
+    return np.append(ahead, counts[0][-1]), np.append(behind, counts[1][-1])
 
 
 def _ratio(hits: Integers, others: Integers, base: float) -> Floats:

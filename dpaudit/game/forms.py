@@ -11,6 +11,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import hashlib
+import inspect
 import itertools
 import math
 import re
@@ -417,6 +418,12 @@ def _shown(output: Any) -> str:
 
 
 def _incomparable(output: Any, why: str) -> UsageError:
+    if inspect.iscoroutine(output):
+        output.close()  # otherwise Python warns that it was never awaited
+        return UsageError(
+            "the function returns a coroutine, which has not run yet; write a function around it that runs it: "
+            "return asyncio.run(f(data))"
+        )
     return UsageError(
         f"an output of type {type(output).__name__} cannot be compared with another one ({why}); return numbers, "
         "texts, lists, tuples, dicts, arrays, or an object whose repr says what it holds"

@@ -81,3 +81,90 @@ def test_an_interrupted_command_says_what_was_kept(words, said, monkeypatch, cap
         cli.main(words)
     assert stop.value.code == 130
     assert said in capfd.readouterr().err
+
+
+HANDS = """
+import asyncio
+class Asked:
+    async def __call__(self, data, rng):
+        return len(data)
+async def later(data):
+    return len(data)
+class Counter:
+    def release(self, data, rng):
+        return len(data)
+asked, counter, number = Asked(), Counter(), 3
+def hidden(data):
+    return later(data)
+def frame(data, rng):
+    return data["age"].sum()
+def attribute(data, rng):
+    return data.age.sum()
+def array(data, rng):
+    return (data > 3).sum()
+"""
+SAID = {
+    "asked": ["returns a coroutine", "asyncio.run(f(data))"],
+    "hidden": ["returns a coroutine", "asyncio.run(f(data))"],
+    "counter": ["an object of Counter", "m.py:counter.release'"],
+    "number": ["is no function but 3", "f(data, rng"],
+    "frame": ["the data are a list here", "--pair data0.csv --pair data1.csv", "pandas.DataFrame(data)"],
+    "attribute": ["the data are a list here", "pairs=[(frame0, frame1)]"],
+    "array": ["the data are a list here", "numpy.asarray(data)"],
+    "": ["names no function", "m.py:name'"],
+    "fram": ["did you mean 'frame'?"],
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+@pytest.mark.filterwarnings("error")  # as of coroutines that nobody awaits
+def test_what_a_user_does_by_hand_gets_a_sentence(name, tmp_path):
+    (tmp_path / "m.py").write_text(HANDS)
+    pairs = [([{"age": 3}, {"age": 4}], [{"age": 3}])]
+    with pytest.raises(dp.UsageError) as refusal:
+        dp.audit(f"{tmp_path}/m.py:{name}", claim="epsilon=1", pairs=pairs, runs=200, seed=0)
+    assert all(words in str(refusal.value) for words in SAID[name])
+
+
+def test_a_function_of_records_that_gets_a_frame_says_what_to_write():
+    pandas = pytest.importorskip("pandas")
+
+    def total(data, rng):
+        return sum(record["age"] for record in data)
+
+    frames = [(pandas.DataFrame({"age": [3, 4]}), pandas.DataFrame({"age": [3]}))]
+    with pytest.raises(dp.UsageError, match=r"data = data\.to_dict\('records'\)"):
+        dp.audit(total, claim="epsilon=1", pairs=frames, runs=200, seed=0)
+
+
+MISTYPED = {
+    "mechanisms.queries:laplace": "did you mean 'laplace', of the catalogue?",
+    "mechanism:laplace": "did you mean 'laplace', of the catalogue?",
+    "mechanisms.querys:my_count": "did you mean 'mechanisms.queries'",
+    "mechanism:my_count": "did you mean 'mechanisms'",
+    "relaese:f": "did you mean 'release'",
+    "relaese.py:f": "did you mean 'release.py'?",
+    "Laplace": "did you mean 'laplace'",
+    "laplce": "did you mean 'laplace'",
+    "mechanisms:laplce": "did you mean 'laplace'",
+}
+
+
+@pytest.mark.parametrize("target", MISTYPED)
+def test_a_mistyped_target_gets_the_nearest(target, tmp_path, monkeypatch):
+    (tmp_path / "release.py").write_text("def f(data): return 0\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(dp.UsageError) as refusal:
+        dp.audit(target, claim="epsilon=1", pairs=[([1], [])], runs=200, seed=0)
+    assert MISTYPED[target] in str(refusal.value)
+
+
+def test_a_script_that_counts_on_its_arguments_says_what_to_do(tmp_path):
+    (tmp_path / "s.py").write_text("import sys\nscale = float(sys.argv[99])\ndef f(data): return 0\n")
+    with pytest.raises(dp.UsageError, match="under if __name__ == '__main__':"):
+        dp.audit(f"{tmp_path}/s.py:f", claim="epsilon=1", pairs=[([1], [])], runs=200, seed=0)
+
+
+def test_help_is_an_option():
+    result = CliRunner().invoke(cli, ["help"])
+    assert result.exit_code == 2 and "did you mean 'dpaudit --help'?" in result.output + (result.stderr or "")

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import dpaudit as dp
+from dpaudit.attack import glance
+from dpaudit.game.outputs import from_array
 from dpaudit.neighbours.candidates import KINDS, candidates, chosen
+from dpaudit.privacy import PureDP
 from dpaudit.report import console_summary, html_page
 
 pytestmark = pytest.mark.usefixtures("undrawn")
@@ -37,6 +42,46 @@ def test_one_and_two_records_at_opposite_ends_of_one_column_are_tried(column, li
             if ends is not None and ends[1] == list(DOMAIN[column]) and (more[others].nunique() == 1).all():
                 found.append(one.name)
     assert found
+
+
+def mean_of_unknown_n(data, size, rng):
+    """Noise for the number of records that there happen to be: one record beside two gives itself away in the tails."""
+    n = max(len(data), 1)
+    return data["income"].clip(0, 200_000).sum() / n + rng.laplace(0, 200_000 / n, size)
+
+
+@pytest.mark.parametrize("seed", [4, 7])
+def test_a_mean_of_unknown_n_is_found_in_few_runs(seed):
+    evidence = dp.audit(
+        mean_of_unknown_n, claim="epsilon=1", data=FRAME, domain=DOMAIN, runs=60_000, seed=seed, floating_point="ignore"
+    )
+    assert evidence.verdict is dp.Verdict.VIOLATED and evidence.lower.value > 1.5
+
+
+TELLING = {  # laws of two sides, each with a loss far beyond 1 that few runs show
+    "one record and two at opposite ends": lambda rng, n: (rng.laplace(0, 100, n), rng.laplace(50, 50, n)),
+    "Gaussian noise, a distance of 1.5": lambda rng, n: (rng.normal(0, 1, n), rng.normal(1.5, 1, n)),
+    "rounded noise": lambda rng, n: (rng.laplace(0, 100, n).round(), rng.laplace(50, 50, n).round()),
+}
+DULL = {  # and of exactly 1, or none
+    "exactly 1": lambda rng, n: (rng.laplace(0, 1, n), rng.laplace(1, 1, n)),
+    "one law": lambda rng, n: (rng.laplace(0, 1, n), rng.laplace(0, 1, n)),
+    "clipped noise": lambda rng, n: (rng.laplace(0, 1, n).clip(-1, 2), rng.laplace(1, 1, n).clip(-1, 2)),
+    "randomised response": lambda rng, n: (1.0 * (rng.random(n) < 0.731), 1.0 * (rng.random(n) < 0.269)),
+    "uniform noise": lambda rng, n: (rng.random(n), rng.random(n)),
+}
+
+
+def test_a_few_hundred_runs_promise_what_lies_in_the_tails():
+    rng = np.random.default_rng(0)
+    looks = {name: np.sort([glanced(law(rng, 350)) for _ in range(10)]) for name, law in {**TELLING, **DULL}.items()}
+    for telling, dull in itertools.product(TELLING, DULL):
+        assert looks[telling][1] > looks[dull][8], (telling, dull)  # nine in ten beyond nine in ten
+
+
+def glanced(outputs):
+    side0, side1 = map(from_array, outputs)
+    return glance(side0, side1, claim=PureDP(1), measuring=10_000, error=0.05)
 
 
 @pytest.mark.parametrize("relation", ["add-remove(person=user)", "replace(person=user)"])
