@@ -11,10 +11,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from dpaudit.bounds.statement import ODDS
 from dpaudit.check.certain import bare_certificate, certain
 from dpaudit.check.curve import curve
-from dpaudit.check.finding import Answer, Finding, answered, exit_code, failing, passes
+from dpaudit.check.finding import Answer, Finding, answered, exit_code, failing, passes, unchecked
 from dpaudit.check.page import page_finding
 from dpaudit.check.sampled import sampled
 from dpaudit.check.stated import stated
@@ -23,9 +25,12 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence import Evidence
 from dpaudit.report import evidence_from_page
 
-__all__ = ["Answer", "Finding", "check", "check_file", "exit_code", "passes"]
+__all__ = ["TOO_MANY", "Answer", "Finding", "check", "check_file", "exit_code", "passes"]
 
+TOO_MANY = "counts"  # what a finding is about where there are too many runs to compute anything from them
 _CERTIFICATE = "dpaudit-certificate"
+_MOST_HITS = 10**6  # of an event that is bounded by its odds: it is rare, and each way of it is weighed
+_MOST_RUNS = 10**12  # that are computed again, in seconds; to make as many takes days
 
 
 def check_file(path: str | Path, *, target: str | None = None) -> list[Finding]:
@@ -64,9 +69,63 @@ def _is_certificate(text: str) -> bool:
     return isinstance(document, dict) and document.get("format") == _CERTIFICATE
 
 
+def _too_many(evidence: Evidence) -> str:
+    """Which counts would take minutes to be computed from; empty where none would."""
+    if _largest(evidence.record()) > _MOST_RUNS:
+        return f"more than {_MOST_RUNS:,} runs are stated"
+    by_odds = [each.bound.counts for each in evidence.attempts if each.bound.method == ODDS]
+    if any(sum(counts.toward0) + sum(counts.toward1) > _MOST_HITS for counts in by_odds if counts is not None):
+        return f"an event that is bounded by its odds has more than {_MOST_HITS:,} runs in it"
+    return ""
+
+
+def _largest(record: Any) -> int:
+    """The largest count of runs that a record states anywhere."""
+    if isinstance(record, list):
+        return max(map(_largest, record), default=0)
+    if not isinstance(record, dict):
+        return 0
+    counted = [_number(value) for name in _COUNTED for value in _flat(record.get(name))]
+    return max([*counted, *map(_largest, record.values())], default=0)
+
+
+_COUNTED = (
+    "runs",
+    "toward0",
+    "toward1",
+    "bins",
+    "count0",
+    "count1",
+    "learning",
+    "measuring",
+    "counts",
+    "given",
+    "measured",
+)
+
+
+def _flat(value: Any) -> Iterator[Any]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _flat(item)
+    else:
+        yield value
+
+
+def _number(value: Any) -> int:
+    """A count as records write it: one from 2^53 on is a text."""
+    if isinstance(value, str) and value.isdecimal() and value.isascii():
+        return int(value) if len(value) < 400 else _MOST_RUNS + 1
+    return int(value) if isinstance(value, int) else 0
+
+
 def check(evidence: Evidence) -> Iterator[Finding]:
     """Yield a finding for everything in the evidence that can be computed again."""
     yield answered("id", True, f"the record hashes to {evidence.id}")
+    too_many = _too_many(evidence)
+    if too_many:
+        yield unchecked(TOO_MANY, f"{too_many}: too many to compute anything from them again", decides=True)
+        return
     for part in (sampled, curve, certain, stated):
         try:
             yield from part(evidence)

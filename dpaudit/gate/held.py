@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from dpaudit.answered import other_question
-from dpaudit.check import check
+from dpaudit.check import TOO_MANY, check
 from dpaudit.errors import UsageError
 from dpaudit.evidence import Evidence
 from dpaudit.gate.child import Request
@@ -39,7 +39,7 @@ def held(document: dict[str, Any], request: Request) -> Evidence:
     if why is not None:
         raise UsageError(f"its process handed over evidence about something else: {why}")
     for finding in check(evidence):
-        if finding.fails:
+        if finding.fails or finding.what == TOO_MANY:  # nothing that a gate asks for is too much to check
             raise UsageError(
                 f"its process handed over evidence that fails its check: {finding.what}: {finding.sentence}; what a "
                 "target does to its process is part of it"

@@ -56,6 +56,7 @@ FORGERIES = {
     "a smaller bound": forging(lambda record: record["lower"].update(value=0.5)),
     "both": forging(acquitted),
     "other counts": forging(lambda record: record["attempts"][0]["bound"]["counts"]["runs"].__setitem__(0, 10**9)),
+    "counts that are too huge to be checked": forging(lambda record: record.update(learning=10**13)),
     "proved": forging(lambda record: record.update(verdict="proved")),
     "another name": forging(lambda record: record["target"].update(name="release.py:other")),
     "an altered record": lambda _, report: msgspec.structs.replace(
