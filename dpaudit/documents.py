@@ -12,6 +12,7 @@ import re
 import stat
 import tempfile
 import time
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -64,11 +65,13 @@ def content_id(record: Any) -> str:
 
 
 def plain_value(value: Any) -> Any:
-    """Return a parameter as a JSON value (a NumPy scalar as a plain one), or else its repr."""
+    """Return a parameter as a JSON value (a NumPy scalar as a plain one, a fraction as "1/3"), or else its repr."""
     if hasattr(value, "dtype") and hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
         value = value.item()
     if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
         return value
+    if isinstance(value, Fraction):
+        return str(value)
     if isinstance(value, list | tuple):
         return [plain_value(item) for item in value]
     if isinstance(value, dict):

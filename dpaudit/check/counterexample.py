@@ -134,7 +134,10 @@ def _another_question(evidence: Evidence, scope: Scope) -> str:
 
 
 def _same_parameter(text: str, value: Any) -> bool:
-    """Whether a parameter of a scope is the stated one; older certificates write a tuple as Python does."""
+    """Whether a parameter of a scope is the stated one.
+
+    Older certificates write a tuple as Python does, and older evidence a fraction.
+    """
     if text == as_text(value):
         return True
     try:

@@ -188,7 +188,7 @@ def missed(agreement: Agreement) -> tuple[str, ...]:
 
 def as_text(value: Any) -> str:
     """Write a parameter as evidence has it; a float is the decimal that is written, as a fraction."""
-    value = value if isinstance(value, Fraction) else plain_value(value)
+    value = plain_value(value)
     exact = short_decimal(value) if isinstance(value, float) else None
     return str(value if exact is None else exact)
 

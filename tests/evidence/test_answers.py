@@ -87,3 +87,21 @@ def test_without_statsmodels_the_second_opinion_is_missing(monkeypatch: pytest.M
     monkeypatch.setattr(second, "find_spec", lambda name: None)
     findings = [each for each in check_file(OLD / "randomised_response.json") if each.what == "second opinion"]
     assert findings and all(each.answer is Answer.NOT_CHECKED and not each.decides for each in findings)
+
+
+def test_a_fraction_among_parameters_is_written_one_way():
+    from fractions import Fraction
+
+    from dpaudit.documents import plain_value
+    from dpaudit.proof.prove import as_text
+
+    for value in (Fraction(1, 3), Fraction(2), Fraction(-7, 4)):
+        assert plain_value(value) == as_text(value) == as_text(plain_value(value)) == str(value)
+    assert plain_value([Fraction(1, 3), 2]) == ["1/3", 2]
+    evidence = dp.prove("laplace", parameters={"epsilon": Fraction(1, 3)}, claim="epsilon=1", length=1, runs=0, seed=0)
+    assert evidence.target.parameters["epsilon"] == "1/3"
+    assert not any(finding.fails for finding in check(evidence))
+    older = evidence.record()
+    older["target"] = {**older["target"], "parameters": {**older["target"]["parameters"], "epsilon": "Fraction(1, 3)"}}
+    text = json.dumps({"id": content_id(older), "evidence": older, "run": None})
+    assert not any(finding.fails for finding in check(dp.Evidence.from_json(text)))
