@@ -1,278 +1,299 @@
 """How often is the statement of a whole audit wrong? At most as often as it admits, event and all chosen anew.
 
-The true loss of every mechanism is known, and an audit errs where its lower bound exceeds it: nominally in 5 % of
-the audits. Most mechanisms reach their loss on outputs that are common, so that nothing but chance lies between
-the bound and an error.
+The true loss of everything that is audited here is known, and an audit errs where its lower bound exceeds it:
+nominally in 5 % of the audits. Most mechanisms reach their loss on outputs that are common, so that nothing but
+chance lies between the bound and an error. Four parts (`validity_rows`):
 
-With one worker every mechanism is audited ``--repetitions`` times. The number of workers must not change the
-evidence, so that with four workers the first ``--shared`` of these audits are repeated, and their ids compared.
+- mechanisms: 2,000 audits of each, all with seeds of their own; the first few again with four workers, whose evidence
+  must have the same id;
+- fixed: the audit's own seed is 0 to 9, only what is audited draws afresh: 1,000 audits for each seed and kind;
+- dependent: 2,000 audits of runs that hang together, which are INVALID and never VIOLATED;
+- looks: 10,002 audits of mechanisms that just keep their claims: at most 10 are VIOLATED.
 
-    python benchmarks/validity.py [--repetitions 2000] [--shared 200] [--jobs 2] [--only Laplace]
+    python benchmarks/validity.py [--part fixed] [--only Laplace] [--share 1] [--jobs 2] [--afresh]
 
-prints the table and writes benchmarks/results/validity.md.
+writes benchmarks/results/validity.md. What was measured is kept in results/validity.json every few seconds; once
+interrupted, the same command goes on from there, as long as dpaudit's code and these rows are the same. The command
+ends with exit code 1 where anything is more often wrong than chance allows.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import math
 import platform
+import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from goal_table import code, save
 from joblib import Parallel, delayed
-from scipy.optimize import brentq
-from scipy.special import ndtr
 from scipy.stats import binom, binomtest
-
-import dpaudit as dp
-
-CONFIDENCE = 0.95
-TABLE = Path(__file__).parent / "results" / "validity.md"
-FIRST_SEED = 1000
-_BATCH = 25  # audits that a process carries out before it reports
-_CELLS = 500
-_DELTA = 0.05
-
-
-# --- mechanisms on the datasets 0 and 1; they lie in this file so that workers can load them by name
-
-
-def null(data, size, rng):
-    """Say nothing of the data."""
-    return rng.normal(size=size)
-
-
-def laplace(data, size, rng):
-    """ε = 1, reached by both tails."""
-    return rng.laplace(data, 1, size)
-
-
-def laplace_program(data, noise):
-    """The same, as a program."""
-    return data + noise.laplace(1)
-
-
-def geometric(data, size, rng):
-    """ε = 1, on integers."""
-    p = -math.expm1(-1)
-    return rng.geometric(p, size) - rng.geometric(p, size) + data
-
-
-def randomised_response(data, size, rng):
-    """ε = 1, reached by every output: nothing lies between the bound and an error."""
-    return np.where(rng.random(size) < 1 / (1 + math.exp(-1)), data, 1 - data)
-
-
-def gaussian(data, size, rng):
-    """μ = 1."""
-    return rng.normal(data, 1, size)
-
-
-def catastrophe(data, size, rng):
-    """ε = 1 at δ = 0.05, reached exactly: the data is published with that probability, else randomised response."""
-    return np.where(rng.random(size) < _DELTA, 2 + data, randomised_response(data, size, rng))
-
-
-def vector(data, size, rng):
-    """ε = 1, in one of five coordinates."""
-    return rng.laplace(0, 1, (size, 5)) + data * np.eye(5)[2]
-
-
-def spread_vector(data, size, rng):
-    """ε = 1, spread over five coordinates: hardly ever reached."""
-    return rng.laplace(0, 1, (size, 5)) + data / 5
-
-
-def many_outcomes(data, size, rng):
-    """ε = 3 in each of 1,000 outcomes: randomised response in 500 places, half of them reversed."""
-    cell = rng.integers(0, _CELLS, size)
-    told = np.where(rng.random(size) < 1 / (1 + math.exp(-3)), data, 1 - data)
-    return 2 * cell + (told ^ (cell % 2))
-
-
-def mixed_forms(data, rng):
-    """ε = 1, in outputs of changing forms: a word, a number, a list, a dict, nothing; one output a call."""
-    told = int(rng.random() < 1 / (1 + math.exp(-1))) ^ (1 - data)
-    forms = (
-        ("no", [0.0, rng.random()], None, {"a": rng.random()}),
-        ("yes", [1.0, rng.random()], 1.5, {"b": rng.random()}),
-    )
-    return forms[told][rng.integers(4)]
-
-
-def rare_unreadable(data, noise):
-    """ε = 1, reached on a rare branch that the batch reading cannot read."""
-    x = data + noise.laplace(1.0)
-    return "large " + str(int(x))[:0] if x > 4 else "small"
-
-
-def raising(data, size, rng):
-    """ε = 1, in the rate of an exception."""
-    if np.any(rng.random(size) < 0.2 * (data + (1 - 2 * data) / (1 + math.exp(-1)))):
-        raise ValueError("no answer")
-    return rng.random(size)
-
-
-_OUT = np.zeros(2**18)
-
-
-def reused_array(data, size, rng):
-    """Randomised response in one array, which every call fills anew."""
-    _OUT[:size] = randomised_response(data, size, rng)
-    return _OUT[:size]
-
-
-def reused_list(data, rng, *, held=[0]):  # noqa: B006
-    """Randomised response in one list, one output a call."""
-    held[0] = int(randomised_response(data, 1, rng)[0])
-    return held
-
-
-@dataclass(frozen=True)
-class Case:
-    """A mechanism, the notion in which its loss is bounded, and its true loss in that notion."""
-
-    name: str
-    function: str
-    claim: str
-    loss: float
-    pairs: Sequence[tuple[int, int]] = ((0, 1),)
-    runs: int = 4_000
-
-    def audit(self, seed: int, workers: int) -> tuple[bool, str]:
-        """Whether the audit errs, and the id of its evidence."""
-        evidence = dp.audit(
-            f"{Path(__file__).resolve()}:{self.function}",
-            claim=self.claim,
-            pairs=list(self.pairs),
-            runs=self.runs,
-            confidence=CONFIDENCE,
-            seed=seed,
-            workers=workers,
-            floating_point="ignore",
-        )
-        if evidence.verdict is dp.Verdict.INVALID:
-            raise RuntimeError(f"{self.name}, seed {seed}: {evidence.reason}")
-        return evidence.lower.value > self.loss, evidence.id
-
-    def audits(self, seeds: Sequence[int], workers: int) -> list[tuple[bool, str]]:
-        """Several audits, one for each seed."""
-        return [self.audit(seed, workers) for seed in seeds]
-
-
-def gaussian_epsilon(mu: float, delta: float) -> float:
-    """The ε of a Gaussian mechanism at δ (Balle & Wang 2018, Theorem 8)."""
-
-    def above(epsilon: float) -> float:
-        return float(ndtr(mu / 2 - epsilon / mu) - math.exp(epsilon) * ndtr(-mu / 2 - epsilon / mu)) - delta
-
-    return float(brentq(above, 0, 30, xtol=1e-12))
-
-
-CASES = (
-    Case("null", "null", "epsilon=1", 0.0),
-    Case("null at δ = 1e-3", "null", "epsilon=1, delta=0.001", 0.0),
-    Case("Laplace", "laplace", "epsilon=1", 1.0),
-    Case("Laplace, a program", "laplace_program", "epsilon=1", 1.0),
-    Case("geometric", "geometric", "epsilon=1", 1.0),
-    Case("randomised response", "randomised_response", "epsilon=1", 1.0),
-    Case("Gaussian, μ", "gaussian", "mu=1", 1.0),
-    Case("Gaussian at δ = 0.05", "gaussian", "epsilon=1, delta=0.05", gaussian_epsilon(1.0, 0.05)),
-    Case("Gaussian at δ = 1e-3", "gaussian", "epsilon=1, delta=0.001", gaussian_epsilon(1.0, 1e-3)),
-    Case("catastrophe at δ = 0.05", "catastrophe", "epsilon=1, delta=0.05", 1.0),
-    Case("vector, one coordinate of five", "vector", "epsilon=1", 1.0),
-    Case("vector, spread over five", "spread_vector", "epsilon=1", 1.0),
-    Case("1,000 outcomes", "many_outcomes", "epsilon=3", 3.0, runs=10_000),
-    Case("three pairs", "randomised_response", "epsilon=1", 1.0, ((0, 1), (1, 0), (0, 1)), 9_000),
-    Case("a rare branch that cannot be read", "rare_unreadable", "epsilon=1", 1.0),
-    Case("a sampler that raises", "raising", "epsilon=1", 1.0),
-    Case("one array, filled anew", "reused_array", "epsilon=1", 1.0),
-    Case("one list, filled anew", "reused_list", "epsilon=1", 1.0),
-    Case("outputs of mixed forms", "mixed_forms", "epsilon=1", 1.0, runs=6_000),
+from validity_rows import (
+    CONFIDENCE,
+    DEPENDENT,
+    FIRST_SEED,
+    FIXED_SEEDS,
+    KINDS,
+    LOOKS,
+    LOOKS_SEED,
+    MECHANISMS,
+    TIGHT,
+    Row,
 )
 
+import dpaudit as dp
+from dpaudit.bounds.looks import FALSE_ALARM
 
-def repeated(case: Case, count: int, jobs: int) -> list[tuple[bool, str]]:
-    """Audits with one worker each, ``jobs`` at a time, in the order of their seeds."""
-    seeds = range(FIRST_SEED, FIRST_SEED + count)
-    parts = [seeds[start : start + _BATCH] for start in range(0, count, _BATCH)]
-    found = Parallel(n_jobs=jobs)(delayed(Case.audits)(case, part, 1) for part in parts)
-    return [audit for part in found for audit in part]
+RESULTS = Path(__file__).parent / "results" / "validity.json"
+TABLE = RESULTS.with_suffix(".md")
+ERROR = 1 - CONFIDENCE
+COUNTS = {"mechanisms": 2_000, "fixed": 1_000, "dependent": 2_000, "looks": 3_334}
+_ROWS: dict[str, Sequence[Row]] = {
+    "mechanisms": MECHANISMS,
+    "fixed": [replace(kind, seed=seed) for kind in KINDS for seed in FIXED_SEEDS],
+    "dependent": DEPENDENT,
+    "looks": LOOKS,
+}
+_BATCH = 20  # audits that a process carries out before it reports
+_SAVED = 10.0  # seconds between two savings
+_WORKERS = 10  # audits of each mechanism that are repeated with four workers
 
 
-def row(case: Case, alone: list[tuple[bool, str]], shared: list[tuple[bool, str]], seconds: float) -> list[Any]:
-    """One line of the table."""
-    wrong, count = sum(erred for erred, _ in alone), len(alone)
-    chance = binomtest(wrong, count, 1 - CONFIDENCE, alternative="greater").pvalue
-    same = sum(one[1] == other[1] for one, other in zip(alone, shared, strict=False))
-    wrong4 = sum(erred for erred, _ in shared)
-    return [
-        case.name,
-        f"{case.loss:.4g}",
-        f"{case.runs:,}",
-        f"{wrong} of {count:,}",
-        f"{100 * wrong / count:.2f} %",
-        f"{chance:.3f}",
-        f"{wrong4} of {len(shared):,}" if shared else "–",
-        f"{same} of {len(shared):,}" if shared else "–",
-        f"{1000 * seconds / count:.0f} ms",
+@dataclass
+class Tally:
+    """Of so many audits of a row: errors, VIOLATED though the claim holds, INVALID, and runs over those asked for."""
+
+    audits: int = 0
+    wrong: int = 0
+    violated: int = 0
+    invalid: int = 0
+    spent: float = 0.0
+    seconds: float = 0.0
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(*(a + b for a, b in zip(vars(self).values(), vars(other).values(), strict=True)))
+
+    @property
+    def p_value(self) -> float:
+        """Of more errors than the confidence admits."""
+        return chance(self.wrong, self.audits, ERROR)
+
+
+def batch(row: Row, first: int, count: int) -> Tally:
+    """Carry out a few audits of a row."""
+    found, clock = Tally(), time.process_time()
+    for repetition in range(first, first + count):
+        evidence, loss = row.audit(repetition)
+        invalid = evidence.verdict is dp.Verdict.INVALID
+        found.audits += 1
+        found.wrong += not invalid and not evidence.lower.value <= loss  # NaN would be an error
+        found.violated += evidence.verdict is dp.Verdict.VIOLATED and keeps(evidence, loss)
+        found.invalid += invalid
+        found.spent += evidence.runs / max(evidence.budget, 1)
+    found.seconds = time.process_time() - clock
+    return found
+
+
+def keeps(evidence: dp.Evidence, loss: float) -> bool:
+    """Whether the true loss is not above the claim, so that VIOLATED would be false."""
+    return evidence.claimed is not None and loss <= evidence.claimed.value
+
+
+def chance(wrong: int, count: int, rate: float) -> float:
+    """The chance of so many errors or more at this rate."""
+    return float(binomtest(wrong, count, rate, alternative="greater").pvalue) if count else 1.0
+
+
+def measured(rows: Sequence[Row], count: int, kept: dict[str, Tally], jobs: int) -> Iterator[tuple[Row, Tally]]:
+    """Yield every row with what is known of it, whenever a batch of it is finished, in their order."""
+    parts = [
+        (row, first, min(_BATCH, count - first))
+        for row in rows
+        for first in range(kept.get(row.name, Tally()).audits, count, _BATCH)
     ]
+    run = Parallel(n_jobs=jobs, return_as="generator")(delayed(batch)(*part) for part in parts)
+    for (row, _, _), found in zip(parts, run, strict=True):
+        kept[row.name] = kept.get(row.name, Tally()) + found
+        yield row, kept[row.name]
+
+
+def same_evidence(share: float) -> tuple[int, int]:
+    """How many audits give the same evidence with one worker and with four, of how many."""
+    asked = [(row, index) for row in MECHANISMS for index in range(max(round(share * _WORKERS), 1))]
+    same = sum(row.audit(index, 4)[0].id == row.audit(index, 1)[0].id for row, index in asked)
+    return same, len(asked)
+
+
+def percent(wrong: int, count: int) -> str:
+    """A rate."""
+    return f"{100 * wrong / max(count, 1):.2f} %"
+
+
+def mechanisms_table(found: dict[str, Tally]) -> str:
+    lines = [
+        "| mechanism | true loss | runs | errors | rate | p-value of more than 5 % | VIOLATED | INVALID | an audit |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {row.name} | {row.loss:.4g} | {row.runs:,} | {own.wrong} of {own.audits:,} | "
+        f"{percent(own.wrong, own.audits)} | {own.p_value:.3f} | {own.violated} | {own.invalid} | "
+        f"{1000 * own.seconds / own.audits:.0f} ms |"
+        for row in MECHANISMS
+        if (own := found.get(row.name)) is not None
+    ]
+    return "\n".join(lines) + f"\n\n{summary(found)}"
+
+
+def summary(found: dict[str, Tally]) -> str:
+    """The largest rate of some rows, and whether it can be read as chance."""
+    worst = max(found, key=lambda name: found[name].wrong / found[name].audits)
+    count, tally = len(found), found[worst]
+    luck = binom.ppf(1 - 0.05 / count, tally.audits, ERROR)
+    over = sum(own.wrong > ERROR * own.audits for own in found.values())
+    least = min(own.p_value for own in found.values())
+    return (
+        f"Largest: {worst}, {tally.wrong} of {tally.audits:,} (**{percent(tally.wrong, tally.audits)}**). Rows above "
+        f"5 %: {over} of {count}. Were every rate exactly 5 %, the largest of {count} would exceed {luck:.0f} once in "
+        f"twenty such tables. Least p-value {least:.3g}, times {count} rows: {min(count * least, 1):.3g}."
+    )
+
+
+def fixed_table(found: dict[str, Tally]) -> str:
+    seeds = [str(seed) for seed in FIXED_SEEDS]
+    lines = [
+        f"| seed of the audit | {' | '.join(seeds)} | all | rate, exact 95 % interval | least p-value |",
+        "|---" * (len(seeds) + 4) + "|",
+    ]
+    for kind in KINDS:
+        rows = [found.get(replace(kind, seed=seed).name) for seed in FIXED_SEEDS]
+        own = [tally for tally in rows if tally is not None]
+        if own:
+            all_ = sum(own, Tally())
+            low, high = binomtest(all_.wrong, all_.audits).proportion_ci(0.95, "exact")
+            cells = [kind.kind, *("–" if tally is None else str(tally.wrong) for tally in rows)]
+            cells += [f"{all_.wrong} of {all_.audits:,}"]
+            cells += [f"{percent(all_.wrong, all_.audits)} ({100 * low:.2f} to {100 * high:.2f})"]
+            lines.append("| " + " | ".join([*cells, f"{min(tally.p_value for tally in own):.3f}"]) + " |")
+    return "\n".join(lines) + f"\n\nErrors of {max(own.audits for own in found.values()):,} audits. {summary(found)}"
+
+
+def dependent_table(found: dict[str, Tally]) -> str:
+    lines = ["| runs that hang together | audits | INVALID | VIOLATED |", "|---|---|---|---|"]
+    lines += [f"| {name} | {own.audits:,} | {own.invalid:,} | {own.violated} |" for name, own in found.items()]
+    return "\n".join(lines)
+
+
+def looks_table(found: dict[str, Tally]) -> str:
+    lines = ["| mechanism | audits | above at first | VIOLATED | runs over runs asked for |", "|---|---|---|---|---|"]
+    all_ = sum(found.values(), Tally())
+    for name, own in [*found.items(), ("all", all_)]:
+        lines.append(f"| {name} | {own.audits:,} | {own.wrong} | {own.violated} | {own.spent / own.audits:.3f} |")
+    p = chance(all_.violated, all_.audits, FALSE_ALARM)
+    return "\n".join(lines) + f"\n\np-value of more than {FALSE_ALARM:g}: {p:.3g}."
+
+
+def failures(found: dict[str, dict[str, Tally]]) -> list[str]:
+    """What chance does not explain, at 5 % for each part as a whole."""
+    said = []
+    for part in ("mechanisms", "fixed"):
+        own = found.get(part, {})
+        said += [
+            f"{name}: {tally.wrong} of {tally.audits:,} are wrong"
+            for name, tally in own.items()
+            if tally.p_value < 0.05 / len(own)
+        ]
+    for part, own in found.items():
+        limit = FALSE_ALARM * sum(tally.audits for tally in own.values())
+        red = sum(tally.violated for tally in own.values())
+        if (red > 0) if part == "dependent" else (part == "looks" and red > max(math.floor(limit), 1)):
+            said.append(f"{part}: {red} are VIOLATED")
+    return said
+
+
+TABLES = {
+    "mechanisms": ("Mechanisms that lose just what they claim", mechanisms_table),
+    "fixed": ("The audit's seed is fixed, what is audited draws afresh", fixed_table),
+    "dependent": ("Runs that hang together", dependent_table),
+    "looks": ("The rule of two looks, where mechanisms just keep their claims", looks_table),
+}
+
+
+def page(found: dict[str, dict[str, Tally]], same: tuple[int, int] | None, now: dict[str, str]) -> str:
+    """The whole table."""
+    wrong = failures(found)
+    verdict = f"**More than chance allows:** {'; '.join(wrong)}." if wrong else "Nothing is wrong more often than chance allows."
+    text = f"# Errors of whole audits at confidence {CONFIDENCE}, event chosen anew each time\n\n{verdict}\n"
+    for part, (title, table) in TABLES.items():
+        if found.get(part):
+            text += f"\n## {title}\n\n{table(found[part])}\n"
+    seconds = sum(own.seconds for rows in found.values() for own in rows.values())
+    alike = "" if same is None else f" The same evidence with 1 and with 4 workers: {same[0]} of {same[1]} audits."
+    return text + (
+        f"\nSeeds from {FIRST_SEED:,}, of two looks from {LOOKS_SEED:,}.{alike} {seconds / 60:.0f} minutes of one core."
+        f"\n\ndpaudit {now['commit']} (source {now['source']}), Python {platform.python_version()}, "
+        f"NumPy {np.__version__}.\n"
+    )
+
+
+def source() -> dict[str, str]:
+    """The commit, and a digest of all that a row's numbers hang on."""
+    now = code()
+    state = hashlib.sha256(now["source"].encode())
+    for file in (TIGHT, TIGHT.with_name("validity_rows.py")):
+        state.update(file.read_bytes())
+    return {"commit": now["commit"], "source": state.hexdigest()[:10]}
 
 
 def main() -> None:
-    """Print the table and write it."""
+    """Measure what is missing, print the table and write it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repetitions", type=int, default=2000, help="audits of each mechanism with one worker")
-    parser.add_argument("--shared", type=int, default=200, help="audits of each mechanism with four workers")
-    parser.add_argument("--jobs", type=int, default=2, help="audits at a time, where they have one worker")
-    parser.add_argument("--only", default="", help="cases whose name contains this; the table is then not written")
+    parser.add_argument("--part", choices=COUNTS, action="append", help="this part alone; may be given again")
+    parser.add_argument("--only", default="", help="rows whose name contains this")
+    parser.add_argument("--share", type=float, default=1.0, help="of the repetitions; less is a trial")
+    parser.add_argument("--jobs", type=int, default=2, help="audits at a time")
+    parser.add_argument("--afresh", action="store_true", help="forget what was measured before")
     chosen = parser.parse_args()
-    lines = [
-        "| mechanism | true loss | runs | errors | rate | p-value of more than 5 % | errors, 4 workers | same evidence "
-        "| an audit |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
-    print("\n".join(lines))
-    rates, values, differ = [], [], 0
-    for case in CASES:
-        if chosen.only.lower() not in case.name.lower():
-            continue
-        clock = time.perf_counter()
-        alone = repeated(case, chosen.repetitions, chosen.jobs)
-        seconds = (time.perf_counter() - clock) * chosen.jobs
-        shared = case.audits(range(FIRST_SEED, FIRST_SEED + min(chosen.shared, len(alone))), 4)
-        rates.append(sum(erred for erred, _ in alone) / len(alone))
-        differ += sum(one[1] != other[1] for one, other in zip(alone, shared, strict=False))
-        cells = row(case, alone, shared, seconds)
-        values.append(float(cells[5]))
-        lines.append("| " + " | ".join(cells) + " |")
-        print(lines[-1], flush=True)
-    chance = (1 - CONFIDENCE, chosen.repetitions)
-    luck = binom.ppf(1 - 0.05 / len(rates), chance[1], chance[0]) / chance[1]
-    summary = (
-        f"Worst observed rate: **{100 * max(rates):.2f} %**, nominal 5 %. (Were every rate exactly 5 %, the worst of "
-        f"{len(rates)} would exceed {100 * luck:.2f} % once in twenty such tables.) Least p-value: {min(values):.3f}. "
-        f"Evidence that differs between 1 and 4 workers: {differ}."
-    )
-    print("\n" + summary)
-    if not chosen.only:
-        from goal_table import code  # its neighbour, which workers need not load
+    trial = bool(chosen.only or chosen.share != 1.0)
+    parts = chosen.part or list(COUNTS)
+    now, known = source(), {}
+    if RESULTS.exists() and not (trial or chosen.afresh):
+        known = json.loads(RESULTS.read_text(encoding="utf-8"))
+        known = known if known["source"] == now["source"] else {}
+    kept = {part: {name: Tally(**own) for name, own in rows.items()} for part, rows in known.get("rows", {}).items()}
+    same: tuple[int, int] | None = known.get("same")
 
-        now = code()
-        text = "# Errors of whole audits at confidence 0.95, event chosen anew each time\n\n" + summary + "\n\n"
-        text += (
-            "\n".join(lines)
-            + f"\n\nSeeds from {FIRST_SEED}; with 4 workers the first {chosen.shared} of them again.\n\n"
-        )
-        text += f"dpaudit {now['commit']} (source {now['source']}), Python {platform.python_version()}, "
-        text += f"NumPy {np.__version__}.\n"
-        TABLE.parent.mkdir(exist_ok=True)
-        TABLE.write_text(text, encoding="utf-8")
+    def keep() -> None:
+        rows = {part: {name: vars(own) for name, own in rows.items()} for part, rows in kept.items()}
+        if not trial:
+            save(RESULTS, json.dumps({**now, "same": same, "rows": rows}, indent=0, ensure_ascii=False) + "\n")
+
+    saved = time.perf_counter()
+    for part in parts:
+        count = max(round(chosen.share * COUNTS[part]), 1)
+        wanted = [row for row in _ROWS[part] if chosen.only.lower() in row.name.lower()]
+        for row, own in measured(wanted, count, kept.setdefault(part, {}), chosen.jobs):
+            done = own.audits >= count
+            if done:
+                told = f"{own.wrong} wrong, {own.violated} violated, {own.invalid} invalid of {own.audits:,}"
+                told += f", {1000 * own.seconds / own.audits:.0f} ms"
+                print(f"{part}: {row.name}: {told}", file=sys.stderr, flush=True)
+            if done or time.perf_counter() - saved > _SAVED:
+                keep()
+                saved = time.perf_counter()
+    if "mechanisms" in parts and same is None and not chosen.only:
+        same = same_evidence(chosen.share)
+        keep()
+    text = page(kept, same, now)
+    print(text)
+    if not trial:
+        save(TABLE, text)
+    sys.exit(bool(failures(kept)) or (same is not None and same[0] != same[1]))
 
 
 if __name__ == "__main__":

@@ -117,7 +117,7 @@ def test_the_second_look_is_heard():
 
 
 def test_a_tight_mechanism_is_hardly_ever_red():
-    """Tens of them are at first; the rule is held to its word over 10,000 audits by benchmarks/two_looks.py."""
+    """Tens of them are at first; the rule is held to its word over 10,000 audits by benchmarks/validity.py."""
     asked = {"claim": f"epsilon={math.log(3)!r}", "pairs": [(1, 0)], "runs": 300, "floating_point": "ignore"}
     found = [dp.audit(response, seed=seed, **asked) for seed in range(60)]
     first = sum(each.lower.value > math.log(3) for each in found)
