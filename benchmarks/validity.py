@@ -227,7 +227,9 @@ TABLES = {
 def page(found: dict[str, dict[str, Tally]], same: tuple[int, int] | None, now: dict[str, str]) -> str:
     """The whole table."""
     wrong = failures(found)
-    verdict = f"**More than chance allows:** {'; '.join(wrong)}." if wrong else "Nothing is wrong more often than chance allows."
+    verdict = "Nothing is wrong more often than chance allows."
+    if wrong:
+        verdict = f"**More than chance allows:** {'; '.join(wrong)}."
     text = f"# Errors of whole audits at confidence {CONFIDENCE}, event chosen anew each time\n\n{verdict}\n"
     for part, (title, table) in TABLES.items():
         if found.get(part):

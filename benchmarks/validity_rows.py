@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -182,16 +183,12 @@ def _scores(seed: int, fresh: np.random.Generator) -> dp.Evidence:
     return dp.audit_scores(fresh.normal(size=500), fresh.normal(size=500), delta=0, confidence=CONFIDENCE, seed=seed)
 
 
-def _canaries(seed: int, fresh: np.random.Generator, delta: float = 0.0) -> dp.Evidence:
+def _canaries(seed: int, fresh: np.random.Generator, *, delta: float = 0.0, spread: float = 0.5) -> dp.Evidence:
     """Canaries of one model that gives all of them away with probability δ, and each a little otherwise."""
     coins = fresh.random(200) < 0.5
     lies = (fresh.random(200) >= _KEEPS) & (fresh.random() >= delta)
-    told = (coins != lies).astype(float)
+    told = (coins != lies) + spread * fresh.random(200)
     return dp.audit_scores(told[coins], told[~coins], delta=delta, confidence=CONFIDENCE, design="one-run", seed=seed)
-
-
-def _canaries_at_delta(seed: int, fresh: np.random.Generator) -> dp.Evidence:
-    return _canaries(seed, fresh, 0.01)
 
 
 KINDS = (
@@ -201,7 +198,8 @@ KINDS = (
     Fixed("recorded outputs, asymmetric, an outcome that speaks for no side", 1.0, _recorded_three),
     Fixed("scores, 500 a side, δ = 0", 0.0, _scores),
     Fixed("200 canaries of one model, δ = 0", 1.0, _canaries),
-    Fixed("200 canaries of one model, δ = 0.01", 1.0, _canaries_at_delta),
+    Fixed("200 canaries of one model, two scores alone, δ = 0", 1.0, partial(_canaries, spread=0.0)),
+    Fixed("200 canaries of one model, δ = 0.01", 1.0, partial(_canaries, delta=0.01)),
 )
 
 

@@ -129,7 +129,8 @@ def audit_scores(
             whose training data a fair coin put each canary or not; the bound is that of Steinke, Nasr & Jagielski
             (2023). At a large δ no guesses, however right, are sure enough for VIOLATED: then the reason says so, and
             what would help.
-        seed: the root of that order, or of the one in which ties are broken; by default a fresh one.
+        seed: the root of that order; by default a fresh one. Canaries of one model need none: equal scores among them
+            are guessed as badly as can be, so that a score with few values shows less than a finer one.
         name: what was scored, for the report.
         false_alarm: the chance that a model that keeps its claim is called VIOLATED. What was recorded cannot be run
             again, so that there is one look: a bound above the claim that is not so sure is INCONCLUSIVE.
@@ -329,7 +330,7 @@ def _one_run(case: Case, members: Floats, others: Floats) -> Evidence:
     plan = guesses(canaries)
     confidence = 1 - (1 - case.confidence) / len(plan)
     attempts = []
-    for guess, counts in zip(plan, measure_guesses(members, others, plan, case.seed), strict=True):
+    for guess, counts in zip(plan, measure_guesses(members, others, plan), strict=True):
         value = shown_guesses(counts, case.notion.delta, 1 - confidence)
         attempts.append(Attempt(0, str(guess), _bound(case, "one-run", value, confidence, counts), ()))
     foreseen = None

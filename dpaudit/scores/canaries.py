@@ -5,8 +5,10 @@ short list of plans that share the error level (Bonferroni): a number that is pi
 often than it says. A learning split would not do: the canaries share one model, so that the scores of some tell of the
 coins of others, and for δ > 0 the theorem (`dpaudit.bounds.one_run`) wants a number that does not hang on them.
 
-Scores that are equal are put in an order that hangs on the seed alone, never on the side; NaN lies in the middle, where
-it is guessed last.
+Which of equal scores are guessed must not hang on the coins. Canaries are handed in by their sides, so that no order of
+places would do, not even one that a seed picks: given the seed, its places are of known sides. So ties are guessed as
+badly as can be: every way of breaking them without the coins has at least as many right guesses. NaN lies in the
+middle, where it is guessed last.
 """
 
 from __future__ import annotations
@@ -22,7 +24,6 @@ from dpaudit.bounds.one_run import detectable_one_run, one_run_bound
 from dpaudit.errors import UsageError
 from dpaudit.members import Attempt, Counts
 from dpaudit.privacy import ApproxDP, Claim, PureDP
-from dpaudit.scores.split import shuffled
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -59,9 +60,9 @@ def _shrinking(most: int) -> list[int]:
     return found
 
 
-def measure_guesses(members: Floats, others: Floats, plan: Sequence[Guess], seed: int) -> list[Counts]:
+def measure_guesses(members: Floats, others: Floats, plan: Sequence[Guess]) -> list[Counts]:
     """Return, for each plan, how many of the members' and of the others' scores it guesses in and out."""
-    ranked = _ranked(np.concatenate([members, others]), seed) < len(members)  # from the highest on: is it a member?
+    ranked = _ranked(members, others)  # from the highest on: is it a member?
     total = np.concatenate([[0], np.cumsum(ranked)])
     found = []
     for guess in plan:
@@ -77,13 +78,13 @@ def measure_guesses(members: Floats, others: Floats, plan: Sequence[Guess], seed
     return found
 
 
-def _ranked(scores: Floats, seed: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return the positions of scores from the highest to the lowest; ties by the seed, NaN in the middle."""
-    order = shuffled(len(scores), seed)
-    order = order[np.argsort(-scores[order], kind="stable")]  # NaN comes last
+def _ranked(members: Floats, others: Floats) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return whether each score is a member's, from the highest on; of ties others first, NaN in the middle."""
+    scores, own = np.concatenate([members, others]), np.repeat([True, False], [len(members), len(others)])
+    own = own[np.lexsort((own, -scores))]  # NaN comes last
     numbers = len(scores) - int(np.count_nonzero(np.isnan(scores)))
     upper = numbers - numbers // 2
-    return np.concatenate([order[:upper], order[numbers:], order[upper:numbers]])
+    return np.concatenate([own[:upper], own[numbers:], own[upper:numbers]])
 
 
 def shown_guesses(counts: Counts, delta: float, error: float) -> float:

@@ -17,7 +17,7 @@ from dpaudit.game.outputs import Outputs
 Positions = np.ndarray[Any, np.dtype[np.int64]]
 
 SHARE = 0.3  # of the outputs, which choose the event; tuned on other seeds than those that are reported
-_SPLIT, _TIES = 4, 5  # the first entries of spawn keys, after those of `game.blocks`
+_SPLIT = 4  # the first entry of the spawn key, after those of `game.blocks`
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,6 @@ def split(sizes: tuple[int, int], seed: int) -> Split:
     orders = [rng.permutation(size) for size in sizes]
     first, second = ((order[: round(SHARE * len(order))], order[round(SHARE * len(order)) :]) for order in orders)
     return Split((first[0], second[0]), (first[1], second[1]))
-
-
-def shuffled(size: int, seed: int) -> Positions:
-    """Return an order that hangs on the seed alone, in which ties are broken."""
-    return np.asarray(generator(seed, _TIES).permutation(size), dtype=np.int64)
 
 
 def generator(seed: int, purpose: int) -> np.random.Generator:
