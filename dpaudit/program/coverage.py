@@ -118,8 +118,10 @@ class Coverage:
             ran.callers.add((back.f_code, back.f_lasti))
         else:
             ran.callers.add((None, -2))
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        return self._follower(code, ran)
+        follower = self._follower(code, ran)
+        frame.f_trace, frame.f_trace_lines = follower, False
+        frame.f_trace_opcodes = True  # after f_trace: from Python 3.13 on it counts for frames that have one
+        return follower
 
     def _follower(self, code: types.CodeType, ran: Ran) -> Any:
         offsets, arcs, concrete = ran.offsets, ran.arcs, ran.concrete
