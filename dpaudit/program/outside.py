@@ -12,10 +12,12 @@ import builtins
 import functools
 import gc
 import hashlib
+import itertools
 import linecache
 import pickle
 import sys
 import types
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -209,8 +211,13 @@ def _pickled(value: Any, state: Any) -> bool:
     attributes = getattr(value, "__dict__", None)
     if attributes or hasattr(value, "__slots__"):
         return False
+    if isinstance(value, itertools.count):
+        state.update(repr(value).encode())  # Python 3.14 pickles none
+        return True
     try:
-        state.update(pickle.dumps(value))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of iterators, which hold a state all the same
+            state.update(pickle.dumps(value))
     except Exception:
         return False
     return True
