@@ -169,6 +169,8 @@ def audit(
     question = replace(question, mechanism=exposing(question.mechanism, query, sensitivity))
     total = sum(map(sum, question.fixed)) if question.fixed and question.ground is None else 0
     total = total or whole("runs", runs, least=LEAST_RUNS * max(len(question.pairs), 1))
+    if question.fixed and time_budget is not None:
+        raise UsageError("fixed says how many runs are made, and a time budget finds that out; give one of them")
     if time_budget is not None and not 0 < time_budget < math.inf:
         raise UsageError(f"time_budget is a positive number of seconds, not {time_budget!r}")
     described = target_of(question)

@@ -25,7 +25,7 @@ from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.kept import read_kept
 from dpaudit.proof.prove import as_decimal
 from dpaudit.question import assumed
-from dpaudit.scores.audit import ASSUMED
+from dpaudit.scores.audit import ASSUMED, LOST
 from dpaudit.scores.checking import RECORDED
 from dpaudit.verdicts import Looks, judge
 
@@ -209,7 +209,8 @@ def _assumptions(evidence: Evidence) -> Finding:
     """Whether what is taken on trust is what follows from the kind of the target, the relation and what is observed."""
     asks, stated = evidence.target.asks, evidence.assumptions
     if asks in RECORDED:
-        known = [ASSUMED["outputs" if evidence.scores is None else evidence.scores.design]]
+        design = "outputs" if evidence.scores is None else evidence.scores.design
+        known = [ASSUMED[design]] if design == "one-run" else [ASSUMED[design], (*ASSUMED[design], LOST)]
     else:
         declared = parse_relation(evidence.relation).kind == "declared"
         own = Shape(asks) is Shape.OPAQUE or (Shape(asks) is not Shape.PROGRAM and _own_randomness(evidence))

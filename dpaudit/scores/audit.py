@@ -75,7 +75,7 @@ ASSUMED = {
 }
 
 
-_LOST = "outputs were sorted before they were handed in: whether they hang together in time cannot be seen"
+LOST = "outputs were sorted before they were handed in: whether they hang together in time cannot be seen"
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -258,7 +258,7 @@ def _independent_in_order(case: Case, cut: Split) -> tuple[Evidence, Split]:
 def _refuse_unsteady(case: Case) -> Case:
     """Raise where recorded outputs drift or hang together in their order. Sorted ones have lost it, and say so."""
     if any(map(_sorted, case.sides)):
-        return msgspec.structs.replace(case, assumptions=(*case.assumptions, _LOST))
+        return msgspec.structs.replace(case, assumptions=(*case.assumptions, LOST))
     steadiness(case.sides)
     return case
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 
+import msgspec
 import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
 import dpaudit as dp
+from dpaudit.check import check, passes
 from dpaudit.event import Coordinate, Event, Rule
 from dpaudit.game.blocks import Purpose
 from dpaudit.game.drift import drifted
@@ -154,6 +156,9 @@ def test_recorded_outputs_that_were_sorted_say_that_their_order_is_lost():
     evidence = dp.audit_scores(*scores, claim="epsilon=1, delta=1e-5", seed=0)
     assert evidence.verdict is not dp.Verdict.INVALID
     assert any("sorted" in assumption for assumption in evidence.assumptions)
+    assert passes(list(check(evidence)))
+    alone = tuple(each for each in evidence.assumptions if "sorted" not in each)
+    assert not passes(list(check(msgspec.structs.replace(evidence, assumptions=alone))))
 
 
 @pytest.mark.parametrize("sequential", [False, True])
