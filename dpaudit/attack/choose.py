@@ -33,8 +33,9 @@ Runs = float | Floats
 # By how many standard deviations of doubt predictions are lowered, for the stable and for the rare finalist.
 _TRUST = {"ordered": (3.5, 3.0), "few": (3.5, 1.0), "ranked": (3.5, 2.5)}
 # A smooth loss hides a rare leak. It may not predict more than the counts do, lowered by the second number. At δ > 0
-# the loss is in the tails, and a threshold that is too modest costs more than a lucky one.
-_SMOOTH, _SMOOTH_DELTA = (1.75, 2.0), (0.75, 0.5)
+# the loss is in the tails, and a threshold that is too modest costs more than a lucky one. Elsewhere the doubt grows
+# with the number of events that are as small, since the best of them is the luckiest (see `predicted_bound`).
+_SMOOTH, _SMOOTH_DELTA = (0.75, 1.0), (0.75, 0.5)
 _RARE_SHARE, _FEW_SHARE = 0.2, 0.4
 _MOST_SHOWN = 400
 _FEW_VALUES = 60  # the loss over so few values may jump from one to the next
@@ -106,7 +107,9 @@ class _Stakes:
         """How far smooth predictions are lowered, and how far the counts that they must agree with."""
         return _SMOOTH_DELTA if self.claim.delta > 0 else _SMOOTH
 
-    def predict(self, p: Floats, q: Floats, n: Runs, m: Runs, penalty: float, *, two_sided: bool) -> Floats:
+    def predict(
+        self, p: Floats, q: Floats, n: Runs, m: Runs, penalty: float, *, two_sided: bool, smooth: bool = False
+    ) -> Floats:
         """Predict the bounds of events (see `predicted_bound`)."""
         return predicted_bound(
             p,
@@ -118,6 +121,7 @@ class _Stakes:
             error=self.error,
             penalty=penalty,
             two_sided=two_sided,
+            rivals=smooth and self.claim.delta == 0,
         )
 
 
@@ -295,10 +299,11 @@ def _score(contest: _Contest, penalty: float) -> Iterator[_Scored]:
     """Yield the best candidate of each method, with its predicted bound: no more than the counts say of it."""
     ladder, stakes, one = contest.ladder, contest.stakes, contest.fine
     p, q, n, m = _one_sided(ladder, one)
-    values = stakes.predict(p, q, n, m, penalty, two_sided=False)
+    smooth = contest.counted is not None
+    values = stakes.predict(p, q, n, m, penalty, two_sided=False, smooth=smooth)
     if contest.counted is not None:
         counted = _one_sided(contest.counted, one)
-        values = np.minimum(values, stakes.predict(*counted, stakes.smooth[1], two_sided=False))
+        values = np.minimum(values, stakes.predict(*counted, stakes.smooth[1], two_sided=False, smooth=True))
     # an event with p + q > 1 says less than its complement, which is also tried
     values = np.where(p + q <= 1, values, -np.inf)
     for side, best in enumerate(np.argmax(values, axis=1)):
@@ -320,12 +325,11 @@ def _best_pair(contest: _Contest, penalty: float, band: int | None) -> _Scored:
 
     def value(first: Integers, second: Integers) -> Floats:
         p, q, n = _averaged(ladder, first, second, band)
-        found = stakes.predict(p, q, n, n, penalty, two_sided=True)
+        found = stakes.predict(p, q, n, n, penalty, two_sided=True, smooth=counted is not None)
         if counted is None:
             return found
-        return np.minimum(
-            found, stakes.predict(*_averaged(counted, first, second, band), n, stakes.smooth[1], two_sided=True)
-        )
+        own = _averaged(counted, first, second, band)
+        return np.minimum(found, stakes.predict(*own, n, stakes.smooth[1], two_sided=True, smooth=True))
 
     predicted, first, second = _refined(value, contest.starts[band], contest.fine, len(ladder.rungs))
     at = np.array([first]), np.array([second])

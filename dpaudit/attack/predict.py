@@ -27,6 +27,7 @@ def predicted_bound(
     error: float,
     penalty: float,
     two_sided: bool,
+    rivals: bool = False,
 ) -> Floats:
     """Predict the bound of events from their frequencies in learning runs.
 
@@ -38,13 +39,17 @@ def predicted_bound(
         claim: the notion to bound (its δ or order).
         error: the error level of the bound to come; penalty: standard deviations of the learning runs' noise.
         two_sided: whether the event speaks for both sides (its noise is then relative to the guesses).
+        rivals: whether the event is the best of many: about 1/p apart from one another are as rare, and the largest
+            of so many standard normal numbers is about √(2 ln 1/p), which is added to the penalty. Without it a rare
+            event that was lucky beats a broad one in a few of a hundred audits, however many runs there are.
 
     p and q are moved against the event along the direction that the joint bound would take, first by the
     doubt about them, then by what the bound itself costs.
     """
     a, b = p * n + 0.5, q * m + 0.5
     p, q = a / (n + 1), b / (m + 1)
-    chance = float(ndtr(-penalty))
+    doubt = penalty + np.sqrt(-2 * np.log(np.minimum(p, 1.0))) if rivals else penalty
+    chance = ndtr(-doubt)
     shrink_p = 1.0 if two_sided else np.sqrt(np.maximum(1 - p, 1e-9))
     shrink_q = 1.0 if two_sided else np.sqrt(np.maximum(1 - q, 1e-9))
     ahead_p, ahead_q = ahead if isinstance(ahead, tuple) else (ahead, ahead)
@@ -94,20 +99,20 @@ def event_weight(p: float, q: float, runs: tuple[float, float], claim: Claim) ->
     return joint_weight(p, q, *runs, slope_p, slope_q)
 
 
-def _below(counts: Floats, chance: float) -> Floats:
+def _below(counts: Floats, chance: float | Floats) -> Floats:
     """How far below (in logarithm) a rate may lie, given its count."""
     return -np.log(np.maximum(_quantile(counts, chance), 1e-12))
 
 
-def _above(counts: Floats, chance: float) -> Floats:
+def _above(counts: Floats, chance: float | Floats) -> Floats:
     """How far above (in logarithm) a rate may lie, given its count."""
     return np.log(_quantile(counts, 1 - chance))
 
 
-def _quantile(counts: Floats, chance: float) -> Floats:
+def _quantile(counts: Floats, chance: float | Floats) -> Floats:
     """A quantile of the gamma law of shape ``counts``, over its mean: for many runs by Wilson & Hilferty (1931)."""
-    root = 1 - 1 / (9 * counts) + float(ndtri(chance)) / (3 * np.sqrt(counts))
+    root = 1 - 1 / (9 * counts) + ndtri(chance) / (3 * np.sqrt(counts))
     found = np.maximum(root, 0.0) ** 3
     few = counts < _MANY
-    found[few] = gammaincinv(counts[few], chance) / counts[few]
+    found[few] = gammaincinv(counts[few], np.broadcast_to(chance, counts.shape)[few]) / counts[few]
     return np.asarray(found)

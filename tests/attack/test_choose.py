@@ -9,6 +9,7 @@ import time
 import msgspec
 import numpy as np
 import pytest
+from scipy.stats import laplace
 
 from dpaudit.attack import Partition, choose, count_event, in_degrees
 from dpaudit.attack.families import families, spread_points, watched
@@ -56,10 +57,10 @@ def weird():
     yield "other forms on each side", from_array(normal(size=200)), from_list(["x"] * 200)
     yield "10⁴ categories", *(from_array(RNG.integers(0, 10_000, 8000)) for _ in range(2))
     yield "10³ strings", *(from_list([f"c{i}" for i in RNG.integers(0, 1000, 3000)]) for _ in range(2))
-    yield "50 dimensions", from_array(normal(size=(400, 50))), from_array(normal(0.3, size=(400, 50)))
+    yield "50 dimensions", from_array(normal(size=(160, 50))), from_array(normal(0.3, size=(160, 50)))
     yield "more dimensions than runs", from_array(normal(size=(20, 50))), from_array(normal(size=(20, 50)))
     yield "constant columns", from_array(np.zeros((90, 5))), from_array(np.ones((90, 5)))
-    yield "bits", from_array(RNG.random((500, 20)) < 0.5), from_array(RNG.random((500, 20)) < 0.6)
+    yield "bits", from_array(RNG.random((200, 20)) < 0.5), from_array(RNG.random((200, 20)) < 0.6)
     yield "empty rows", from_array(np.empty((60, 0))), from_array(np.empty((60, 0)))
     yield "mixed", mixed(RNG, 600, 0), mixed(RNG, 600, 1)
     yield "nothing finite", from_array(np.full(80, np.nan)), from_array(np.full(80, np.inf))
@@ -71,13 +72,13 @@ def weird():
     big = np.finfo(float).max
     yield "extremes", from_array(RNG.choice([big, -big, 5e-324, 0.0], 300)), from_array(RNG.choice([big, -big], 300))
     yield "huge spread", from_array(RNG.uniform(-1, 1, 300) * 1.7e308), from_array(RNG.random(300) * 1e308)
-    yield "huge vectors", from_array(RNG.uniform(-1, 1, (300, 3)) * 1.7e308), from_array(normal(size=(300, 3)))
+    yield "huge vectors", from_array(RNG.uniform(-1, 1, (120, 3)) * 1.7e308), from_array(normal(size=(120, 3)))
     yield "huge integers", from_list([2**60 + int(i) for i in RNG.integers(0, 9, 200)]), from_list([1] * 200)
     yield "heavy tails", from_array(RNG.standard_cauchy(900)), from_array(1 + RNG.standard_cauchy(900))
     yield "rounded", from_array(np.round(normal(size=900), 2)), from_array(np.round(normal(1, size=900), 2))
     yield (
         "lists of any length",
-        *(from_list([list(map(float, normal(size=n))) for n in RNG.integers(0, 6, 500)]) for _ in range(2)),
+        *(from_list([list(map(float, normal(size=n))) for n in RNG.integers(0, 6, 250)]) for _ in range(2)),
     )
 
 
@@ -101,8 +102,14 @@ def test_families_cut_every_output_into_one_cell(side0, side1):
             assert counts.shape == (partition.size,) and counts.sum() == len(side) and np.all(counts >= 0)
 
 
-@each
-@pytest.mark.parametrize("claim", CLAIMS, ids=str)
+@pytest.mark.parametrize(
+    ("side0", "side1", "claim"),
+    [  # every kind of output with the plainest claim and with one of the others, in turn
+        pytest.param(*sides, claim, id=f"{name}, {claim}")
+        for at, (name, *sides) in enumerate(WEIRD)
+        for claim in (CLAIMS[0], CLAIMS[1 + at % (len(CLAIMS) - 1)])
+    ],
+)
 def test_choosing_never_fails_and_is_determined(side0, side1, claim):
     chosen, picture = choose(side0, side1, claim=claim, measuring=9000, error=0.05)
     if claim in (PureDP(1), ZeroConcentratedDP(0.5)):  # one of each way of choosing
@@ -183,6 +190,41 @@ def test_what_tells_the_sides_apart_is_found(name, outputs, part):
         own = 0.05 * choice.share
         bounds.append(lower_bound(choice.method, counts, claim=PureDP(1), weight=choice.weight, error=own))
     assert max(bounds) > part
+
+
+def laplace_mass(event, shift):
+    """The probabilities that Laplace noise of scale 1 around ``shift`` speaks for side 0 and for side 1."""
+    (rule,) = event.rules
+    below = [0.0, *laplace.cdf(np.array(rule.edges), shift), 1.0]
+    cells, labels = np.diff(below), np.array(rule.labels)
+    return cells[labels > 0].sum(), cells[labels < 0].sum()
+
+
+def worth(seed, runs):
+    """The bound of the chosen event at the counts that are to be expected, a fifth of the runs of a side learning."""
+    rng, claim = np.random.default_rng([seed, runs, 5]), PureDP(1)
+    sides = [from_array(rng.laplace(side, 1, runs // 5)) for side in (0, 1)]
+    half, bounds = runs - runs // 5, []
+    for choice in choose(*sides, claim=claim, measuring=2 * half, error=0.05)[0]:
+        hits = [[round(half * float(p)) for p in laplace_mass(choice.event, side)] for side in (0, 1)]
+        counts = Counts((half, half), (hits[0][0], hits[1][0]), (hits[0][1], hits[1][1]))
+        own = 0.05 * choice.share
+        bounds.append(lower_bound(choice.method, counts, claim=claim, weight=choice.weight, error=own))
+    return max(bounds)
+
+
+def test_more_runs_make_the_choice_no_worse():
+    """Smooth losses of rare events are lucky here: of 14 % of the runs at seed 3, of 5 % at seed 44."""
+    for seed in (3, 44, *range(10, 15)):
+        assert worth(seed, 50_000) > max(worth(seed, 12_500), 0.97)
+
+
+def test_a_rare_event_is_doubted_more_where_it_is_the_best_of_many():
+    p, n = np.array([0.5, 0.05, 0.005]), 1e5
+    own = {"ahead": 4 * n, "claim": PureDP(1), "error": 0.05, "penalty": 1.0, "two_sided": True}
+    alone, best = (predicted_bound(p, p / 4, n, n, rivals=rivals, **own) for rivals in (False, True))
+    lost = alone - best
+    assert np.all(lost > 0) and lost[1] > 3 * lost[0] and lost[2] > 3 * lost[1]
 
 
 def test_where_nothing_differs_hardly_anything_is_predicted():
