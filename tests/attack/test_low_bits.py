@@ -253,7 +253,7 @@ def shown(f, claim, runs, seed):
 RATES = {
     "steps of 2^-10": (discrete, PureDP(1), 200),
     "steps of 2^-40": (lambda data, rng, size: discrete(data, rng, size, 2.0**-40), PureDP(1), 200),
-    "steps of 2^-40, many runs": (lambda data, rng, size: discrete(data, rng, size, 2.0**-40), PureDP(1), 4_000),
+    "steps of 2^-40, many runs": (lambda data, rng, size: discrete(data, rng, size, 2.0**-40), PureDP(1), 10_000),
     "far from 0": (lambda data, rng, size: 1000 + laplace(data, rng, size), PureDP(1), 400),
     "a half or the other": (
         lambda data, rng, size: (
