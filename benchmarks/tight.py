@@ -110,7 +110,10 @@ def reused_array(data, size, rng):
     return _OUT[:size]
 
 
-def reused_list(data, rng, *, held=[0]):  # noqa: B006
+_HELD = [0]
+
+
+def reused_list(data, rng):
     """Randomised response in one list, one output a call."""
-    held[0] = int(rng.random() < 1 / (1 + math.exp(-1))) ^ (1 - data)
-    return held
+    _HELD[0] = int(rng.random() < 1 / (1 + math.exp(-1))) ^ (1 - data)
+    return _HELD
