@@ -18,7 +18,7 @@ from dpaudit.report.plain import markdown
 
 PAIR = [([1.0], [0.0])]
 ASKED = {"claim": "epsilon=1", "pairs": PAIR, "relation": "declared", "runs": 4_000}
-UNLUCKY, LUCKY = 11, 2  # seeds: of a correct mechanism that is red at first, of a violation that takes two looks
+UNLUCKY, LUCKY = 19, 2  # seeds: of a correct mechanism that is red at first, of a violation that takes two looks
 
 
 def laplace(data, noise, *, loss=1.0):
