@@ -37,6 +37,7 @@ from dpaudit.bounds.joint import Region, staircase
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 _CUT = 200  # γ = error/200
+_SURE = 1e-15  # more than the chance of a p-value that floats cannot tell from 1
 
 
 def region_given_sides(
@@ -50,7 +51,7 @@ def region_given_sides(
         error: 1 − confidence.
     """
     gamma = error / _CUT
-    low, high = staircase(weight, error - 6 * gamma - 1e-290, farthest=True)
+    low, high = staircase(weight, error - 6 * gamma - _SURE, farthest=True)
     sides = side0, side1
     runs, right, wrong = (sum(side[i] for side in sides) for i in (2, 0, 1))
     left = [side[2] - side[0] for side in sides]
@@ -59,7 +60,7 @@ def region_given_sides(
     chance = [float(probability_at_most(side[1], n, gamma)) for side, n in zip(sides, left, strict=True)]
     mean = _mean_at_least(right, runs, low, max(most))
     apart = abs(side0[2] - side1[2]) / 2  # n₀p₁ + n₁q₂ lies so near to (n₀ + n₁)·a
-    a = np.clip((mean - apart) / runs, 0.0, 1.0)
+    a = np.where(low < 1, np.clip((mean - apart) / runs, 0.0, 1.0), 1.0)  # no μ has a p-value above 1
     errors = _mean_at_most(wrong, sum(left), high, max(chance))
     both = np.clip(2 * a, sum(least), sum(most))
     b = np.zeros(len(a))

@@ -22,7 +22,7 @@ from dpaudit.privacy import Claim
 
 _ACCURACY = 1e-6  # of quantiles of the other library, relative to the bound
 _CORNERS, _CUT = 161, 50
-_CUT_GIVEN_SIDES, _ENDS_GIVEN_SIDES, _FARTHEST = 200, 6, 1e-290
+_CUT_GIVEN_SIDES, _ENDS_GIVEN_SIDES, _SURE = 200, 6, 1e-15
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -145,7 +145,7 @@ def _both_sides(counts: Counts, claim: Claim, weight: float, error: float) -> fl
     right, wrong = (counts.toward0[0], counts.toward1[1]), (counts.toward1[0], counts.toward0[1])
     left = [runs - hits for runs, hits in zip(counts.runs, right, strict=True)]
     gamma = error / _CUT_GIVEN_SIDES
-    level = error - _ENDS_GIVEN_SIDES * gamma - _FARTHEST
+    level = error - _ENDS_GIVEN_SIDES * gamma - _SURE
     second, cut = math.sqrt(1 - weight**2), float(norm.isf(level / _CUT))
     line = float(norm.isf(level - 2 * level / _CUT))
     far = np.linspace(max((line - weight * cut) / second, -37.0), cut, _CORNERS)
@@ -166,7 +166,7 @@ def _both_sides(counts: Counts, claim: Claim, weight: float, error: float) -> fl
     nearby = np.where(before <= missed - 1, before, missed + 1)
     errors = np.minimum(np.where(beyond >= missed + 1, beyond, nearby), rest)
 
-    a = np.clip((mean - abs(counts.runs[0] - counts.runs[1]) / 2) / runs, 0, 1)
+    a = np.where(lows < 1, np.clip((mean - abs(counts.runs[0] - counts.runs[1]) / 2) / runs, 0, 1), 1)
     both = np.clip(2 * a, least0 + least1, most0 + most1)
     most_errors = [np.minimum(errors, c * n) for c, n in zip(chance, left, strict=True)]
     worst = np.zeros(_CORNERS)
