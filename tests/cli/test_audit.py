@@ -123,10 +123,16 @@ def test_results_go_where_they_were_asked_to_though_the_mechanism_moves_elsewher
 def test_a_written_file_is_never_half_written(audit, monkeypatch):
     Path("e.json").write_text("old", encoding="utf-8")
 
-    def fails(*_):
-        raise OSError(28, "No space left on device")
+    class Full:
+        """The module os, on a disk that is full."""
 
-    monkeypatch.setattr(os, "replace", fails)
+        def __getattr__(self, name):
+            return getattr(os, name)
+
+        def replace(self, *_):
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("dpaudit.documents.os", Full())
     done = audit("exact", "--claim", "epsilon=1", "--json", "e.json")
     assert done.exit_code == 2  # nothing was written, so not 1
     assert "cannot write" in done.stderr

@@ -51,7 +51,7 @@ def test_an_audit_says_when_its_second_look_begins(monkeypatch):
         return data[0] + noise.laplace(1.0)
 
     asked = {"claim": "epsilon=1", "pairs": [([1.0], [0.0])], "relation": "declared", "runs": 4_000}
-    for seed in (0, 11):
+    for seed in (0, 19):
         assert len(said) == 0
         evidence = dp.audit(release, seed=seed, **asked)
     assert evidence.second is not None and said == [True]

@@ -21,7 +21,7 @@ def laplace(data, noise, *, loss=1.0):
 @pytest.fixture(scope="module")
 def records():
     """A first look that was not confirmed, one that was, and one that needed no other."""
-    seeds = {"unlucky": (11, 1.0), "confirmed": (2, 1.15), "sure": (0, 2.0)}
+    seeds = {"unlucky": (19, 1.0), "confirmed": (2, 1.15), "sure": (0, 2.0)}
     return {
         name: dp.audit(laplace, seed=seed, parameters={"loss": loss}, **ASKED).record()
         for name, (seed, loss) in seeds.items()
