@@ -24,6 +24,7 @@ from dpaudit.versions import BESIDE, VERSION
 
 FILE = Path(__file__).with_name("evidence.schema.json")
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
+_NULL = {"type": "null"}
 _NUMBER = {"anyOf": [{"type": "number"}, {"enum": ["inf", "-inf", "nan"]}]}
 _INTEGER = {"anyOf": [{"type": "integer"}, {"type": "string", "pattern": "^-?[0-9]{16,}$"}]}
 
@@ -61,7 +62,8 @@ def evidence_schema() -> dict[str, Any]:
 def _of(part: Any) -> Any:
     """Return a part of msgspec's schema with numbers as evidence writes them, and without Python's own words."""
     if isinstance(part, list):
-        return [_of(item) for item in part]
+        # null last, wherever a version of msgspec puts it
+        return sorted((_of(item) for item in part), key=lambda item: item == _NULL)
     if not isinstance(part, dict):
         return part
     if part.get("type") in ("number", "integer"):

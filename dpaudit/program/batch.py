@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import UsageError
+from dpaudit.program.adding import drawn_sums
 from dpaudit.program.draws import Tape
 from dpaudit.program.noise import Noise
 from dpaudit.program.noisy import Array
@@ -128,7 +129,8 @@ class _Batch:
     def _follow(self, path: Path) -> list[Prefix]:
         """Run along one path; what it left pending."""
         try:
-            output = run_once(self.program, path)
+            with drawn_sums():
+                output = run_once(self.program, path)
             path.close()
         except UnreadableError:
             path.close_unread()
@@ -187,7 +189,9 @@ class _Batch:
         if replayable:
             repeated = path.repeated(run)
             try:
-                if not _agree(_kept(run_once(self.program, repeated), 0), wanted):
+                with drawn_sums():
+                    output = run_once(self.program, repeated)
+                if not _agree(_kept(output, 0), wanted):
                     raise ImpureError("returned another output on the same draws")
             except UnreadableError:
                 pass

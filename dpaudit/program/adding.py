@@ -1,0 +1,73 @@
+"""What is the sum of drawn values? What ``sum`` makes of the plain floats of each run, to the last bit.
+
+From Python 3.12 on, ``sum`` carries along what rounding takes from a sum of floats, and gives it back at the end
+(Neumaier 1974, algorithm IV); what is no float it adds with ``+``. While a batch is read, drawn floats are summed as
+plain ones are. Other functions in C may treat floats so too (``math.sumprod``, a ``sum`` that the program got hold of
+before): where no ``+`` of the program adds, the reading is left (see `noisy`).
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from dpaudit.program.noisy import CORRECTED, Noisy, entries
+
+_plain_sum = builtins.sum
+
+
+@contextmanager
+def drawn_sums() -> Iterator[None]:
+    """Let ``sum`` add up drawn floats as it adds up plain ones, where it does not do so by itself."""
+    if not CORRECTED or builtins.sum is not _plain_sum:  # what a target puts there is found out elsewhere
+        yield
+        return
+    builtins.sum = sum
+    try:
+        yield
+    finally:
+        if builtins.sum is sum:
+            builtins.sum = _plain_sum
+
+
+def sum(values: Iterable[Any], /, start: Any = 0) -> Any:  # noqa: A001 - it stands in for the built-in one
+    """Return what `builtins.sum` returns, with drawn floats taken for the floats that they stand for."""
+    if type(values) is range:
+        return _plain_sum(values, start)
+    items = values if type(values) in (list, tuple) else list(values)
+    numbers = [start, *items]
+    drawn = [item for item in numbers if type(item) is Noisy]
+    if not (drawn and items and all(map(_is_float, items)) and (_is_float(start) or _is_zero(start))):
+        return _plain_sum(items, start)
+    path = drawn[0]._path
+    for item in drawn:
+        path.ensure_own(item._path)
+    with np.errstate(all="ignore"):
+        return Noisy(path, corrected([entries(each) if type(each) is Noisy else each for each in numbers]))
+
+
+def corrected(numbers: list[Any]) -> Any:
+    """Return the corrected sum of floats and arrays: ``high`` is what ``+`` makes of them, ``low`` what that lost.
+
+    The first may be the integer 0, from which ``sum`` starts.
+    """
+    if type(numbers[0]) is int:
+        numbers = [numbers[0] + numbers[1], *numbers[2:]]
+    high, low = numbers[0], 0.0
+    for number in numbers[1:]:
+        total = high + number
+        low = low + np.where(np.abs(high) >= np.abs(number), (high - total) + number, (number - total) + high)
+        high = total
+    return np.where((low != 0) & np.isfinite(low), high + low, high)
+
+
+def _is_float(value: Any) -> bool:
+    return value.__class__ is float  # of a drawn value: that of one entry
+
+
+def _is_zero(value: Any) -> bool:
+    return type(value) is int and value == 0
