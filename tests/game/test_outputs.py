@@ -169,7 +169,7 @@ DIFFERENT = [
     np.datetime64("2020-01-01"),
     np.datetime64("2020-01-01", "ns"),
     np.datetime64("2020-01-02", "ns"),
-    np.datetime64("NaT"),
+    np.datetime64("NaT", "D"),  # without a unit, newer versions of NumPy warn
     np.timedelta64(1, "s"),
     np.array(["2020-01-01"], dtype="M8[ns]"),
     np.array(["2020-01-02"], dtype="M8[ns]"),
