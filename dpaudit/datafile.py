@@ -78,6 +78,12 @@ def _array(path: str | Path) -> Any:
 
     with open(path, "rb") as file:
         try:
+            version, _ = npy.read_magic(file)
+            if version in (1, 2, 3):  # NumPy refuses all others; of some versions, it takes -1 for all that is there
+                header = npy.read_array_header_1_0(file) if version == 1 else npy.read_array_header_2_0(file)
+                if any(length < 0 for length in header[0]):
+                    raise ValueError(f"its header says that it has the shape {header[0]}")
+            file.seek(0)
             return npy.read_array(file, allow_pickle=False)
         except ValueError as error:
             if "allow_pickle" not in str(error):

@@ -37,6 +37,7 @@ DATA = {
     "open.npy": header(b"(" * 117),
     "bytes.npy": header(b"\xff" * 117),
     "shape.npy": header(b"{'descr': '<f8', 'fortran_order': False, 'shape': (-1,), }"),
+    "shapes.npy": header(b"{'descr': '<f8', 'fortran_order': False, 'shape': (2, -1), }"),
     "number.npy": header(b"{'descr': '<f8', 'fortran_order': False, 'shape': 3, }"),
     "kind.npy": header(b"{'descr': 'Q9', 'fortran_order': False, 'shape': (2,), }"),
     "objects.npy": header(b"{'descr': '|O', 'fortran_order': False, 'shape': (1,), }"),
