@@ -8,25 +8,32 @@ it is passed over, and counted.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from dpaudit.program.budget import spend
-from dpaudit.program.coverage import Coverage
-from dpaudit.program.linear import Linear
+from dpaudit.program.coverage import Coverage, Unfollowed
+from dpaudit.program.draws import Asked
+from dpaudit.program.linear import Linear, as_float
+from dpaudit.program.noise import Noise
 from dpaudit.program.outcome import Raised, run_once
 from dpaudit.program.scalar import ScalarNoise
 from dpaudit.program.simplex import Rational
-from dpaudit.program.tree import Leaf, Output, Tree, draw_name
+from dpaudit.program.tree import DEPTH, Leaf, Output, Tree, draw_name
 from dpaudit.settings import lent
 
 _CLOSE = 1e-9
 _LARGE = (1.0,) * 9 + (1e9, 1.0, 1.0, 1e100)  # of data, in some runs
+_KINDS: dict[str, Any] = {
+    "none": type(None),
+    **{kind.__name__: kind for kind in (bool, int, float, str, list, tuple, dict)},
+}
 _SPREADS = (0.0, 0.5, 2.0, 8.0)  # of the data, in units of the largest scale of a draw
 
 
@@ -51,6 +58,33 @@ class Agreement:
     missed: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What one run is given.
+
+    Attributes:
+        data: not changed, so that a list is copied.
+        values: of the variables of the data.
+        tape: what the first draws come to.
+    """
+
+    data: Any
+    values: Mapping[str, Any]
+    tape: Sequence[Any] = ()
+
+
+class _Point:
+    """The values of all variables of a run: in floats, which decide what they can, and exact."""
+
+    def __init__(self, values: Mapping[str, Rational | float]) -> None:
+        self._values = values
+        self.floats = {name: as_float(value) for name, value in values.items()}
+
+    @cached_property
+    def exact(self) -> dict[str, Rational]:
+        return {name: Fraction(value) for name, value in self._values.items()}
+
+
 class _Recorder(ScalarNoise):
     """A scalar reading that writes down what was asked and what was drawn."""
 
@@ -59,6 +93,10 @@ class _Recorder(ScalarNoise):
     def __init__(self, rng: np.random.Generator, tape: Sequence[Any] = ()) -> None:
         super().__init__(rng, tape)
         self.made: list[tuple[tuple[Any, ...], Any]] = []
+
+    def _next(self, asked: Asked, make: Callable[[], Any]) -> Any:
+        with Unfollowed():
+            return super()._next(asked, make)
 
     def _draw(self, method: str, *arguments: Any) -> Any:
         value = super()._draw(method, *arguments)
@@ -93,44 +131,64 @@ class Compared:
         self,
         tree: Tree,
         program: Callable[..., Any],
-        data: Any,
-        values: Mapping[str, Any],
+        given: Iterable[Given],
         parameters: Mapping[str, Any],
-        tape: Sequence[Any],
         rng: np.random.Generator,
     ) -> None:
-        """Run a program once on data and draws, and compare.
+        """Run a program once on each of what is given, then compare.
+
+        The target's settings hold while all of it runs, as they do in a block of an audit; each output is taken down
+        before the next run, and compared under dpaudit's own.
 
         Args:
             tree: what was read.
             program: called as ``program(data, noise, **parameters)``.
-            data: what it is given; not changed, so that a list is copied.
-            values: of the variables of the data.
+            given: data and draws. An iterator may draw from ``rng`` between two runs.
             parameters: plain or exact.
-            tape: what the first draws come to.
-            rng: draws what comes after them.
+            rng: draws what comes after the draws that are given.
         """
         plain = {name: _plain(value) for name, value in parameters.items()}
-        noise = _Recorder(rng, tape)
-        given = list(data) if type(data) is list else data
-        with lent(), self.coverage.following() if self.coverage is not None else nullcontext():
-            output = run_once(lambda drawn: program(given, drawn, **plain), noise)
-        point: dict[str, Rational] = {name: Fraction(_number(value)) for name, value in values.items()}
-        draws = [_as_tree_draw(asked, value) for asked, value in noise.made]
-        try:
-            leaf, margin = tree.follow(point, draws)
-        except IndexError:
-            leaf, margin = None, None
-        all_values = {**point, **{draw_name(number): value for number, value in enumerate(draws)}}
-        widened = any(isinstance(value, int) for value in values.values())
-        if leaf is not None and _same_draws(leaf, noise.made) and _same(leaf.output, output, all_values, widened):
+        ran: list[tuple[Given, list[tuple[tuple[Any, ...], Any]], Any]] = []
+        with lent():
+            for each in given:
+                spend()
+                noise = _Recorder(rng, each.tape)
+                data = list(each.data) if type(each.data) is list else each.data
+                with self.coverage.following() if self.coverage is not None else nullcontext():
+                    output = run_once(partial(_called, program, data, plain), noise)
+                ran.append((each, noise.made, _taken_down(output)))
+        for each, made, output in ran:
+            if self.disagreement is None:
+                self._compare(tree, each, made, output)
+
+    def _compare(self, tree: Tree, given: Given, made: list[tuple[tuple[Any, ...], Any]], output: Any) -> None:
+        draws = [_as_tree_draw(asked, value) for asked, value in made]
+        names = [draw_name(number) for number in range(len(draws))]
+        values = {name: _number(value) for name, value in given.values.items()}
+        point = _Point({**values, **dict(zip(names, draws, strict=True))})
+        widened = any(isinstance(value, int) for value in given.values.values())
+
+        def is_as_read(leaf: Leaf | None) -> bool:
+            return leaf is not None and _same_draws(leaf, made) and _same(leaf.output, output, point, widened)
+
+        leaf, margin = tree.surely(point.floats, [point.floats[name] for name in names]), None
+        is_same = is_as_read(leaf)
+        if not is_same:
+            try:
+                leaf, margin = tree.follow(
+                    {name: point.exact[name] for name in values}, [point.exact[n] for n in names]
+                )
+            except IndexError:
+                leaf, margin = None, None
+            is_same = is_as_read(leaf)
+        if is_same and leaf is not None:
             self.runs += 1
             self.seen.add(leaf.node)
             return
-        if _is_close(leaf, margin, all_values):
+        if _is_close(leaf, margin, point.exact):
             self.passed_over += 1
         elif self.disagreement is None:
-            self.disagreement = _told(data, noise.made, output, leaf)
+            self.disagreement = _told(given.data, made, output, leaf)
 
     def add(self, other: Compared) -> None:
         """Count the runs of a part of the program too."""
@@ -144,8 +202,23 @@ class Compared:
         return Agreement(self.runs, self.passed_over, len(self.seen), self.disagreement, paths, len(self.missed))
 
 
+def _called(program: Callable[..., Any], data: Any, parameters: Mapping[str, Any], noise: Noise) -> Any:
+    return program(data, noise, **parameters)
+
+
 def _number(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
+
+
+def _taken_down(output: Any, depth: int = 0) -> Any:
+    """Return an output that no later run can change, as far down as outputs are read."""
+    kind = type(output)
+    if depth <= DEPTH:
+        if kind in (list, tuple):
+            return kind([_taken_down(member, depth + 1) for member in output])
+        if kind is dict:
+            return {_taken_down(key, depth + 1): _taken_down(member, depth + 1) for key, member in output.items()}
+    return _number(output)
 
 
 def _is_close(leaf: Leaf | None, margin: Fraction | None, values: Mapping[str, Rational]) -> bool:
@@ -196,10 +269,13 @@ def compare_at_random(
 ) -> None:
     """Compare runs on random answers and random draws: also on equal, large and neighbouring answers."""
     rng = np.random.default_rng(seed)
+    compared.run(tree, function, _at_random(tree, length, integer, runs, rng), parameters, rng)
+
+
+def _at_random(tree: Tree, length: int, integer: bool, runs: int, rng: np.random.Generator) -> Iterator[Given]:
     widest = max((float(draw.scale) for leaf in tree.leaves for draw in leaf.draws), default=1.0)
     before: list[Any] = []
     for run in range(runs):
-        spend()
         centre = rng.normal(0, widest) if run % 2 else 0.0
         size = _LARGE[run % len(_LARGE)]
         data: list[Any] = (size * (centre + rng.normal(0, 1, length) * widest * _SPREADS[run % len(_SPREADS)])).tolist()
@@ -212,9 +288,7 @@ def compare_at_random(
         if run % 11 == 10 and data:  # one object, many times
             data = data[:1] * length
         before = data
-        compared.run(tree, function, data, {f"q{k}": value for k, value in enumerate(data)}, parameters, (), rng)
-        if compared.disagreement is not None:
-            return
+        yield Given(data, {f"q{k}": value for k, value in enumerate(data)})
 
 
 def _plain(value: Any) -> Any:
@@ -223,8 +297,8 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _as_tree_draw(asked: tuple[Any, ...], value: Any) -> Rational:
-    """Return the value of the tree's draw that gives a draw of the program."""
+def _as_tree_draw(asked: tuple[Any, ...], value: Any) -> Rational | float:
+    """Return the exact value of the tree's draw that gives a draw of the program."""
     method = asked[0]
     if method == "uniform":
         return Fraction(value) - Fraction(float(asked[1]))
@@ -234,7 +308,8 @@ def _as_tree_draw(asked: tuple[Any, ...], value: Any) -> Rational:
         weights = [Fraction(weight) for weight in asked[1:]]
         middle: Fraction = (sum(weights[:value], Fraction(0)) + weights[value] / 2) / sum(weights, Fraction(0))
         return middle
-    return Fraction(value)
+    plain: Rational | float = value
+    return plain
 
 
 def _same_draws(leaf: Leaf, made: Sequence[tuple[tuple[Any, ...], Any]]) -> bool:
@@ -250,23 +325,26 @@ def _same_draws(leaf: Leaf, made: Sequence[tuple[tuple[Any, ...], Any]]) -> bool
     )
 
 
-def _same(read: Output, ran: Any, values: Mapping[str, Rational], widened: bool = False) -> bool:
-    """Whether an output of the tree, at these values, is one of the program, in type and value.
+def _same(read: Output, ran: Any, point: _Point, widened: bool = False) -> bool:
+    """Whether an output of the tree, at this point, is one of the program, in type and value.
 
     ``widened``: data that are real numbers were given as whole ones, so that an int may stand for a float.
     """
-    if isinstance(ran, np.generic):
-        ran = ran.item()
     kind = read[0]
     if kind == "exception":
         return isinstance(ran, Raised) and str(ran).removeprefix("raises ") == read[1]
     if widened and kind == "float" and type(ran) is int:
         ran = float(ran)
-    if kind != {type(None): "none"}.get(type(ran), type(ran).__name__):
+    if type(ran) is not _KINDS[kind]:
         return False
     if kind in ("int", "float"):
         if not isinstance(read[1], Linear):
             return bool(str(ran) == read[1])
+        if type(ran) is float and ran:
+            about, error = read[1].near(point.floats)
+            if abs(ran - about) + error <= 0.9 * _CLOSE * (1 + abs(about) - error):
+                return True  # whatever rounding did
+        values = point.exact
         exact = Fraction(read[1].at(values))
         size = max(
             abs(exact), *(abs(Fraction(number * values[name])) for name, number in read[1].terms.items()), Fraction(0)
@@ -276,11 +354,11 @@ def _same(read: Output, ran: Any, values: Mapping[str, Rational], widened: bool 
         return math.isfinite(ran) and abs(Fraction(ran) - exact) <= Fraction(_CLOSE) * (1 + size)
     if kind in ("list", "tuple"):
         members = read[1:]
-        return len(members) == len(ran) and all(_same(a, b, values, widened) for a, b in zip(members, ran, strict=True))
+        return len(members) == len(ran) and all(_same(a, b, point, widened) for a, b in zip(members, ran, strict=True))
     if kind == "dict":
         pairs = list(ran.items())
         return len(pairs) == len(read) - 1 and all(
-            _same(a, key, values, widened) and _same(b, value, values, widened)
+            _same(a, key, point, widened) and _same(b, value, point, widened)
             for (a, b), (key, value) in zip(read[1:], pairs, strict=True)
         )
     return kind == "none" or bool(ran == read[1])

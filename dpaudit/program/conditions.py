@@ -203,25 +203,8 @@ class Dependence:
         return self._scopes[node]
 
     def _scope_with(self, name: str, place: ast.AST) -> _Scope | None:
-        here: ast.AST | None = place
-        while here is not None:
-            if isinstance(here, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
-                for each in here.generators:
-                    if any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(each.target)):
-                        if any(part is place for part in ast.walk(each.iter)):
-                            break
-                        bound: dict[str, list[tuple[str, ast.AST | None]]] = {}
-                        _bind(each.target, each.iter, "item", bound)
-                        return _Scope(_NOWHERE, bound)
-            if isinstance(here, Function):
-                scope = self._scope(here)
-                arguments = here.args
-                names = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-                names += [each for each in (arguments.vararg, arguments.kwarg) if each is not None]
-                if name in scope.bound or any(each.arg == name for each in names):
-                    return scope
-            here = _parent(here)
-        return None
+        found = _binder(name, place)
+        return self._scope(found) if isinstance(found, Function) else found
 
     def function_of(self, code: types.CodeType) -> Function | None:
         """Return the function that a code object is of; None for other code, and where there is no source."""
@@ -230,7 +213,7 @@ class Dependence:
             return None
         found = [each for each in _functions(code.co_filename) if _starts(each) == code.co_firstlineno]
         if code.co_name == "<lambda>":
-            spans = [span for span in code.co_positions() if None not in span and span[2] != span[3]]
+            spans = [span for span in _spans(code) if None not in span and span[2] != span[3]]
             lambdas = [each for each in found if isinstance(each, ast.Lambda)]
             return next((each for each in lambdas if spans and all(_holds(each, span) for span in spans)), None)
         return next((each for each in found if getattr(each, "name", None) == code.co_name), None)
@@ -303,8 +286,15 @@ def _parsed(
     return tree, spans, functions
 
 
+_TEXTS: dict[str, tuple[list[str], str]] = {}  # of files, with the lines that they were made of
+
+
 def _source(name: str) -> str:
-    return "".join(linecache.getlines(name))
+    lines = linecache.getlines(name)
+    known = _TEXTS.get(name)
+    if known is None or known[0] is not lines:
+        known = _TEXTS[name] = lines, "".join(lines)
+    return known[1]
 
 
 def _tree(name: str) -> ast.Module | None:
@@ -325,8 +315,16 @@ def _span_of(node: Any) -> tuple[int, int, int, int]:
     return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
 
 
-def _span(code: types.CodeType, offset: int) -> tuple[int | None, int | None, int | None, int | None]:
-    return list(code.co_positions())[offset // 2]
+Span = tuple[int | None, int | None, int | None, int | None]
+
+
+def _span(code: types.CodeType, offset: int) -> Span:
+    return _spans(code)[offset // 2]
+
+
+@lru_cache(maxsize=4096)
+def _spans(code: types.CodeType) -> tuple[Span, ...]:
+    return tuple(code.co_positions())
 
 
 def _holds(node: Any, span: Any) -> bool:
@@ -417,6 +415,29 @@ def _bindings(function: Function) -> dict[str, list[tuple[str, ast.AST | None]]]
                 others = [each for each in node.args if not (isinstance(each, ast.Name) and each.id == name)]
                 bound[name] += [("value", each) for each in [*others, *(k.value for k in node.keywords)]]
     return bound
+
+
+@lru_cache(maxsize=65536)
+def _binder(name: str, place: ast.AST) -> Function | _Scope | None:
+    """Return the function, or the scope of a loop in an expression, that binds a name where it stands."""
+    here: ast.AST | None = place
+    while here is not None:
+        if isinstance(here, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
+            for each in here.generators:
+                if any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(each.target)):
+                    if any(part is place for part in ast.walk(each.iter)):
+                        break
+                    bound: dict[str, list[tuple[str, ast.AST | None]]] = {}
+                    _bind(each.target, each.iter, "item", bound)
+                    return _Scope(_NOWHERE, bound)
+        if isinstance(here, Function):
+            arguments = here.args
+            names = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+            names += [each for each in (arguments.vararg, arguments.kwarg) if each is not None]
+            if name in _bindings(here) or any(each.arg == name for each in names):
+                return here
+        here = _parent(here)
+    return None
 
 
 def _makes(node: ast.AST | None) -> bool:

@@ -13,7 +13,7 @@ import itertools
 import sys
 import sysconfig
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -27,6 +27,8 @@ STANDARD, _NUMPY = sysconfig.get_path("stdlib"), str(Path(np.__file__).parent)
 _SITE = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
 _SILENT = {"EXTENDED_ARG", "NOP", "CACHE", "RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "PUSH_NULL"}
 _ENDS = {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE", "YIELD_VALUE", "SEND", "INTERPRETER_EXIT"}
+_LEAVES = {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"}  # after which comes nothing
+_MAY_STOP = sys.version_info < (3, 13)  # from then on, to stop following one call stops others of the same function
 _COMPARED = {"COMPARE_OP", "TO_BOOL"}
 
 
@@ -36,17 +38,27 @@ class Ran:
 
     Attributes:
         names: the module's names that its code looks up.
-        offsets: the instructions.
-        arcs: which came after which.
+        steps: each instruction with the one before it; −1 at the start, and after an exception.
         concrete: the branches that something else than a comparison of unknown numbers decided, at least once.
         callers: who called it: the calling code, and where; None for dpaudit itself, and for a library.
+        is_known: whether it ran on known numbers, where all branches are concrete.
     """
 
     names: Mapping[str, Any]
-    offsets: set[int] = field(default_factory=set)
-    arcs: set[tuple[int, int]] = field(default_factory=set)
+    steps: set[tuple[int, int]] = field(default_factory=set)
     concrete: set[int] = field(default_factory=set)
     callers: set[tuple[types.CodeType | None, int]] = field(default_factory=set)
+    is_known: bool = False
+
+    @property
+    def offsets(self) -> set[int]:
+        """The instructions."""
+        return {here for _, here in self.steps}
+
+    @property
+    def arcs(self) -> set[tuple[int, int]]:
+        """Which came after which."""
+        return {step for step in self.steps if step[0] >= 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +78,21 @@ class Coverage:
         counter: counts the comparisons of unknown numbers so far; None where all numbers are known.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        """Follow a program, and what it calls in its own module and package."""
+    def __init__(self, function: Callable[..., Any], read: Coverage | None = None) -> None:
+        """Follow a program, and what it calls in its own module and package.
+
+        ``read``: what was read of it, where only what goes beyond that is of interest. From where nothing of interest
+        can come any more, a call is not followed.
+        """
+        self._read = self if read is None else read
+        self._open: dict[types.CodeType, tuple[int, frozenset[int]]] = {}
         self.ran: dict[types.CodeType, Ran] = {}
         self.counter: Callable[[], int] | None = None
         inner = _innermost(function)
         self._home = None if inner is None else _home_of(inner)
         self._module = None if inner is None else inner.__globals__
         self._own: dict[str, bool] = {}
+        self._foreign: set[str] = set()  # files whose code is not followed, whatever module runs it
         self._calls = 0
 
     @property
@@ -93,8 +112,12 @@ class Coverage:
     @contextmanager
     def following(self) -> Iterator[None]:
         """Follow what runs inside."""
-        before = sys.gettrace()
-        sys.settrace(self._entered)
+        before, foreign = sys.gettrace(), self._foreign
+
+        def entered(frame: types.FrameType, event: str, value: Any) -> Any:
+            return None if frame.f_code.co_filename in foreign else self._entered(frame, event, value)
+
+        sys.settrace(entered)
         try:
             yield
         finally:
@@ -106,6 +129,8 @@ class Coverage:
         if name[:1] == "<":  # made by some library, as the __init__ of a dataclass is, or typed in
             name = frame.f_globals.get("__file__") or (name if frame.f_globals is self._module else _OURS)
         if not self.is_own(name):
+            if name is code.co_filename:
+                self._foreign.add(name)
             return None
         self._calls += 1
         ran = self.ran.get(code)
@@ -118,13 +143,45 @@ class Coverage:
             ran.callers.add((back.f_code, back.f_lasti))
         else:
             ran.callers.add((None, -2))
-        follower = self._follower(code, ran)
+        still_open = self._open_from(code)
+        if not still_open:
+            return None
+        make = self._known_follower if self.counter is None else self._follower
+        follower = make(code, ran, still_open)
         frame.f_trace, frame.f_trace_lines = follower, False
         frame.f_trace_opcodes = True  # after f_trace: from Python 3.13 on it counts for frames that have one
         return follower
 
-    def _follower(self, code: types.CodeType, ran: Ran) -> Any:
-        offsets, arcs, concrete = ran.offsets, ran.arcs, ran.concrete
+    def _open_from(self, code: types.CodeType) -> frozenset[int]:
+        """Return the instructions from which something can run that did not run yet; none where all of it did."""
+        ran = self._read.ran.get(code)
+        size = 0 if ran is None else len(ran.steps)  # which only grow
+        known = self._open.get(code)
+        if known is None or known[0] != size:
+            known = self._open[code] = size, _open(code, set() if ran is None else ran.steps)
+        return known[1]
+
+    def _known_follower(self, code: types.CodeType, ran: Ran, still_open: frozenset[int]) -> Any:
+        """Follow one call on known numbers: as `_follower`, with less to look at."""
+        ran.is_known = True
+        note, last = ran.steps.add, -1
+
+        def follow(frame: types.FrameType, event: str, _: Any) -> Any:
+            nonlocal last
+            if event == "opcode":
+                here = frame.f_lasti
+                note((last, here))
+                last = here
+                if _MAY_STOP and here not in still_open:
+                    frame.f_trace_opcodes = False
+            elif event == "exception":
+                last = -1
+            return follow
+
+        return follow
+
+    def _follower(self, code: types.CodeType, ran: Ran, still_open: frozenset[int]) -> Any:
+        note, concrete = ran.steps.add, ran.concrete
         branches, compared = _shape(code).branches, _shape(code).compared
         last, decided, calls, pending = -1, self.decided, self._calls, -1
 
@@ -132,16 +189,16 @@ class Coverage:
             nonlocal last, decided, calls, pending
             if event == "opcode":
                 here = frame.f_lasti
-                offsets.add(here)
+                note((last, here))
                 once = self.decided == decided + 1 and self._calls == calls
                 if pending >= 0 and not once:  # the branch itself did not compare either
                     concrete.add(pending)
                 pending = -1
-                if last >= 0:
-                    arcs.add((last, here))
                 if here in branches and not (once and last in compared):
                     pending = here
                 last, decided, calls = here, self.decided, self._calls
+                if _MAY_STOP and here not in still_open:
+                    frame.f_trace_opcodes = False
             elif event == "exception":
                 last = pending = -1
             return follow
@@ -152,9 +209,9 @@ class Coverage:
         """Return where a run left what another coverage holds."""
         for code, ran in self.ran.items():
             known = other.ran.get(code)
-            shape = _shape(code)
+            shape, before = _shape(code), set() if known is None else known.offsets
             for offset in sorted(ran.offsets):
-                if known is None or offset not in known.offsets:
+                if known is None or offset not in before:
                     yield code, offset
                     break
             if known is not None:
@@ -167,17 +224,17 @@ class Coverage:
         """
         found = []
         for code, ran in self.ran.items():
-            shape = _shape(code)
-            for offset in sorted(ran.offsets):
+            shape, offsets, followed = _shape(code), ran.offsets, _followed(ran.steps)
+            for offset in sorted(offsets):
                 targets = shape.ways.get(offset, ())
                 if offset in shape.branches:
-                    taken = {to for at, to in ran.arcs if at == offset}
-                    if every or offset in ran.concrete or not taken:
+                    taken = followed.get(offset, set())
+                    if every or ran.is_known or offset in ran.concrete or not taken:
                         found += [Gap(code, offset, to) for to in targets if shape.heard(to) not in taken]
                 else:
-                    found += [Gap(code, offset, to) for to in targets if shape.heard(to) not in ran.offsets]
+                    found += [Gap(code, offset, to) for to in targets if shape.heard(to) not in offsets]
             for start, end, handler in shape.handlers:
-                if handler not in ran.offsets and any(start <= offset < end for offset in ran.offsets):
+                if handler not in offsets and any(start <= offset < end for offset in offsets):
                     found.append(Gap(code, start, None))
         return found
 
@@ -185,10 +242,10 @@ class Coverage:
         """Return functions that were made on the way, may be called by a name that ran, and never were."""
         found = []
         for code, ran in self.ran.items():
-            listed = _instructions(code)
+            listed, offsets = _instructions(code), ran.offsets
             for place, each in enumerate(listed):
                 made = each.argval if each.opname in ("LOAD_CONST", "RETURN_CONST") else None
-                if not isinstance(made, types.CodeType) or each.offset not in ran.offsets or made in self.ran:
+                if not isinstance(made, types.CodeType) or each.offset not in offsets or made in self.ran:
                     continue
                 if made.co_name.startswith("<") and made.co_name != "<lambda>":
                     continue
@@ -200,8 +257,9 @@ class Coverage:
     def _is_loaded(self, name: str, by: types.CodeType) -> bool:
         for code, ran in self.ran.items():
             if code.co_filename == by.co_filename:
+                offsets = ran.offsets
                 for each in _instructions(code):
-                    if each.opname.startswith("LOAD_") and each.argval == name and each.offset in ran.offsets:
+                    if each.opname.startswith("LOAD_") and each.argval == name and each.offset in offsets:
                         return True
         return name.startswith("__")
 
@@ -266,7 +324,7 @@ def _shape(code: types.CodeType) -> _Shape:
             ways[each.offset] = (after[each.offset], *target)
             if jumps:
                 branches.add(each.offset)
-    table = dis._parse_exception_table(code)  # type: ignore[attr-defined]
+    table = _handlers(code)
     names = {each.offset: each.opname for each in listed}
     caught = [each.offset for each in listed if each.opname == "CHECK_EXC_MATCH"]
     handlers = []
@@ -281,15 +339,64 @@ def _shape(code: types.CodeType) -> _Shape:
     return _Shape(ways, frozenset(branches), compared, tuple(handlers), silent)
 
 
-@contextmanager
-def unfollowed() -> Iterator[None]:
+def _followed(steps: Iterable[tuple[int, int]]) -> dict[int, set[int]]:
+    """Return what came after each instruction."""
+    found: dict[int, set[int]] = {}
+    for at, to in steps:
+        if at >= 0:
+            found.setdefault(at, set()).add(to)
+    return found
+
+
+def _open(code: types.CodeType, steps: set[tuple[int, int]]) -> frozenset[int]:
+    """Return the instructions from which a run can come to an instruction, or a way of a branch, without a step there.
+
+    An exception goes from any instruction that a handler covers to that handler; a generator goes on where it yielded.
+    """
+    shape, before = _shape(code), _before(code)
+    taken, offsets = _followed(steps), {here for _, here in steps}
+    found = {each.offset for each in _instructions(code) if each.opname not in _SILENT} - offsets
+    for branch in shape.branches & offsets:
+        if not taken.get(branch, set()).issuperset(map(shape.heard, shape.ways[branch])):
+            found.add(branch)
+    pending = list(found)
+    while pending:
+        new = before.get(pending.pop(), frozenset()) - found
+        found |= new
+        pending += new
+    return frozenset(found)
+
+
+@lru_cache(maxsize=4096)
+def _before(code: types.CodeType) -> Mapping[int, frozenset[int]]:
+    """Return from where each instruction may be come to."""
+    listed, handlers = _instructions(code), _handlers(code)
+    found: dict[int, set[int]] = {}
+    for here, then in itertools.zip_longest(listed, listed[1:]):
+        ends = here.opname in _LEAVES or (here.opname.startswith("JUMP") and "IF" not in here.opname)
+        ways = [] if ends or then is None else [then.offset]
+        if here.opcode in dis.hasjrel or here.opcode in dis.hasjabs:
+            ways.append(here.argval)
+        ways += [entry.target for entry in handlers if entry.start <= here.offset < entry.end]
+        for to in ways:
+            found.setdefault(to, set()).add(here.offset)
+    return {to: frozenset(froms) for to, froms in found.items()}
+
+
+def _handlers(code: types.CodeType) -> Any:
+    return dis._parse_exception_table(code)  # type: ignore[attr-defined]
+
+
+class Unfollowed:
     """Do something without following it, which would only take time."""
-    before = sys.gettrace()
-    if before is None:
-        yield
-        return
-    sys.settrace(None)
-    try:
-        yield
-    finally:
-        sys.settrace(before)
+
+    __slots__ = ("_before",)
+
+    def __enter__(self) -> None:
+        self._before = sys.gettrace()
+        if self._before is not None:
+            sys.settrace(None)
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            sys.settrace(self._before)

@@ -7,12 +7,15 @@ reason is a Farkas vector, multipliers under which the conditions add up to the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
 from dpaudit.program.simplex import Program, Rational, whole_where_possible
+
+_LEAST = 1e-290  # below it, rounding is no longer relative
 
 Sign = Literal[">", ">=", "="]
 Farkas = tuple[tuple[int, Fraction], ...]
@@ -22,12 +25,13 @@ Farkas = tuple[tuple[int, Fraction], ...]
 class Linear:
     """Σ coefficient·variable + constant; not to be changed."""
 
-    __slots__ = ("_key", "constant", "terms")
+    __slots__ = ("_floats", "_key", "constant", "terms")
 
     def __init__(self, terms: Mapping[str, Rational] | None = None, constant: Rational = 0) -> None:
         self.terms: dict[str, Rational] = {name: number for name, number in (terms or {}).items() if number}
         self.constant: Rational = constant
         self._key: tuple[frozenset[tuple[str, Rational]], Rational] | None = None
+        self._floats: tuple[tuple[tuple[str, float], ...], float] | None = None
 
     @classmethod
     def variable(cls, name: str) -> Linear:
@@ -66,6 +70,23 @@ class Linear:
             value += number * point[name]
         return value
 
+    def near(self, point: Mapping[str, float]) -> tuple[float, float]:
+        """Return about the value at a point, and how far from it the exact one is at most; not finite if unknown.
+
+        Each term is rounded three times and the sum once a term (Higham 2002, Accuracy and Stability of Numerical
+        Algorithms, equation 3.5); the bound is twice what follows, since its own sum is rounded too.
+        """
+        if self._floats is None:
+            rounded = tuple((name, as_float(number)) for name, number in self.terms.items())
+            self._floats = rounded, as_float(self.constant)
+        terms, value = self._floats
+        size = abs(value)
+        for name, number in terms:
+            part = number * point[name]
+            value += part
+            size += abs(part)
+        return value, size * (len(terms) + 4) * 2.0**-52 + _LEAST
+
     def along(self, direction: Mapping[str, Rational]) -> Rational:
         """Return by how much the value changes along a direction; variables that it does not name stay."""
         change: Rational = 0
@@ -91,6 +112,17 @@ class Linear:
         if self.constant or not parts:
             parts.append(str(self.constant))
         return " + ".join(parts).replace("+ -", "− ")
+
+
+def as_float(number: Rational | float) -> float:
+    """Return a float as it is, and a number as the nearest float; NaN where rounding would not be relative."""
+    if isinstance(number, float):
+        return number
+    try:
+        value = float(number)
+    except OverflowError:
+        return math.nan
+    return value if not number or abs(value) > _LEAST else math.nan
 
 
 @dataclass(frozen=True, slots=True)

@@ -306,6 +306,10 @@ class Unrolled(Tree):
     _length: int
     _paths: dict[tuple[int, ...], int]
 
+    def surely(self, point: Mapping[str, float], draws: Sequence[float]) -> Leaf | None:
+        """Leave it to `follow`: what a part is given is computed."""
+        return None
+
     def follow(self, point: dict[str, Rational], draws: Sequence[Rational]) -> tuple[Leaf | None, Fraction | None]:
         """Return the path of a run, over q0, q1, … and all its draws, and how close to another way it came."""
         machine = self._machine

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-from dpaudit.program.agreement import Compared
+from dpaudit.program.agreement import Compared, Given
 from dpaudit.program.budget import spend
 from dpaudit.program.draws import Tape
 from dpaudit.program.linear import Condition
@@ -54,6 +54,7 @@ def compare_regions(
     left = [leaf for leaf in tree.leaves if not leaf.is_null and leaf.node not in compared.seen]
     chosen = left if len(left) <= most else [left[len(left) * place // most] for place in range(most)]
     widest = max((float(draw.scale) for leaf in chosen for draw in leaf.draws), default=1.0)
+    given = []
     for place, leaf in enumerate(chosen):
         spend()
         for number, point in enumerate(_points(leaf, names, widest, rng)):
@@ -63,9 +64,9 @@ def compare_regions(
                 kinds.append(round)
             for kind in kinds:
                 values = {name: (round if names[name] else kind)(point[name]) for name in names}
-                compared.run(tree, program, _filled(data, values), values, parameters, tape, rng)
-        if leaf.node not in compared.seen:
-            compared.missed.append(leaf)
+                given.append(Given(_filled(data, values), values, tape))
+    compared.run(tree, program, given, parameters, rng)
+    compared.missed += [leaf for leaf in chosen if leaf.node not in compared.seen]
 
 
 def _float(value: float) -> float:

@@ -16,6 +16,7 @@ import math
 import operator
 import sysconfig
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from dpaudit.program.budget import spend
+from dpaudit.program.coverage import Unfollowed
 from dpaudit.program.linear import Linear
 from dpaudit.program.simplex import Rational, whole_where_possible
 
@@ -156,28 +158,21 @@ class Symbol:
     def __mul__(self, other: Any) -> Any:
         if type(other) in (str, list, tuple, bytes):
             return other * self.__index__()
-        found = self._other(other)
-        if type(found) is not Symbol:
-            return NotImplemented
-        whole = self.is_whole and found.is_whole
-        left, right = self._number(), found._number()
-        if right is not None and not (left is not None and not left):
-            zero = (self.zero if right else 0) * found._sign() if left is None else self._sign() * found._sign()
-            return self._made(self.expression.times(right), zero, is_whole=whole)
-        if left is not None:
-            zero = (found.zero if left else found._sign()) * self._sign()
-            return found._made(found.expression.times(left), zero, is_whole=whole)
-        return self._refuse("a product of two unknown numbers")
+        with _quietly(other):
+            found = self._other(other)
+            return _product(self, found) if type(found) is Symbol else NotImplemented
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
-        found = self._other(other)
-        return _quotient(self, found) if type(found) is Symbol else NotImplemented
+        with _quietly(other):
+            found = self._other(other)
+            return _quotient(self, found) if type(found) is Symbol else NotImplemented
 
     def __rtruediv__(self, other: Any) -> Any:
-        found = self._other(other)
-        return _quotient(found, self) if type(found) is Symbol else NotImplemented
+        with _quietly(other):
+            found = self._other(other)
+            return _quotient(found, self) if type(found) is Symbol else NotImplemented
 
     def __pow__(self, other: Any, modulus: Any = None) -> Any:
         return _exactly(self, other, operator.pow, "a power") if modulus is None else self._refuse("a modular power")
@@ -318,6 +313,7 @@ class Symbol:
         return self._refuse(f"numpy.{getattr(function, '__name__', function)}")
 
 
+_PLAIN = {Symbol, bool, int, float, Fraction}
 _UFUNCS: dict[str, Callable[..., Any]] = {
     "add": operator.add,
     "subtract": operator.sub,
@@ -335,14 +331,19 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
 }
 
 
+def _quietly(operand: Any) -> AbstractContextManager[None]:
+    """Leave unfollowed what is done with an operand that runs no code of the program."""
+    return Unfollowed() if type(operand) in _PLAIN else nullcontext()
+
+
 def _sum(left: Symbol, right: Any, sign: int) -> Any:
-    found = left._other(right)
-    if type(found) is not Symbol:
-        return NotImplemented
-    expression = left.expression + found.expression if sign > 0 else left.expression - found.expression
-    return left._made(
-        expression, _zero_of_sum(left, found, sign), is_whole=left.is_whole and found.is_whole, other=found
-    )
+    with _quietly(right):
+        found = left._other(right)
+        if type(found) is not Symbol:
+            return NotImplemented
+        expression = left.expression + found.expression if sign > 0 else left.expression - found.expression
+        zero, whole = _zero_of_sum(left, found, sign), left.is_whole and found.is_whole
+        return left._made(expression, zero, is_whole=whole, other=found)
 
 
 def _zero_of_sum(left: Symbol, right: Symbol, sign: int) -> int:
@@ -357,6 +358,18 @@ def _zero_of_sum(left: Symbol, right: Symbol, sign: int) -> int:
 def zero_sign(value: float) -> int:
     """Return the sign of a float where it is zero, and 1 for all others."""
     return -1 if value == 0 and math.copysign(1, value) < 0 else 1
+
+
+def _product(left: Symbol, right: Symbol) -> Symbol:
+    whole = left.is_whole and right.is_whole
+    one, other = left._number(), right._number()
+    if other is not None and not (one is not None and not one):
+        zero = (left.zero if other else 0) * right._sign() if one is None else left._sign() * right._sign()
+        return left._made(left.expression.times(other), zero, is_whole=whole)
+    if one is not None:
+        zero = (right.zero if one else right._sign()) * left._sign()
+        return right._made(right.expression.times(one), zero, is_whole=whole)
+    return left._refuse("a product of two unknown numbers")
 
 
 def _quotient(top: Symbol, bottom: Symbol) -> Symbol:
@@ -389,13 +402,14 @@ def _exactly(left: Any, right: Any, function: Callable[[Any, Any], Any], what: s
 
 
 def _compare(left: Symbol, right: Any, way: Any) -> Any:
-    found = left._other(right, or_inf=True)
-    if found is None:
-        return NotImplemented
-    if type(found) is not Symbol:  # every number that is read is finite
-        return _OPERATORS[way](0.0, found)
-    owner = found if left.expression.is_constant else left
-    return owner._noise.compare(left.expression - found.expression, way)
+    with _quietly(right):
+        found = left._other(right, or_inf=True)
+        if found is None:
+            return NotImplemented
+        if type(found) is not Symbol:  # every number that is read is finite
+            return _OPERATORS[way](0.0, found)
+        owner = found if left.expression.is_constant else left
+        return owner._noise.compare(left.expression - found.expression, way)
 
 
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {

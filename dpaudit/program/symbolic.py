@@ -16,8 +16,9 @@ import random
 import struct
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,14 +28,13 @@ from dpaudit.program.linear import Linear
 from dpaudit.program.outcome import Raised, raised
 from dpaudit.program.simplex import whole_where_possible
 from dpaudit.program.symbol import RefusedError, Symbol, line_of
-from dpaudit.program.tree import Leaf, Node, Output, Tree
+from dpaudit.program.tree import DEPTH, Leaf, Node, Output, Tree
 from dpaudit.program.unknown import RUNNING, AbandonedError, SymbolicError, SymbolicNoise, Unknown
 from dpaudit.program.watching import Watched
 
 __all__ = ["SymbolicError", "Unknown", "queries", "read"]
 
 MOST_LEAVES = 20_000
-_DEPTH = 20  # of an output
 
 
 def queries(length: int, *, integer: bool = False) -> list[Unknown]:
@@ -68,8 +68,8 @@ def read(
         count_path()
         decisions = pending.pop()
         noise = SymbolicNoise(nodes, decisions)
-        with nullcontext() if watched is None else watched.following(lambda noise=noise: noise.decided):  # type: ignore[misc]
-            leaf = _run(function, data, parameters, noise)
+        following = nullcontext() if watched is None else watched.following(partial(_decided, noise))
+        leaf = _run(function, data, parameters, noise, following)
         if watched is not None:
             watched.ended()
         if leaf is not None:
@@ -79,7 +79,7 @@ def read(
             raise SymbolicError(f"the program has more than {MOST_LEAVES:,} paths; give a smaller length")
         if not repeated and leaf is not None:
             again = SymbolicNoise(nodes, noise.decisions)
-            if _run(function, data, parameters, again) != leaf:
+            if _run(function, data, parameters, again, nullcontext()) != leaf:
                 raise SymbolicError("the program returns another output on the same draws; it must not keep a state")
             repeated = True
     if _global_state() != state:
@@ -94,12 +94,22 @@ def _global_state() -> tuple[Any, bytes]:
     return random.getstate(), pickle.dumps(np.random.get_state(legacy=False))  # noqa: NPY002
 
 
-def _run(function: Callable[..., Any], data: Any, parameters: Mapping[str, Any], noise: SymbolicNoise) -> Leaf | None:
-    """Read one path; None where it turns out to be none."""
+def _decided(noise: SymbolicNoise) -> int:
+    return noise.decided
+
+
+def _run(
+    function: Callable[..., Any],
+    data: Any,
+    parameters: Mapping[str, Any],
+    noise: SymbolicNoise,
+    following: AbstractContextManager[None],
+) -> Leaf | None:
+    """Read one path, followed; None where it turns out to be none."""
     given, exact = noise.given(data), {name: noise.given(value) for name, value in parameters.items()}
     before = _identities([given, exact])[1:]
     try:
-        output = _read_output(function, given, exact, noise)
+        output = _read_output(function, given, exact, noise, following)
     except AbandonedError:
         return noise.end(("none",), is_null=True)
     except RefusedError as refused:
@@ -109,22 +119,30 @@ def _run(function: Callable[..., Any], data: Any, parameters: Mapping[str, Any],
     return noise.end(output)
 
 
-def _read_output(function: Callable[..., Any], data: Any, parameters: dict[str, Any], noise: SymbolicNoise) -> Output:
+def _read_output(
+    function: Callable[..., Any],
+    data: Any,
+    parameters: dict[str, Any],
+    noise: SymbolicNoise,
+    following: AbstractContextManager[None],
+) -> Output:
     outer = sys.exception()
     token = RUNNING.set(noise)
     try:
-        try:
-            result = function(data, noise, **parameters)
-        except (TypeError, AttributeError, NotImplementedError, RecursionError) as error:
-            # most likely the program wants a real float where it was given an unknown number
-            frames = error.__traceback__
-            while frames is not None and frames.tb_next is not None:
-                frames = frames.tb_next
-            where = "" if frames is None else f"{line_of(frames.tb_frame)}: "
-            raise RefusedError(f"{where}raises {type(error).__name__}: {error}") from None
-        except (Exception, SystemExit) as error:
-            return ("exception", _exception_text(raised(error, outer), noise))
-        return _output(result, noise)
+        failed = None
+        with following:
+            try:
+                result = function(data, noise, **parameters)
+            except (TypeError, AttributeError, NotImplementedError, RecursionError) as error:
+                # most likely the program wants a real float where it was given an unknown number
+                frames = error.__traceback__
+                while frames is not None and frames.tb_next is not None:
+                    frames = frames.tb_next
+                where = "" if frames is None else f"{line_of(frames.tb_frame)}: "
+                raise RefusedError(f"{where}raises {type(error).__name__}: {error}") from None
+            except (Exception, SystemExit) as error:
+                failed = raised(error, outer)
+        return _output(result, noise) if failed is None else ("exception", _exception_text(failed, noise))
     finally:
         RUNNING.reset(token)
         noise.close()
@@ -150,7 +168,7 @@ def _exception_text(found: Raised, noise: SymbolicNoise) -> str:
 def _constant(value: Any, noise: SymbolicNoise, depth: int = 0) -> Any:
     """Return what an exception holds beside its text, in plain values."""
     kind = type(value)
-    if depth <= _DEPTH:
+    if depth <= DEPTH:
         if kind is Raised:
             details = ((name, _constant(member, noise, depth + 1)) for name, member in value.details)
             return Raised(value.kind, value.message, tuple(details))
@@ -166,8 +184,8 @@ def _constant(value: Any, noise: SymbolicNoise, depth: int = 0) -> Any:
 
 
 def _output(result: Any, noise: SymbolicNoise, depth: int = 0) -> Output:
-    if depth > _DEPTH:
-        noise.refuse(f"an output with more than {_DEPTH} levels")
+    if depth > DEPTH:
+        noise.refuse(f"an output with more than {DEPTH} levels")
     kind = type(result)
     if kind is Symbol:
         if not result.expression.is_constant:

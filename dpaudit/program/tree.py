@@ -12,7 +12,7 @@ Numbers without variables, and everything that is no number, are discrete; expre
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
@@ -23,6 +23,7 @@ from dpaudit.program.simplex import Rational
 Way = Literal["<", "<=", "=", ">=", ">"]
 Output = tuple[Any, ...]
 NOT_READ = -1
+DEPTH = 20  # of an output
 
 # the ways of a branch, and what each says of the expression
 TURNED: dict[Way, bool] = {"<": True, "<=": True, "=": False, ">=": False, ">": False}
@@ -174,6 +175,34 @@ class Tree:
 
     nodes: tuple[Node, ...]
     leaves: tuple[Leaf, ...]
+
+    def surely(self, point: Mapping[str, float], draws: Sequence[float]) -> Leaf | None:
+        """Return the leaf of a run where floats show for certain which it is; None where `follow` is to say."""
+        values, number, drawn = dict(point), 0, 0
+        while True:
+            node = self.nodes[number]
+            if isinstance(node, LeafNode):
+                return None if node.leaf.is_null else node.leaf
+            if isinstance(node, DrawNode):
+                if drawn == len(draws):
+                    return None
+                values[draw_name(drawn)] = draws[drawn]
+                drawn, number = drawn + 1, node.then
+            elif isinstance(node, CompareNode):
+                value, error = node.expression.near(values)
+                if not abs(value) > error:
+                    return None
+                number = next(n for way, n in node.ways.items() if way in ((">", ">=") if value > 0 else ("<", "<=")))
+            elif isinstance(node, ArgmaxNode):
+                found = [expression.near(values) for expression in node.expressions]
+                winner = max(range(len(found)), key=lambda place: found[place][0])
+                least = found[winner][0] - 2 * found[winner][1]
+                others = (value + 2 * error for place, (value, error) in enumerate(found) if place != winner)
+                if not all(least > other for other in others):
+                    return None
+                number = node.then[winner]
+            else:
+                return None
 
     def follow(self, point: dict[str, Rational], draws: Sequence[Rational]) -> tuple[Leaf | None, Fraction | None]:
         """Return the leaf of a run (None where it is dead or null), and how close to another way it came.

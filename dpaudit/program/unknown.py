@@ -19,7 +19,7 @@ import numpy as np
 
 from dpaudit.errors import UsageError
 from dpaudit.program.budget import count_branch, spend
-from dpaudit.program.coverage import unfollowed
+from dpaudit.program.coverage import Unfollowed
 from dpaudit.program.linear import Condition, Linear, contradiction
 from dpaudit.program.noise import Noise
 from dpaudit.program.simplex import whole_where_possible
@@ -258,10 +258,7 @@ class SymbolicNoise(Noise):
         """Return why no run takes a way with these conditions, or None."""
         if self._some_variable_decides(conditions):
             return None
-        with unfollowed():
-            return contradiction(
-                [*self._conditions, *conditions, *supports(self._draws)], continuous_names(self._draws)
-            )
+        return contradiction([*self._conditions, *conditions, *supports(self._draws)], continuous_names(self._draws))
 
     def _some_variable_decides(self, conditions: list[Condition]) -> bool:
         """Whether a variable that is new here makes all conditions true, whatever the others are."""
@@ -281,11 +278,12 @@ class SymbolicNoise(Noise):
         """Decide whether the expression is <, ≤, =, ≥ or > 0."""
         if expression.is_constant:
             return way_condition(expression, way).holds({})
-        self.ensure_own(self)
-        ways = _WAYS[way]
-        conditions = {each: [way_condition(expression, each)] for each in ways}
-        taken: Way = self._decide(CompareNode(expression, dict.fromkeys(ways, NOT_READ)), ways, conditions)
-        return taken == way
+        with Unfollowed():
+            self.ensure_own(self)
+            ways = _WAYS[way]
+            conditions = {each: [way_condition(expression, each)] for each in ways}
+            taken: Way = self._decide(CompareNode(expression, dict.fromkeys(ways, NOT_READ)), ways, conditions)
+            return taken == way
 
     def argmax(self, values: Sequence[Any]) -> int:
         """Decide which is the first largest value: one branch."""
@@ -300,10 +298,11 @@ class SymbolicNoise(Noise):
         expressions = tuple(value.expression for value in found)  # type: ignore[union-attr]
         if any((a - b).is_constant for place, a in enumerate(expressions) for b in expressions[:place]):
             return super().argmax(values)
-        ways = range(len(values))
-        conditions = {way: argmax_conditions(expressions, way) for way in ways}
-        winner: int = self._decide(ArgmaxNode(expressions, [NOT_READ] * len(values)), ways, conditions)
-        return winner
+        with Unfollowed():
+            ways = range(len(values))
+            conditions = {way: argmax_conditions(expressions, way) for way in ways}
+            winner: int = self._decide(ArgmaxNode(expressions, [NOT_READ] * len(values)), ways, conditions)
+            return winner
 
     def ensure_zero(self, value: Symbol) -> None:
         """Refuse a float that may be −0.0 with some probability: whoever sees it tells it from 0.0."""
@@ -354,16 +353,17 @@ class SymbolicNoise(Noise):
     def _draw(self, method: str, *arguments: Any) -> Any:
         if method not in _KNOWN:
             self.refuse(f"noise.{method}, which no shift of the draws carries over at a bounded cost")
-        exact = tuple(map(Fraction, arguments))
-        asked = (method, *exact)
-        if method == "uniform":
-            return self._record(Draw("uniform", exact[1] - exact[0], asked)) + exact[0]
-        if method == "bernoulli":
-            if exact[0] in (0, 1):  # for all that this draw is worth, it is made: runs are compared draw by draw
-                self._record(Draw("uniform", Fraction(1), asked))
-                return bool(exact[0])
-            return self._record(Draw("uniform", Fraction(1), asked)) < exact[0]
-        return self._record(Draw(method, exact[0], asked))
+        with Unfollowed():
+            exact = tuple(map(Fraction, arguments))
+            asked = (method, *exact)
+            if method == "uniform":
+                return self._record(Draw("uniform", exact[1] - exact[0], asked)) + exact[0]
+            if method == "bernoulli":
+                if exact[0] in (0, 1):  # for all that this draw is worth, it is made: runs are compared draw by draw
+                    self._record(Draw("uniform", Fraction(1), asked))
+                    return bool(exact[0])
+                return self._record(Draw("uniform", Fraction(1), asked)) < exact[0]
+            return self._record(Draw(method, exact[0], asked))
 
     def choice(self, options: Sequence[Any], weights: Sequence[Any] | None = None) -> Any:
         """Choose by comparing a uniform draw with the sums of the weights."""

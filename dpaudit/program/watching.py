@@ -30,15 +30,18 @@ class Watched:
     """
 
     def __init__(self, function: Callable[..., Any], parameters: Iterable[str], *, is_fold: bool = False) -> None:
-        self.coverage, self.runs = Coverage(function), Coverage(function)
+        self.coverage = Coverage(function)
+        self.runs = Coverage(function, self.coverage)
         self._function, self._parameters, self._is_fold = function, tuple(parameters), is_fold
         self._state: State | None = None
         self._followed = self._calls = 0
         self._is_whole = False
+        self._looked: tuple[int, int] | None = None  # what had run when gaps were looked for
+        self._known: tuple[tuple[int, int], Dependence] | None = None
 
     def begin(self) -> None:
         """Say that another part of the program is read from here on."""
-        self._is_whole, self._followed = False, 0
+        self._is_whole, self._followed, self._looked = False, 0, None
 
     def following(self, decided: Callable[[], int] | None = None) -> AbstractContextManager[None]:
         """Follow one path, as long as there are gaps; ``decided`` counts its comparisons of unknown numbers."""
@@ -51,7 +54,10 @@ class Watched:
             self._state = State(self.coverage, self._function)
         self._followed += 1
         if not self._is_whole and self._followed & (self._followed - 1) == 0:
-            self._is_whole = not self._gaps(every=True)
+            ran = self.coverage.ran.values()
+            size = sum(len(each.steps) for each in ran), sum(len(each.callers) for each in ran)
+            if size != self._looked:  # else nothing new ran, and the gaps are the same
+                self._is_whole, self._looked = not self._gaps(every=True), size
 
     def changed(self) -> str | None:
         """Return the name of what the program keeps between calls and changes, if there is such a thing."""
@@ -88,7 +94,11 @@ class Watched:
         return (*found, *strange(self.coverage, self._dependence()))
 
     def _dependence(self) -> Dependence:
-        return Dependence(self.coverage, self._parameters, is_fold=self._is_fold)
+        ran = self.coverage.ran.values()
+        size = len(ran), sum(len(each.callers) for each in ran)  # which only grow, and are all that it hangs on
+        if self._known is None or self._known[0] != size:
+            self._known = size, Dependence(self.coverage, self._parameters, is_fold=self._is_fold)
+        return self._known[1]
 
     def _gaps(self, *, every: bool = False) -> list[str]:
         """Return the gaps that the scope does not decide; ``every``: also where only numbers decided so far."""

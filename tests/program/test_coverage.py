@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+import numpy as np
 import pytest
 
 from dpaudit.program.agreement import Compared
 from dpaudit.program.regions import compare_regions
+from dpaudit.program.scalar import ScalarNoise
 from dpaudit.program.symbolic import SymbolicError, queries, read
 from dpaudit.program.watching import Watched
 
@@ -99,3 +103,119 @@ def test_a_region_that_no_run_can_come_to_is_missed():
     compared = Compared()
     compare_regions(tree, thinner, queries(2), {"width": 1e-300}, compared)
     assert len(compared.missed) == 1
+
+
+# --- what need not be followed any more ------------------------------------------------------------------------
+
+
+def level(data, noise):
+    x = data[0] + noise.laplace(1)
+    return "high" if x > 1 else "low"
+
+
+def noise():
+    return ScalarNoise(np.random.default_rng(1))
+
+
+def test_a_run_of_code_that_was_read_whole_is_not_followed():
+    _, watched = read_whole(level)
+    made = noise()
+    with watched.runs.following():
+        assert level([50.0], made) == "high"
+    assert [ran.steps for ran in watched.runs.ran.values()] == [set()]
+
+
+def late_in_a_loop(data, noise, *, mode):
+    for each in data:
+        if mode == each:
+            return "another"
+    return bool(data[0] + noise.laplace(1) > 0)
+
+
+def in_a_handler(data, noise, *, mode):
+    try:
+        if (1.0 if mode else 0.5) > 0.75:
+            float("none")
+    except ValueError:
+        return "another"
+    return bool(data[0] + noise.laplace(1) > 0)
+
+
+def in_a_generator(data, noise, *, mode):
+    def each():
+        yield 1
+        yield 2
+        if mode:
+            yield 3
+
+    return sum(each()), bool(data[0] + noise.laplace(1) > 0)
+
+
+def in_a_recursion(data, noise, *, mode):
+    def down(depth):
+        if depth == 0:
+            return 0
+        below = down(depth - 1)
+        if mode and depth == 2:
+            return 10
+        return below + 1
+
+    return down(3), bool(data[0] + noise.laplace(1) > 0)
+
+
+def in_a_function_that_was_never_called(data, noise, *, mode):
+    def other():
+        return "another"
+
+    return other() if mode else bool(data[0] + noise.laplace(1) > 0)
+
+
+def after_a_context(data, noise, *, mode):
+    with suppress(ZeroDivisionError):
+        1 / (0 if mode else 1)
+        return bool(data[0] + noise.laplace(1) > 0)
+    return "another"
+
+
+def by_a_second_way(data, noise, *, mode):
+    kind = "a" if mode == 0 else "b" if mode == 1 else "c"
+    return kind == "a" or bool(data[0] + noise.laplace(1) > 0)
+
+
+HIDDEN = [
+    (late_in_a_loop, None, 5.0),
+    (in_a_handler, False, True),
+    (in_a_generator, False, True),
+    (in_a_recursion, False, True),
+    (in_a_function_that_was_never_called, False, True),
+    (after_a_context, False, True),
+    (by_a_second_way, 1, 2),
+    (by_a_second_way, 0, 1),
+]
+
+
+@pytest.mark.parametrize("stops", [True, False])
+@pytest.mark.parametrize(("program", "read_as", "run_as"), HIDDEN)
+def test_a_run_that_leaves_what_was_read_is_named_however_late(program, read_as, run_as, stops, monkeypatch):
+    if not stops:
+        monkeypatch.setattr("dpaudit.program.coverage._MAY_STOP", False)
+    _, watched = read_whole(program, mode=read_as)
+    made = noise()
+    for _ in range(3):  # runs as they were read
+        with watched.runs.following():
+            program([5.0, 5.0], made, mode=read_as)
+    assert not any(said.endswith("which a run came through") for said in watched.open())
+    with watched.runs.following():
+        program([5.0, 5.0], made, mode=run_as)
+    assert any(said.endswith("which a run came through") for said in watched.open())
+
+
+@pytest.mark.parametrize("program", sorted({each[0] for each in HIDDEN}, key=lambda each: each.__name__))
+def test_gaps_are_the_same_where_every_call_is_followed_to_its_end(program, monkeypatch):
+    _, some = read_whole(program, mode=0)
+    monkeypatch.setattr("dpaudit.program.coverage._MAY_STOP", False)
+    monkeypatch.setattr("dpaudit.program.coverage._open", lambda code, steps: frozenset({-1}))
+    _, whole = read_whole(program, mode=0)
+    assert some.coverage.gaps(every=True) == whole.coverage.gaps(every=True)
+    assert some.coverage.gaps() == whole.coverage.gaps()
+    assert some.open() == whole.open()
