@@ -28,10 +28,7 @@ _SITE = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
 _SILENT = {"EXTENDED_ARG", "NOP", "CACHE", "RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "PUSH_NULL"}
 _ENDS = {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE", "YIELD_VALUE", "SEND", "INTERPRETER_EXIT"}
 _LEAVES = {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"}  # after which comes nothing
-_MAY_STOP = sys.version_info < (
-    3,
-    12,
-)  # later, instructions are followed by function: who stops one call may stop others
+_MAY_STOP = sys.version_info < (3, 12)  # later versions follow by function: who stops one call may stop others
 _COMPARED = {"COMPARE_OP", "TO_BOOL"}
 
 
