@@ -18,7 +18,7 @@ from dpaudit.program.batch import run_batch
 from dpaudit.program.outcome import run_once
 from dpaudit.program.scalar import ScalarNoise
 
-RUNS = 6_000
+RUNS = 2_000
 PROGRAMS = [name for name in mechanisms.__all__ if getattr(mechanisms, name).shape is Shape.PROGRAM]
 
 
