@@ -105,10 +105,10 @@ def limits_of(seconds: float | None, memory: float | None) -> Limits | None:
 
 def refuse_other(evidence: Evidence, **asked: Any) -> None:
     """Raise `UsageError` where evidence that was handed over answers another question than was asked."""
-    from dpaudit.answered import other_question
+    from dpaudit.answered import Asked, other_question
     from dpaudit.errors import UsageError
 
-    why = other_question(evidence, **asked)
+    why = other_question(evidence, Asked(**asked))
     if why is not None:
         raise UsageError(
             f"there is no verdict: what was handed over answers another question: {why}. What a target does to its "

@@ -27,7 +27,6 @@ from dpaudit.documents import plain_value
 from dpaudit.errors import InvalidRunsError, Notice, UsageError
 from dpaudit.evidence import Evidence
 from dpaudit.function import Mechanism, Shape
-from dpaudit.game.play import Watch
 from dpaudit.installed import installed_version
 from dpaudit.loading import public_name
 from dpaudit.looking import look
@@ -292,11 +291,10 @@ def _carry_out(
     of_curve = (1 - question.confidence) / pairs
     further = partial(choose_statements, error=of_curve, learn=question.learn) if curve else None
     for pair in range(pairs):
-        watch = Watch()
         share = total // pairs + (1 if pair < total % pairs else 0)
         done = learning + measuring
         told = partial(_tell, listen, "learning", done, total)
-        learned = learn(question, pair, share, budget, error, watch, told, further)
+        learned = learn(question, pair, share, budget, error, told, further)
         question = replace(question, made_as=learned.made_as)  # from here on, the second look too
         learning, done = learning + learned.runs, done + learned.runs
         ahead = share - learned.runs
@@ -308,7 +306,7 @@ def _carry_out(
             ahead = question.fixed[pair][1]
         if budget is not None or question.fixed:
             fixed.append((learned.runs, ahead))
-        measured = measure(question, pair, learned, ahead, watch, partial(_tell, listen, "measuring", done, total))
+        measured = measure(question, pair, learned, ahead, partial(_tell, listen, "measuring", done, total))
         measuring += ahead
         attempts += [
             _attempt(question, pair, choice, counts, error)
@@ -490,6 +488,7 @@ def _invalid(question: Question, target: Target, reason: str, learning: int, mea
         histogram=None,
         versions=versions_of(mechanism=question.mechanism),
         low_bits=question.floating_point if question.reads_low_bits else "ignore",
+        learn=question.learn,
         reproducible=question.reproducible,
         observed=question.observe,
         types=question.types,

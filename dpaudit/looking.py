@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dpaudit.bounds.looks import FirstLook, first_look, second_look, second_method
 from dpaudit.event import Event
 from dpaudit.game.blocks import Purpose
-from dpaudit.game.play import Watch
 from dpaudit.members import Attempt, SecondLook
 from dpaudit.process import second_look_begins
 from dpaudit.question import Question
@@ -77,7 +76,6 @@ def _again(
         bound.event,
         runs,
         Purpose.SECOND_LOOK,
-        Watch(),
         graded=isinstance(bound.weight, tuple),
         width=width(attempt.pair),
         tell=told,

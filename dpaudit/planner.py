@@ -188,12 +188,12 @@ class _Look:
     @classmethod
     def at(cls, question: Question, claim: Claim, pair: int, runs: int, listen: Listener | None = None) -> _Look:
         error = (1 - question.confidence) / len(question.pairs)
-        watch = Watch()
+        question = replace(question, watch=Watch())  # a smaller audit draws the same runs again
         tell = partial(_tell, listen, pair * runs, len(question.pairs) * runs)
-        learned = learn(question, pair, runs, None, error, watch, partial(tell, "learning", 0))
+        learned = learn(question, pair, runs, None, error, partial(tell, "learning", 0))
         clock = time.perf_counter()
         ahead = max(runs - learned.runs, LEAST_RUNS)
-        measured = measure(question, pair, learned, ahead, watch, partial(tell, "measuring", learned.runs))
+        measured = measure(question, pair, learned, ahead, partial(tell, "measuring", learned.runs))
         speed = ahead / max(time.perf_counter() - clock, 1e-9)
         made = learned.runs + ahead
         planned = question.rule.planned / question.rule.error

@@ -29,7 +29,6 @@ from dpaudit.event import Event
 from dpaudit.evidence import Evidence
 from dpaudit.function import Mechanism, Shape
 from dpaudit.game.blocks import Purpose
-from dpaudit.game.play import Watch
 from dpaudit.loading import load
 from dpaudit.looking import look
 from dpaudit.members import Attempt, Bound, Comparison, Counterexample, Proof, Verdict, round_outward
@@ -459,7 +458,7 @@ def _foreseen(question: Question, claim: Claim, evidence: Evidence) -> Evidence:
 
 def _measured(question: Question, event: Event, chances: Sequence[float], runs: int, error: float) -> Bound:
     """Count an event that is known beforehand on fresh runs."""
-    counts = measure_event(question, 0, event, runs, Purpose.WITNESS, Watch())
+    counts = measure_event(question, 0, event, runs, Purpose.WITNESS)
     p, q = (min(max(chance, 1 / runs), 1 - 1 / runs) for chance in chances)
     weight = float(f"{event_weight(p, q, (runs / 2, runs / 2), question.notion):.6g}")
     confidence = 1 - error
@@ -485,6 +484,6 @@ def _again(question: Question, sampled: Bound, runs: int, upper: float) -> bool:
     """Measure a bound that contradicts a proof afresh, at a much smaller error: whether it still does."""
     assert sampled.event is not None and sampled.pair is not None
     second_look_begins()
-    counts = measure_event(question, sampled.pair, sampled.event, runs, Purpose.CONFIRMING, Watch())
+    counts = measure_event(question, sampled.pair, sampled.event, runs, Purpose.CONFIRMING)
     method = sampled.method.replace("enumerated ", "")  # which is for few runs, and these are more
     return lower_bound(method, counts, claim=question.notion, weight=sampled.weight, error=_AGAIN) > upper

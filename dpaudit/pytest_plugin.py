@@ -52,14 +52,29 @@ def _exactly(number: float) -> int:
     return int(number)
 
 
-def _chance(text: str) -> float:
+def _confidence(text: str) -> float:
+    from dpaudit.chances import refuse_confidence
+
+    return _chance(text, refuse_confidence)
+
+
+def _false_alarm(text: str) -> float:
+    from dpaudit.chances import refuse_false_alarm
+
+    return _chance(text, refuse_false_alarm)
+
+
+def _chance(text: str, refuse: Callable[[Any], None]) -> float:
     """Read a confidence, or the chance of a false alarm."""
     try:
-        if 0 < float(text) < 1:
-            return float(text)
+        number = float(text)
     except ValueError:
-        pass
-    raise argparse.ArgumentTypeError(f"{text!r} does not lie between 0 and 1; write 0.95, or 0.001")
+        raise argparse.ArgumentTypeError(f"{text!r} does not lie between 0 and 1; write 0.95, or 0.001") from None
+    try:
+        refuse(number)
+    except ValueError as error:  # a `UsageError` is one
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return number
 
 
 def _policy(text: str) -> str:
@@ -72,8 +87,8 @@ def _policy(text: str) -> str:
 _SETTINGS: dict[str, tuple[Callable[[str], Any], Any, str]] = {
     "runs": (_whole, 100_000, "executions of each audit in all"),
     "seed": (_whole, None, "the root of every random draw; by default a fresh one, which a failure states"),
-    "confidence": (_chance, 0.95, "confidence of each audit's bounds"),
-    "false_alarm": (_chance, 1e-3, "chance that a mechanism that keeps its claim is called VIOLATED"),
+    "confidence": (_confidence, 0.95, "confidence of each audit's bounds"),
+    "false_alarm": (_false_alarm, 1e-3, "chance that a mechanism that keeps its claim is called VIOLATED"),
     "inconclusive": (_policy, "fail", "what becomes of a test whose runs could not have shown a violation: fail, pass"),
     "html": (str, None, f"write the page of every audit into this folder (of failures alone: {_PAGES})"),
 }

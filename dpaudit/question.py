@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from dpaudit.attack import learner
 from dpaudit.bounds.looks import FALSE_ALARM, Rule
+from dpaudit.chances import refuse_confidence, refuse_false_alarm
 from dpaudit.errors import UsageError
 from dpaudit.function import Mechanism, Shape
 from dpaudit.game.blocks import Game
 from dpaudit.game.copies import why_alone
 from dpaudit.game.forms import refuse_types
+from dpaudit.game.play import Watch
 from dpaudit.game.sitting import Sitting
 from dpaudit.game.timed import observed
 from dpaudit.loading import load
@@ -81,6 +83,7 @@ class Question:
     sitting: Sitting | None = None  # what goes on beside the runs
     false_alarm: float = FALSE_ALARM  # how often a mechanism that keeps its claim may be called violated
     made_as: Shape | None = None  # the shape that runs are made in, where that was found not to be the function's own
+    watch: Watch = field(default_factory=Watch, compare=False, repr=False)  # over all runs
 
     def about(self, pair: tuple[Any, Any]) -> Question:
         """Return the same question about a pair that was found; raises `UsageError` where it is not neighbouring."""
@@ -195,24 +198,6 @@ def refuse_unavailable(*, sequential: bool, curve: bool, floating_point: str, ob
         raise UsageError(
             "a sequential audit does not examine the low-order bits, so that they cannot decide; leave out "
             "floating_point='verdict', or sequential=True"
-        )
-
-
-def refuse_confidence(confidence: Any) -> None:
-    """Raise `UsageError` for what is no confidence, and for one so small that any bound may be wrong, in floats."""
-    number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
-    if not number or not 0 < confidence < 1:
-        raise UsageError(f"confidence lies strictly between 0 and 1, such as 0.95, not {confidence!r}")
-    if 1 - confidence >= 1:
-        raise UsageError(f"a confidence of {confidence!r} is none: every bound may be wrong; say 0.95")
-
-
-def refuse_false_alarm(false_alarm: Any) -> None:
-    """Raise `UsageError` for what is no chance."""
-    if isinstance(false_alarm, bool) or not isinstance(false_alarm, int | float) or not 0 < false_alarm < 1:
-        raise UsageError(
-            "false_alarm is the chance that a mechanism that keeps its claim is called violated, strictly between 0 "
-            f"and 1, such as 0.001, not {false_alarm!r}"
         )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -451,7 +451,8 @@ _OPAQUE = "code that the function calls has changed, or its runs depend on somet
 def _measured(question: Question, attempt: Attempt) -> Counts:
     bound = attempt.bound
     assert bound.counts is not None and bound.event is not None
-    return measure_event(question, attempt.pair, bound.event, sum(bound.counts.runs), Purpose.CONFIRMING, Watch())
+    question = replace(question, watch=Watch())  # all attempts on a pair are counted on the same draws
+    return measure_event(question, attempt.pair, bound.event, sum(bound.counts.runs), Purpose.CONFIRMING)
 
 
 def _recount(question: Question, number: int, attempt: Attempt, after: Counts, tests: int) -> Recount:

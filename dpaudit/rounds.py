@@ -12,20 +12,31 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from dpaudit.attack import Choice, Partition, choose, choose_low_bits, count_event, in_degrees
+from dpaudit.attack import Choice, Partition, choose, choose_low_bits, count_event, identities, in_degrees
 from dpaudit.errors import UsageError
 from dpaudit.event import Event
 from dpaudit.function import Shape
 from dpaudit.game.blocks import Block, Purpose, blocks_of, ramp_of
 from dpaudit.game.copies import why_alone
 from dpaudit.game.outputs import Outputs, concatenate
-from dpaudit.game.play import Watch, play, repeats
+from dpaudit.game.play import play, repeats
 from dpaudit.game.runs import RaisedTogetherError
+from dpaudit.game.timed import untimed
 from dpaudit.game.trial import first_exception
 from dpaudit.members import Counts, Histogram
 from dpaudit.picture import histogram_cells
 from dpaudit.question import LEAST_RUNS, Question
-from dpaudit.steady import Cells, Noted, Steady, are_constant, by_event, refuse_unsteady, steadiness
+from dpaudit.steady import (
+    Cells,
+    Noted,
+    Steady,
+    are_constant,
+    by_event,
+    outputs_in,
+    refuse_repeated,
+    refuse_unsteady,
+    steadiness,
+)
 
 _LEARNING_SHARE, _LATER_SHARE, _DEMANDING_SHARE, _FEW_VALUES_SHARE = 0.25, 0.2, 0.4, 0.35
 _SETTLING_RUNS = {Shape.SAMPLER: 256, Shape.SEEDED: 8}  # before all others, twice
@@ -120,7 +131,6 @@ def learn(
     runs: int,
     budget: float | None,
     error: float,
-    watch: Watch,
     tell: Tell,
     further: Further | None = None,
 ) -> Learned:
@@ -131,9 +141,9 @@ def learn(
     chooses what is to be measured beside.
     """
     try:
-        return _learn(question, pair, runs, budget, error, watch, tell, further)
+        return _learn(question, pair, runs, budget, error, tell, further)
     except RaisedTogetherError:
-        return _learn(replace(question, made_as=Shape.SEEDED), pair, runs, budget, error, watch, tell, further)
+        return _learn(replace(question, made_as=Shape.SEEDED), pair, runs, budget, error, tell, further)
 
 
 def _learn(
@@ -142,7 +152,6 @@ def _learn(
     runs: int,
     budget: float | None,
     error: float,
-    watch: Watch,
     tell: Tell,
     further: Further | None,
 ) -> Learned:
@@ -154,7 +163,7 @@ def _learn(
     wanted = question.fixed[pair][0] if question.fixed else _LATER_CAP
     wanted = wanted if budget is not None else min(max(int(share * runs), LEAST_RUNS // 2), _LATER_CAP)
     first = ramp_of(shape, Purpose.LEARNING, pair, wanted)[:1]
-    sides, reason = _gather(question, first, watch, tell, None)
+    sides, reason = _gather(question, first, tell, None)
     outputs = joined(sides)
     width = numbers_a_run(outputs)
     simple = question.notion.delta == 0 and width == 1 and len(outputs[0].forms) == 1
@@ -164,7 +173,7 @@ def _learn(
     blocks = ramp_of(shape, Purpose.LEARNING, pair, wanted, width)[1:]
     if nothing_ran(outputs):  # a few more say whether anything ever comes: what is rare may be all there is
         early = list(itertools.takewhile(lambda block: block.size <= _EARLY, blocks))
-        more, slow = _gather(question, early, watch, tell, None)
+        more, slow = _gather(question, early, tell, None)
         sides, reason, blocks = sides + more, reason or slow, blocks[len(early) :]
         refuse_if_nothing_ran(question, pair, joined(sides))
     before = sum(len(side0) + len(side1) for side0, side1 in sides)
@@ -172,13 +181,13 @@ def _learn(
     def told(done: int, total: int) -> None:
         tell(before + done, before + total)
 
-    more, slow = _gather(question, blocks, watch, told, None if budget is None else 0.25 * budget)
+    more, slow = _gather(question, blocks, told, None if budget is None else 0.25 * budget)
     outputs, reason = joined(sides + more), reason or slow
     if budget is None:
         before = len(outputs[0]) + len(outputs[1])
         extra = min(int(_share(outputs, runs) * runs), cap) - before
         rest = blocks_of(shape, Purpose.LEARNING, pair, max(extra, 0), len(first) + len(blocks), width)
-        sides, slow = _gather(question, rest, watch, told, None)
+        sides, slow = _gather(question, rest, told, None)
         outputs, reason = joined([outputs, *sides]), reason or slow
     refuse_if_nothing_ran(question, pair, outputs)
     used = len(outputs[0]) + len(outputs[1])
@@ -187,7 +196,11 @@ def _learn(
     choices, picture = choose(
         outputs[0], outputs[1], claim=question.notion, measuring=ahead, error=error, learn=question.learn
     )
-    steady = None if shape is Shape.PROGRAM else steadiness(outputs, question.observe)
+    steady = None
+    if shape is not Shape.PROGRAM:
+        steady = steadiness(outputs, question.observe)
+        first_runs = (untimed(side) if question.observe else side for side in outputs)
+        refuse_repeated(question.watch, pair, [identities(side.first(_PICTURE_RUNS // 2)) for side in first_runs])
     low_bits = None
     if question.reads_low_bits:
         low_bits = choose_low_bits(
@@ -210,7 +223,6 @@ def numbers_a_run(outputs: tuple[Outputs, Outputs]) -> int:
 def _gather(
     question: Question,
     blocks: list[Block],
-    watch: Watch,
     tell: Tell,
     seconds: float | None,
 ) -> tuple[list[tuple[Outputs, Outputs]], str | None]:
@@ -220,7 +232,7 @@ def _gather(
     done, total = 0, sum(block.size for block in blocks)
     groups = [blocks] if seconds is None else [[block] for block in blocks]
     for group in groups:
-        for played in play(question.game, group, both_sides, workers=question.workers, watch=watch):
+        for played in play(question.game, group, both_sides, workers=question.workers, watch=question.watch):
             gathered.append(played.result)
             reason = reason or played.fell_back
             done += played.block.size
@@ -264,7 +276,6 @@ def measure(
     pair: int,
     learned: Learned,
     runs: int,
-    watch: Watch,
     tell: Tell,
 ) -> Measured:
     """Run fresh runs against the frozen choices, keeping counts only.
@@ -294,9 +305,9 @@ def measure(
                 blocks[:drawn],
                 _Tally(events + low_bits, (*graded, learned.picture), learned.steady),
                 workers=question.workers,
-                watch=watch,
+                watch=question.watch,
             ),
-            play(question.game, blocks[drawn:], _Tally(events, graded), workers=question.workers, watch=watch),
+            play(question.game, blocks[drawn:], _Tally(events, graded), workers=question.workers, watch=question.watch),
         )
     ):
         hits, cells, notes = played.result
@@ -315,6 +326,7 @@ def measure(
         tell(done, runs)
     if learned.steady is not None:
         refuse_unsteady(learned.steady, noted)
+        refuse_repeated(question.watch, pair, [outputs_in(noted, side) for side in (0, 1)])
     filled_bins = iter(bins)
     counts = tuple(
         _in_bins(choice.event, _counts(sizes, own), next(filled_bins)) if choice.graded else _counts(sizes, own)
@@ -335,7 +347,6 @@ def measure_event(
     event: Event,
     runs: int,
     purpose: Purpose,
-    watch: Watch,
     *,
     graded: bool = False,
     width: int = 1,
@@ -354,8 +365,14 @@ def measure_event(
     looked = 0 if steady is None else -(-_PICTURE_RUNS // blocks[0].size)
     noted: list[Noted] = []
     for played in itertools.chain(
-        play(question.game, blocks[:looked], _Tally((event,), cells, steady), workers=question.workers, watch=watch),
-        play(question.game, blocks[looked:], _Tally((event,), cells), workers=question.workers, watch=watch),
+        play(
+            question.game,
+            blocks[:looked],
+            _Tally((event,), cells, steady),
+            workers=question.workers,
+            watch=question.watch,
+        ),
+        play(question.game, blocks[looked:], _Tally((event,), cells), workers=question.workers, watch=question.watch),
     ):
         hits, bins, notes = played.result
         noted += [notes] if notes else []
@@ -368,6 +385,7 @@ def measure_event(
             tell(done, runs)
     if steady is not None:
         refuse_unsteady(steady, noted)
+        refuse_repeated(question.watch, pair, [outputs_in(noted, side) for side in (0, 1)])
     counts = _counts(sizes, counted)
     return _in_bins(event, counts, filled[0]) if graded else counts
 

@@ -36,7 +36,7 @@ from dpaudit.event import Coordinate, Event, Rule
 from dpaudit.function import Shape
 from dpaudit.game.blocks import Block, Purpose, block_size, sides_of
 from dpaudit.game.outputs import Outputs
-from dpaudit.game.play import Watch, play
+from dpaudit.game.play import play
 from dpaudit.game.runs import RaisedTogetherError
 from dpaudit.members import Attempt, Bound, Candidate, Counts, Epoch, Sequential, Stake, round_outward
 from dpaudit.question import Question
@@ -144,7 +144,7 @@ class _Course:
         self.enough = replace(question.rule, repeatable=False).at_once  # the level at which the claim is refuted
         self.wealth = np.zeros(count)  # log wealth of each pair, as of now
         self.finished: list[Epoch] = []
-        self.watch, self.clock = Watch(), time.perf_counter()
+        self.clock = time.perf_counter()
         self.fell_back: str | None = None
         self.learning = self.reached = self.looked = 0
 
@@ -166,7 +166,7 @@ class _Course:
         size = _STEADY - pair.made
         if size > 0 and self.question.runs_as in (Shape.SEEDED, Shape.OPAQUE):
             block = Block(Purpose.SEQUENTIAL, pair.number, pair.blocks, size)
-            for played in play(self.question.game, [block], both_sides, workers=1, watch=self.watch):
+            for played in play(self.question.game, [block], both_sides, workers=1, watch=self.question.watch):
                 pair.outputs.append(played.result)
             self.looked += size
 
@@ -179,7 +179,7 @@ class _Course:
         order = [block for blocks in rounds for block in blocks]
         last = {id(blocks[-1]) for blocks in rounds}
         game, workers = self.question.game, self.question.workers
-        playing = play(game, order, both_sides, workers=workers, watch=self.watch)
+        playing = play(game, order, both_sides, workers=workers, watch=self.question.watch)
         for block, played in zip(order, playing, strict=True):
             self.fell_back = self.fell_back or played.fell_back
             stopped = self._read(self.pairs[block.pair], block, played.result)

@@ -18,10 +18,13 @@ from dpaudit.errors import InvalidRunsError
 from dpaudit.event import Event, Linear, Rule
 from dpaudit.game.dependence import (
     CLASSES,
+    COME_BACK,
     MOST_RUNS,
+    Integers,
     Order,
     across,
     classes_of,
+    coming_back,
     hanging_together,
     order_of_runs,
     sharing,
@@ -29,6 +32,7 @@ from dpaudit.game.dependence import (
 )
 from dpaudit.game.drift import drifted
 from dpaudit.game.outputs import Outputs, concatenate
+from dpaudit.game.play import Watch
 from dpaudit.game.timed import untimed
 
 Array = np.ndarray[Any, Any]
@@ -140,6 +144,24 @@ def refuse_unsteady(steady: Steady, noted: Sequence[Noted]) -> None:
         refuse_hanging_together([Order(*block[side][1:]) for block in noted])
     if noted and sharing(np.sum([block[2][0] for block in noted], axis=0)):
         raise InvalidRunsError(_ACROSS)
+
+
+def refuse_repeated(watch: Watch, pair: int, runs: Sequence[Integers]) -> None:
+    """Raise `InvalidRunsError` where runs come back from earlier ones of the audit, as from a store of noise.
+
+    Args:
+        watch: what the audit has noted so far; these runs are added.
+        pair: its number.
+        runs: for each side a number for each run, the same only for equal outputs, in the order of the calls.
+    """
+    for side, outputs in enumerate(runs):
+        if coming_back(watch.with_earlier(pair, side, outputs)):
+            raise InvalidRunsError(_TOGETHER.format(how=COME_BACK))
+
+
+def outputs_in(noted: Sequence[Noted], side: int) -> Integers:
+    """Return the outputs of a side that were noted, as `refuse_repeated` takes them."""
+    return together([Order(*block[side][1:]) for block in noted]).far
 
 
 def refuse_hanging_together(orders: list[Order]) -> None:

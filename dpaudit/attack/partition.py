@@ -6,6 +6,7 @@ learning runs; an event is a partition with a label for each cell.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -35,12 +36,20 @@ def _row_table(score: Rows) -> tuple[Integers, Floats, Integers]:
 
 
 def identities(outputs: Outputs) -> Integers:
-    """One integer for each run, (runs,): the same for equal outputs; others practically never share one."""
-    found = np.zeros(len(outputs), dtype=np.int64)
+    """One integer for each run, (runs,): the same for equal outputs; others practically never share one.
+
+    In every block: which form came first in one, and so its code, tells nothing of another.
+    """
+    keys = np.zeros(len(outputs.forms), dtype=np.uint64)
+    for code in np.unique(outputs.codes):
+        digest = hashlib.blake2b(outputs.forms[code].encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        keys[code] = int.from_bytes(digest, "little")
+    found = keys[outputs.codes]
     for code, numbers in enumerate(outputs.numbers):
-        mixed = np.uint64((code + 1) * int(_MIX) & (2**64 - 1))
-        found[outputs.codes == code] = (row_keys(numbers).view(np.uint64) ^ mixed).view(np.int64)
-    return found
+        if numbers.size:
+            found[outputs.codes == code] ^= row_keys(numbers).view(np.uint64)
+    seen: Integers = found.view(np.int64)
+    return seen
 
 
 def row_keys(numbers: Floats) -> Integers:

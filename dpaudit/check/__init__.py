@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -119,15 +120,17 @@ def _number(value: Any) -> int:
     return int(value) if isinstance(value, int) else 0
 
 
-def check(evidence: Evidence) -> Iterator[Finding]:
-    """Yield a finding for everything in the evidence that can be computed again."""
+def check(evidence: Evidence, *, second: bool = True) -> Iterator[Finding]:
+    """Yield a finding for everything in the evidence that can be computed again; ``second``: by another library too."""
     yield answered("id", True, f"the record hashes to {evidence.id}")
     too_many = _too_many(evidence)
     if too_many:
         yield unchecked(TOO_MANY, f"{too_many}: too many to compute anything from them again", decides=True)
         return
-    for part in (sampled, curve, certain, stated):
+    for part in (partial(sampled, second=second), curve, certain, stated):
         try:
             yield from part(evidence)
         except Exception as error:  # a record that contradicts itself may fail in any way
-            yield failing(part.__name__, f"what it says cannot be read: {error or type(error).__name__}")
+            yield failing(
+                getattr(part, "__name__", "sampled"), f"what it says cannot be read: {error or type(error).__name__}"
+            )

@@ -32,14 +32,14 @@ _LOW_BITS_SHARE = 0.2  # of the error level, where low-order bits decide too
 _JOINT = ("joint", "two-sided joint", "enumerated joint", "two-sided enumerated joint", BOTH_SIDES)
 
 
-def sampled(evidence: Evidence) -> Iterator[Finding]:
-    """Yield a finding for everything that counts say."""
+def sampled(evidence: Evidence, *, second: bool = True) -> Iterator[Finding]:
+    """Yield a finding for everything that counts say; ``second``: by another library too."""
     sequential = evidence.sequential
     if sequential is not None:
         yield from bets(evidence, sequential)
     else:
         for number, attempt in enumerate(evidence.attempts):
-            yield from _counted(evidence, number, attempt)
+            yield from _counted(evidence, number, attempt, second=second)
         yield _runs(evidence)
     yield _errors(evidence)
     yield _headline(evidence)
@@ -57,7 +57,7 @@ def sampled(evidence: Evidence) -> Iterator[Finding]:
 # --- one bound --------------------------------------------------------------------------------------------
 
 
-def _counted(evidence: Evidence, number: int, attempt: Attempt) -> Iterator[Finding]:
+def _counted(evidence: Evidence, number: int, attempt: Attempt, *, second: bool) -> Iterator[Finding]:
     bound, title = attempt.bound, f"attempt {number} ({attempt.name})"
     counts = bound.counts
     wrong = _misplaced(evidence, attempt)
@@ -82,7 +82,8 @@ def _counted(evidence: Evidence, number: int, attempt: Attempt) -> Iterator[Find
     holds = agrees(again, bound.value)
     said = f"{title}: its counts give {again:.10g}"
     yield answered("bound", holds, said if holds else f"{said}, and it states {bound.value:.10g}")
-    yield from second_opinion(title, bound, counts, claim)
+    if second:
+        yield from second_opinion(title, bound, counts, claim)
 
 
 def _notion(evidence: Evidence) -> Claim:

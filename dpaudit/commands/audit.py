@@ -137,13 +137,28 @@ def command(
     refuse_other(
         evidence,
         target=target,
+        pairs=None if options["search"] else _digests(options["pair_files"], evidence.relation),
         runs=None if options["fixed"] or options["time_budget"] is not None else options["runs"],
         **{name: options[name] for name in _ASKED},
     )
     return tell(evidence.with_files(read), outputs, json_file, html_file, quiet)
 
 
-_ASKED = ("parameters", "claim", "relation", "confidence", "seed", "false_alarm", "types")
+_ASKED = (
+    *("parameters", "claim", "relation", "confidence", "seed", "false_alarm", "types"),
+    *("floating_point", "learn", "observe", "sequential", "curve"),
+)
+
+
+def _digests(files: Sequence[str], relation: str) -> list[tuple[str, str]] | None:
+    """Return digests of the pairs in files, None where there are none; the relation tells one pair from several."""
+    if not files:
+        return None
+    from dpaudit.neighbours.digest import digest
+    from dpaudit.neighbours.inferred import neighbouring
+    from dpaudit.pairfile import read_pairs
+
+    return [(digest(data0), digest(data1)) for data0, data1 in read_pairs(files, neighbouring(relation))]
 
 
 def audited(target: str, quiet: bool, **options: Any) -> dict[str, Any]:

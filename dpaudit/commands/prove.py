@@ -65,8 +65,15 @@ def command(
     options["parameters"] = merged_parameters(options["parameters"])
     arguments = {"target": target, "quiet": quiet, **options}
     evidence = evidence_of(carried_out(proved, arguments, here=in_process))
-    asked = ("parameters", "claim", "relation", "confidence", "seed", "false_alarm")
-    refuse_other(evidence, target=target, runs=None, **{name: options[name] for name in asked})
+    asked = ("parameters", "claim", "relation", "confidence", "seed", "false_alarm", "length")
+    refuse_other(
+        evidence,
+        target=target,
+        runs=None,
+        prove=True,
+        domain=_domain(options["domain"]),
+        **{name: options[name] for name in asked},
+    )
     return tell(evidence, outputs, json_file, html_file, quiet)
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from dpaudit.terminal import Outputs, read_evidence
+from dpaudit.terminal import Outputs
 
 if TYPE_CHECKING:
     from dpaudit.evidence import Evidence
@@ -44,7 +45,10 @@ def command(
     output: str | None,
     context: str | None,
 ) -> None:
-    """Draw the report of evidence files or pages; without a flag the console summary."""
+    """Draw the report of evidence files or pages; without a flag the console summary.
+
+    Each is checked first. Exit code 2: EVIDENCE cannot be read, or fails its check (dpaudit check), and is not drawn.
+    """
     from dpaudit.errors import UsageError
 
     if output is not None and format_name is None:
@@ -60,6 +64,26 @@ def command(
             _compare(evidence_files, html_to, json_file)
         else:
             _draw(evidence_files, html_to, json_file)
+
+
+def _checked(name: str) -> Evidence:
+    """Read evidence that does not fail its check: nobody who reads a summary or a page would see that it does.
+
+    Raises:
+        UsageError: where something in it fails, or there is too much of it to be checked.
+    """
+    from dpaudit.check import TOO_MANY, check
+    from dpaudit.errors import UsageError
+    from dpaudit.terminal import read_evidence
+
+    evidence = read_evidence(name)
+    for finding in check(evidence, second=False):
+        if finding.fails or finding.what == TOO_MANY:
+            raise UsageError(
+                f"{name!r} fails its check, so nothing is drawn of it: {finding.what}: {finding.sentence}; "
+                f"dpaudit check {shlex.quote(name)} says all"
+            )
+    return evidence
 
 
 @contextlib.contextmanager
@@ -85,7 +109,7 @@ def _draw(evidence_files: Sequence[str], html_to: str | None, json_file: str | N
 
     if json_file is not None and len(evidence_files) > 1:
         raise UsageError("--json writes one evidence file; give one EVIDENCE")
-    evidence = [read_evidence(name) for name in evidence_files]
+    evidence = [_checked(name) for name in evidence_files]
     pages = [] if html_to is None else _page_names(evidence_files, html_to)
     index = [] if len(pages) < 2 else [str(Path(pages[0]).with_name(_INDEX))]
     outputs = Outputs(json_file, *pages, *index)
@@ -157,7 +181,7 @@ def _compare(evidence_files: Sequence[str], html_file: str | None, json_file: st
     from dpaudit.comparing import compare
     from dpaudit.report.compare import compare_json, compare_page, compare_text
 
-    before, now = (read_evidence(name) for name in evidence_files)
+    before, now = (_checked(name) for name in evidence_files)
     outputs = Outputs(json_file, html_file)
     comparison = compare(before, now)
     if html_file is not None:
@@ -175,7 +199,7 @@ def _format(evidence_files: Sequence[str], name: str, output: str, context: str 
             f"--format {name} is about one evidence file; give one EVIDENCE ({', '.join(_SEVERAL)} take more)"
         )
     outputs = Outputs(output)
-    evidence = [read_evidence(file) for file in evidence_files]
+    evidence = [_checked(file) for file in evidence_files]
     if name == "pdf":
         from dpaudit.report import html_page
         from dpaudit.report.pdf import pdf

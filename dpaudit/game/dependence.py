@@ -47,6 +47,8 @@ WINDOWS = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 SPANS = tuple(2**power for power in range(1, 13))
 """Into how many spans time is cut."""
 
+COME_BACK = "come back, to the last bit, at distances in time that independent runs do not have"
+
 _ERROR = 1e-9  # for all sets, lags, windows and spans of one side together
 _WORTH_A_LOOK = 5.5  # standard deviations: nearer to the mean, an exact tail is never that small
 
@@ -160,12 +162,21 @@ def hanging_together(order: Order) -> str | None:
                 f"repeat one another {'more' if more else 'less'} often within {size} consecutive calls than between "
                 "calls that are far apart"
             )
-    twins = _twins(order.far)
+    return COME_BACK if _coming_back(order.far, limit) else None
+
+
+def coming_back(outputs: Integers) -> bool:
+    """Whether outputs, as numbers in the order of their runs, come back at distances that tell of a store of noise."""
+    return _coming_back(outputs, np.log(_ERROR / (len(SPANS) * 2)))
+
+
+def _coming_back(outputs: Integers, limit: float) -> bool:
+    twins = _twins(outputs)
     for spans in SPANS:
-        even = (twins * spans // max(len(order.far), 1)) % 2 == 0
+        even = (twins * spans // max(len(outputs), 1)) % 2 == 0
         if _strays(len(twins), int(even.sum()), int(np.count_nonzero(even[:, 0] != even[:, 1])), limit):
-            return "come back, to the last bit, at distances in time that independent runs do not have"
-    return None
+            return True
+    return False
 
 
 def _twins(outputs: Integers) -> Integers:

@@ -18,6 +18,7 @@ import numpy as np
 
 from dpaudit.errors import InvalidRunsError
 from dpaudit.game.blocks import Block, Game
+from dpaudit.game.dependence import Integers
 from dpaudit.game.outputs import Outputs, information
 from dpaudit.game.runs import is_large, outputs_of, refuse_if_changed
 from dpaudit.game.sitting import Sitting
@@ -67,9 +68,13 @@ def _fingerprint(outputs: Outputs) -> bytes | None:
 
 @dataclass(slots=True)
 class Watch:
-    """Notices blocks that repeat one another: a generator that was copied into workers, or seeded anew."""
+    """Notices runs that repeat earlier ones: a generator that was copied, or seeded anew; a store of noise.
+
+    One for all runs of an audit: those that learn, those that measure, and those of a second look.
+    """
 
     _seen: set[tuple[int, int, bytes]] = field(default_factory=set)
+    _outputs: dict[tuple[int, int], list[Integers]] = field(default_factory=dict)
 
     def see(self, played: Played[Any]) -> None:
         """Raise `InvalidRunsError` where a block repeats the varying outputs of an earlier one."""
@@ -83,6 +88,12 @@ class Watch:
                     "mechanism does not draw its randomness from the generator that it is given"
                 )
             self._seen.add(key)
+
+    def with_earlier(self, pair: int, side: int, outputs: Integers) -> Integers:
+        """Return outputs, as numbers in the order of the runs, after those of the same side that were noted before."""
+        noted = self._outputs.setdefault((pair, side), [])
+        noted.append(outputs)
+        return np.concatenate(noted)
 
 
 def play_block(game: Game, block: Block, reduce: Callable[[Outputs, Outputs], Result]) -> Played[Result]:

@@ -165,7 +165,6 @@ def _counted(
     """
     from dpaudit.event import Event, types_agree
     from dpaudit.game.blocks import Purpose
-    from dpaudit.game.play import Watch
     from dpaudit.question import ask
     from dpaudit.rounds import measure_event
 
@@ -186,7 +185,7 @@ def _counted(
     event = msgspec.convert(frozen.event, Event, strict=False)
     if not same or not types_agree([event], request.types):
         return None
-    counts = measure_event(question, same[0], event, frozen.runs, Purpose.BASELINE, Watch())
+    counts = measure_event(question, same[0], event, frozen.runs, Purpose.BASELINE)
     found: dict[str, Any] = msgspec.to_builtins(counts)
     return found
 

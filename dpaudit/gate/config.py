@@ -17,6 +17,7 @@ from typing import Any, NoReturn, TypeVar
 import msgspec
 
 from dpaudit.bounds.looks import FALSE_ALARM
+from dpaudit.chances import refuse_confidence, refuse_false_alarm
 from dpaudit.documents import read_text
 from dpaudit.errors import UsageError, nearest
 from dpaudit.gate.schema import GateSettings, TargetSettings, json_schema
@@ -129,7 +130,15 @@ class _Reader:
             self.refuse(("targets",), f"a gate needs a list of targets, and {wrong}; write for example\n{EXAMPLE}")
         gate = self.converted({**table, "targets": [{"target": "-"}]}, GateSettings, ())
         targets = [self.target(raw, gate, index) for index, raw in enumerate(listed)]
-        return Configuration(self.path, msgspec.structs.replace(gate, targets=self.with_names(targets)))
+        found = Configuration(self.path, msgspec.structs.replace(gate, targets=self.with_names(targets)))
+        try:
+            refuse_confidence(
+                1 - found.share / 2, f"confidence of {gate.confidence!r}, shared by {len(targets)} targets,"
+            )
+            refuse_false_alarm(found.false_alarm)
+        except UsageError as error:
+            self.refuse(("confidence",), str(error))
+        return found
 
     def target(self, raw: Any, gate: GateSettings, index: int) -> TargetSettings:
         at: tuple[Key, ...] = ("targets", index)

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
-from dpaudit.answered import other_question
+from dpaudit.answered import Asked, other_question
 from dpaudit.check import TOO_MANY, check
 from dpaudit.errors import UsageError
 from dpaudit.evidence import Evidence
 from dpaudit.gate.child import Request
 from dpaudit.neighbours.digest import digest
+from dpaudit.neighbours.inferred import neighbouring
+from dpaudit.pairfile import read_pairs
+
+_ELSEWHERE = {
+    "root",
+    "pairs",
+    "files",
+    "frozen",
+}  # said in other words; what is frozen gives counts beside the evidence
+_SAID = [name for name in Request.__struct_fields__ if name not in _ELSEWHERE]
 
 
 def held(document: dict[str, Any], request: Request) -> Evidence:
@@ -20,22 +31,7 @@ def held(document: dict[str, Any], request: Request) -> Evidence:
         UsageError: where it is none, answers another question, or fails its check.
     """
     evidence = Evidence.from_json(json.dumps(document), name=f"the evidence of {request.target}")
-    why = other_question(
-        evidence,
-        target=request.target,
-        parameters=request.parameters,
-        claim=request.claim,
-        relation=request.relation,
-        confidence=request.confidence,
-        seed=request.seed,
-        runs=request.runs,
-        folder=request.root,
-        false_alarm=request.false_alarm,
-        types=request.types,
-    )
-    if why is None and request.pairs is not None and evidence.proof is None:
-        asked = [tuple(map(digest, pair)) for pair in request.pairs]
-        why = None if asked == [(pair.digest0, pair.digest1) for pair in evidence.pairs] else "the pairs are others"
+    why = other_question(evidence, asked_by(request, evidence.relation))
     if why is not None:
         raise UsageError(f"its process handed over evidence about something else: {why}")
     for finding in check(evidence):
@@ -45,6 +41,18 @@ def held(document: dict[str, Any], request: Request) -> Evidence:
                 "target does to its process is part of it"
             )
     return evidence
+
+
+def asked_by(request: Request, relation: str) -> Asked:
+    """Return all that a request says of its evidence; a ``relation`` tells one pair in a file from a list of them."""
+    pairs = None if request.pairs is None else [(pair[0], pair[1]) for pair in request.pairs]
+    if request.files:
+        pairs = read_pairs([Path(request.root) / file for file in request.files], neighbouring(relation))
+    return Asked(
+        folder=request.root,
+        pairs=None if pairs is None else [(digest(data0), digest(data1)) for data0, data1 in pairs],
+        **{name: getattr(request, name) for name in _SAID},
+    )
 
 
 def is_held(document: dict[str, Any] | None, request: Request) -> bool:

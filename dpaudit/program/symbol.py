@@ -11,6 +11,8 @@ it is zero (IEEE 754, round to nearest), or that it is not known. Zeros of the d
 
 from __future__ import annotations
 
+import dis
+import inspect
 import linecache
 import math
 import operator
@@ -46,8 +48,27 @@ def line_of(frames: Any) -> str:
     """Return the innermost line of the program among frames: the last part of its file's name, number and text."""
     while frames.f_back is not None and _is_library(frames.f_code.co_filename):
         frames = frames.f_back
-    name, line = frames.f_code.co_filename, frames.f_lineno
+    return _told(frames.f_code.co_filename, frames.f_lineno)
+
+
+def _told(name: str, line: int) -> str:
     return f"{Path(name).name}:{line} ({linecache.getline(name, line).strip()})"
+
+
+def end_of(function: Any) -> str | None:
+    """Return the line at which a function returns, or its first one where there are several; None for no function."""
+    function = inspect.unwrap(getattr(function, "finish", None) or getattr(function, "step", function))
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    if code is None:
+        return None
+    ends = {
+        each.positions.lineno
+        for each in dis.get_instructions(code)
+        if each.opname.startswith("RETURN_") and each.positions
+    }
+    line = ends.pop() if len(ends) == 1 else None
+    line = line or code.co_firstlineno
+    return _told(code.co_filename, line)
 
 
 def _is_library(name: str) -> bool:

@@ -27,7 +27,7 @@ from dpaudit.program.budget import count_path
 from dpaudit.program.linear import Linear
 from dpaudit.program.outcome import Raised, raised
 from dpaudit.program.simplex import whole_where_possible
-from dpaudit.program.symbol import RefusedError, Symbol, line_of
+from dpaudit.program.symbol import RefusedError, Symbol, end_of, line_of
 from dpaudit.program.tree import DEPTH, Leaf, Node, Output, Tree
 from dpaudit.program.unknown import RUNNING, AbandonedError, SymbolicError, SymbolicNoise, Unknown
 from dpaudit.program.watching import Watched
@@ -135,17 +135,23 @@ def _read_output(
                 result = function(data, noise, **parameters)
             except (TypeError, AttributeError, NotImplementedError, RecursionError) as error:
                 # most likely the program wants a real float where it was given an unknown number
-                frames = error.__traceback__
-                while frames is not None and frames.tb_next is not None:
-                    frames = frames.tb_next
-                where = "" if frames is None else f"{line_of(frames.tb_frame)}: "
-                raise RefusedError(f"{where}raises {type(error).__name__}: {error}") from None
+                where = _raised_at(error)
+                raise RefusedError(f"{where and where + ': '}raises {type(error).__name__}: {error}") from None
             except (Exception, SystemExit) as error:
-                failed = raised(error, outer)
+                failed, where = raised(error, outer), _raised_at(error)
+        noise.ended_at = partial(end_of, function) if failed is None else lambda: where
         return _output(result, noise) if failed is None else ("exception", _exception_text(failed, noise))
     finally:
         RUNNING.reset(token)
         noise.close()
+
+
+def _raised_at(error: BaseException) -> str:
+    """Return the innermost line of the program that an exception comes from, empty where there is none."""
+    frames = error.__traceback__
+    while frames is not None and frames.tb_next is not None:
+        frames = frames.tb_next
+    return "" if frames is None else line_of(frames.tb_frame)
 
 
 def _identities(value: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from fractions import Fraction
@@ -88,10 +88,11 @@ class SymbolicNoise(Noise):
     Attributes:
         decisions: the ways that this path takes at its branches.
         left_over: the decisions of paths that part from this one where nobody has been yet.
+        ended_at: says at which line the program ended, while its output is read; None before.
     """
 
     __slots__ = ("_conditions", "_decided", "_draws", "_here", "_is_null", "_nodes", "_over", "_refused", "_seen",
-                 "_slot", "decisions", "left_over")  # fmt: skip
+                 "_slot", "decisions", "ended_at", "left_over")  # fmt: skip
 
     def __init__(self, nodes: list[Node], decisions: list[Any]) -> None:
         self._nodes = nodes
@@ -106,6 +107,7 @@ class SymbolicNoise(Noise):
         self._is_null = False
         self._over = False
         self._refused: str | None = None
+        self.ended_at: Callable[[], str | None] | None = None
 
     def given(self, value: Any) -> Any:
         """Return data or parameters with exact numbers of this path in the place of numbers and unknowns."""
@@ -138,7 +140,8 @@ class SymbolicNoise(Noise):
     def refuse(self, reason: str) -> NoReturn:
         """Say what the reading does not know; the line is that of the program."""
         running = RUNNING.get() or self  # a program may use what it kept of an earlier run
-        running._refused = running._refused or f"{line_of(sys._getframe(1))}: {reason}"
+        where = None if running.ended_at is None else running.ended_at()
+        running._refused = running._refused or f"{where or line_of(sys._getframe(1))}: {reason}"
         raise RefusedError(running._refused)
 
     def ensure_own(self, other: SymbolicNoise) -> None:

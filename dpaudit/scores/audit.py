@@ -19,6 +19,7 @@ from dpaudit.attack import Choice, Partition, choose, count_event, in_degrees
 from dpaudit.bounds.looks import FALSE_ALARM, Rule, first_look
 from dpaudit.bounds.power import Foreseen, foresee
 from dpaudit.bounds.statement import lower_bound
+from dpaudit.chances import refuse_confidence, refuse_false_alarm
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.evidence import Evidence
 from dpaudit.game.forms import reading_types, refuse_types
@@ -39,7 +40,7 @@ from dpaudit.members import (
 from dpaudit.neighbours.digest import digest
 from dpaudit.picture import histogram_cells
 from dpaudit.privacy import ApproxDP, Claim, PureDP, parse_claim
-from dpaudit.question import refuse_confidence, refuse_false_alarm, whole
+from dpaudit.question import whole
 from dpaudit.scores.canaries import (
     foresee_guesses,
     guesses,

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binomtest
 
 import dpaudit as dp
-from dpaudit.answered import other_question
+from dpaudit.answered import Asked, other_question
 from dpaudit.bounds.looks import FALSE_ALARM
 from dpaudit.check import check, passes
 from dpaudit.report.console import summary
@@ -97,12 +97,12 @@ def test_a_replay_gives_the_same_id(which, request):
 
 
 def test_evidence_with_a_second_look_answers_the_question(unlucky, confirmed):
-    asked = {"target": "laplace", "parameters": {}, "claim": "epsilon=1", "relation": "declared", "confidence": 0.95}
-    names = {"target": unlucky.target.name}
+    asked = {"parameters": {}, "claim": "epsilon=1", "relation": "declared", "confidence": 0.95}
+    names = {"target": unlucky.target.name, "floating_point": unlucky.low_bits}
     for evidence, seed in ((unlucky, UNLUCKY), (confirmed, LUCKY)):
-        assert other_question(evidence, **{**asked, **names}, seed=seed, runs=4_000, false_alarm=1e-3) is None
+        assert other_question(evidence, Asked(**asked, **names, seed=seed, runs=4_000, false_alarm=1e-3)) is None
     for evidence, seed in ((unlucky, UNLUCKY), (confirmed, LUCKY)):  # a smaller one acquits, a larger one condemns
-        told = other_question(evidence, **{**asked, **names}, seed=seed, runs=4_000, false_alarm=1e-4)
+        told = other_question(evidence, Asked(**asked, **names, seed=seed, runs=4_000, false_alarm=1e-4))
         assert told.startswith("the false alarm is 0.001")
 
 

@@ -10,7 +10,11 @@ from urllib.parse import unquote
 import pytest
 
 import dpaudit as dp
+from dpaudit.documents import content_id
+from dpaudit.evidence import Evidence
 from dpaudit.report import console_summary, evidence_from_page, html_page
+
+OLD = Path(__file__).parents[1] / "evidence" / "old"
 
 
 def test_the_list_names_every_mechanism_once(run):
@@ -122,3 +126,38 @@ def test_an_index_begins_with_what_asks_for_attention(audit, evidence, run):
 def test_a_report_of_a_violation_is_no_failure(audit, run):
     assert audit("exact", "--claim", "epsilon=1", "--quiet", "--json", "e.json").exit_code == 1
     assert run("report", "e.json").exit_code == 0
+
+
+FORMATS = ("html", "markdown", "json", "in-toto", "bibtex", "registry-yaml", "pdf")
+
+
+def contradicting(name, folder):
+    """Evidence, hashed well, whose verdict is not what its bounds say."""
+    record = json.loads((OLD / f"{name}.json").read_text(encoding="utf-8"))["evidence"]
+    record["verdict"] = "proved"
+    file = folder / f"{name}, forged.json"
+    file.write_text(json.dumps({"id": content_id(record), "evidence": record, "run": None}), encoding="utf-8")
+    return str(file)
+
+
+@pytest.mark.parametrize("name", ["gaussian", "scores", "sequential", "refuted", "no_claim"])
+@pytest.mark.parametrize(
+    "how", [(), ("--html", "page.html"), ("--compare",), *(("--format", each) for each in FORMATS)]
+)
+def test_nothing_is_drawn_of_evidence_that_fails_its_check(name, how, run, tmp_path):
+    forged = contradicting(name, tmp_path)
+    files = [str(OLD / f"{name}.json"), forged] if how == ("--compare",) else [forged]
+    done = run("report", *files, *how)
+    assert done.exit_code == 2 and "fails its check, so nothing is drawn of it" in done.output
+    assert "PROVED" not in done.output and not (tmp_path / "page.html").exists()
+
+
+def test_nothing_is_drawn_of_a_page_whose_evidence_fails_its_check(run, tmp_path):
+    forged = Evidence.from_json(Path(contradicting("gaussian", tmp_path)).read_text(encoding="utf-8"))
+    (tmp_path / "forged.html").write_text(html_page(forged), encoding="utf-8")
+    assert run("report", str(tmp_path / "forged.html")).exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["gaussian", "invalid", "proved", "proved_any_length", "scores", "curve"])
+def test_evidence_that_does_not_fail_is_drawn(name, run):
+    assert run("report", str(OLD / f"{name}.json")).exit_code == 0

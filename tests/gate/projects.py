@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -59,8 +60,12 @@ def target(name: str, *lines: str, claim: str | None = "epsilon=1", pairs: str =
     return "\n".join(["[[tool.dpaudit.targets]]", f'target = "{named}"', *own, pairs, *lines, ""])
 
 
-def project(folder: Path, *targets: str, gate: str = "runs = 4000") -> Configuration:
-    """Write a project and read its configuration."""
+def project(
+    folder: Path, *targets: str, gate: str = "runs = 4000", files: Mapping[str, str] = MappingProxyType({})
+) -> Configuration:
+    """Write a project, with further files, and read its configuration."""
+    for name, text in files.items():
+        (folder / name).write_text(text)
     (folder / "release.py").write_text(RELEASES)
     (folder / "scales.py").write_text("def scale(epsilon):\n    return 1 / epsilon\n")
     return configured(folder, *targets, gate=gate)

@@ -133,7 +133,7 @@ def test_a_mistake_names_its_key_and_its_line(tmp_path, line, number, key, why):
     assert why in said
 
 
-@pytest.mark.parametrize("value", ["0", "1", "1.5", "nan", "-inf", '"high"', "true"])
+@pytest.mark.parametrize("value", ["0", "1", "1.5", "nan", "-inf", '"high"', "true", "0.9999999999995"])
 def test_a_confidence_lies_between_0_and_1(tmp_path, value):
     said = refusal(tmp_path, FACE.replace("0.95", value))
     assert "line 6, tool.dpaudit.confidence: " in said

@@ -14,6 +14,7 @@ from dpaudit.documents import content_id
 from dpaudit.errors import UsageError
 from dpaudit.evidence import Evidence
 from dpaudit.gate import baseline, nightly
+from dpaudit.gate.child import Request
 from dpaudit.gate.lock import alone_with
 from dpaudit.gate.result import Outcome, Rule
 from dpaudit.gate.run import Options, run
@@ -64,6 +65,78 @@ FORGERIES = {
     ),
     "no evidence": lambda _, report: msgspec.structs.replace(report, evidence={"green": True}),
 }
+
+
+ALTERED = {  # what a request says, and something else; but for where and how it is carried out
+    "target": "release.py:response",
+    "parameters": {"epsilon": 0.5},
+    "claim": "epsilon=9",
+    "relation": "replace",
+    "pairs": [[[1, 2], [1]]],
+    "files": ["other.json"],
+    "runs": 400,
+    "seed": 12345,
+    "confidence": 0.5,
+    "floating_point": "ignore",
+    "learn": "trees",
+    "sequential": True,
+    "prove": True,
+    "length": 1,
+    "domain": "integer",
+    "false_alarm": 1e-9,
+    "types": "ignore",
+}
+PLACES = {"root", "frozen"}  # where the target lies, and what is counted beside its evidence
+PROOFS = {"prove", "length", "domain"}
+
+
+def test_every_part_of_a_request_is_altered_below():
+    assert set(ALTERED) | PLACES == set(msgspec.structs.asdict(EXAMPLE))
+
+
+EXAMPLE = Request(
+    *("release.py:noisy_count", ".", {}, "epsilon=1", None, None, [], 2_000, 1, 0.95),
+    *("report", None, False, False, None, None),
+)
+
+
+@pytest.mark.parametrize("part", sorted(set(ALTERED) - PROOFS))
+def test_no_part_of_a_request_may_be_another_one(part, tmp_path):
+    """Honest evidence of a request that differs in one part is no answer."""
+    configuration = projects.project(
+        tmp_path,
+        projects.target("noisy_count", TWICE, 'relation = "add-remove"', pairs='pairs = "pair.json"')
+        if part == "files"
+        else projects.target("noisy_count", TWICE, 'relation = "add-remove"'),
+        gate="runs = 2000\nseed = 1",
+        files={"pair.json": "[[1, 2, 1], [1, 2]]", "other.json": "[[1, 2, 2, 2], [1, 2, 2]]"},
+    )
+    change = {part: ALTERED[part]}
+    if part == "relation":
+        change["pairs"] = [[[1, 2], [1, 3]]]
+    answer = forging(lambda record: record.update(learn="trees")) if part == "learn" else answering(**change)
+    found = projects.only(projects.gated(configuration, projects.Runs(answer)))
+    assert (found.outcome, found.rule) == (Outcome.INVALID, Rule.CANNOT_RUN)
+    assert "evidence about something else" in found.sentence
+    if part == "files":
+        assert projects.only(projects.gated(configuration)).rule is not Rule.CANNOT_RUN
+
+
+@pytest.mark.parametrize("part", sorted(PROOFS))
+def test_no_part_of_a_request_for_a_proof_may_be_another_one(part, tmp_path):
+    asked = ['require = "proved"', "length = 2", 'domain = "real"', 'relation = "queries(norm=1)"']
+    if part == "prove":
+        asked = ['relation = "queries(norm=1)"']
+    configuration = projects.project(
+        tmp_path, projects.target("program", *asked, pairs=""), gate="runs = 2000\nseed = 1"
+    )
+    change = {part: ALTERED[part], **({"length": 2} if part == "prove" else {})}
+    honest = projects.only(projects.gated(configuration))
+    found = projects.only(projects.gated(configuration, projects.Runs(answering(**change))))
+    assert (found.outcome, found.rule) == (Outcome.INVALID, Rule.CANNOT_RUN)
+    assert "evidence about something else" in found.sentence
+    if part != "prove":
+        assert honest.outcome is Outcome.PASSED
 
 
 @pytest.mark.parametrize("name", FORGERIES)

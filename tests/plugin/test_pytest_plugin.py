@@ -251,8 +251,10 @@ def test_the_test_beats_the_command_line_which_beats_the_ini_file(run, pytester)
     ("ini", "options", "words"),
     [
         ("dp_runs = many", [], "*dp_runs: 'many' is no whole number*"),
-        ("dp_false_alarm = 0", [], "*dp_false_alarm: '0' does not lie between 0 and 1*"),
-        ("dp_confidence = 95", [], "*dp_confidence: '95' does not lie between 0 and 1*"),
+        ("dp_false_alarm = 0", [], "*dp_false_alarm: false_alarm is the chance *between 0*"),
+        ("dp_false_alarm = 1e-300", [], "*dp_false_alarm: * fewer errors than one in 10^12*"),
+        ("dp_confidence = 0.9999999999999", [], "*dp_confidence: * fewer errors than one in 10^12*"),
+        ("dp_confidence = 95", [], "*dp_confidence: confidence lies strictly between 0 and 1*"),
         ("", ["--dp-runs", "1.5"], "*'1.5' is no whole number*"),
         ("", ["--dp-seed", "-1"], "*'-1' is no whole number*"),
         ("", ["--dp-inconclusive", "skip"], "*'skip' is neither 'fail' nor 'pass'*"),

@@ -281,8 +281,38 @@ def test_what_leaves_the_reading_is_refused_naming_the_line(name):
     with pytest.raises(SymbolicError) as caught:
         tree_of(program)
     assert isinstance(caught.value, UsageError)
-    if name != "unknown output":
-        assert str(caught.value).startswith("test_symbolic.py:")
+    assert str(caught.value).startswith("test_symbolic.py:")
+
+
+def raising(data, noise):
+    raise ValueError(iter(data))
+
+
+def of_two_ends(data, noise):
+    drawn = noise.discrete_laplace(2.0) * 0.5
+    if drawn > 0:
+        return drawn
+    return [-drawn]
+
+
+ENDS = {
+    "one return": (lambda data, noise: -(noise.discrete_laplace(2.0) * 0.5), "−0.0", "noise.discrete_laplace"),
+    "two returns": (of_two_ends, "−0.0", "(def of_two_ends(data, noise):)"),
+    "a constant": (lambda data, noise: -0.0, "the output -0.0", "lambda data, noise: -0.0"),
+    "a type": (lambda data, noise: {1, 2}, "an output of type set", "lambda data, noise: {1, 2}"),
+    "a text": (lambda data, noise: "\ud800", "lone surrogate", "lone surrogate"),
+    "an exception": (raising, "an exception that holds", "raise ValueError(iter(data))"),
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_an_output_that_is_refused_names_the_line_where_the_program_ends(name):
+    """It is read when the program is over; a frame that is left then is dpaudit's, or the caller's."""
+    program, reason, line = ENDS[name]
+    with pytest.raises(SymbolicError) as caught:
+        read(program, [Unknown("q0")], {})
+    said = str(caught.value)
+    assert reason in said and line in said and said.startswith("test_symbolic.py:")
 
 
 @pytest.mark.parametrize("name", [name for name in LEAVING if name not in ("unknown output", "iteration", "json")])

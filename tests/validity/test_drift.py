@@ -14,7 +14,6 @@ from dpaudit.check import check, passes
 from dpaudit.event import Coordinate, Event, Rule
 from dpaudit.game.blocks import Purpose
 from dpaudit.game.drift import drifted
-from dpaudit.game.play import Watch
 from dpaudit.question import ask
 from dpaudit.report.beside import beside
 from dpaudit.rounds import measure_event
@@ -237,7 +236,7 @@ def test_a_second_look_at_runs_that_share_their_noise_is_refused(release):
     question = ask(lambda data: release(data), None, "epsilon=1", [(1, 0)], "declared", 0.95, 0, 1)
     event = Event("likelihood", (Rule("int", Coordinate(0), (0.5,), (1, -1)),))
     with pytest.raises(dp.InvalidRunsError, match="hang together"):
-        measure_event(question, 0, event, 4_000, Purpose.SECOND_LOOK, Watch())
+        measure_event(question, 0, event, 4_000, Purpose.SECOND_LOOK)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -245,7 +244,7 @@ def test_a_second_look_at_independent_runs_is_not_refused(seed):
     rng = np.random.default_rng(seed)
     question = ask(lambda data: data + rng.laplace(), None, "epsilon=1", [(1, 0)], "declared", 0.95, seed, 1)
     event = Event("likelihood", (Rule("float", Coordinate(0), (0.0, 0.5, 1.0), (1, 0, 0, -1)),))
-    assert sum(measure_event(question, 0, event, 4_000, Purpose.SECOND_LOOK, Watch()).runs) == 4_000
+    assert sum(measure_event(question, 0, event, 4_000, Purpose.SECOND_LOOK).runs) == 4_000
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -269,3 +268,70 @@ def test_a_sequential_audit_looks_at_enough_runs(kind, seed):
     release = made if not isinstance(made, Flips) else lambda data: data ^ int(made.flip(made.rng))
     evidence = dp.audit(lambda data: release(data), **ASKED, runs=3_000, seed=20 + seed, sequential=True)
     assert evidence.verdict is dp.Verdict.INVALID
+
+
+EVENT = Event("likelihood", (Rule("float", Coordinate(0), (0.0, 1.0), (1, 0, -1)),))
+
+
+def stored(store):
+    """Laplace noise from a store that was drawn beforehand and can be begun anew; each output is exactly ε = 1."""
+    calls = itertools.count()
+
+    def release(data):
+        return float(data + store[next(release.calls) % len(store)])
+
+    release.calls = calls
+    return release
+
+
+@pytest.mark.parametrize("begins", ["anew", "somewhere"])
+@pytest.mark.parametrize("earlier", [Purpose.LEARNING, Purpose.MEASURING])
+def test_a_look_that_repeats_the_noise_of_an_earlier_one_is_invalid(earlier, begins):
+    """Within each look nothing comes back; the second one repeats the luck of the first."""
+    release = stored(np.random.default_rng(5).laplace(0, 1, 100_000))
+    question = ask(release, None, "epsilon=1", [(1, 0)], "declared", 0.95, 0, 1)
+    measure_event(question, 0, EVENT, 6_000, earlier)
+    release.calls = itertools.count(0 if begins == "anew" else 1_234)
+    with pytest.raises(dp.InvalidRunsError, match="come back, to the last bit"):
+        measure_event(question, 0, EVENT, 12_000, Purpose.SECOND_LOOK)
+
+
+def test_measuring_runs_that_repeat_the_learning_runs_are_invalid():
+    """As where an audit is resumed in a process whose own generator begins as it did before."""
+    store = np.random.default_rng(3).laplace(0, 1, 40_000)
+    release = stored(store)
+    learning = 2_000
+
+    def begins_again(data):
+        place = next(release.calls)
+        return float(data + store[place if place < learning else place - learning])
+
+    asked = {"claim": "epsilon=1", "pairs": [(1, 0)], "relation": "declared", "floating_point": "ignore"}
+    fixed = [(learning, 8_000)]
+    evidence = dp.audit(begins_again, **asked, fixed=fixed, seed=1)
+    assert evidence.verdict is dp.Verdict.INVALID and "come back" in evidence.reason
+    release.calls = itertools.count()
+    assert dp.audit(release, **asked, fixed=fixed, seed=1).verdict is not dp.Verdict.INVALID
+
+
+def test_a_block_of_a_second_look_that_repeats_one_of_the_first_is_invalid():
+    """A sampler that draws from one of two streams: each block alone is well, and no stream may come twice."""
+
+    def two_streams(data, size, rng):
+        return data + np.random.default_rng([rng.integers(2), data]).laplace(size=size)
+
+    question = ask(two_streams, None, "epsilon=1", [(1, 0)], "declared", 0.95, 0, 1)
+    looks = (measure_event(question, 0, EVENT, 2_000, Purpose(purpose)) for purpose in (0, 1, 7))
+    with pytest.raises(dp.InvalidRunsError, match="same varying sequence"):
+        list(looks)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_many_texts_in_many_blocks_do_not_hang_together(seed):
+    """Outputs were known by the order in which their forms came in a block, so that other texts passed for the same."""
+
+    def text(data, rng):
+        return f"c{rng.integers(400)}"
+
+    asked = {"claim": "epsilon=1", "pairs": [(0, 0)], "relation": "declared"}
+    assert dp.audit(text, **asked, fixed=[(2_000, 2**11 * 16)], seed=seed).verdict is dp.Verdict.NOT_VIOLATED
