@@ -39,6 +39,7 @@ _SMOOTH, _SMOOTH_DELTA = (0.75, 1.0), (0.75, 0.5)
 _RARE_SHARE, _FEW_SHARE = 0.2, 0.4
 _MOST_SHOWN = 400
 _FEW_VALUES = 60  # the loss over so few values may jump from one to the next
+_RARE = 0.05  # events of so few of the runs may leave out cells between their sides, which hold much of both
 _FINE, _COARSE, _NEAR = 400, 64, 12  # thresholds tried alone, in pairs, and around the best
 
 
@@ -277,7 +278,7 @@ class _Contest:
     Attributes:
         counted: the same order as it was filled, where ``ladder`` is a smoothed one.
         fine: the rungs tried alone.
-        starts: for each way to make an event of two rungs (see `_best_pair`), the pairs to start from, (starts, 2).
+        starts: for each way to make an event of both sides (see `_best_of_both`), the rungs to start from, (starts, 3).
     """
 
     partition: Partition
@@ -311,88 +312,99 @@ def _score(contest: _Contest, penalty: float) -> Iterator[_Scored]:
         at = side, best
         yield _scored(values[at], contest.partition, labels, "joint", p[at], q[at], n[side, 0], m[side, 0])
     for band in contest.starts:
-        yield _best_pair(contest, penalty, band)
+        yield _best_of_both(contest, penalty, band)
 
 
-def _best_pair(contest: _Contest, penalty: float, band: int | None) -> _Scored:
-    """Return the best event that speaks for both sides.
+def _best_of_both(contest: _Contest, penalty: float, band: int | None) -> _Scored:
+    """Return the best event that speaks for both sides, made of three rungs.
 
-    Its rungs are sought on a coarse grid of pairs, then each among all rungs while the other stays. Without a
-    ``band`` the front speaks for side 0 and the back for side 1; with one, the front (down to the first rung)
-    speaks for side 0 (``band`` = 1) or 1 (−1), and what follows, down to the second, for the other.
+    The front, down to the first rung, speaks for side 0 (for side 1 where ``band`` is −1), and what lies between the
+    second and the third for the other. Without a ``band`` the third is the last of all.
     """
     ladder, counted, stakes = contest.ladder, contest.counted, contest.stakes
 
-    def value(first: Integers, second: Integers) -> Floats:
-        p, q, n = _averaged(ladder, first, second, band)
+    def value(rungs: Integers) -> Floats:
+        p, q, n = _averaged(ladder, rungs, band)
         found = stakes.predict(p, q, n, n, penalty, two_sided=True, smooth=counted is not None)
         if counted is None:
             return found
-        own = _averaged(counted, first, second, band)
+        own = _averaged(counted, rungs, band)
         return np.minimum(found, stakes.predict(*own, n, stakes.smooth[1], two_sided=True, smooth=True))
 
-    predicted, first, second = _refined(value, contest.starts[band], contest.fine, len(ladder.rungs))
-    at = np.array([first]), np.array([second])
-    p, q, n = _averaged(ladder, *at, band)
-    labels = ladder.labels(first, second) if band is None else band * ladder.band_labels(first, second)
+    predicted, best = _refined(value, contest.starts[band], contest.fine, len(ladder.rungs), band)
+    at = best[None]
+    p, q, n = _averaged(ladder, at, band)
+    labels = (band or 1) * ladder.labels(*(int(rung) for rung in best))
     found = _scored(predicted, contest.partition, labels, stakes.two_sided, p[0], q[0], n, n)
     totals = (max(ladder.known * ladder.total0, 1.0), max(ladder.known * ladder.total1, 1.0))
-    right0, wrong0, right1, wrong1 = (float(rate[0]) for rate in _pair_rates(ladder, *at, band))
+    right0, wrong0, right1, wrong1 = (float(rate[0]) for rate in _rates(ladder, at, band))
     own0 = (right0 * totals[0] + 0.5) / (totals[0] + 1.5), (wrong0 * totals[0] + 0.5) / (totals[0] + 1.5)
     own1 = (right1 * totals[1] + 0.5) / (totals[1] + 1.5), (wrong1 * totals[1] + 0.5) / (totals[1] + 1.5)
     return replace(found, rates=(*own0, *own1))
 
 
 def _refined(
-    value: Callable[[Integers, Integers], Floats], starts: Integers, fine: Integers, rungs: int
-) -> tuple[float, int, int]:
-    """Move each rung of every pair to the best of many while the other stays, first far and then near."""
-    pairs, values = starts.copy(), np.empty(len(starts))
-    each = np.arange(len(pairs))
-    for near in (None, np.arange(-_NEAR, _NEAR + 1)):
-        for moved in (0, 1):
-            here = pairs[:, moved, None]
-            around = np.tile(fine, (len(pairs), 1)) if near is None else (here + near).clip(0, rungs - 1)
-            tried = np.concatenate([here, around], axis=1)
-            stays = np.broadcast_to(pairs[:, 1 - moved, None], tried.shape)
-            first, second = (tried, stays) if moved == 0 else (stays, tried)
-            found = np.where(first <= second, value(first, second), -np.inf)
-            best = np.argmax(found, axis=1)
-            pairs[:, moved], values = tried[each, best], found[each, best]
+    value: Callable[[Integers], Floats], starts: Integers, fine: Integers, rungs: int, band: int | None
+) -> tuple[float, Integers]:
+    """Move each rung to the best of many while the others stay, first far and then near.
+
+    The two inner rungs of a band move as one, and each alone: cells that hold much of both sides are left out.
+    """
+    found, values = starts.copy(), np.empty(len(starts))
+    each = np.arange(len(found))
+    near = np.arange(-_NEAR, _NEAR + 1)
+    for far in (True, False):
+        for moved in ([0], [1]) if band is None else ([0, 1], [2], [0], [1]):
+            around = (found[:, moved[0], None] + near).clip(0, rungs - 1)
+            if far and band is not None and moved in ([0], [1]):  # into the gap
+                around = np.linspace(found[:, 0], found[:, 1], len(near), axis=1).astype(np.int64)
+            elif far:
+                around = np.tile(fine, (len(found), 1))
+            tried = np.repeat(found[:, None], 1 + around.shape[1], axis=1)
+            tried[:, 1:, moved] = around[:, :, None]
+            shown = np.where(np.all(np.diff(tried) >= 0, axis=2), value(tried), -np.inf)
+            best = np.argmax(shown, axis=1)
+            found, values = tried[each, best], shown[each, best]
     top = int(np.argmax(values))
-    return float(values[top]), int(pairs[top, 0]), int(pairs[top, 1])
+    return float(values[top]), found[top]
 
 
 def _promising(ladder: Ladder, coarse: Integers, band: int | None, stakes: _Stakes) -> Integers:
-    """Return the pairs of rungs whose loss stands out most, at several degrees of doubt: a quick look at very many."""
+    """Return the rungs whose loss stands out most, at several degrees of doubt: a quick look at very many."""
     index = np.triu_indices(len(coarse), 0 if band is None or len(coarse) == 1 else 1)
-    pairs = np.stack([coarse[index[0]], coarse[index[1]]], axis=1)
-    p, q, n = _averaged(ladder, pairs[:, 0], pairs[:, 1], band)
+    first, last = coarse[index[0]], coarse[index[1]]
+    beside = np.minimum(coarse[np.minimum(index[0] + 1, len(coarse) - 1)], last)
+    end = np.full_like(last, len(ladder.rungs) - 1)
+    shapes = ((first, last, end),) if band is None else ((first, first, last), (first, beside, last))
+    rungs = np.concatenate([np.stack(shape, axis=1) for shape in shapes])
+    p, q, n = _averaged(ladder, rungs, band)
     low, high = (p * n + 0.5) / (n + 1), (q * n + 0.5) / (n + 1)
     loss = np.log(np.maximum(low - stakes.claim.delta, 1e-300) / high)
     noise = np.sqrt((1 / low + 1 / high) / (n + 1))
     best = {int(np.argmax(loss - doubt * noise)) for doubt in (1.0, 2.0, 4.0)}
-    return np.asarray(pairs[sorted(best)])
+    return np.asarray(rungs[sorted(best)])
 
 
-def _averaged(ladder: Ladder, first: Integers, second: Integers, band: int | None) -> tuple[Floats, Floats, float]:
+def _averaged(ladder: Ladder, rungs: Integers, band: int | None) -> tuple[Floats, Floats, float]:
     """Frequencies of right and of wrong guesses, averaged over the sides, and the runs behind them."""
     # as many runs as know their mean as well, where the sides have different numbers
     both = max(4 * ladder.known * ladder.total0 * ladder.total1 / max(ladder.total0 + ladder.total1, 1.0), 1.0)
-    slack = (ladder.slack[first] + ladder.slack[second]) / both
-    right0, wrong0, right1, wrong1 = _pair_rates(ladder, first, second, band)
-    return (right0 + right1) / 2, (wrong0 + wrong1) / 2 + slack, both
+    first, second, third = np.moveaxis(rungs, -1, 0)
+    slack = ladder.slack[first] + ladder.slack[third if band else second]
+    right0, wrong0, right1, wrong1 = _rates(ladder, rungs, band)
+    right, wrong = (right0 + right1) / 2, (wrong0 + wrong1) / 2 + slack / both
+    if band:  # only a rare event may leave out what lies between its sides
+        right = np.where((first == second) | (right <= _RARE), right, 0.0)
+    return right, wrong, both
 
 
-def _pair_rates(ladder: Ladder, first: Integers, second: Integers, band: int | None) -> tuple[Floats, ...]:
+def _rates(ladder: Ladder, rungs: Integers, band: int | None) -> tuple[Floats, ...]:
     """Frequencies of right and of wrong guesses on side 0, and then on side 1."""
-    front0, front1, _, _ = ladder.rates(first)
-    upto0, upto1, back0, back1 = ladder.rates(second)
-    if band is None:
-        return front0, back0, back1, front1
-    if band == 1:
-        return front0, upto0 - front0, upto1 - front1, front1
-    return upto0 - front0, front0, front1, upto1 - front1
+    front, above, down_to = (ladder.rates(rungs[..., rung])[:2] for rung in range(3))
+    back = down_to[0] - above[0], down_to[1] - above[1]
+    if band == -1:
+        front, back = back, front
+    return front[0], back[0], back[1], front[1]
 
 
 def _one_sided(ladder: Ladder, at: Integers) -> tuple[Floats, Floats, Floats, Floats]:

@@ -86,10 +86,9 @@ class _Line:
         """Return 1 for every edge that lies farther from the run below it than most runs from one another."""
         if not len(self.pooled):
             return np.zeros(len(edges))
-        n = len(self.pooled)
         below = self.pooled[np.maximum(np.searchsorted(self.pooled, np.asarray(edges)) - 1, 0)]
         with np.errstate(over="ignore"):
-            wide = np.asarray(edges) - below > self.pooled[n - 1 - n // 100] - self.pooled[n // 100]
+            wide = np.asarray(edges) - below > _most_width(self.pooled)
         return np.asarray(wide, dtype=np.float64)
 
     def counts(self, edges: tuple[float, ...]) -> tuple[Counts, Counts]:
@@ -339,7 +338,7 @@ def _whole(family: str, forms: list[_Form], cuts: list[_Cut], *, ordered: bool) 
 def spread_points(ordered: Floats, points: int) -> tuple[float, ...]:
     """Return quantiles spread evenly over the middle and geometrically into both ends, as distinct values.
 
-    The outermost runs each get a cell of their own, and so do the gaps between them.
+    The outermost runs each get a cell of their own, and so do the gaps between them and the widest gaps of all.
     """
     n = len(ordered)
     if n == 0:
@@ -347,9 +346,25 @@ def spread_points(ordered: Floats, points: int) -> tuple[float, ...]:
     ends = np.geomspace(1 / n, 1, points)
     fractions = np.unique(np.concatenate([np.linspace(0, 1, points), ends, 1 - ends]))
     positions = np.unique(np.minimum((fractions * n).astype(np.int64), n - 1))
-    outer = np.r_[0 : min(_OUTER, n), max(n - _OUTER, 0) : n]
+    outer = np.r_[0 : min(_OUTER, n), max(n - _OUTER, 0) : n, _before_wide_gaps(ordered)]
     after = _after(ordered[outer])
     return tuple(np.unique(np.concatenate([ordered[positions], ordered[outer], after])).tolist())
+
+
+def _before_wide_gaps(ordered: Floats) -> Integers:
+    """Return the positions of runs (and of those that follow) with a wide gap between them, the widest few."""
+    with np.errstate(over="ignore"):
+        gaps = np.diff(ordered)
+    wide = np.flatnonzero(gaps > _most_width(ordered))
+    widest = wide[np.argsort(-gaps[wide], kind="stable")[:_OUTER]]
+    return np.concatenate([widest, widest + 1])
+
+
+def _most_width(ordered: Floats) -> float:
+    """How far most runs lie from one another; a gap is wide where it is wider."""
+    n = len(ordered)
+    with np.errstate(over="ignore"):
+        return float(ordered[n - 1 - n // 100] - ordered[n // 100])
 
 
 def _distinct(ordered: Floats) -> tuple[Floats, np.ndarray[Any, np.dtype[np.intp]]]:

@@ -68,19 +68,14 @@ class Ladder:
         front0, front1 = self.front0[at], self.front1[at]
         return front0 / n0, front1 / n1, (self.all0 - front0) / n0, (self.all1 - front1) / n1
 
-    def labels(self, above: int | None, below: int | None) -> Integers:
-        """Return labels of all cells: 1 at or above the rung ``above``, −1 below the rung ``below``."""
+    def labels(self, above: int | None, below: int | None, down_to: int | None = None) -> Integers:
+        """Return labels of all cells: 1 at or above the rung ``above``, −1 below ``below``, down to ``down_to``."""
         labels = np.zeros(len(self.cells), dtype=np.int64)
         if above is not None:
             labels[self.values >= self.rungs[above]] = 1
         if below is not None:
-            labels[self.values < self.rungs[below]] = -1
-        return self._placed(labels)
-
-    def band_labels(self, first: int, second: int) -> Integers:
-        """Return 1 for cells at or above the rung ``first``, −1 from there down to the rung ``second``."""
-        labels = np.where(self.values >= self.rungs[second], -1, 0)
-        labels[self.values >= self.rungs[first]] = 1
+            lowest = -np.inf if down_to is None else self.rungs[down_to]
+            labels[(self.values < self.rungs[below]) & (self.values >= lowest)] = -1
         return self._placed(labels)
 
     def _placed(self, labels: Integers) -> Integers:
