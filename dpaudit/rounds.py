@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,8 +16,9 @@ from dpaudit.attack import Choice, Partition, choose, choose_low_bits, count_eve
 from dpaudit.errors import UsageError
 from dpaudit.event import Event
 from dpaudit.function import Shape
-from dpaudit.game.blocks import Block, Purpose, blocks_of, ramp_of
+from dpaudit.game.blocks import Block, Purpose, blocks_of, ramp_of, sides_of
 from dpaudit.game.copies import why_alone
+from dpaudit.game.dependence import Integers
 from dpaudit.game.outputs import Outputs, concatenate
 from dpaudit.game.play import play, repeats
 from dpaudit.game.runs import RaisedTogetherError
@@ -164,6 +165,7 @@ def _learn(
     wanted = wanted if budget is not None else min(max(int(share * runs), LEAST_RUNS // 2), _LATER_CAP)
     first = ramp_of(shape, Purpose.LEARNING, pair, wanted)[:1]
     sides, reason = _gather(question, first, tell, None)
+    made = first[: len(sides)]
     outputs = joined(sides)
     width = numbers_a_run(outputs)
     simple = question.notion.delta == 0 and width == 1 and len(outputs[0].forms) == 1
@@ -174,6 +176,7 @@ def _learn(
     if nothing_ran(outputs):  # a few more say whether anything ever comes: what is rare may be all there is
         early = list(itertools.takewhile(lambda block: block.size <= _EARLY, blocks))
         more, slow = _gather(question, early, tell, None)
+        made = made + early[: len(more)]
         sides, reason, blocks = sides + more, reason or slow, blocks[len(early) :]
         refuse_if_nothing_ran(question, pair, joined(sides))
     before = sum(len(side0) + len(side1) for side0, side1 in sides)
@@ -182,13 +185,13 @@ def _learn(
         tell(before + done, before + total)
 
     more, slow = _gather(question, blocks, told, None if budget is None else 0.25 * budget)
-    outputs, reason = joined(sides + more), reason or slow
+    outputs, reason, made = joined(sides + more), reason or slow, made + blocks[: len(more)]
     if budget is None:
         before = len(outputs[0]) + len(outputs[1])
         extra = min(int(_share(outputs, runs) * runs), cap) - before
         rest = blocks_of(shape, Purpose.LEARNING, pair, max(extra, 0), len(first) + len(blocks), width)
         sides, slow = _gather(question, rest, told, None)
-        outputs, reason = joined([outputs, *sides]), reason or slow
+        outputs, reason, made = joined([outputs, *sides]), reason or slow, made + rest[: len(sides)]
     refuse_if_nothing_ran(question, pair, outputs)
     used = len(outputs[0]) + len(outputs[1])
     speed = used / max(time.perf_counter() - clock, 1e-9)
@@ -199,8 +202,13 @@ def _learn(
     steady = None
     if shape is not Shape.PROGRAM:
         steady = steadiness(outputs, question.observe)
-        first_runs = (untimed(side) if question.observe else side for side in outputs)
-        refuse_repeated(question.watch, pair, [identities(side.first(_PICTURE_RUNS // 2)) for side in first_runs])
+        looked = [untimed(side) if question.observe else side for side in outputs]
+        most = [min(len(side), _PICTURE_RUNS // 2) for side in looked]
+        order = _order(question, made, sum(most))
+        if order is not None:
+            most = [int(np.count_nonzero(order == side)) for side in (0, 1)]
+        known = [identities(side.first(own)) for side, own in zip(looked, most, strict=True)]
+        refuse_repeated(question.watch, pair, known, order)
     low_bits = None
     if question.reads_low_bits:
         low_bits = choose_low_bits(
@@ -240,6 +248,13 @@ def _gather(
         if seconds is not None and time.perf_counter() - clock > seconds and done >= LEAST_RUNS // 2:
             break
     return gathered, reason
+
+
+def _order(question: Question, blocks: Sequence[Block], most: int | None = None) -> Integers | None:
+    """Of which side each run of blocks is, in the order of the calls; None where each side is run by itself."""
+    if question.runs_as is not Shape.OPAQUE:
+        return None
+    return np.concatenate([sides_of(question.game, block) for block in blocks])[:most]
 
 
 def joined(blocks: list[tuple[Outputs, Outputs]]) -> tuple[Outputs, Outputs]:
@@ -326,7 +341,8 @@ def measure(
         tell(done, runs)
     if learned.steady is not None:
         refuse_unsteady(learned.steady, noted)
-        refuse_repeated(question.watch, pair, [outputs_in(noted, side) for side in (0, 1)])
+        order = _order(question, blocks[:drawn])
+        refuse_repeated(question.watch, pair, [outputs_in(noted, side) for side in (0, 1)], order)
     filled_bins = iter(bins)
     counts = tuple(
         _in_bins(choice.event, _counts(sizes, own), next(filled_bins)) if choice.graded else _counts(sizes, own)
@@ -385,7 +401,8 @@ def measure_event(
             tell(done, runs)
     if steady is not None:
         refuse_unsteady(steady, noted)
-        refuse_repeated(question.watch, pair, [outputs_in(noted, side) for side in (0, 1)])
+        order = _order(question, blocks[:looked])
+        refuse_repeated(question.watch, pair, [outputs_in(noted, side) for side in (0, 1)], order)
     counts = _counts(sizes, counted)
     return _in_bins(event, counts, filled[0]) if graded else counts
 

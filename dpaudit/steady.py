@@ -25,6 +25,7 @@ from dpaudit.game.dependence import (
     across,
     classes_of,
     coming_back,
+    echo,
     hanging_together,
     order_of_runs,
     sharing,
@@ -38,7 +39,10 @@ from dpaudit.game.timed import untimed
 Array = np.ndarray[Any, Any]
 Cells = tuple[Array, Array]
 Noted = tuple[tuple[Array, ...], ...]
-"""Of a block: for each side how many runs fill each steady cell, and the parts of an `Order`; last, pairs across."""
+"""Of a block: for each side how many runs fill each steady cell, and the parts of an `Order`.
+
+Last come pairs across, and the outputs of both sides as numbers.
+"""
 
 _DRIFT = (
     "the outputs drift with the order of the calls: the mechanism keeps a state between calls, so its runs "
@@ -68,14 +72,15 @@ class Steady:
 
     def note(self, side0: Outputs, side1: Outputs) -> Noted:
         """Note of a block what tells whether it is steady."""
-        sides, classes = [], []
+        sides, classes, known = [], [], []
         for outputs in (side0, side1):
             first = outputs.first(MOST_RUNS)
             own = np.asarray(self.classes)[self.cells.places(first)]
-            order = order_of_runs(own, identities(untimed(first) if self.timed else first))
+            known.append(identities(untimed(first) if self.timed else first))
+            order = order_of_runs(own, known[-1])
             sides.append((self.cells.counts(outputs), order.pairs, order.near, order.far))
             classes.append(own)
-        return *sides, (across(*classes),)
+        return *sides, (across(*classes), *known)
 
 
 def steadiness(outputs: tuple[Outputs, Outputs], observe: tuple[str, ...] = ()) -> Steady:
@@ -146,22 +151,32 @@ def refuse_unsteady(steady: Steady, noted: Sequence[Noted]) -> None:
         raise InvalidRunsError(_ACROSS)
 
 
-def refuse_repeated(watch: Watch, pair: int, runs: Sequence[Integers]) -> None:
-    """Raise `InvalidRunsError` where runs come back from earlier ones of the audit, as from a store of noise.
+def refuse_repeated(watch: Watch, pair: int, runs: Sequence[Integers], sides: Integers | None = None) -> None:
+    """Raise `InvalidRunsError` where runs repeat earlier ones of the audit, as from a store of noise.
 
     Args:
         watch: what the audit has noted so far; these runs are added.
         pair: its number.
         runs: for each side a number for each run, the same only for equal outputs, in the order of the calls.
+        sides: of which side each run is, in the order of the calls; None where each side was run by itself.
     """
-    for side, outputs in enumerate(runs):
-        if coming_back(watch.with_earlier(pair, side, outputs)):
-            raise InvalidRunsError(_TOGETHER.format(how=COME_BACK))
+    noted = [watch.with_earlier(pair, side, outputs) for side, outputs in enumerate(runs)]
+    if any(map(coming_back, noted)):
+        raise InvalidRunsError(_TOGETHER.format(how=COME_BACK))
+    if sides is not None:
+        order = watch.sides(pair, sides)
+        outputs = np.empty(len(order), dtype=np.int64)
+        for side in (0, 1):
+            outputs[order == side] = noted[side]
+        lag = echo(outputs, order)
+        if lag is not None:
+            how = f"agree with those {lag:,} calls before them as independent runs do not"
+            raise InvalidRunsError(_TOGETHER.format(how=how))
 
 
 def outputs_in(noted: Sequence[Noted], side: int) -> Integers:
     """Return the outputs of a side that were noted, as `refuse_repeated` takes them."""
-    return together([Order(*block[side][1:]) for block in noted]).far
+    return np.concatenate([np.zeros(0, dtype=np.int64), *(block[2][1 + side] for block in noted)])
 
 
 def refuse_hanging_together(orders: list[Order]) -> None:

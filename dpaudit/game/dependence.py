@@ -17,6 +17,10 @@ is compared with that of windows of as many runs from far apart. The first half 
 the other, so that given how many windows repeat an output, how many of them are consecutive ones is hypergeometric
 (Fisher 1935).
 
+*Echoes.* Where outputs are few, a store of noise that is used again gives no twins, but runs of a side that agree with
+those a fixed number of calls before them, whatever that number is. It is looked for among all distances, and tried by
+the law of *Lags*.
+
 *Twins.* Runs with the same output are put into disjoint pairs, in an order that does not hang on theirs. Time is cut
 into spans of one length, every other one of which is even. Given how many of the paired runs lie in even spans, every
 arrangement of them is equally likely once more, so that the number of twins of which just one lies there has the law of
@@ -49,7 +53,11 @@ SPANS = tuple(2**power for power in range(1, 13))
 
 COME_BACK = "come back, to the last bit, at distances in time that independent runs do not have"
 
+COMMON = 4
+"""So many outputs, the commonest, are looked at for echoes."""
+
 _ERROR = 1e-9  # for all sets, lags, windows and spans of one side together
+_TRIED = 8  # distances of an output
 _WORTH_A_LOOK = 5.5  # standard deviations: nearer to the mean, an exact tail is never that small
 
 
@@ -168,6 +176,49 @@ def hanging_together(order: Order) -> str | None:
 def coming_back(outputs: Integers) -> bool:
     """Whether outputs, as numbers in the order of their runs, come back at distances that tell of a store of noise."""
     return _coming_back(outputs, np.log(_ERROR / (len(SPANS) * 2)))
+
+
+def echo(outputs: Integers, sides: Integers) -> int | None:
+    """Return a distance, in calls, at which runs of a side agree as independent runs do not; None where there is none.
+
+    Args:
+        outputs: (n,) a number for each run in the order of the calls, the same only for equal outputs.
+        sides: (n,) of which side each run is.
+    """
+    runs = len(outputs)
+    limit = np.log(_ERROR / (max(runs, 1) * COMMON * 2 * 2))
+    values, counts = np.unique(outputs, return_counts=True)
+    for value in values[np.argsort(-counts, kind="stable")[:COMMON]]:
+        ones = outputs == value
+        for lag in _promising(ones, sides):
+            first = np.arange(runs - lag)
+            first = first[((first // lag) % 2 == 0) & (sides[first] == sides[first + lag])]
+            for side in (0, 1):
+                own = first[sides[first] == side]
+                early, late = ones[own], ones[own + lag]
+                if _strays(len(own), int(early.sum() + late.sum()), int(np.count_nonzero(early != late)), limit):
+                    return int(lag)
+    return None
+
+
+def _promising(ones: Any, sides: Integers) -> Integers:
+    """Return the distances at which runs of one side agree most, or least.
+
+    A Fourier transform gives the agreement at all distances at once (Wiener 1930, Khinchin 1934); it only says which
+    are tried.
+    """
+    runs = len(ones)
+    size = 1 << (2 * runs).bit_length()
+    agreement, weight = np.zeros(runs), 0.0
+    for side in (0, 1):
+        own = sides == side
+        mean = float(ones[own].mean()) if own.any() else 0.0
+        spectrum = np.fft.rfft(np.where(own, ones - mean, 0.0), size)
+        agreement += np.fft.irfft(np.abs(spectrum) ** 2, size)[:runs]
+        weight += (mean * (1 - mean)) ** 2 * float(own.mean()) ** 2 if runs else 0.0
+    deviations = np.abs(agreement) / np.sqrt(np.maximum(weight * (runs - np.arange(runs)), 1e-9))
+    best: Integers = np.argsort(-deviations[1:], kind="stable")[:_TRIED] + 1
+    return np.asarray(best[deviations[best] > _WORTH_A_LOOK])
 
 
 def _coming_back(outputs: Integers, limit: float) -> bool:

@@ -75,6 +75,7 @@ class Watch:
 
     _seen: set[tuple[int, int, bytes]] = field(default_factory=set)
     _outputs: dict[tuple[int, int], list[Integers]] = field(default_factory=dict)
+    _sides: dict[int, list[Integers]] = field(default_factory=dict)
 
     def see(self, played: Played[Any]) -> None:
         """Raise `InvalidRunsError` where a block repeats the varying outputs of an earlier one."""
@@ -93,6 +94,12 @@ class Watch:
         """Return outputs, as numbers in the order of the runs, after those of the same side that were noted before."""
         noted = self._outputs.setdefault((pair, side), [])
         noted.append(outputs)
+        return np.concatenate(noted)
+
+    def sides(self, pair: int, sides: Integers) -> Integers:
+        """Return of which side each run is, in the order of the calls, after those that were noted before."""
+        noted = self._sides.setdefault(pair, [])
+        noted.append(sides)
         return np.concatenate(noted)
 
 

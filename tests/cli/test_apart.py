@@ -12,7 +12,7 @@ import pytest
 
 import dpaudit as dp
 from dpaudit import apart, process
-from dpaudit.answered import other_question
+from dpaudit.answered import Asked, other_question
 from dpaudit.cli import cli
 
 ROOT = Path(__file__).parents[2]
@@ -33,8 +33,8 @@ def evidence():
 
 
 def test_the_answer_to_a_question_is_its_answer(evidence):
-    assert other_question(evidence, **ASKED) is None
-    assert other_question(evidence, **{**ASKED, "seed": None, "runs": None, "claim": None}) is None
+    assert other_question(evidence, Asked(**ASKED)) is None
+    assert other_question(evidence, Asked(**{**ASKED, "seed": None, "runs": None, "claim": None})) is None
 
 
 @pytest.mark.parametrize(
@@ -49,10 +49,16 @@ def test_the_answer_to_a_question_is_its_answer(evidence):
         ({"confidence": 0.95}, "confidence"),
         ({"seed": 4}, "seed"),
         ({"runs": 4000}, "runs"),
+        ({"pairs": [("one", "other")]}, "pairs"),
+        ({"types": "ignore"}, "types"),
+        ({"learn": "trees"}, "learns"),
+        ({"observe": ("time",)}, "observed"),
+        ({"sequential": True}, "sequential"),
+        ({"curve": True}, "curve"),
     ],
 )
 def test_the_answer_to_another_question_is_refused(other, says, evidence):
-    assert says in other_question(evidence, **{**ASKED, **other})
+    assert says in other_question(evidence, Asked(**{**ASKED, **other}))
 
 
 def test_a_child_that_answers_another_question_makes_no_verdict(evidence, monkeypatch, capsys, tmp_path):

@@ -153,3 +153,60 @@ def test_classes_are_neighbouring_cells_of_about_the_same_size():
     assert np.all(np.diff(classes) >= 0) and classes.max() == CLASSES - 1
     assert max(np.bincount(classes, weights=counts)) < 2 * counts.sum() / CLASSES
     assert classes_of(np.zeros(3, dtype=np.int64)).tolist() == [0, 0, 0]
+
+
+def at_random(seed, runs):
+    """Of which side each run is."""
+    rng = np.random.default_rng([seed, 1])
+    first = rng.integers(2, size=runs // 2)
+    return np.stack([first, 1 - first], axis=1).ravel()
+
+
+FEW = {
+    "a coin": lambda rng, n: rng.integers(2, size=n),
+    "flips": lambda rng, n: rng.random(n) < 0.27,
+    "six values": lambda rng, n: rng.geometric(0.4, n).clip(max=6),
+}
+
+
+@pytest.mark.parametrize("law", FEW)
+@pytest.mark.parametrize("length", [700, 2_000, 3_011])
+def test_an_echo_of_a_store_of_few_values_is_found(law, length):
+    rng = np.random.default_rng(length)
+    flips = np.resize(FEW[law](rng, length).astype(np.int64), 6_000)
+    sides = at_random(length, 6_000)
+    assert dependence.echo(np.where(sides == 0, flips, flips.max() - flips), sides) is not None
+    assert dependence.echo(rng.permutation(flips), sides) is None
+
+
+def test_the_distance_is_that_of_the_store_and_nothing_has_no_echo():
+    flips = np.resize(np.random.default_rng(0).integers(2, size=4_000), 6_000)
+    assert dependence.echo(flips, at_random(0, 6_000)) == 4_000
+    assert dependence.echo(flips[:0], flips[:0]) is None
+    assert dependence.echo(np.ones(100, dtype=np.int64), at_random(0, 100)) is None
+
+
+@pytest.mark.parametrize("law", [*FEW, "a rare event"])
+def test_independent_runs_have_an_echo_no_more_often_than_stated(law, monkeypatch):
+    monkeypatch.setattr(dependence, "_ERROR", 0.1)
+    monkeypatch.setattr(dependence, "_WORTH_A_LOOK", 2.5)
+    monkeypatch.setattr(dependence, "_TRIED", 400)
+    runs = 400
+    found = [
+        dependence.echo({**FEW, **LAWS}[law](np.random.default_rng(seed), runs).astype(np.int64), at_random(seed, runs))
+        for seed in range(40)
+    ]
+    assert binomtest(sum(each is not None for each in found), len(found), 0.1, alternative="greater").pvalue > 1e-3
+
+
+def test_the_distances_that_are_tried_are_those_of_a_count(monkeypatch):
+    monkeypatch.setattr(dependence, "_WORTH_A_LOOK", 0.0)
+    rng = np.random.default_rng(2)
+    ones, sides = rng.random(60) < 0.3, at_random(2, 60)
+    centred = np.where(sides == 0, ones - ones[sides == 0].mean(), ones - ones[sides == 1].mean())
+    weighed = {
+        lag: abs(sum(centred[i] * centred[i + lag] for i in range(60 - lag) if sides[i] == sides[i + lag]))
+        / np.sqrt(60 - lag)
+        for lag in range(1, 60)
+    }
+    assert list(dependence._promising(ones, sides)) == sorted(weighed, key=weighed.get, reverse=True)[:8]

@@ -335,3 +335,24 @@ def test_many_texts_in_many_blocks_do_not_hang_together(seed):
 
     asked = {"claim": "epsilon=1", "pairs": [(0, 0)], "relation": "declared"}
     assert dp.audit(text, **asked, fixed=[(2_000, 2**11 * 16)], seed=seed).verdict is dp.Verdict.NOT_VIOLATED
+
+
+@pytest.mark.parametrize(("size", "runs"), [(300, 4_000), (3_000, 6_000), (5_000, 10_000)])
+def test_a_store_of_flips_that_is_used_again_is_invalid(size, runs):
+    """Outputs of two values come back all the time; that they do so in the order of a store is seen."""
+    flips, calls = np.random.default_rng(size).random(size) < 1 / (1 + np.e), itertools.count()
+    asked = {"claim": "epsilon=1", "pairs": [(1, 0)], "relation": "declared", "seed": 0}
+    evidence = dp.audit(lambda data: data ^ int(flips[next(calls) % size]), **asked, runs=runs)
+    assert evidence.verdict is dp.Verdict.INVALID and "hang together" in evidence.reason
+
+
+@pytest.mark.parametrize("size", [9_500, 6_000])
+def test_a_second_look_at_a_store_of_flips_that_begins_again_is_invalid(size):
+    """Of 900 audits of 6,000 runs with a store of 6,000 flips, 7 were VIOLATED, where 1 in 1,000 is promised."""
+    flips, calls = np.random.default_rng(size).random(size) < 1 / (1 + np.e), itertools.count()
+    release = lambda data: data ^ int(flips[next(calls) % size])  # noqa: E731
+    question = ask(release, None, "epsilon=1", [(1, 0)], "declared", 0.95, 0, 1)
+    event = Event("likelihood", (Rule("int", Coordinate(0), (0.5,), (1, -1)),))
+    measure_event(question, 0, event, 6_000, Purpose.MEASURING)
+    with pytest.raises(dp.InvalidRunsError, match=f"agree with those {size:,} calls before them"):
+        measure_event(question, 0, event, 9_000, Purpose.SECOND_LOOK)
