@@ -153,7 +153,15 @@ def answer_to(request: Mapping[str, Any]) -> dict[str, Any]:
             return {"refused": f"there is no verdict: {blamed}"}
         if isinstance(error, KeyboardInterrupt):
             return {"interrupted": True}
-        return {"fault": "".join(traceback.format_exception(error))}
+        return {"fault": _trace_of(error)}
+
+
+def _trace_of(error: BaseException) -> str:
+    """Return the trace of a fault, or what it is alone: a target may have taken away what traces are made with."""
+    try:
+        return "".join(traceback.format_exception(error))
+    except BaseException:
+        return type(error).__name__
 
 
 def blamed_on_target(error: BaseException) -> str | None:

@@ -26,8 +26,8 @@ def drawn_sums() -> Iterator[None]:
     if not CORRECTED or builtins.sum is not _plain_sum:  # what a target puts there is found out elsewhere
         yield
         return
-    builtins.sum = sum
     try:
+        builtins.sum = sum
         yield
     finally:
         if builtins.sum is sum:

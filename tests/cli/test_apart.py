@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -152,3 +153,15 @@ def test_the_lowest_versions_are_those_that_work():
     for bound in ("click>=8.4", "joblib>=1.5", "junitparser>=4.0", "matplotlib>=3.11"):  # below them commands fail
         assert f'"{bound}"' in text
     assert "--resolution lowest-direct" in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+def test_a_fault_is_told_also_where_no_trace_can_be_made(monkeypatch):
+    def work():
+        raise AssertionError("of dpaudit's own")
+
+    asked = {"module": "any", "name": "work", "arguments": {}}
+    monkeypatch.setattr(apart, "importlib", SimpleNamespace(import_module=lambda name: SimpleNamespace(work=work)))
+    monkeypatch.setattr(apart, "blamed_on_target", lambda error: None)
+    assert apart.answer_to(asked)["fault"].endswith("AssertionError: of dpaudit's own\n")
+    monkeypatch.setattr(apart, "traceback", SimpleNamespace(format_exception=lambda error: sys.exit(0)))
+    assert apart.answer_to(asked) == {"fault": "AssertionError"}

@@ -27,7 +27,8 @@ def ending(name, how):
     return type(f"Ends_in_{name}", (Output,), {name: how})
 
 def leave(*_, **__): sys.exit(0)
-def recur(self, *_): return recur(self)
+def recur(self, *_): return deeper(self)
+def deeper(self): return deeper(self)  # Python 3.13.0 to 3.13.7 counts no calls that are like the one above
 
 LOOKED_AT = ("__repr__", "__str__", "__len__", "__iter__", "__array__", "__eq__", "__hash__", "__float__", "__bool__",
              "__getattr__", "__getattribute__", "__reduce__", "__del__", "__lt__", "__index__", "__getitem__")
@@ -79,7 +80,7 @@ def iterator(data, rng): return (sys.exit(0) for _ in data)
 '''
 LOOKED_AT = re.search(r"LOOKED_AT = (\(.*?\))\n", SOFT, re.DOTALL)
 NAMES = [f"{how}{name}" for name in eval(LOOKED_AT[1]) for how in ("in", "recursion_in")]
-NAMES += re.findall(r"^def (?!ending|leave|recur\b)(\w+)\(data", SOFT, re.MULTILINE)
+NAMES += re.findall(r"^def (?!ending|leave|recur\b|deeper)(\w+)\(data", SOFT, re.MULTILINE)
 
 HARD = """
 import atexit, ctypes, os, resource, signal, subprocess, sys, threading, time
