@@ -100,7 +100,7 @@ def _of_an_audit(evidence: Evidence, asked: Asked) -> Iterator[tuple[str, Any, A
     yield "whether types count", evidence.types, asked.types
     yield "what is observed", tuple(evidence.observed), tuple(dict.fromkeys(asked.observe))
     low_bits = asked.floating_point
-    if evidence.target.asks == _NOISE_ALONE or asked.observe:
+    if evidence.target.asks == _NOISE_ALONE or asked.observe or asked.sequential:
         low_bits = "ignore"
     yield "what low-order bits count for", evidence.low_bits, low_bits
     if evidence.verdict is Verdict.INVALID:
