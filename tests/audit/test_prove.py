@@ -265,10 +265,10 @@ def lucky(purposes):
     """Count what never was, for some purposes."""
     real = prover.measure_event
 
-    def measure(question, pair, event, runs, purpose, watch):
+    def measure(question, pair, event, runs, purpose):
         if purpose in purposes:
             return Counts((runs // 2, runs - runs // 2), (runs // 2, 1), (0, 0))
-        return real(question, pair, event, runs, purpose, watch)
+        return real(question, pair, event, runs, purpose)
 
     return measure
 
