@@ -10,10 +10,13 @@ import pytest
 from scipy.stats import hypergeom
 
 import dpaudit as dp
+from dpaudit.attack import identities
 from dpaudit.check import check, passes
 from dpaudit.event import Coordinate, Event, Rule
 from dpaudit.game.blocks import Purpose
+from dpaudit.game.dependence import hanging_together, order_of_runs, together
 from dpaudit.game.drift import drifted
+from dpaudit.game.outputs import from_list
 from dpaudit.question import ask
 from dpaudit.report.beside import beside
 from dpaudit.rounds import measure_event
@@ -329,12 +332,16 @@ def test_a_block_of_a_second_look_that_repeats_one_of_the_first_is_invalid():
 @pytest.mark.parametrize("seed", [0, 1])
 def test_many_texts_in_many_blocks_do_not_hang_together(seed):
     """Outputs were known by the order in which their forms came in a block, so that other texts passed for the same."""
-
-    def text(data, rng):
-        return f"c{rng.integers(400)}"
-
-    asked = {"claim": "epsilon=1", "pairs": [(0, 0)], "relation": "declared"}
-    assert dp.audit(text, **asked, fixed=[(2_000, 2**11 * 16)], seed=seed).verdict is dp.Verdict.NOT_VIOLATED
+    rng = np.random.default_rng(seed)
+    blocks = [from_list([f"c{i}" for i in rng.integers(3_000, size=1_024)]) for _ in range(128)]
+    known = [identities(block) for block in blocks]
+    orders = [order_of_runs(np.zeros(1_024, dtype=np.int64), each) for each in known]
+    assert hanging_together(together(orders)) is None
+    forms = {}
+    for block, each in zip(blocks, known, strict=True):
+        for code, number in zip(block.codes, each, strict=True):
+            assert forms.setdefault(block.forms[code], number) == number
+    assert len(set(forms.values())) == len(forms)
 
 
 @pytest.mark.parametrize(("size", "runs"), [(300, 4_000), (3_000, 6_000), (5_000, 10_000)])
