@@ -40,6 +40,9 @@ import numpy as np
 
 from dpaudit.errors import InvalidRunsError, UsageError
 
+Functions = dict[Any, dict[str, Any]]
+"""Modules and classes, each with functions and classes by name."""
+
 
 class ReplacedError(UsageError):
     """A function that dpaudit computes with is not what it was: nothing that was computed could be relied on."""
@@ -135,7 +138,16 @@ _KNOWN: dict[str, Any] = {  # as Python and NumPy have them; all else stays as w
     "digits": sys.int_info.default_max_str_digits,
 }
 
-_THEIRS: ContextVar[Settings | None] = ContextVar("theirs", default=None)  # a target's, while dpaudit's own hold
+
+@dataclass(slots=True)
+class _Lender:
+    """What is known while dpaudit's own settings hold: the target's, and dpaudit's functions as they were before."""
+
+    theirs: Settings
+    functions: Functions
+
+
+_LENDER: ContextVar[_Lender | None] = ContextVar("lender", default=None)  # each thread has its own
 
 
 @contextmanager
@@ -147,26 +159,21 @@ def own_settings() -> Iterator[None]:
     Raises:
         ReplacedError: where a function that dpaudit computes with was replaced before.
     """
-    if _THEIRS.get() is not None:
+    if _LENDER.get() is not None:
         yield
         return
     mended = _names(_replaced(_STRANGE))
     replaced = _names(_replaced(_PYTHON)) + [name for name in _names(_STRANGE) if name not in mended]
     if replaced:
         raise ReplacedError(_sentence(replaced, "before the target was loaded"))
-    _THEIRS.set(Settings.now())
-    replace(Settings.now(), **_KNOWN).hold()
-    before = dict(_OWN)
-    _OWN.update(_own_functions())
+    lender = _Lender(Settings.now(), _own_functions())
+    _LENDER.set(lender)
+    replace(lender.theirs, **_KNOWN).hold()
     try:
         yield
     finally:
-        _OWN.clear()
-        _OWN.update(before)
-        theirs = _THEIRS.get()
-        _THEIRS.set(None)
-        if theirs is not None:
-            theirs.hold()
+        _LENDER.set(None)
+        lender.theirs.hold()
 
 
 @contextmanager
@@ -186,13 +193,13 @@ def lent() -> Iterator[None]:
     Raises:
         InvalidRunsError: where it replaced a function that dpaudit computes with.
     """
-    ours, theirs = Settings.now(), _THEIRS.get()
-    if theirs is not None:
-        theirs.hold()
+    ours, lender = Settings.now(), _LENDER.get()
+    if lender is not None:
+        lender.theirs.hold()
     try:
         yield
     finally:
-        replaced = _put_back()
+        replaced = _put_back(lender)
         ours.hold()
         if replaced:  # which may be why something else was raised
             raise InvalidRunsError(_sentence(replaced, "while the target ran"))
@@ -205,24 +212,21 @@ def importing() -> Iterator[None]:
     Raises:
         ReplacedError: where it replaced a function that dpaudit computes with.
     """
-    ours, theirs = Settings.now(), _THEIRS.get()
-    if theirs is not None:
-        theirs.hold()
+    ours, lender = Settings.now(), _LENDER.get()
+    if lender is not None:
+        lender.theirs.hold()
     try:
         yield
     finally:
-        replaced = _put_back()
-        if theirs is not None:
-            _THEIRS.set(Settings.now())
+        replaced = _put_back(lender)
+        if lender is not None:
+            lender.theirs = Settings.now()
             ours.hold()
     if replaced:
         raise ReplacedError(_sentence(replaced, "when the target was loaded"))
 
 
 # --- functions --------------------------------------------------------------------------------------------
-
-Functions = dict[Any, dict[str, Any]]
-"""Modules and classes, each with functions and classes by name."""
 
 _SPARED = {"print", "input", "breakpoint", "help", "exit", "quit", "sleep"}  # which change no number and no file
 _BUILT_IN = {"abs", "all", "any", "dict", "enumerate", "float", "getattr", "int", "isinstance", "len", "list", "map",
@@ -272,7 +276,6 @@ def _is_strange(function: Any) -> bool:
 
 
 _PYTHON, _STRANGE = _pythons()
-_OWN: Functions = {}  # while dpaudit's own settings hold
 
 
 def _replaced(functions: Functions) -> Functions:
@@ -283,9 +286,9 @@ def _replaced(functions: Functions) -> Functions:
     return found
 
 
-def _put_back() -> list[str]:
+def _put_back(lender: _Lender | None) -> list[str]:
     """Put back every function that was replaced, and return the names of these."""
-    replaced = _replaced(_PYTHON) | _replaced(_OWN)
+    replaced = _replaced(_PYTHON) | _replaced({} if lender is None else lender.functions)
     for owner, known in replaced.items():
         for name, function in known.items():
             setattr(owner, name, function)

@@ -12,6 +12,7 @@ import math
 import os
 import subprocess
 import sys
+import threading
 import time
 import warnings
 from unittest import mock
@@ -280,6 +281,7 @@ def test_nothing_is_computed_where_somebody_else_has_replaced_a_function(work):
 def test_a_clock_that_was_frozen_before_dpaudit_was_loaded_is_noticed():
     """As by a library of tests that freezes time for a whole test."""
     text = """
+import threading
 import time
 class Frozen:
     __module__ = "freezer"
@@ -313,3 +315,22 @@ def test_what_is_watched_is_what_is_there():
     assert builtins.len is settings._PYTHON[builtins]["len"] and time.time is settings._PYTHON[time]["time"]
     known = {datetime: "datetime", json: "dumps", fractions.Fraction: "__add__", np: "sum", os: "replace"}
     assert all(name in settings._PYTHON[owner] for owner, name in known.items())
+
+
+def test_audits_in_two_threads_leave_nothing_behind(monkeypatch):
+    entered, left = threading.Event(), threading.Event()
+
+    def later():
+        with settings.own_settings():
+            entered.set()
+            left.wait()
+
+    thread = threading.Thread(target=later)
+    with settings.own_settings():
+        thread.start()
+        entered.wait()
+    left.set()
+    thread.join()
+    monkeypatch.setattr("dpaudit.loading.entry_points", list)  # nobody computes now: it is nobody's business
+    with settings.lent():
+        pass

@@ -24,6 +24,8 @@ MORE_RUNS = {  # its telling outputs are rare: nine negatives and a released val
     "numeric_svt": 4_000_000,
     "partition_counts": 400_000,
     "permute_and_flip": 400_000,
+    "rappor": 400_000,
+    "redrawn_svt": 400_000,
 }
 
 
