@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 import dpaudit as dp
-from dpaudit.function import Mechanism, Shape
-from dpaudit.program.batch import run_batch
+from dpaudit.program.batch.reading import run_batch
 from dpaudit.program.outcome import run_once
 from dpaudit.program.scalar import ScalarNoise
+from dpaudit.targets.mechanism import Mechanism, Shape
 
 _SCALAR_RUNS, _BATCH_RUNS = 2_000, 2**16
 

@@ -19,9 +19,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from dpaudit.program.exact import Exact, Fold, Stop
-from dpaudit.proof import divergence
-from dpaudit.proof.exact import enumerated_privacy, exact_delta, exact_privacy, laws_of, one_replaced
+from dpaudit.program.enumerate import Exact, Fold, Stop
+from dpaudit.verify import certified_delta as divergence
+from dpaudit.verify.exact import enumerated_privacy, exact_delta, exact_privacy, laws_of, one_replaced
 
 HALF = Fraction(1, 2)
 

@@ -30,15 +30,15 @@ import msgspec
 import numpy as np
 from scipy.stats import binomtest
 
-from dpaudit.bounds.looks import FALSE_ALARM
-from dpaudit.bounds.statement import lower_bound
-from dpaudit.evidence import Evidence
-from dpaudit.gate.child import Report, Request, carry_out
+from dpaudit.evidence.evidence import Evidence
 from dpaudit.gate.config import Configuration
 from dpaudit.gate.process import Limits
 from dpaudit.gate.result import GateResult, Rule
 from dpaudit.gate.run import Options, run
 from dpaudit.gate.schema import GateSettings, TargetSettings
+from dpaudit.gate.target_process import Report, Request, carry_out
+from dpaudit.stats.statement import lower_bound
+from dpaudit.stats.two_looks import FALSE_ALARM
 
 TABLE = Path(__file__).parent / "results" / "gate.md"
 CONFIDENCE = 0.95

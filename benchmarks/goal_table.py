@@ -39,7 +39,7 @@ from scipy.optimize import brentq
 from scipy.stats import beta, binom, norm
 
 import dpaudit as dp
-from dpaudit.bounds.guess import guess_bound
+from dpaudit.stats.guessing import guess_bound
 
 CONFIDENCE = 0.95
 ERROR = 1 - CONFIDENCE

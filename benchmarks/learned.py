@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.attack import choose, count_event
-from dpaudit.bounds.statement import lower_bound
-from dpaudit.game.outputs import from_array
-from dpaudit.members import Counts
+from dpaudit.events import choose, count_event
+from dpaudit.evidence.records import Counts
 from dpaudit.privacy import PureDP
+from dpaudit.sampling.outputs import from_array
+from dpaudit.stats.statement import lower_bound
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 LEARNING, MEASURING, ERROR = 20_000, 80_000, 0.05  # of each side

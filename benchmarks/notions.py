@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import dpaudit as dp
-from dpaudit.attack import choose
+from dpaudit.events import choose
 
 RESULT = Path(__file__).parent / "results" / "notions.md"
 NUMBERS = {"pairs": [(0.0, 1.0)], "relation": "declared", "floating_point": "ignore"}

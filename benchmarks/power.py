@@ -28,9 +28,9 @@ from joblib import Parallel, delayed
 from scipy.optimize import brentq
 
 import dpaudit as dp
-from dpaudit.bounds.power import runs_to_show
-from dpaudit.bounds.statement import lower_bound
-from dpaudit.members import Counts
+from dpaudit.evidence.records import Counts
+from dpaudit.stats.power import runs_to_show
+from dpaudit.stats.statement import lower_bound
 
 TABLE = Path(__file__).parent / "results" / "power.md"
 CONFIDENCE, FIRST_SEED = 0.95, 2000

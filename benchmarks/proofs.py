@@ -22,9 +22,9 @@ from pathlib import Path
 import scipy
 
 from dpaudit.checker import check_text
-from dpaudit.loading import load
-from dpaudit.proof.fold import prove_fold
-from dpaudit.proof.prove import prove_program
+from dpaudit.loading.named import load
+from dpaudit.verify.fold import prove_fold
+from dpaudit.verify.prove import prove_program
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "proof"))
 from provable import TABLE as MECHANISMS  # the tests' table
@@ -153,7 +153,7 @@ def main():
             "",
             f"`python benchmarks/proofs.py`, Python {platform.python_version()}, SciPy {scipy.__version__}.",
             "ε = 1, CPU seconds. Claimed is what was published of the mechanism; the bounds expected are those of the",
-            "tests (`tests/proof/provable.py`), and one that differs is bold. The check is the independent one of",
+            "tests (`tests/verify/provable.py`), and one that differs is bold. The check is the independent one of",
             "`dpaudit.checker`. No bound means that alignment gives none, which refutes nothing.",
             "",
             *parts,

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.stats import binomtest
 
 import dpaudit as dp
-from dpaudit.scores.rates import gaussian_epsilon
+from dpaudit.auditing.scores.rates import gaussian_epsilon
 
 DELTA = 1e-5
 GOALS = {

@@ -23,7 +23,7 @@ from joblib import Parallel, delayed
 from scipy.stats import binomtest
 
 import dpaudit as dp
-from dpaudit.bounds.looks import FALSE_ALARM
+from dpaudit.stats.two_looks import FALSE_ALARM
 
 TABLE = Path(__file__).parent / "results" / "sequential.md"
 FIRST_SEED = 9000  # smaller seeds were used for tuning

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from dpaudit.bounds import (
+from dpaudit.privacy import ApproxDP
+from dpaudit.stats import (
     enumerated_region,
     guess_bound,
     joint_region,
@@ -24,7 +25,6 @@ from dpaudit.bounds import (
     two_sided_region,
     two_sided_weight,
 )
-from dpaudit.privacy import ApproxDP
 
 ERROR = 0.05
 SIZES = (100, 300, 1000, 2000)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betainc
 
-from dpaudit.bounds.looks import AGAIN, FALSE_ALARM, Rule
+from dpaudit.stats.two_looks import AGAIN, FALSE_ALARM, Rule
 
 TABLE = Path(__file__).parent / "results" / "two_looks.md"
 SEED, ERROR = 50_000, 0.05

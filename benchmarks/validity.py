@@ -48,7 +48,7 @@ from validity_rows import (
 )
 
 import dpaudit as dp
-from dpaudit.bounds.looks import FALSE_ALARM
+from dpaudit.stats.two_looks import FALSE_ALARM
 
 RESULTS = Path(__file__).parent / "results" / "validity.json"
 TABLE = RESULTS.with_suffix(".md")

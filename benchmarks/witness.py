@@ -20,12 +20,12 @@ from pathlib import Path
 
 import numpy as np
 
-from dpaudit.attack.partition import count_event
-from dpaudit.game.outputs import from_paths
-from dpaudit.loading import load
-from dpaudit.program.batch import run_batch
-from dpaudit.proof.prove import prove_program
-from dpaudit.proof.witness import find_witness
+from dpaudit.events.partition import count_event
+from dpaudit.loading.named import load
+from dpaudit.program.batch.reading import run_batch
+from dpaudit.sampling.outputs import from_paths
+from dpaudit.verify.counterexample.counterexample import find_witness
+from dpaudit.verify.prove import prove_program
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "proof"))
 from provable import TABLE as MECHANISMS  # the tests' table

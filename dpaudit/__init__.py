@@ -8,51 +8,48 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from dpaudit.evidence.renderers import register
+
 if TYPE_CHECKING:
     from dpaudit import strategies
-    from dpaudit.conductor import audit, privacy_curve
+    from dpaudit.auditing.audit import audit, privacy_curve
+    from dpaudit.auditing.plan import Plan, plan
+    from dpaudit.auditing.scores import audit_outputs, audit_scores
+    from dpaudit.auditing.sensitivity import sensitivity
     from dpaudit.errors import InvalidRunsError, UsageError
-    from dpaudit.event import Event
-    from dpaudit.evidence import Evidence
-    from dpaudit.function import Mechanism, mechanism
-    from dpaudit.loading import catalogue, load
-    from dpaudit.members import Bound, Verdict
-    from dpaudit.moving import sensitivity
+    from dpaudit.evidence.event import Event
+    from dpaudit.evidence.evidence import Evidence
+    from dpaudit.evidence.records import Bound, Verdict
+    from dpaudit.loading.named import catalogue, load
     from dpaudit.neighbours import Relation
-    from dpaudit.planner import Plan, plan
-    from dpaudit.privacy import (
-        ApproxDP,
-        Claim,
-        GaussianDP,
-        PureDP,
-        RenyiDP,
-        ZeroConcentratedDP,
-        parse_claim,
-    )
-    from dpaudit.prover import prove
-    from dpaudit.replaying import replay
-    from dpaudit.scores import audit_outputs, audit_scores
+    from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP, parse_claim
+    from dpaudit.review.replay import replay
+    from dpaudit.targets.mechanism import Mechanism, mechanism
+    from dpaudit.verify.prove_and_audit import prove
+
+register("page", "dpaudit.report:html_page")
+register("card", "dpaudit.report:evidence_card")
 
 _HOMES = {
-    "audit": "conductor",
-    "audit_outputs": "scores",
-    "audit_scores": "scores",
-    "privacy_curve": "conductor",
-    "Plan": "planner",
-    "plan": "planner",
-    "prove": "prover",
-    "replay": "replaying",
-    "sensitivity": "moving",
-    "catalogue": "loading",
-    "load": "loading",
+    "audit": "auditing.audit",
+    "audit_outputs": "auditing.scores",
+    "audit_scores": "auditing.scores",
+    "privacy_curve": "auditing.audit",
+    "Plan": "auditing.plan",
+    "plan": "auditing.plan",
+    "prove": "verify.prove_and_audit",
+    "replay": "review.replay",
+    "sensitivity": "auditing.sensitivity",
+    "catalogue": "loading.named",
+    "load": "loading.named",
     "InvalidRunsError": "errors",
     "UsageError": "errors",
-    "Bound": "evidence",
-    "Event": "event",
-    "Evidence": "evidence",
-    "Verdict": "evidence",
-    "Mechanism": "function",
-    "mechanism": "function",
+    "Bound": "evidence.evidence",
+    "Event": "evidence.event",
+    "Evidence": "evidence.evidence",
+    "Verdict": "evidence.evidence",
+    "Mechanism": "targets.mechanism",
+    "mechanism": "targets.mechanism",
     "Relation": "neighbours",
     "ApproxDP": "privacy",
     "Claim": "privacy",

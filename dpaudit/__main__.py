@@ -7,7 +7,7 @@ from typing import NoReturn
 def main() -> NoReturn:
     """Run the command line; an installation that cannot be imported is exit code 2, for 1 would mean VIOLATED."""
     try:
-        from dpaudit.cli import main as run
+        from dpaudit.cli.main import main as run
     except BaseException as error:
         why = f"{type(error).__name__}: {error}"
         print(f"dpaudit: it cannot start ({why}); install it again: pip install --upgrade dpaudit", file=sys.stderr)

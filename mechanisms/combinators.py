@@ -26,12 +26,12 @@ from typing import Any
 import numpy as np
 
 from dpaudit import Claim, Mechanism, UsageError, mechanism
-from dpaudit.function import Shape
 from dpaudit.neighbours import parse_relation
 from dpaudit.neighbours.digest import digest
 from dpaudit.privacy import composition
 from dpaudit.program.noise import Noise
 from dpaudit.program.scalar import ScalarNoise
+from dpaudit.targets.mechanism import Shape
 
 from .additive import geometric, laplace
 from .contributions import suggestions

@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 import dpaudit as dp
-from dpaudit.report.index import Entry, index_page
+from dpaudit.report.html.index import Entry, index_page
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))

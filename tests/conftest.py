@@ -25,7 +25,7 @@ def pytest_collection_finish() -> None:
 def _no_fresh_seed() -> Iterator[None]:
     """Where a test names no seed, it gets the same one every time: tests end as they ended before."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dpaudit.seeds.fresh_seed", lambda: 0)
+        patch.setattr("dpaudit.auditing.seeds.fresh_seed", lambda: 0)
         yield
 
 

@@ -20,8 +20,8 @@ from types import ModuleType
 from typing import Any
 
 from dpaudit.errors import UsageError
-from dpaudit.function import Mechanism, mechanism
 from dpaudit.privacy.claims import ApproxDP, Claim, PureDP
+from dpaudit.targets.mechanism import Mechanism, mechanism
 
 _LARGEST_GROUP = 1e9
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from dpaudit.adapters import answers, approximate, required, wrapped
 from dpaudit.errors import UsageError
-from dpaudit.function import Mechanism
 from dpaudit.privacy import Claim
+from dpaudit.targets.mechanism import Mechanism
 
 
 def mechanism_of(

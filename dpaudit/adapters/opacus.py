@@ -12,8 +12,8 @@ from typing import Any
 
 from dpaudit.adapters import approximate, required, wrapped
 from dpaudit.errors import UsageError
-from dpaudit.function import Mechanism
 from dpaudit.privacy import Claim
+from dpaudit.targets.mechanism import Mechanism
 
 
 def claim_of(engine: Any, delta: float) -> Claim:

@@ -13,8 +13,8 @@ from typing import Any
 
 from dpaudit.adapters import answers, required, wrapped
 from dpaudit.errors import UsageError
-from dpaudit.function import Mechanism
 from dpaudit.privacy import ApproxDP, Claim, PureDP, RenyiDP, ZeroConcentratedDP
+from dpaudit.targets.mechanism import Mechanism
 
 # by the name of a metric: its relation, and the unit that one step stands for
 _RECORDS = {

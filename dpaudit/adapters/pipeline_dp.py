@@ -11,7 +11,7 @@ from typing import Any
 
 from dpaudit.adapters import approximate, required, wrapped
 from dpaudit.errors import UsageError
-from dpaudit.function import Mechanism
+from dpaudit.targets.mechanism import Mechanism
 
 
 def mechanism_of(

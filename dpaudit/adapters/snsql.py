@@ -12,7 +12,7 @@ from typing import Any
 
 from dpaudit.adapters import approximate, required, wrapped
 from dpaudit.errors import UsageError
-from dpaudit.function import Mechanism
+from dpaudit.targets.mechanism import Mechanism
 
 _SIDES = 2
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from dpaudit.adapters import answers, required, wrapped
 from dpaudit.errors import UsageError
-from dpaudit.function import Mechanism
 from dpaudit.privacy import ApproxDP, Claim, PureDP, ZeroConcentratedDP
+from dpaudit.targets.mechanism import Mechanism
 
 _RECORDS = {"SymmetricDifference": "add-remove", "HammingDistance": "replace"}
 

@@ -15,16 +15,16 @@ from typing import Any
 
 import msgspec
 
-from dpaudit.bounds.interval import loss_interval
-from dpaudit.bounds.statement import BOTH_SIDES, GUESS, ODDS
-from dpaudit.documents import content_id, read_text, write_whole
 from dpaudit.errors import UsageError
-from dpaudit.evidence import Evidence
-from dpaudit.gate.child import Frozen
+from dpaudit.evidence.canonical_json import content_id, read_text, write_whole
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Bound, Counts, round_outward
 from dpaudit.gate.result import Comparison
-from dpaudit.members import Bound, Counts, round_outward
+from dpaudit.gate.target_process import Frozen
 from dpaudit.privacy import parse_claim
-from dpaudit.reach import PREFIX
+from dpaudit.stats.interval import loss_interval
+from dpaudit.stats.statement import BOTH_SIDES, GUESS, ODDS
+from dpaudit.targets.source_digest import PREFIX
 
 FILE = "dpaudit-baseline.json"
 _VERSION = 1

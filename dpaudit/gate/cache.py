@@ -22,11 +22,11 @@ from typing import Any
 
 import msgspec
 
-from dpaudit.documents import content_id, write_whole
 from dpaudit.errors import UsageError
-from dpaudit.evidence import Evidence
-from dpaudit.gate.child import Report, Request, listing
+from dpaudit.evidence.canonical_json import content_id, write_whole
+from dpaudit.evidence.evidence import Evidence
 from dpaudit.gate.lock import FOLDER, own_folder
+from dpaudit.gate.target_process import Report, Request, listing
 
 _VERSION = 1
 _NAME = 40  # characters of a target's name in that of its file

@@ -16,11 +16,11 @@ from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
-from dpaudit.bounds.looks import FALSE_ALARM
 from dpaudit.chances import refuse_confidence, refuse_false_alarm
-from dpaudit.documents import read_text
 from dpaudit.errors import UsageError, nearest
+from dpaudit.evidence.canonical_json import read_text
 from dpaudit.gate.schema import GateSettings, TargetSettings, json_schema
+from dpaudit.stats.two_looks import FALSE_ALARM
 
 FILE = "pyproject.toml"
 EXAMPLE = '[[tool.dpaudit.targets]]\ntarget = "release.py:noisy_count"\nclaim = "epsilon=1"'

@@ -20,8 +20,8 @@ from dpaudit.gate.words import (
     seconds_text,
     verdict_text,
 )
-from dpaudit.report.numerals import NBSP
-from dpaudit.report.words import shortened, visible
+from dpaudit.report.text.numerals import NBSP
+from dpaudit.report.text.phrases import shortened, visible
 
 _STYLES = {
     Outcome.PASSED: "green",

@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from dpaudit.answered import Asked, other_question
-from dpaudit.check import TOO_MANY, check
 from dpaudit.errors import UsageError
-from dpaudit.evidence import Evidence
-from dpaudit.gate.child import Request
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.gate.target_process import Request
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.inferred import neighbouring
-from dpaudit.pairfile import read_pairs
+from dpaudit.neighbours.pair_files import read_pairs
+from dpaudit.processes.handover import Asked, other_question
+from dpaudit.review.check import TOO_MANY, check
 
 _ELSEWHERE = {
     "root",

@@ -10,8 +10,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from dpaudit.documents import write_whole
 from dpaudit.errors import UsageError
+from dpaudit.evidence.canonical_json import write_whole
 from dpaudit.gate.result import GateResult, Outcome, TargetResult
 from dpaudit.gate.words import (
     MEANINGS,
@@ -26,7 +26,7 @@ from dpaudit.gate.words import (
     verdict_text,
 )
 from dpaudit.report import html_page
-from dpaudit.report.templates import environment, source
+from dpaudit.report.html.templates import environment, source
 
 INDEX = "index.html"
 # what an index is called already, and what Windows takes for a device

@@ -13,7 +13,7 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
 from dpaudit.gate.result import GateResult, Outcome, TargetResult
 from dpaudit.gate.words import MEANINGS, beside_lines, comparison_text
-from dpaudit.report.words import visible
+from dpaudit.report.text.phrases import visible
 
 _RESULTS = {Outcome.FAILED: Failure, Outcome.INVALID: Error, Outcome.INCONCLUSIVE: Skipped}
 _NO_XML = {0xFFFE: "\\ufffe", 0xFFFF: "\\uffff"}

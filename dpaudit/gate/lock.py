@@ -10,8 +10,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from dpaudit.documents import write_whole
 from dpaudit.errors import UsageError
+from dpaudit.evidence.canonical_json import write_whole
 
 FOLDER = ".dpaudit"
 

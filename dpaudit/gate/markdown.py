@@ -18,9 +18,9 @@ from dpaudit.gate.words import (
     scope,
     verdict_text,
 )
-from dpaudit.report.command import reproduce_command
-from dpaudit.report.plain import escaped
-from dpaudit.report.words import visible
+from dpaudit.report.formats.markdown import escaped
+from dpaudit.report.text.command import reproduce_command
+from dpaudit.report.text.phrases import visible
 
 _ROWS, _DETAILS = 200, 50  # a build's page holds a megabyte
 _NAME = 120

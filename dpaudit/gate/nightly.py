@@ -26,11 +26,11 @@ from typing import Any
 
 import msgspec
 
-from dpaudit.documents import content_id, read_text, write_whole
 from dpaudit.errors import UsageError
-from dpaudit.evidence import Evidence
+from dpaudit.evidence.canonical_json import content_id, read_text, write_whole
+from dpaudit.evidence.evidence import Evidence
 from dpaudit.gate.cache import code_digest
-from dpaudit.gate.child import Report
+from dpaudit.gate.target_process import Report
 
 FILE = "dpaudit-nightly.json"
 _VERSION = 1

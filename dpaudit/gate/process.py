@@ -7,9 +7,9 @@ import time
 
 import msgspec
 
-from dpaudit import process
-from dpaudit.gate.child import LARGE, Report, Request, file_named
-from dpaudit.process import Limits
+from dpaudit.gate.target_process import LARGE, Report, Request, file_named
+from dpaudit.processes import process
+from dpaudit.processes.process import Limits
 
 __all__ = ["Limits", "run"]
 
@@ -22,7 +22,7 @@ def run(request: Request, limits: Limits, stop: threading.Event) -> Report:
     """
     clock = time.perf_counter()
     ended = process.run(
-        "dpaudit.gate.child", msgspec.to_builtins(request), limits=limits, folder=request.root, stop=stop
+        "dpaudit.gate.target_process", msgspec.to_builtins(request), limits=limits, folder=request.root, stop=stop
     )
     report, error = None, ended.death
     if ended.over in ("time", "second look"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from dpaudit.evidence import Evidence
+from dpaudit.evidence.evidence import Evidence
 
 
 class Outcome(Enum):

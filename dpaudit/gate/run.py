@@ -6,8 +6,9 @@ One error level is shared out equally over all targets of the configuration, whe
 target with a baseline spends half of its part on the claim and half on the comparison. Seeds are derived from the
 commit, where the configuration names none: the same code gives the same results, and every project has its own luck. A
 correct target that is unlucky would then be red for as long as nothing changes. So an audit calls a claim violated by
-the rule of two looks (`dpaudit.bounds.looks`), at a false alarm of 1 in 1,000 that all targets share; and a target that
-is leakier than its baseline alone is audited once more, with another seed and twice the runs, and that is reported.
+the rule of two looks (`dpaudit.stats.two_looks`), at a false alarm of 1 in 1,000 that all targets share; and a target
+that is leakier than its baseline alone is audited once more, with another seed and twice the runs, and that is
+reported.
 """
 
 from __future__ import annotations
@@ -23,21 +24,21 @@ from pathlib import Path
 
 import msgspec
 
+from dpaudit.auditing.seeds import fresh_seed, given_or_fresh
 from dpaudit.errors import UsageError
-from dpaudit.evidence import Evidence
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Verdict
 from dpaudit.gate import baseline as baselines
 from dpaudit.gate import nightly, process
 from dpaudit.gate.cache import Cache, with_seed_of
-from dpaudit.gate.child import Frozen, Report, Request
 from dpaudit.gate.config import Configuration, pair_files, without_proof
+from dpaudit.gate.decide import OPAQUE, decide
 from dpaudit.gate.held import held, is_held
 from dpaudit.gate.lock import alone_with
-from dpaudit.gate.policy import OPAQUE, decide
 from dpaudit.gate.process import Limits
 from dpaudit.gate.result import Comparison, GateResult, Location, Outcome, Rule, TargetResult
 from dpaudit.gate.schema import TargetSettings
-from dpaudit.members import Verdict
-from dpaudit.seeds import fresh_seed, given_or_fresh
+from dpaudit.gate.target_process import Frozen, Report, Request
 
 Runner = Callable[[Request, Limits, threading.Event], Report]
 Listener = Callable[[TargetResult], None]

@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from dpaudit.gate.result import GateResult, Location, Outcome, Rule, TargetResult
 from dpaudit.gate.words import MEANINGS, beside_lines, bounds_text, claim_text
-from dpaudit.report.words import visible
+from dpaudit.report.text.phrases import visible
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _RULES = tuple(rule for rule in Rule if rule is not Rule.PASSED)

@@ -135,6 +135,6 @@ def schema_text() -> str:
 
 
 if __name__ == "__main__":
-    from dpaudit.documents import write_whole
+    from dpaudit.evidence.canonical_json import write_whole
 
     write_whole(SCHEMA_FILE, schema_text())

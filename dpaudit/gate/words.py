@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 
 from dpaudit.gate.result import Comparison, GateResult, Outcome, Rule, TargetResult
-from dpaudit.report.beside import pressing_lines
-from dpaudit.report.numerals import confidence_text, lower_text, upper_text
-from dpaudit.report.words import bound_text
+from dpaudit.report.text.findings import pressing_lines
+from dpaudit.report.text.numerals import confidence_text, lower_text, upper_text
+from dpaudit.report.text.phrases import bound_text
 
 NO_PROOF = (
     "A target that passed was not proved private by that: runs see some pairs and some events. "

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.program.noisy import CORRECTED, Noisy, entries
+from dpaudit.program.batch.value import CORRECTED, Noisy, entries
 
 _plain_sum = builtins.sum
 

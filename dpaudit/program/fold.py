@@ -2,8 +2,8 @@
 
 A fold is called like any program, and so is sampled like any other. Because what it keeps between two records is
 its state and nothing else, it can be read in two more ways: equal states are merged where all ways through it are
-enumerated (`dpaudit.program.exact`), and what one step does in each state holds for data of every length
-(`dpaudit.program.machine`).
+enumerated (`dpaudit.program.enumerate`), and what one step does in each state holds for data of every length
+(`dpaudit.program.symbolic.fold_machine`).
 """
 
 from __future__ import annotations

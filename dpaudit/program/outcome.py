@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.program.batch.value import Noisy, entries
 from dpaudit.program.noise import Noise
-from dpaudit.program.noisy import Noisy, entries
 
 _ADDRESS = re.compile(r"\bat 0x0*[0-9a-fA-F]{8,}0\b")  # CPython's objects lie above 2^32, at multiples of 16
 _MOST_CHAINED = 20  # exceptions behind an exception

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.program.draws import SAMPLERS, Asked, Tape, alike, pick
+from dpaudit.program.batch.draws import SAMPLERS, Asked, Tape, alike, pick
 from dpaudit.program.noise import MOST_DRAWS, Noise, endless
 
 

@@ -1,6 +1,6 @@
 """How is evidence shown to people? As one offline HTML page, or as a few lines of plain text.
 
-Everything here is drawn from `dpaudit.evidence.Evidence` alone: the same evidence gives the same bytes.
+Everything here is drawn from `dpaudit.evidence.evidence.Evidence` alone: the same evidence gives the same bytes.
 Matplotlib and Jinja2 are imported only when a page is asked for.
 """
 
@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from dpaudit.evidence import Evidence
+    from dpaudit.evidence.evidence import Evidence
 
 __all__ = ["console_summary", "evidence_card", "evidence_from_page", "html_page", "wants_colour"]
 
@@ -22,14 +22,14 @@ def html_page(evidence: Evidence, *, baseline: Evidence | None = None) -> str:
         evidence: what was found.
         baseline: earlier evidence of the same mechanism, to be shown beside it.
     """
-    from dpaudit.report.page import render
+    from dpaudit.report.html.page import render
 
     return render(evidence, baseline)
 
 
 def evidence_card(evidence: Evidence) -> str:
     """Return the compact card that a notebook shows, as a piece of HTML."""
-    from dpaudit.report.card import card
+    from dpaudit.report.formats.notebook import card
 
     return card(evidence)
 
@@ -56,6 +56,6 @@ def wants_colour(stream: TextIO | None) -> bool:
 
 def evidence_from_page(html: str) -> Evidence:
     """Return the evidence that a page carries; raises `UsageError` where there is none or it was altered."""
-    from dpaudit.report.embed import extract
+    from dpaudit.report.html.embedded_json import extract
 
     return extract(html)

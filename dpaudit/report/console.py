@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 import textwrap
 
-from dpaudit.event import Event
-from dpaudit.evidence import Evidence
-from dpaudit.members import Bound, Proof, Scores, Verdict
+from dpaudit.evidence.event import Event
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Bound, Proof, Scores, Verdict
 from dpaudit.privacy.claims import number_text
-from dpaudit.report.beside import beside
-from dpaudit.report.command import reproduce_command, reproduce_notes
-from dpaudit.report.headline import NO_PROOF, headline, reason_says_more
-from dpaudit.report.kinds import (
+from dpaudit.report.text.bound_kinds import (
     contradicting,
     counterexample_attempt,
     exact_lower,
@@ -21,10 +18,11 @@ from dpaudit.report.kinds import (
     sampled_lower,
     without_bound,
 )
-from dpaudit.report.looks import second_text
-from dpaudit.report.numerals import NBSP, count_text, share_text
-from dpaudit.report.search import search_line
-from dpaudit.report.words import (
+from dpaudit.report.text.command import reproduce_command, reproduce_notes
+from dpaudit.report.text.findings import beside
+from dpaudit.report.text.headline import NO_PROOF, headline, reason_says_more
+from dpaudit.report.text.numerals import NBSP, count_text, share_text
+from dpaudit.report.text.phrases import (
     bound_text,
     certainty,
     claim_words,
@@ -38,6 +36,8 @@ from dpaudit.report.words import (
     visible,
     yardstick,
 )
+from dpaudit.report.text.search import search_line
+from dpaudit.report.text.second_look import second_text
 
 _WIDTH, _LABEL = 100, 13
 

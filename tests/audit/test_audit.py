@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
-from dpaudit import rounds
-from dpaudit.game.blocks import Purpose
+from dpaudit.auditing import pair as rounds
+from dpaudit.sampling.blocks import Purpose
 
 PAIR = [([1], [0])]
 

@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import dpaudit as dp
-from dpaudit.bounds.statement import BOTH_SIDES, GUESS, ODDS, lower_bound
-from dpaudit.check import check, check_file, exit_code, passes
-from dpaudit.check.finding import Answer
-from dpaudit.check.second import second_opinion
-from dpaudit.documents import content_id
-from dpaudit.members import Counts, round_outward
+from dpaudit.evidence.canonical_json import content_id
+from dpaudit.evidence.records import Counts, round_outward
+from dpaudit.review.check import check, check_file, exit_code, passes
+from dpaudit.review.check.finding import Answer
+from dpaudit.review.check.second import second_opinion
+from dpaudit.stats.statement import BOTH_SIDES, GUESS, ODDS, lower_bound
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
@@ -294,7 +294,7 @@ def test_invalid_evidence_is_taken_as_it_is():
 @pytest.mark.parametrize("name", ["sampled", "gaussian", "proved"])
 def test_a_bound_that_only_this_library_finds_is_noticed(name, monkeypatch):
     """Were our own quantiles wrong, and wrong again in the check, the intervals of statsmodels would tell."""
-    sampled = importlib.import_module("dpaudit.check.sampled")
+    sampled = importlib.import_module("dpaudit.review.check.sampled")
     monkeypatch.setattr(sampled, "lower_bound", lambda *given, **named: 1.01 * lower_bound(*given, **named))
     record = found(name).record()
     for bound in [record["lower"], *(each["bound"] for each in record["attempts"])]:

@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import binomtest
 
 import dpaudit as dp
-from dpaudit.check import check, passes
-from dpaudit.cli import main
+from dpaudit.cli.main import main
+from dpaudit.review.check import check, passes
 
 EPSILONS, RATES = np.linspace(0, 5, 26), np.array([0.0, 1e-3, 0.01, 0.05, 0.2, 0.5, 0.9, 1.0])
 NUMBERS = {"pairs": [(0.0, 1.0)], "relation": "declared"}
@@ -195,7 +195,7 @@ def test_no_rate_outside_of_its_range(found, fpr):
 
 
 def test_evidence_without_a_curve_says_how_to_get_one():
-    from dpaudit.curve import PrivacyCurve
+    from dpaudit.auditing.privacy_curve import PrivacyCurve
 
     evidence = dp.audit(gaussian, claim="mu=1", runs=2000, **NUMBERS)
     with pytest.raises(dp.UsageError, match="curve=True"):
@@ -206,7 +206,7 @@ def test_runs_that_cannot_be_trusted_have_no_curve(found, monkeypatch):
     def refuse(*_):
         raise dp.InvalidRunsError("the outputs drift")
 
-    monkeypatch.setattr("dpaudit.conductor.measure", refuse)
+    monkeypatch.setattr("dpaudit.auditing.audit.measure", refuse)
     with pytest.raises(dp.InvalidRunsError, match="the outputs drift"):
         dp.privacy_curve(gaussian, runs=2_000, **NUMBERS)
 

@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import binomtest
 
 import dpaudit as dp
-from dpaudit.bounds.statement import lower_bound
-from dpaudit.question import ask
+from dpaudit.auditing.request import ask
+from dpaudit.stats.statement import lower_bound
 
 PAIR = [(0, 1)]
 

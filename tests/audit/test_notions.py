@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import brentq
 
 import dpaudit as dp
-from dpaudit.check import check, passes
+from dpaudit.review.check import check, passes
 
 NUMBERS = {"pairs": [(0.0, 1.0)], "relation": "declared"}
 
@@ -109,7 +109,7 @@ def test_a_divergence_is_bounded_by_bins_and_they_are_kept():
     assert bound.counts.bins[0][0] / bound.counts.runs[0] > bound.counts.bins[1][0] / bound.counts.runs[1]
     assert len(bound.weight) == 2 * (most - least - 1)
     # one event along the same runs shows far less
-    from dpaudit.bounds.joint import joint_region
+    from dpaudit.stats.joint_region import joint_region
 
     one = joint_region(
         bound.counts.toward0[0],

@@ -111,7 +111,7 @@ def test_runs_that_cannot_be_trusted_plan_nothing():
 
 
 def test_where_no_number_of_runs_would_do_none_is_promised(monkeypatch):
-    monkeypatch.setattr("dpaudit.planner.runs_to_show", lambda *_, **__: math.inf)
+    monkeypatch.setattr("dpaudit.auditing.plan.runs_to_show", lambda *_, **__: math.inf)
     plan = planned()
     assert (plan.runs, plan.measuring, plan.seconds) == (None, None, None)
 

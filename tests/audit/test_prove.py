@@ -11,14 +11,15 @@ import pytest
 
 import dpaudit as dp
 import mechanisms
-from dpaudit import loading, prover
-from dpaudit.check import check, exit_code
 from dpaudit.checker import check_certificate
 from dpaudit.errors import InvalidRunsError
-from dpaudit.function import mechanism
-from dpaudit.game.blocks import Purpose
-from dpaudit.members import Counts
+from dpaudit.evidence.records import Counts
+from dpaudit.loading import named as loading
 from dpaudit.program.fold import Emit, Fold
+from dpaudit.review.check import check, exit_code
+from dpaudit.sampling.blocks import Purpose
+from dpaudit.targets.mechanism import mechanism
+from dpaudit.verify import prove_and_audit as prover
 
 RUNS = 4_000
 

@@ -12,10 +12,10 @@ import pytest
 from scipy.stats import binomtest
 
 import dpaudit as dp
-from dpaudit.check import check, passes
 from dpaudit.neighbours.digest import digest
-from dpaudit.neighbours.kept import kept_text, read_kept
-from dpaudit.replaying import ERROR
+from dpaudit.neighbours.serialise import kept_text, read_kept
+from dpaudit.review.check import check, passes
+from dpaudit.review.replay import ERROR
 
 RUNS = 4000
 PAIR = [([1.0], [0.0])]
@@ -137,7 +137,7 @@ def test_another_seed_is_another_audit():
 def test_what_an_old_file_could_not_say_is_no_difference():
     record = dp.audit("laplace", runs=RUNS).record()
     del record["power"]  # which came later
-    from dpaudit.documents import content_id
+    from dpaudit.evidence.canonical_json import content_id
 
     old = dp.Evidence.from_json(json.dumps({"id": content_id(record), "evidence": record, "run": None}))
     found = dp.replay(old)
@@ -170,8 +170,8 @@ def test_one_that_changed_is_noticed(monkeypatch):
 
 def test_equal_laws_are_called_different_as_rarely_as_said():
     """Fisher's test is exact: at a level of 0.2 in place of 0.001, so that it shows, at most every fifth differs."""
-    from dpaudit.members import Counts
-    from dpaudit.replaying import _fisher, _tables
+    from dpaudit.evidence.records import Counts
+    from dpaudit.review.replay import _fisher, _tables
 
     rng = np.random.default_rng(0)
     wrong = 0

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
-from dpaudit import seeds
-from dpaudit.game.journal import question_in
+from dpaudit.auditing import seeds
 from dpaudit.gate.run import seed_of_commit
+from dpaudit.sampling.checkpoint import question_in
 
 REAL = seeds.fresh_seed
 PAIR = [([1.0], [0.0])]
@@ -32,7 +32,7 @@ def program(data, noise):
 def counting(monkeypatch):
     """Fresh seeds are 100, 101, …: each call that asks for one gets another."""
     numbers = itertools.count(100)
-    monkeypatch.setattr("dpaudit.seeds.fresh_seed", lambda: next(numbers))
+    monkeypatch.setattr("dpaudit.auditing.seeds.fresh_seed", lambda: next(numbers))
 
 
 def outputs(rng, n=200):
@@ -85,7 +85,7 @@ def test_what_is_resumed_keeps_the_seed_of_its_file(tmp_path):
 
 
 def test_two_processes_have_two_seeds(tmp_path):
-    code = "from dpaudit.seeds import given_or_fresh as g; print(g(None), g(7))"
+    code = "from dpaudit.auditing.seeds import given_or_fresh as g; print(g(None), g(7))"
     done = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in "ab"]
     (first, seven), (second, _) = (each.stdout.split() for each in done)
     assert first != second and seven == "7"

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
-from dpaudit import sequential
-from dpaudit.bounds.sequential import log_wealth
-from dpaudit.check import check, passes
-from dpaudit.game.blocks import Block, Game, Purpose, sides_of
-from dpaudit.game.runs import outputs_of
-from dpaudit.loading import load
+from dpaudit.auditing import sequential
+from dpaudit.loading.named import load
 from dpaudit.neighbours.digest import digest
-from dpaudit.report.command import reproduce_command
 from dpaudit.report.console import summary
+from dpaudit.report.text.command import reproduce_command
+from dpaudit.review.check import check, passes
+from dpaudit.sampling.blocks import Block, Game, Purpose, sides_of
+from dpaudit.sampling.runs import outputs_of
+from dpaudit.stats.e_process import log_wealth
 
 PAIR = [(1, 0)]
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import dpaudit as dp
-from dpaudit.documents import content_id
 from dpaudit.errors import UsageError
-from dpaudit.trusting import load_trusted
+from dpaudit.evidence.canonical_json import content_id
+from dpaudit.loading.trust import load_trusted
 
 KEPT = Path(__file__).resolve().parents[1] / "evidence" / "old" / "opaque.json"
 OWN = """

@@ -9,12 +9,12 @@ import pytest
 from scipy.stats import binomtest
 
 import dpaudit as dp
-from dpaudit.answered import Asked, other_question
-from dpaudit.bounds.looks import FALSE_ALARM
-from dpaudit.check import check, passes
+from dpaudit.processes.handover import Asked, other_question
 from dpaudit.report.console import summary
-from dpaudit.report.meaning import FOUND_ONCE, MEANS_ONCE, meaning
-from dpaudit.report.plain import markdown
+from dpaudit.report.formats.markdown import markdown
+from dpaudit.report.text.plain_words import FOUND_ONCE, MEANS_ONCE, meaning
+from dpaudit.review.check import check, passes
+from dpaudit.stats.two_looks import FALSE_ALARM
 
 PAIR = [([1.0], [0.0])]
 ASKED = {"claim": "epsilon=1", "pairs": PAIR, "relation": "declared", "runs": 4_000}

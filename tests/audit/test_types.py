@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
-from dpaudit.check import check, passes
-from dpaudit.event import Coordinate, Event, Rows, Rule, kinds_in
-from dpaudit.evidence import Evidence
-from dpaudit.replaying import replay
-from dpaudit.report.command import reproduce_command
+from dpaudit.evidence.event import Coordinate, Event, Rows, Rule, kinds_in
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.report.text.command import reproduce_command
+from dpaudit.review.check import check, passes
+from dpaudit.review.replay import replay
 
 PAIR = [([1.0], [0.0])]
 
@@ -135,10 +135,10 @@ def test_other_words_about_types_of_recorded_outputs_are_refused():
 
 
 def test_one_option_has_the_same_values_everywhere():
-    from dpaudit.cli import cli
-    from dpaudit.game.forms import TYPES
+    from dpaudit.cli.main import cli
+    from dpaudit.evidence.schema import evidence_schema
     from dpaudit.gate.schema import json_schema
-    from dpaudit.schema import evidence_schema
+    from dpaudit.sampling.forms import TYPES
 
     audit = cli.get_command(None, "audit")
     [option] = [option for option in audit.params if option.name == "types"]
@@ -150,7 +150,7 @@ def test_one_option_has_the_same_values_everywhere():
 
 
 def test_what_is_handed_over_counts_types_as_it_was_asked():
-    from dpaudit.answered import Asked, other_question
+    from dpaudit.processes.handover import Asked, other_question
 
     def release(data, rng):
         return data[0] + rng.normal()

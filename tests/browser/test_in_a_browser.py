@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
-from dpaudit.comparing import compare
 from dpaudit.report import html_page
-from dpaudit.report.compare import compare_page
-from dpaudit.report.index import Entry, index_page
+from dpaudit.report.html.index import Entry, index_page
+from dpaudit.review.compare.intervals import compare
+from dpaudit.review.compare.page import compare_page
 
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
 EXAMPLES = Path(__file__).resolve().parents[2] / "reports" / "pages"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from dpaudit.cli import cli
+from dpaudit.cli.main import cli
 
 SHAPES = '''
 import os, random, sys

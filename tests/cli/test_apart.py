@@ -12,9 +12,10 @@ from types import SimpleNamespace
 import pytest
 
 import dpaudit as dp
-from dpaudit import apart, process
-from dpaudit.answered import Asked, other_question
-from dpaudit.cli import cli
+from dpaudit.cli import apart
+from dpaudit.cli.main import cli
+from dpaudit.processes import process
+from dpaudit.processes.handover import Asked, other_question
 
 ROOT = Path(__file__).parents[2]
 ASKED = {
@@ -127,7 +128,7 @@ def test_an_installation_that_cannot_start_is_not_a_violation(tmp_path):
     ],
 )
 def test_results_that_lead_to_one_file_are_refused_before_anything_runs(options, says, run, folder, monkeypatch):
-    monkeypatch.setattr("dpaudit.conductor.audit", None)
+    monkeypatch.setattr("dpaudit.auditing.audit.audit", None)
     (folder / "other").mkdir()
     (folder / "e").write_text("mine")
     (folder / "link").symlink_to("e")

@@ -132,7 +132,7 @@ def test_a_written_file_is_never_half_written(audit, monkeypatch):
         def replace(self, *_):
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("dpaudit.documents.os", Full())
+    monkeypatch.setattr("dpaudit.evidence.canonical_json.os", Full())
     done = audit("exact", "--claim", "epsilon=1", "--json", "e.json")
     assert done.exit_code == 2  # nothing was written, so not 1
     assert "cannot write" in done.stderr

@@ -16,12 +16,12 @@ from pathlib import Path
 
 import pytest
 
-from dpaudit.check import check
-from dpaudit.check.finding import exit_code
-from dpaudit.documents import content_id, write_whole
 from dpaudit.errors import UsageError
-from dpaudit.evidence import Evidence
-from dpaudit.game.journal import MAGIC
+from dpaudit.evidence.canonical_json import content_id, write_whole
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.review.check import check
+from dpaudit.review.check.finding import exit_code
+from dpaudit.sampling.checkpoint import MAGIC
 
 OLD = Path(__file__).parents[1] / "evidence" / "old"
 
@@ -157,7 +157,7 @@ def test_a_foreign_or_broken_file_of_blocks_is_left_as_it_is(content, run, folde
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
-from dpaudit.cli import cli
+from dpaudit.cli.main import cli
 cli.main({words!r})
 """
 

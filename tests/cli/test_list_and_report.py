@@ -10,8 +10,8 @@ from urllib.parse import unquote
 import pytest
 
 import dpaudit as dp
-from dpaudit.documents import content_id
-from dpaudit.evidence import Evidence
+from dpaudit.evidence.canonical_json import content_id
+from dpaudit.evidence.evidence import Evidence
 from dpaudit.report import console_summary, evidence_from_page, html_page
 
 OLD = Path(__file__).parents[1] / "evidence" / "old"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpaudit import UsageError
-from dpaudit.pairfile import read_pairs
+from dpaudit.neighbours.pair_files import read_pairs
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_bad_input_gets_a_sentence(run):
 
 
 def test_where_no_number_of_runs_would_do_it_says_so(run, monkeypatch):
-    monkeypatch.setattr("dpaudit.planner.runs_to_show", lambda *_, **__: math.inf)
+    monkeypatch.setattr("dpaudit.auditing.plan.runs_to_show", lambda *_, **__: math.inf)
     done = plan(run, "--detect", "epsilon=1.2")
     assert done.exit_code == 3
     assert done.stdout.startswith("No number of runs would show ε = 1.2 through the event that was chosen.")

@@ -36,7 +36,7 @@ def test_help_imports_nothing_that_is_slow(arguments):
         "import sys, atexit\n"
         "atexit.register(lambda: print(sorted(sys.modules), file=sys.stderr))\n"
         f"sys.argv = ['dpaudit', *{arguments!r}]\n"
-        "from dpaudit.cli import main\n"
+        "from dpaudit.cli.main import main\n"
         "main()\n"
     )
     done = call(sys.executable, "-c", code)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import dpaudit as dp
-from dpaudit.documents import content_id
+from dpaudit.evidence.canonical_json import content_id
 
 QUICK = ("--runs", "4000")
 

@@ -12,7 +12,7 @@ import time
 import pytest
 from click.testing import CliRunner
 
-from dpaudit.cli import cli
+from dpaudit.cli.main import cli
 
 QUERIES = """
 import dpaudit as dp

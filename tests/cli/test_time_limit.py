@@ -5,15 +5,16 @@ from __future__ import annotations
 import pytest
 
 import dpaudit as dp
-from dpaudit import apart, looking
+from dpaudit.auditing import second_look as looking
+from dpaudit.cli import apart
 from dpaudit.gate import process as of_gate
-from dpaudit.gate.child import Request
-from dpaudit.process import Limits, run
+from dpaudit.gate.target_process import Request
+from dpaudit.processes.process import Limits, run
 
 LIMIT = Limits(1.5)
 CHILD = """
 import time
-from dpaudit.process import received, second_look_begins
+from dpaudit.processes.process import received, second_look_begins
 
 asked, answering = received()
 {work}

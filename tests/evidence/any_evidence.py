@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from dpaudit import event as parts
-from dpaudit import members
-from dpaudit.evidence import Evidence
+from dpaudit.evidence import event as parts
+from dpaudit.evidence import records as members
+from dpaudit.evidence.evidence import Evidence
 
 text = st.text(max_size=8)
 number = st.floats()

@@ -31,7 +31,7 @@ def _remembered(function: Callable[..., Any]) -> Callable[..., Any]:
 def remembering() -> Iterator[None]:
     """Checks of records that differ in one place do not integrate, search and invert the same again."""
     names = ("sampled", "certain", "sequential")
-    sampled, certain, sequential = (importlib.import_module(f"dpaudit.check.{name}") for name in names)
+    sampled, certain, sequential = (importlib.import_module(f"dpaudit.review.check.{name}") for name in names)
     wanted = {
         sampled: ("foresee", "second_opinion", "lower_bound"),
         certain: ("event_probabilities", "leaves_of", "check_certificate"),

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import dpaudit as dp
-from dpaudit.check import check
-from dpaudit.documents import content_id
+from dpaudit.evidence.canonical_json import content_id
+from dpaudit.review.check import check
 
 ROOT = Path(__file__).resolve().parents[2]
 OLD = sorted((Path(__file__).parent / "old").glob("*.json"))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import dpaudit as dp
-from dpaudit.check import check_file, exit_code
+from dpaudit.review.check import check_file, exit_code
 
 SOURCE = """
 from dpaudit.program.fold import Emit, Fold

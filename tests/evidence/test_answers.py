@@ -13,9 +13,9 @@ from click.testing import CliRunner
 from forging import forged
 
 import dpaudit as dp
-from dpaudit.check import Answer, Finding, check, check_file, exit_code, passes
-from dpaudit.commands.check import command
-from dpaudit.documents import content_id
+from dpaudit.cli.commands.check import command
+from dpaudit.evidence.canonical_json import content_id
+from dpaudit.review.check import Answer, Finding, check, check_file, exit_code, passes
 
 OLD = Path(__file__).parent / "old"
 HOLDS = Finding("bound", Answer.HOLDS, "")
@@ -83,7 +83,7 @@ def test_without_python_flint_the_probabilities_are_computed_all_the_same(
 
 
 def test_without_statsmodels_the_second_opinion_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    second = importlib.import_module("dpaudit.check.second")
+    second = importlib.import_module("dpaudit.review.check.second")
     monkeypatch.setattr(second, "find_spec", lambda name: None)
     findings = [each for each in check_file(OLD / "randomised_response.json") if each.what == "second opinion"]
     assert findings and all(each.answer is Answer.NOT_CHECKED and not each.decides for each in findings)
@@ -92,8 +92,8 @@ def test_without_statsmodels_the_second_opinion_is_missing(monkeypatch: pytest.M
 def test_a_fraction_among_parameters_is_written_one_way():
     from fractions import Fraction
 
-    from dpaudit.documents import plain_value
-    from dpaudit.proof.prove import as_text
+    from dpaudit.evidence.canonical_json import plain_value
+    from dpaudit.verify.prove import as_text
 
     for value in (Fraction(1, 3), Fraction(2), Fraction(-7, 4)):
         assert plain_value(value) == as_text(value) == as_text(plain_value(value)) == str(value)

@@ -7,13 +7,13 @@ import pytest
 from forging import noticed
 
 import dpaudit as dp
-from dpaudit.bounds.looks import Rule, first_look
-from dpaudit.bounds.power import foresee
-from dpaudit.bounds.sequential import foresee_sequential, log_wealth, sequential_bound
-from dpaudit.bounds.statement import lower_bound
-from dpaudit.check import check
-from dpaudit.members import round_outward
-from dpaudit.verdicts import Looks, judge
+from dpaudit.auditing.verdict import Looks, judge
+from dpaudit.evidence.records import round_outward
+from dpaudit.review.check import check
+from dpaudit.stats.e_process import foresee_sequential, log_wealth, sequential_bound
+from dpaudit.stats.power import foresee
+from dpaudit.stats.statement import lower_bound
+from dpaudit.stats.two_looks import Rule, first_look
 
 PAIRS = [([0.0], [0.5]), ([0.0], [1.0])]  # the second tells more
 ASKED = {"claim": "epsilon=0.9", "pairs": PAIRS, "relation": "declared", "seed": 1}

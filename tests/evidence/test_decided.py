@@ -7,9 +7,9 @@ import pytest
 from forging import noticed
 
 import dpaudit as dp
-from dpaudit.check import check, passes
-from dpaudit.report.headline import decisive, headline
-from dpaudit.report.kinds import contradicting
+from dpaudit.report.text.bound_kinds import contradicting
+from dpaudit.report.text.headline import decisive, headline
+from dpaudit.review.check import check, passes
 
 ASKED = {"pairs": [(0, 1)], "relation": "queries", "floating_point": "verdict"}
 

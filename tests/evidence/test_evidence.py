@@ -24,8 +24,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpaudit as dp
-from dpaudit.documents import content_id, plain_value, write_whole
-from dpaudit.members import round_outward
+from dpaudit.evidence.canonical_json import content_id, plain_value, write_whole
+from dpaudit.evidence.records import RunInfo, round_outward
 
 drawn = settings(derandomize=True, max_examples=150, deadline=None)
 
@@ -71,7 +71,7 @@ def test_saving_and_loading(tmp_path: Path) -> None:
 
 
 def test_the_id_does_not_depend_on_the_process() -> None:
-    code = "import json, sys; from dpaudit.evidence import content_id; print(content_id(json.load(sys.stdin)))"
+    code = "import json, sys; from dpaudit.evidence.evidence import content_id; print(content_id(json.load(sys.stdin)))"
     record = json.dumps(simple().record())
     printed = {
         subprocess.run(
@@ -119,7 +119,7 @@ def test_the_id_covers(member: str) -> None:
 
 
 def test_the_id_leaves_out_when_where_and_with_how_many_workers() -> None:
-    assert simple(run=None).id == simple(run=dp.evidence.RunInfo("later", 9.0, "elsewhere", 8)).id == simple().id
+    assert simple(run=None).id == simple(run=RunInfo("later", 9.0, "elsewhere", 8)).id == simple().id
 
 
 def test_evidence_is_frozen() -> None:

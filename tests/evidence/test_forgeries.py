@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from dpaudit.check import check_file, exit_code
-from dpaudit.documents import content_id
 from dpaudit.errors import UsageError
+from dpaudit.evidence.canonical_json import content_id
+from dpaudit.review.check import check_file, exit_code
 
 OLD = Path(__file__).parent / "old"
 Record = dict[str, Any]

@@ -19,8 +19,8 @@ import pytest
 from forging import OLD, ROOT, Place, another, at, forged, is_unrevealed, kind_of, leaves, noticed, unrevealed
 
 import dpaudit as dp
-from dpaudit.check import check
-from dpaudit.documents import content_id
+from dpaudit.evidence.canonical_json import content_id
+from dpaudit.review.check import check
 
 REFERENCE = [
     ROOT / "reports" / "evidence" / f"{name}.json" for name in ("count", "noisy_max_value", "discrete_gaussian")
@@ -79,7 +79,7 @@ def test_another_digit_or_word_is_noticed(file: Path) -> None:
 
 def test_the_table_names_only_what_there_is() -> None:
     """A pattern that fits no member excuses nothing, and is an error of the page."""
-    schema = json.loads((ROOT / "dpaudit" / "evidence.schema.json").read_text(encoding="utf-8"))
+    schema = json.loads((ROOT / "dpaudit" / "evidence" / "evidence.schema.json").read_text(encoding="utf-8"))
     own = schema["$defs"]["Evidence"]["properties"]
     records = [json.loads(file.read_text(encoding="utf-8"))["evidence"] for file in [*OLD, *REFERENCE]]
     places = {path for record in records for path in leaves(record)}

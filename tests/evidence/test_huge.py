@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import dpaudit as dp
-from dpaudit.check import check, exit_code
-from dpaudit.documents import content_id, json_values
+from dpaudit.evidence.canonical_json import content_id, json_values
+from dpaudit.review.check import check, exit_code
 
 ROOT = Path(__file__).resolve().parents[2]
 COUNTED = ("runs", "toward0", "toward1", "bins")

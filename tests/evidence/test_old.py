@@ -14,10 +14,10 @@ from any_evidence import simple
 from forging import OLD, ROOT
 
 import dpaudit as dp
-from dpaudit import versions
-from dpaudit.check import check_file, passes
-from dpaudit.documents import content_id
-from dpaudit.report.embed import embedded_json
+from dpaudit.evidence import migrations as versions
+from dpaudit.evidence.canonical_json import content_id
+from dpaudit.report.html.embedded_json import embedded_json
+from dpaudit.review.check import check_file, passes
 
 # never to be changed: these ids may have been cited
 IDS = {

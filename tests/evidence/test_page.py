@@ -10,11 +10,11 @@ import pytest
 from click.testing import CliRunner
 
 import dpaudit as dp
-from dpaudit.check import Answer, check_file
-from dpaudit.commands.check import command
+from dpaudit.cli.commands.check import command
 from dpaudit.errors import UsageError
 from dpaudit.report import html_page
-from dpaudit.report.embed import drawn_with
+from dpaudit.report.html.embedded_json import drawn_with
+from dpaudit.review.check import Answer, check_file
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
@@ -26,7 +26,7 @@ def page() -> Iterator[str]:
     """The page; drawn once, also where a check draws it."""
     drawn = html_page(KEPT)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dpaudit.check.page.html_page", lambda evidence: drawn)
+        patch.setattr("dpaudit.review.check.page.html_page", lambda evidence: drawn)
         yield drawn
 
 

@@ -15,7 +15,7 @@ from forging import OLD, PAGE, ROOT
 from hypothesis import given, settings
 
 import dpaudit as dp
-from dpaudit.schema import FILE, _of, evidence_schema, main
+from dpaudit.evidence.schema import FILE, _of, evidence_schema, main
 
 SCHEMA = evidence_schema()
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -28,8 +28,8 @@ LATER_KINDS = {  # of audits that the first files did not know
 
 
 def test_the_published_file_is_up_to_date(tmp_path, monkeypatch):
-    assert main(["--check"]) == 0, "run: python -m dpaudit.schema"
-    monkeypatch.setattr("dpaudit.schema.FILE", tmp_path / "schema.json")
+    assert main(["--check"]) == 0, "run: python -m dpaudit.evidence.schema"
+    monkeypatch.setattr("dpaudit.evidence.schema.FILE", tmp_path / "schema.json")
     assert main(["--check"]) == 1
     assert main([]) == 0
     assert (tmp_path / "schema.json").read_bytes() == FILE.read_bytes()

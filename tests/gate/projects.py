@@ -10,11 +10,11 @@ from typing import Any
 
 import msgspec
 
-from dpaudit.gate.child import Report, Request, carry_out
 from dpaudit.gate.config import Configuration, read
 from dpaudit.gate.process import Limits
 from dpaudit.gate.result import GateResult, TargetResult
 from dpaudit.gate.run import Finished, Options, run
+from dpaudit.gate.target_process import Report, Request, carry_out
 
 RELEASES = '''
 import math

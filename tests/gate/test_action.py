@@ -21,7 +21,7 @@ import made_results as made
 import pytest
 import yaml
 
-from dpaudit.cli import cli
+from dpaudit.cli.main import cli
 from dpaudit.gate import nightly
 
 ROOT = Path(__file__).parents[2]

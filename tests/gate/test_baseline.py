@@ -12,10 +12,10 @@ import pytest
 from scipy.stats import binomtest
 
 from dpaudit.errors import UsageError
+from dpaudit.evidence.records import Counts
 from dpaudit.gate import baseline
 from dpaudit.gate.baseline import Entry, Measured, compare
 from dpaudit.gate.result import Outcome, Rule
-from dpaudit.members import Counts
 
 
 def loose(name="noisy_count", *lines):

@@ -11,8 +11,8 @@ import projects
 import pytest
 
 from dpaudit.gate.cache import Cache
-from dpaudit.gate.child import depended_on, listing
 from dpaudit.gate.run import Options, run
+from dpaudit.gate.target_process import depended_on, listing
 
 READS = """
 from pathlib import Path

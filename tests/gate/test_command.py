@@ -12,9 +12,9 @@ import projects
 import pytest
 from click.testing import CliRunner
 
-from dpaudit.cli import cli
+from dpaudit.cli.main import cli
 from dpaudit.gate.config import read
-from dpaudit.loading import catalogue
+from dpaudit.loading.named import catalogue
 
 ROOT = Path(__file__).parents[2]
 

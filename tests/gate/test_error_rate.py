@@ -6,7 +6,7 @@ import msgspec
 import projects
 from scipy.stats import binomtest
 
-from dpaudit.evidence import Evidence
+from dpaudit.evidence.evidence import Evidence
 
 REPOSITORIES, TARGETS, RUNS, CONFIDENCE = 8, 10, 400, 0.5
 LEAST = 1e-3  # p-value

@@ -15,9 +15,9 @@ import pytest
 from click.testing import CliRunner
 from lxml import etree
 
-from dpaudit.cli import cli
+from dpaudit.cli.main import cli
+from dpaudit.evidence.records import Verdict
 from dpaudit.gate import baseline
-from dpaudit.members import Verdict
 from dpaudit.report import evidence_from_page
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "ci_gate"

@@ -10,14 +10,14 @@ import msgspec
 import projects
 import pytest
 
-from dpaudit.documents import content_id
 from dpaudit.errors import UsageError
-from dpaudit.evidence import Evidence
+from dpaudit.evidence.canonical_json import content_id
+from dpaudit.evidence.evidence import Evidence
 from dpaudit.gate import baseline, nightly
-from dpaudit.gate.child import Request
 from dpaudit.gate.lock import alone_with
 from dpaudit.gate.result import Outcome, Rule
 from dpaudit.gate.run import Options, run
+from dpaudit.gate.target_process import Request
 
 TWICE = "parameters = { epsilon = 2.0 }"
 

@@ -11,11 +11,11 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from dpaudit.cli import cli
+from dpaudit.cli.main import cli
 from dpaudit.gate.config import read
-from dpaudit.gate.look import findings
+from dpaudit.gate.validate import findings
 from dpaudit.neighbours import parse_relation
-from dpaudit.pairfile import read_pairs
+from dpaudit.neighbours.pair_files import read_pairs
 
 FILES = {"privacy/release.py", "privacy/pair.json", ".github/workflows/dpaudit.yml", "pyproject.toml"}
 
@@ -122,16 +122,16 @@ def test_a_second_call_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_where_one_file_fails_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import dpaudit.documents
+    import dpaudit.evidence.canonical_json
 
-    write = dpaudit.documents.write_whole
+    write = dpaudit.evidence.canonical_json.write_whole
 
     def fails_at_the_last(path: str | Path, text: str) -> None:
         if Path(path).name == "pyproject.toml":
             raise dpaudit.errors.UsageError("no space left")
         write(path, text)
 
-    monkeypatch.setattr(dpaudit.documents, "write_whole", fails_at_the_last)
+    monkeypatch.setattr(dpaudit.evidence.canonical_json, "write_whole", fails_at_the_last)
     (tmp_path / ".github").mkdir()
     assert init(tmp_path).exit_code == 2
     assert all_files(tmp_path) == set()

@@ -15,7 +15,7 @@ import projects
 import pytest
 from click.testing import CliRunner
 
-from dpaudit.cli import cli
+from dpaudit.cli.main import cli
 from dpaudit.gate import process
 from dpaudit.gate.result import Outcome, Rule
 from dpaudit.gate.run import Options, run

@@ -7,7 +7,7 @@ import projects
 import pytest
 
 from dpaudit.errors import UsageError
-from dpaudit.evidence import Evidence
+from dpaudit.evidence.evidence import Evidence
 from dpaudit.gate.result import Outcome, Rule
 from dpaudit.gate.run import seed_of
 

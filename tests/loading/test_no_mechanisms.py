@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 import dpaudit as dp
-from dpaudit.cli import cli
+from dpaudit.cli.main import cli
 
 MODULE = """
 class Counter:

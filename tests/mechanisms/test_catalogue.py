@@ -12,7 +12,7 @@ import pytest
 import mechanisms
 from dpaudit import Claim, Mechanism
 from dpaudit.neighbours.relation import parse_relation
-from dpaudit.program.batch import run_batch
+from dpaudit.program.batch.reading import run_batch
 from dpaudit.program.scalar import ScalarNoise
 
 FAMILIES = {

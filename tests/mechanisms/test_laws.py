@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 import dpaudit as dp
-from dpaudit.attack.partition import Partition
-from dpaudit.event import Coordinate, Rows, Rule
-from dpaudit.picture import histogram_cells
+from dpaudit.auditing.histogram import histogram_cells
+from dpaudit.events.partition import Partition
+from dpaudit.evidence.event import Coordinate, Rows, Rule
 from dpaudit.program.scalar import ScalarNoise
 from mechanisms import losses
 from mechanisms.combinators import with_parameters

@@ -9,14 +9,14 @@ import pytest
 
 import mechanisms
 from dpaudit import PureDP
-from dpaudit.attack import choose, count_event
-from dpaudit.bounds.statement import lower_bound
-from dpaudit.function import Shape
-from dpaudit.game.outputs import from_list, from_paths
-from dpaudit.members import Counts
-from dpaudit.program.batch import run_batch
+from dpaudit.events import choose, count_event
+from dpaudit.evidence.records import Counts
+from dpaudit.program.batch.reading import run_batch
 from dpaudit.program.outcome import run_once
 from dpaudit.program.scalar import ScalarNoise
+from dpaudit.sampling.outputs import from_list, from_paths
+from dpaudit.stats.statement import lower_bound
+from dpaudit.targets.mechanism import Shape
 
 RUNS = 2_000
 PROGRAMS = [name for name in mechanisms.__all__ if getattr(mechanisms, name).shape is Shape.PROGRAM]

@@ -18,7 +18,7 @@ from scipy import stats
 import dpaudit as dp
 import mechanisms
 from dpaudit import Mechanism
-from dpaudit.program.batch import run_batch
+from dpaudit.program.batch.reading import run_batch
 from dpaudit.program.outcome import entry as output_of
 from dpaudit.program.scalar import ScalarNoise
 from mechanisms import losses, sparse_vector

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from dpaudit import UsageError
 from dpaudit.neighbours import parse_relation
-from dpaudit.neighbours.candidates import KINDS, candidates, outside_domain
+from dpaudit.neighbours.candidates.candidates import KINDS, candidates, outside_domain
 from dpaudit.neighbours.digest import digest
 
 from .conftest import COLUMNS, FRAME, RECORDS, ROWS, SINGLES

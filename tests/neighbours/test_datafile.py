@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from dpaudit import UsageError
-from dpaudit.datafile import read_dataset
+from dpaudit.neighbours.data_files import read_dataset
 
 FRAME = pd.DataFrame({"age": [31, 47], "mass": [3750.5, None], "kind": ["a", None]})
 

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import dpaudit as dp
-from dpaudit.evidence import Evidence
-from dpaudit.members import Verdict
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Verdict
 from dpaudit.neighbours.inferred import inferred, neighbouring
 
 FRAME = pd.DataFrame({"age": [1, 2, 3], "sex": ["a", "b", "a"]})
@@ -122,7 +122,7 @@ def test_the_command_line_checks_a_pair_and_says_which_relation(tmp_path, monkey
     (tmp_path / "m.py").write_text("def count(data, size, rng):\n    return len(data) + rng.laplace(size=size)\n")
     (tmp_path / "far.json").write_text(json.dumps([[1, 1, 1], [1]]))
     (tmp_path / "near.json").write_text(json.dumps([[1, 1], [1]]))
-    from dpaudit.cli import main
+    from dpaudit.cli.main import main
 
     common = ["--claim", "epsilon=1", "--runs", "2000", "--seed", "0"]
     for command in (["audit", "m.py:count", *common], ["plan", "m.py:count", *common[:2], "--detect", "epsilon=2"]):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from dpaudit.neighbours import parse_relation
-from dpaudit.neighbours.candidates import candidates, smaller
+from dpaudit.neighbours.candidates.candidates import candidates, smaller
 
 from .conftest import FRAME, RECORDS
 

@@ -12,7 +12,7 @@ import pytest
 
 from dpaudit import UsageError
 from dpaudit.neighbours import parse_relation
-from dpaudit.neighbours.tiny import tiny_pairs
+from dpaudit.neighbours.candidates.exhaustive import tiny_pairs
 
 
 def key(data: Any) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import dpaudit as dp
-from dpaudit.cli import cli
+from dpaudit.cli.main import cli
 from dpaudit.report import evidence_from_page
 
 pytest_plugins = ["pytester"]
@@ -324,12 +324,12 @@ def test_the_plugin_costs_nothing_until_it_is_used(pytester):
     result = pytester.runpytest_subprocess("-s", "-p", "no:hypothesispytest", "-p", "no:xdist")
     result.stdout.fnmatch_lines(["*heavy False False*"])
     code = (
-        "import pytest, sys; before = set(sys.modules); import dpaudit.pytest_plugin; "
+        "import pytest, sys; before = set(sys.modules); import dpaudit.gate.pytest_plugin; "
         "print(sorted(set(sys.modules) - before))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     new = json.loads(done.stdout.replace("'", '"'))
-    assert [name for name in new if name.startswith("dpaudit")] == ["dpaudit", "dpaudit.pytest_plugin"]
+    assert [name for name in new if name.startswith("dpaudit")] == ["dpaudit", "dpaudit.gate.pytest_plugin"]
     assert len(new) < 12
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpaudit.program import batch
+from dpaudit.program.batch import reading as batch
+from dpaudit.program.batch.path import Path, Prefix
 from dpaudit.program.outcome import entry, run_once
-from dpaudit.program.path import Path, Prefix
 from dpaudit.program.scalar import ScalarNoise
 
 

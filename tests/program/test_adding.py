@@ -13,8 +13,8 @@ import sys
 import numpy as np
 import pytest
 
-from dpaudit.program import noisy
 from dpaudit.program.adding import corrected
+from dpaudit.program.batch import value as noisy
 
 _kept_sum = sum
 BY_CORRECTION = sys.version_info >= (3, 12)

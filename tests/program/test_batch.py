@@ -12,11 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpaudit.errors import UsageError
-from dpaudit.game.outputs import from_list, from_paths
-from dpaudit.program import batch, noise, path
-from dpaudit.program.batch import run_batch
+from dpaudit.program import noise
+from dpaudit.program.batch import path
+from dpaudit.program.batch import reading as batch
+from dpaudit.program.batch.reading import run_batch
 from dpaudit.program.outcome import entry, run_once
 from dpaudit.program.scalar import ScalarNoise
+from dpaudit.sampling.outputs import from_list, from_paths
 
 
 def outputs_of(result, size):

@@ -7,11 +7,11 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from dpaudit.program.agreement import Compared
-from dpaudit.program.regions import compare_regions
+from dpaudit.program.coverage.agreement import Compared
+from dpaudit.program.coverage.regions import compare_regions
+from dpaudit.program.coverage.watching import Watched
 from dpaudit.program.scalar import ScalarNoise
-from dpaudit.program.symbolic import SymbolicError, queries, read
-from dpaudit.program.watching import Watched
+from dpaudit.program.symbolic.reading import SymbolicError, queries, read
 
 SEEN: list[int] = []
 
@@ -198,7 +198,7 @@ HIDDEN = [
 @pytest.mark.parametrize(("program", "read_as", "run_as"), HIDDEN)
 def test_a_run_that_leaves_what_was_read_is_named_however_late(program, read_as, run_as, stops, monkeypatch):
     if not stops:
-        monkeypatch.setattr("dpaudit.program.coverage._MAY_STOP", False)
+        monkeypatch.setattr("dpaudit.program.coverage.instructions._MAY_STOP", False)
     _, watched = read_whole(program, mode=read_as)
     made = noise()
     for _ in range(3):  # runs as they were read
@@ -213,8 +213,8 @@ def test_a_run_that_leaves_what_was_read_is_named_however_late(program, read_as,
 @pytest.mark.parametrize("program", sorted({each[0] for each in HIDDEN}, key=lambda each: each.__name__))
 def test_gaps_are_the_same_where_every_call_is_followed_to_its_end(program, monkeypatch):
     _, some = read_whole(program, mode=0)
-    monkeypatch.setattr("dpaudit.program.coverage._MAY_STOP", False)
-    monkeypatch.setattr("dpaudit.program.coverage._open", lambda code, steps: frozenset({-1}))
+    monkeypatch.setattr("dpaudit.program.coverage.instructions._MAY_STOP", False)
+    monkeypatch.setattr("dpaudit.program.coverage.instructions._open", lambda code, steps: frozenset({-1}))
     _, whole = read_whole(program, mode=0)
     assert some.coverage.gaps(every=True) == whole.coverage.gaps(every=True)
     assert some.coverage.gaps() == whole.coverage.gaps()

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpaudit.program.batch import run_batch
-from dpaudit.program.draws import SAMPLERS, discrete_gaussian, pick
+from dpaudit.program.batch.draws import SAMPLERS, discrete_gaussian, pick
+from dpaudit.program.batch.reading import run_batch
 from dpaudit.program.outcome import entry
 from dpaudit.program.scalar import ScalarNoise
 

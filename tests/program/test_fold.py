@@ -10,16 +10,16 @@ import pytest
 
 import mechanisms
 from dpaudit.errors import UsageError
-from dpaudit.function import Shape, mechanism
-from dpaudit.program.agreement import agree
-from dpaudit.program.batch import run_batch
-from dpaudit.program.exact import exact_reading
+from dpaudit.program.batch.reading import run_batch
+from dpaudit.program.coverage.agreement import agree
+from dpaudit.program.enumerate import exact_reading
 from dpaudit.program.fold import Emit, Fold, Stop
-from dpaudit.program.linear import Linear
-from dpaudit.program.machine import Unrolled, read_fold
 from dpaudit.program.outcome import entry
 from dpaudit.program.scalar import ScalarNoise
-from dpaudit.program.symbolic import queries, read
+from dpaudit.program.symbolic.fold_machine import Unrolled, read_fold
+from dpaudit.program.symbolic.linear import Linear
+from dpaudit.program.symbolic.reading import queries, read
+from dpaudit.targets.mechanism import Shape, mechanism
 
 FOLDS = {name: found for name in mechanisms.__all__ if isinstance((found := getattr(mechanisms, name)).function, Fold)}
 

@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from dpaudit.program.batch import run_batch
+from dpaudit.program.batch.reading import run_batch
 from dpaudit.program.outcome import Raised, entry, ordinary, raised, run_once, same
 from dpaudit.program.scalar import ScalarNoise
 

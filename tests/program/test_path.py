@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpaudit.program.noisy import entries
-from dpaudit.program.path import ImpureError, Path, Prefix, UnreadableError
+from dpaudit.program.batch.path import ImpureError, Path, Prefix, UnreadableError
+from dpaudit.program.batch.value import entries
 
 
 @pytest.fixture

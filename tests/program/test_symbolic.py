@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpaudit.errors import UsageError
-from dpaudit.program.agreement import agree
-from dpaudit.program.linear import Condition, Linear, adds_up, contradiction
-from dpaudit.program.simplex import Program
-from dpaudit.program.symbolic import SymbolicError, Unknown, queries, read
-from dpaudit.program.tree import DeadNode, LeafNode, Tree
+from dpaudit.program.coverage.agreement import agree
+from dpaudit.program.symbolic.linear import Condition, Linear, adds_up, contradiction
+from dpaudit.program.symbolic.reading import SymbolicError, Unknown, queries, read
+from dpaudit.program.symbolic.simplex import Program
+from dpaudit.program.symbolic.tree import DeadNode, LeafNode, Tree
 
 
 def tree_of(function: Any, length: int = 2, **parameters: Any) -> Tree:

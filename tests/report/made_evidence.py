@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from dpaudit.event import Coordinate, Event, Reach, Rule
-from dpaudit.evidence import Evidence
-from dpaudit.members import (
+from dpaudit.evidence.event import Coordinate, Event, Reach, Rule
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import (
     Attempt,
     Bound,
     Candidate,

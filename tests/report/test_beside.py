@@ -14,22 +14,22 @@ import msgspec
 import pytest
 
 import dpaudit as dp
-from dpaudit.comparing import compare
-from dpaudit.evidence import Evidence
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Curve, Moved, Verdict
 from dpaudit.gate.console import summary as gate_console
 from dpaudit.gate.index import index_page as gate_page
 from dpaudit.gate.junit import junit
 from dpaudit.gate.markdown import markdown as gate_markdown
 from dpaudit.gate.result import GateResult, Outcome, Rule, TargetResult
 from dpaudit.gate.sarif import sarif_text
-from dpaudit.members import Curve, Moved, Verdict
 from dpaudit.report import console_summary, evidence_card, html_page
-from dpaudit.report.beside import Beside, beside, pressing, pressing_lines
-from dpaudit.report.compare import compare_json, compare_page, compare_text
-from dpaudit.report.index import Entry, index_page
-from dpaudit.report.plain import markdown
-from dpaudit.report.registry import registry_yaml
-from dpaudit.report.statement import statement, statement_text
+from dpaudit.report.formats.in_toto import statement, statement_text
+from dpaudit.report.formats.markdown import markdown
+from dpaudit.report.formats.registry import registry_yaml
+from dpaudit.report.html.index import Entry, index_page
+from dpaudit.report.text.findings import Beside, beside, pressing, pressing_lines
+from dpaudit.review.compare.intervals import compare
+from dpaudit.review.compare.page import compare_json, compare_page, compare_text
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
@@ -100,7 +100,7 @@ def shows(text: str, finding: Beside) -> bool:
 
 
 def test_the_evidence_of_these_tests_has_every_finding() -> None:
-    from dpaudit.report import beside as module
+    from dpaudit.report.text import findings as module
 
     assert len(beside(whole())) == len(module._FINDINGS)
     assert [found.label for found in pressing(whole())] == ["curve", "low bits", "sensitivity"]

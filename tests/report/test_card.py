@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from dpaudit.report import console_summary, evidence_card, html_page, wants_colour
-from dpaudit.report.cite import bibtex, citation, sources
-from dpaudit.report.index import Entry, index_page
+from dpaudit.report.html.cite import bibtex, citation, sources
+from dpaudit.report.html.index import Entry, index_page
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 

@@ -13,13 +13,13 @@ import pytest
 from lxml import html as parser
 from scipy.stats import beta, binomtest
 
-from dpaudit.bounds.interval import loss_interval
-from dpaudit.comparing import compare
-from dpaudit.event import Coordinate, Event, Rule
-from dpaudit.evidence import Evidence
-from dpaudit.members import Attempt, Counts, Verdict
+from dpaudit.evidence.event import Coordinate, Event, Rule
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Attempt, Counts, Verdict
 from dpaudit.privacy import ApproxDP, PureDP
-from dpaudit.report.compare import bars, compare_json, compare_page, compare_text, rows, sentence
+from dpaudit.review.compare.intervals import compare
+from dpaudit.review.compare.page import bars, compare_json, compare_page, compare_text, rows, sentence
+from dpaudit.stats.interval import loss_interval
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 

@@ -13,14 +13,14 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.report import html_page
-from dpaudit.report.cite import sources
-from dpaudit.report.command import reproduce_command
-from dpaudit.report.course import how_fixed, method_sentence
-from dpaudit.report.figures import Mark, line_figure
-from dpaudit.report.layers import layers
-from dpaudit.report.line import line
-from dpaudit.report.loss import loss_part
-from dpaudit.report.words import limits
+from dpaudit.report.figures.event import Mark, line_figure
+from dpaudit.report.figures.number_line import line
+from dpaudit.report.html.cite import sources
+from dpaudit.report.html.loss import loss_part
+from dpaudit.report.html.scope_layers import layers
+from dpaudit.report.text.command import reproduce_command
+from dpaudit.report.text.method_text import how_fixed, method_sentence
+from dpaudit.report.text.phrases import limits
 
 
 @functools.cache

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 import dpaudit as dp
-from dpaudit.event import Coordinate, Event, Rule
-from dpaudit.members import Bound, Counts, Curve, Power, Verdict
+from dpaudit.evidence.event import Coordinate, Event, Rule
+from dpaudit.evidence.records import Bound, Counts, Curve, Power, Verdict
 from dpaudit.privacy import GaussianDP, PureDP
 from dpaudit.report import console_summary, html_page
-from dpaudit.report.curves import curves_part
-from dpaudit.report.posterior import certified_loss, posterior_part, raised
-from dpaudit.report.power import power_part
-from dpaudit.report.rates import Point, certified_profile, frontier, measured_points
+from dpaudit.report.figures.rates import Point, certified_profile, frontier, measured_points
+from dpaudit.report.html.curves import curves_part
+from dpaudit.report.html.posterior import certified_loss, posterior_part, raised
+from dpaudit.report.html.power import power_part
 
 RATES = st.floats(0.0, 1.0, allow_subnormal=False)  # between which a line is not too steep for np.interp
 

@@ -18,15 +18,15 @@ import yaml
 from markdown_it import MarkdownIt
 
 from dpaudit.errors import UsageError
-from dpaudit.evidence import Evidence
-from dpaudit.members import Verdict
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Verdict
 from dpaudit.report import html_page
-from dpaudit.report.cite import bibtex
-from dpaudit.report.context import FIELDS, checked, read_context
-from dpaudit.report.pdf import pdf
-from dpaudit.report.plain import escaped, markdown
-from dpaudit.report.registry import registry_record, registry_yaml
-from dpaudit.report.statement import statement, statement_text
+from dpaudit.report.formats.context import FIELDS, checked, read_context
+from dpaudit.report.formats.in_toto import statement, statement_text
+from dpaudit.report.formats.markdown import escaped, markdown
+from dpaudit.report.formats.pdf import pdf
+from dpaudit.report.formats.registry import registry_record, registry_yaml
+from dpaudit.report.html.cite import bibtex
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "tests" / "evidence" / "old").glob("*.json"))
@@ -64,11 +64,11 @@ def test_all_verdicts_and_kinds_are_here():
 
 def test_the_bytes_are_the_same_in_another_process():
     code = (
-        "import sys, hashlib; from dpaudit.evidence import Evidence; from dpaudit.report import cite, plain, registry, "
-        "statement\n"
+        "import sys, hashlib; from dpaudit.evidence.evidence import Evidence; from dpaudit.report.html import cite\n"
+        "from dpaudit.report.formats import in_toto, markdown, registry\n"
         "for file in sys.argv[1:]:\n"
         "    e = Evidence.load(file)\n"
-        "    several = [plain.markdown([e]), statement.statement_text([e])]\n"
+        "    several = [markdown.markdown([e]), in_toto.statement_text([e])]\n"
         "    for text in [*several, registry.registry_yaml(e), cite.bibtex(e)]:\n"
         "        print(hashlib.sha256(text.encode()).hexdigest())"
     )

@@ -10,9 +10,9 @@ import made_evidence as made
 import msgspec
 import pytest
 
-from dpaudit.members import Verdict
+from dpaudit.evidence.records import Verdict
 from dpaudit.privacy import parse_claim
-from dpaudit.report.meaning import CLAIMED, FOUND, KINDS, MEANS, NOT_SHOWN, kind_of, meaning
+from dpaudit.report.text.plain_words import CLAIMED, FOUND, KINDS, MEANS, NOT_SHOWN, kind_of, meaning
 
 CLAIMS = {
     "pure": "epsilon=1",

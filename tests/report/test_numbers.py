@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 import dpaudit as dp
-from dpaudit.event import Box, Coordinate, Event, Rows, Rule
-from dpaudit.members import Bound, Cell, Histogram
-from dpaudit.report.difference import differences
-from dpaudit.report.losses import LEAST, beyond, cell_losses, frequency_interval, loss_bins
-from dpaudit.report.numerals import (
+from dpaudit.evidence.event import Box, Coordinate, Event, Rows, Rule
+from dpaudit.evidence.records import Bound, Cell, Histogram
+from dpaudit.report.figures.event_cells import Region, bars, regions, speaks_for
+from dpaudit.report.figures.loss_bins import LEAST, beyond, cell_losses, frequency_interval, loss_bins
+from dpaudit.report.html.difference import differences
+from dpaudit.report.text.numerals import (
     claim_text,
     confidence_text,
     enclosure_text,
@@ -28,8 +29,7 @@ from dpaudit.report.numerals import (
     share_text,
     upper_text,
 )
-from dpaudit.report.outcomes import Region, bars, regions, speaks_for
-from dpaudit.report.words import full_text
+from dpaudit.report.text.phrases import full_text
 
 values = st.floats(1e-12, 1e12, allow_nan=False)
 
@@ -40,7 +40,7 @@ def read(text: str) -> float:
 
 @given(values, st.none() | values)
 def test_bounds_round_outward_and_never_across_the_claim(value: float, claim: float | None) -> None:
-    from dpaudit.members import round_outward
+    from dpaudit.evidence.records import round_outward
 
     lower, upper = round_outward(value, "lower"), round_outward(value, "upper")
     low, high = read(lower_text(lower, claim=claim)), read(upper_text(upper, claim=claim))

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from dpaudit.errors import UsageError
-from dpaudit.members import Verdict
+from dpaudit.evidence.records import Verdict
 from dpaudit.report import console_summary, evidence_from_page, html_page
 
 PAGES: dict[str, str] = {}

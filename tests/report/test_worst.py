@@ -10,11 +10,11 @@ import made_evidence as made
 import msgspec
 import pytest
 
-from dpaudit.comparing import compare
-from dpaudit.evidence import Evidence
-from dpaudit.members import Verdict
-from dpaudit.report.compare import compare_json, compare_page, compare_text
-from dpaudit.report.worst import NO_CHANGE, changes, heading
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Verdict
+from dpaudit.review.compare.intervals import compare
+from dpaudit.review.compare.page import compare_json, compare_page, compare_text
+from dpaudit.review.compare.worst import NO_CHANGE, changes, heading
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 

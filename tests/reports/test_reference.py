@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import dpaudit as dp
-from dpaudit.check import check
-from dpaudit.check.finding import exit_code
 from dpaudit.report import evidence_from_page, html_page
+from dpaudit.review.check import check
+from dpaudit.review.check.finding import exit_code
 
 REPORTS = Path(__file__).resolve().parents[2] / "reports"
 spec = importlib.util.spec_from_file_location("regenerate", REPORTS / "regenerate.py")

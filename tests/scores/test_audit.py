@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
-from dpaudit.attack import choose, count_event
-from dpaudit.check import check
-from dpaudit.documents import content_id
-from dpaudit.game.outputs import from_array
+from dpaudit.events import choose, count_event
+from dpaudit.evidence.canonical_json import content_id
 from dpaudit.report import console_summary, html_page
+from dpaudit.review.check import check
+from dpaudit.sampling.outputs import from_array
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
@@ -70,7 +70,7 @@ def test_what_chose_the_event_is_not_counted(monkeypatch):
         learned.extend(outputs.numbers[0][:, 0] for outputs in (outputs0, outputs1))
         return choose(outputs0, outputs1, **options)
 
-    monkeypatch.setattr("dpaudit.scores.audit.choose", spy)
+    monkeypatch.setattr("dpaudit.auditing.scores.audit.choose", spy)
     members, others = gaussian(1, 400)
     found = dp.audit_scores(members, others)
     rest = [np.setdiff1d(side, own) for side, own in zip((members, others), learned, strict=True)]

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import dpaudit as dp
-from dpaudit.cli import cli
+from dpaudit.cli.main import cli
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 

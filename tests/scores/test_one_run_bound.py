@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpaudit.bounds import guess_bound
-from dpaudit.bounds.one_run import detectable_one_run, one_run_bound, one_run_p_value
+from dpaudit.stats import guess_bound
+from dpaudit.stats.one_run import detectable_one_run, one_run_bound, one_run_p_value
 
 
 def naive_p_value(right, guesses, canaries, epsilon, delta):

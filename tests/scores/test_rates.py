@@ -9,8 +9,8 @@ import pytest
 from scipy.special import ndtr, ndtri
 from scipy.stats import binomtest, poisson
 
+from dpaudit.auditing.scores.rates import gaussian_epsilon, gaussian_mu, ranks, rate_at, roc, roc_counts, thresholds
 from dpaudit.privacy import GaussianDP
-from dpaudit.scores.rates import gaussian_epsilon, gaussian_mu, ranks, rate_at, roc, roc_counts, thresholds
 
 ERROR = 0.2
 REPEATS = 400

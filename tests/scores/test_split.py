@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpaudit.game.outputs import from_list
-from dpaudit.scores.split import at, split
+from dpaudit.auditing.scores.split import at, split
+from dpaudit.sampling.outputs import from_list
 
 
 @pytest.mark.parametrize("sizes", [(20, 20), (100, 100), (1000, 900), (30, 5000)])

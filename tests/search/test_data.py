@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
-from dpaudit.check import check, passes
-from dpaudit.documents import content_id
-from dpaudit.evidence import Evidence
-from dpaudit.neighbours.candidates import candidates
+from dpaudit.evidence.canonical_json import content_id
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.neighbours.candidates.candidates import candidates
 from dpaudit.report import console_summary, html_page
+from dpaudit.review.check import check, passes
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 

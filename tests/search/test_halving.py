@@ -9,15 +9,15 @@ import pytest
 from scipy.stats import binom, binomtest
 
 import dpaudit as dp
-from dpaudit.bounds.statement import lower_bound
-from dpaudit.check import check, passes
-from dpaudit.game import blocks, play, runs
-from dpaudit.members import Counts
+from dpaudit.auditing.request import ask
+from dpaudit.auditing.search.race import Scout, Scouted
+from dpaudit.auditing.search.search import share_of
+from dpaudit.auditing.search.successive_halving import halve, rounds_of
+from dpaudit.evidence.records import Counts
 from dpaudit.privacy import PureDP
-from dpaudit.question import ask
-from dpaudit.search.halving import halve, rounds_of
-from dpaudit.search.scout import Scout, Scouted
-from dpaudit.search.searching import share_of
+from dpaudit.review.check import check, passes
+from dpaudit.sampling import blocks, play, runs
+from dpaudit.stats.statement import lower_bound
 
 CLAIM = "epsilon=1"
 

@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 import dpaudit as dp
-from dpaudit.attack import glance
-from dpaudit.game.outputs import from_array
-from dpaudit.neighbours.candidates import KINDS, candidates, chosen
+from dpaudit.events import glance
+from dpaudit.neighbours.candidates.candidates import KINDS, candidates, chosen
 from dpaudit.privacy import PureDP
 from dpaudit.report import console_summary, html_page
+from dpaudit.sampling.outputs import from_array
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 

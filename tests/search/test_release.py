@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import dpaudit as dp
-from dpaudit.datafile import read_dataset
+from dpaudit.neighbours.data_files import read_dataset
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TWINS = {

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
-from dpaudit.neighbours.candidates import candidates
+from dpaudit.auditing.search.hill_climbing import _climbed
+from dpaudit.auditing.search.race import Scouted
+from dpaudit.auditing.search.shrink import shrink
+from dpaudit.neighbours.candidates.candidates import candidates
 from dpaudit.neighbours.digest import digest
-from dpaudit.search.climbing import _climbed
-from dpaudit.search.scout import Scouted
-from dpaudit.search.shrinking import shrink
 
 
 class Known:

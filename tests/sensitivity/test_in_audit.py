@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
-from dpaudit.check import check, passes
 from dpaudit.report import console_summary, html_page
+from dpaudit.review.check import check, passes
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 

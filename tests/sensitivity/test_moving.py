@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import dpaudit as dp
-from dpaudit.moving import Given, worst_by_query
+from dpaudit.auditing.sensitivity import Given, worst_by_query
 
 NUMBERS = [3.0, 41.5, 17.25, 90.0, 66.5, 12.0]
 

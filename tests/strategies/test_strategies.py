@@ -134,7 +134,7 @@ def test_the_examples_of_the_documentation_hold() -> None:
 
 def test_hypothesis_is_imported_with_strategies_alone() -> None:
     code = (
-        "import sys, dpaudit, dpaudit.neighbours.candidates, dpaudit.neighbours.tiny\n"
+        "import sys, dpaudit, dpaudit.neighbours.candidates.candidates, dpaudit.neighbours.candidates.exhaustive\n"
         "assert 'hypothesis' not in sys.modules and 'pandas' not in sys.modules\n"
         "dpaudit.strategies\n"
         "assert 'hypothesis' in sys.modules\n"

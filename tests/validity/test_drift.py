@@ -10,16 +10,16 @@ import pytest
 from scipy.stats import hypergeom
 
 import dpaudit as dp
-from dpaudit.attack import identities
-from dpaudit.check import check, passes
-from dpaudit.event import Coordinate, Event, Rule
-from dpaudit.game.blocks import Purpose
-from dpaudit.game.dependence import hanging_together, order_of_runs, together
-from dpaudit.game.drift import drifted
-from dpaudit.game.outputs import from_list
-from dpaudit.question import ask
-from dpaudit.report.beside import beside
-from dpaudit.rounds import measure_event
+from dpaudit.auditing.pair import measure_event
+from dpaudit.auditing.request import ask
+from dpaudit.events import identities
+from dpaudit.evidence.event import Coordinate, Event, Rule
+from dpaudit.report.text.findings import beside
+from dpaudit.review.check import check, passes
+from dpaudit.sampling.blocks import Purpose
+from dpaudit.sampling.dependence import hanging_together, order_of_runs, together
+from dpaudit.sampling.drift import drifted
+from dpaudit.sampling.outputs import from_list
 
 
 @pytest.mark.parametrize(("early", "late"), [(30, 30), (10, 50)])

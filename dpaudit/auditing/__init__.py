@@ -1,0 +1,1 @@
+"""Is the claim to be believed? From a request to evidence."""

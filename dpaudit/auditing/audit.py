@@ -1,0 +1,514 @@
+"""Is the claim to be believed? The conductor of an audit, the only place that knows the order of things.
+
+learning runs → event (frozen) → fresh measuring runs → counts → lower bound (→ a second look) → verdict → evidence
+"""
+
+from __future__ import annotations
+
+import math
+import platform
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from dpaudit.auditing.checkpoint import refuse_budget, seed_for, sitting_of
+from dpaudit.auditing.pair import learn, measure, settled
+from dpaudit.auditing.privacy_curve import PrivacyCurve, choose_statements, curve_of, statement
+from dpaudit.auditing.request import LEAST_RUNS, Question, ask, refuse_unavailable, whole
+from dpaudit.auditing.search import Found, find, first_of, with_search
+from dpaudit.auditing.second_look import look
+from dpaudit.auditing.sensitivity import Sensitivity, exposing, moved_by
+from dpaudit.auditing.sequential import audit_sequentially
+from dpaudit.auditing.verdict import Looks, judge
+from dpaudit.errors import InvalidRunsError, Notice, UsageError
+from dpaudit.events import Choice, needed_by
+from dpaudit.evidence.canonical_json import plain_value
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.installed import installed_version
+from dpaudit.evidence.records import Attempt, Bound, Counts, Histogram, RunInfo, Target, Verdict, round_outward
+from dpaudit.loading.named import public_name
+from dpaudit.neighbours import Relation
+from dpaudit.privacy import Claim
+from dpaudit.settings import own_settings
+from dpaudit.stats.power import Foreseen, foresee
+from dpaudit.stats.statement import lower_bound
+from dpaudit.stats.two_looks import FALSE_ALARM
+from dpaudit.targets.mechanism import Mechanism, Shape
+
+Listener = Callable[[str, int, int], None]
+
+_LOW_BITS_SHARE = 0.2  # of the error level, where the low-order bits decide too
+
+
+@own_settings()
+def audit(
+    target: str | Mechanism | Callable[..., Any],
+    *,
+    parameters: Mapping[str, Any] | None = None,
+    claim: Claim | str | None = None,
+    pairs: Sequence[tuple[Any, Any]] | None = None,
+    data: Any = None,
+    domain: Any = None,
+    beyond_domain: bool = False,
+    search: bool = False,
+    relation: str | Relation | None = None,
+    runs: int | float = 400_000,
+    confidence: float = 0.95,
+    seed: int | None = None,
+    workers: int = 1,
+    time_budget: float | None = None,
+    sequential: bool = False,
+    curve: bool = False,
+    floating_point: str = "report",
+    learn: str | None = None,
+    keep_data: bool = False,
+    fixed: Sequence[tuple[int, int]] = (),
+    observe: str | Sequence[str] = (),
+    types: str = "count",
+    query: Callable[..., Any] | None = None,
+    sensitivity: Any = None,
+    resume: str | Path | None = None,
+    listen: Listener | None = None,
+    false_alarm: float = FALSE_ALARM,
+) -> Evidence:
+    """Audit a mechanism: certify a lower bound of its loss and hold it against its claim.
+
+    Args:
+        target: a catalogue name, "package.module:function", "path/to/file.py:function", a Mechanism, or a
+            function that asks for ``noise``, ``size`` and ``rng``, ``rng``, or none of these.
+        parameters: parameters of the mechanism; the others keep their defaults.
+        claim: a Claim or its text; by default the mechanism's own. Without any the verdict is NO CLAIM.
+        pairs: neighbouring datasets [(data0, data1), …]; by default the mechanism's own.
+        data: one dataset, in place of pairs: a list, an array, a pandas or polars frame. Neighbours of it are searched
+            for the pair that gives most away (`dpaudit.auditing.search`), with a share of the runs that no bound looks
+            at.
+        domain: what records may hold: {"age": (0, 120), "species": ["Adelie", "Gentoo"]}, or (0, 120) for plain
+            numbers; by default whatever has the column's own type. Over a declared domain the search goes on beyond
+            neighbours of the data, to small datasets; without ``data`` there are only these, as lists.
+            beyond_domain: whether records of ``data`` outside of it are tried too.
+        search: whether to search among ``pairs`` (or the mechanism's own) for the one that gives most away; otherwise
+            all of them are audited, and share the error level.
+        relation: which datasets are neighbours; by default the mechanism's own, else "add-remove" with ``data`` or
+            a domain, and without the one that the pairs are one step of: "add-remove" or "replace" of one record, or
+            "queries" for two numbers that lie at most 1 apart. A pair that is no step is refused; "declared" takes
+            pairs on trust, where it is asked for.
+        runs: executions in all: both sides, search, learning and measuring, every pair. At least 100 a pair.
+        confidence: of the whole audit, whatever the number of pairs.
+        seed: the root of every random draw of dpaudit; the same seed gives the same evidence. By default a fresh one,
+            which the evidence records; with ``resume``, that of the file.
+        workers: processes; they do not change the evidence.
+        time_budget: seconds; replaces ``runs`` by a number that is fixed after learning, before measuring.
+        sequential: whether every run is bet on as it comes, so that the audit ends as soon as the claim is refuted;
+            ``runs`` or ``time_budget`` is then the limit (`dpaudit.auditing.sequential`). Low-order bits are not
+            examined.
+        curve: whether to bound the whole privacy curve too, on the same runs: ``evidence.curve``, a finding beside
+            the verdict, at the same confidence to itself (`privacy_curve`).
+        floating_point: what the low-order bits of outputs count for, where they leak through the grid of
+            doubles (Mironov 2012). "report": they are a finding of their own, ``evidence.floating_point``, at
+            the same confidence, and the verdict is about real arithmetic; "verdict": they decide too, and take a
+            fifth of the error level; "ignore": they are not examined. A program has none: it stands for mathematics.
+        learn: "trees" lets boosted trees compete with the built-in scores for vectors (extra ``learn``).
+        keep_data: the evidence holds the pairs themselves, so that anyone can replay it; without, pairs that are
+            given here stand in it by digest alone: they may be personal data.
+        fixed: learning and measuring runs of each pair, in place of ``runs``: as ``evidence.fixed`` says that a time
+            budget left them.
+        types: "count": outputs of other types are other outputs (0 and 0.0, a list and a tuple), as for anyone who
+            reads them by Python; "ignore": they are what they hold.
+        observe: "time" lets the run time join every output, as (output, seconds): the verdict is then about both
+            together (`dpaudit.sampling.timed`). Every run is a single call, and the evidence is not reproducible.
+        query: the deterministic function within the mechanism, of the data and of parameters, before any noise; by
+            default the mechanism's own. sensitivity: its declared sensitivity, a number or (number, norm). Where there
+            is a query, neighbours are searched for one that moves it farther (`dpaudit.auditing.sensitivity`):
+            ``evidence.sensitivity``, a finding beside the verdict.
+        resume: a file in which finished blocks of runs are kept, so that the same audit, asked again after an
+            interruption, goes on from there (`dpaudit.auditing.checkpoint`). Without a time budget.
+        listen: called with (stage, runs done, runs in all) as the audit goes on.
+        false_alarm: the chance that a mechanism that keeps its claim is called VIOLATED. A bound above the claim is
+            looked at a second time where that chance would be larger, on fresh runs of its event, twice as many as
+            measured it and beyond ``runs`` (`dpaudit.stats.two_looks`); ``confidence`` stays that of the bounds. With
+            1 − confidence, or more, every bound above the claim is a violation.
+
+    Returns:
+        The evidence; its verdict is INVALID where the runs cannot be trusted.
+
+    Raises:
+        UsageError: if the request cannot be carried out as it stands.
+    """
+    refuse_unavailable(sequential=sequential, curve=curve, floating_point=floating_point, observe=observe)
+    refuse_budget(resume, time_budget)
+    started, clock = datetime.now(UTC), time.perf_counter()
+    question = ask(
+        target,
+        parameters,
+        claim,
+        pairs,
+        relation,
+        confidence,
+        seed_for(seed, resume),
+        workers,
+        "ignore" if sequential else floating_point,
+        learn,
+        keep_data=keep_data,
+        fixed=fixed,
+        data=data,
+        domain=domain,
+        beyond_domain=beyond_domain,
+        search=search,
+        observe=observe,
+        false_alarm=false_alarm,
+        types=types,
+    )
+    if question.alone is not None:
+        warnings.warn(question.alone, Notice, stacklevel=3)  # past the decorator
+    question = replace(question, mechanism=exposing(question.mechanism, query, sensitivity))
+    total = sum(map(sum, question.fixed)) if question.fixed and question.ground is None else 0
+    total = total or whole("runs", runs, least=LEAST_RUNS * max(len(question.pairs), 1))
+    if question.fixed and time_budget is not None:
+        raise UsageError("fixed says how many runs are made, and a time budget finds that out; give one of them")
+    if time_budget is not None and not 0 < time_budget < math.inf:
+        raise UsageError(f"time_budget is a positive number of seconds, not {time_budget!r}")
+    described = target_of(question)
+    spent = {"learning": 0, "measuring": 0}
+
+    def tell(stage: str, done: int, of: int) -> None:
+        if stage in spent:
+            spent[stage] = max(spent[stage], done - sum(spent.values()) + spent[stage])
+        sitting.tell(stage, done, of)
+
+    versions = versions_of(question.learn, question.mechanism)
+    question, sitting = sitting_of(
+        question, resume, listen, versions=versions, runs=total, sequential=sequential, curve=curve
+    )
+    found: Found | None = None
+    moved: Sensitivity | None = None
+    try:
+        moved = moved_by(question, sitting.tell)
+        if question.ground is not None:
+            with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # of hundreds of odd datasets
+                found = find(question, total, time_budget, sitting.tell)
+            question, total, time_budget = found.question, found.left, found.seconds
+            sitting.listen = found.heard(sitting.listen)
+        said, question = question.alone, settled(question)
+        if question.alone != said:
+            warnings.warn(str(question.alone), Notice, stacklevel=3)
+        described = target_of(question)
+        if sequential:
+            evidence = _carry_out_sequentially(question, described, total, time_budget, tell)
+        else:
+            evidence = _carry_out(question, described, total, time_budget, curve, tell)
+    except InvalidRunsError as error:
+        evidence = _invalid(first_of(question), described, str(error), **spent)
+        evidence = msgspec.structs.replace(evidence, asked=None if time_budget is not None or fixed else total)
+    finally:
+        sitting.close()
+    if found is not None:
+        evidence = with_search(evidence, found)
+    if moved is not None:
+        evidence = msgspec.structs.replace(evidence, sensitivity=moved.record())
+    named = question.mechanism.reference is not None or public_name(question.mechanism) != question.mechanism.name
+    run = msgspec.structs.replace(run_info(started, clock, workers), named=named)
+    return msgspec.structs.replace(evidence, run=run)
+
+
+def privacy_curve(
+    target: str | Mechanism | Callable[..., Any],
+    *,
+    parameters: Mapping[str, Any] | None = None,
+    claim: Claim | str | None = None,
+    pairs: Sequence[tuple[Any, Any]] | None = None,
+    relation: str | Relation | None = None,
+    runs: int | float = 400_000,
+    confidence: float = 0.95,
+    seed: int | None = None,
+    workers: int = 1,
+    time_budget: float | None = None,
+    floating_point: str = "report",
+    learn: str | None = None,
+    listen: Listener | None = None,
+) -> PrivacyCurve:
+    """Bound δ(ε) and the trade-off curve of a mechanism from below, at every ε at once; arguments as for `audit`.
+
+    Returns:
+        A `PrivacyCurve`: ``delta(epsilon)``, ``fnr(fpr)``, ``points``, ``mu``, ``confidence``, and the evidence of the
+        audit that it comes from.
+
+    Raises:
+        UsageError: if the request cannot be carried out as it stands.
+        InvalidRunsError: if the runs cannot be trusted.
+    """
+    evidence = audit(
+        target,
+        parameters=parameters,
+        claim=claim,
+        pairs=pairs,
+        relation=relation,
+        runs=runs,
+        confidence=confidence,
+        seed=seed,
+        workers=workers,
+        time_budget=time_budget,
+        curve=True,
+        floating_point=floating_point,
+        learn=learn,
+        listen=listen,
+    )
+    return PrivacyCurve(evidence)
+
+
+def run_info(started: datetime, clock: float, workers: int) -> RunInfo:
+    """Return when work started, how long it took since ``clock`` (of `time.perf_counter`), and where."""
+    return RunInfo(
+        started=started.isoformat(timespec="seconds"),
+        duration=round(time.perf_counter() - clock, 3),
+        host=platform.node(),
+        workers=workers,
+    )
+
+
+def _carry_out(
+    question: Question, target: Target, total: int, time_budget: float | None, curve: bool, listen: Listener
+) -> Evidence:
+    pairs = len(question.pairs)
+    error = (1 - question.confidence) / pairs
+    low_error = error
+    if question.floating_point == "verdict" and question.reads_low_bits:
+        error, low_error = (1 - _LOW_BITS_SHARE) * error, _LOW_BITS_SHARE * error
+    budget = None if time_budget is None else time_budget / pairs
+    attempts: list[Attempt] = []
+    pictures: list[Histogram] = []
+    widths: list[int] = []
+    learning = measuring = 0
+    fell_back: str | None = None
+    fixed: list[tuple[int, int]] = []
+    statements: list[Bound] = []
+    constant: list[int] = []
+    # the curve is a finding of its own, with the whole confidence to itself
+    of_curve = (1 - question.confidence) / pairs
+    further = partial(choose_statements, error=of_curve, learn=question.learn) if curve else None
+    for pair in range(pairs):
+        share = total // pairs + (1 if pair < total % pairs else 0)
+        done = learning + measuring
+        told = partial(_tell, listen, "learning", done, total)
+        learned = learn(question, pair, share, budget, error, told, further)
+        question = replace(question, made_as=learned.made_as)  # from here on, the second look too
+        learning, done = learning + learned.runs, done + learned.runs
+        ahead = share - learned.runs
+        constant += [pair] if learned.constant else []
+        if budget is not None:
+            ahead = max(LEAST_RUNS, int(0.9 * learned.speed * max(budget - learned.seconds, 0.0)))
+            total = done + ahead
+        elif question.fixed:
+            ahead = question.fixed[pair][1]
+        if budget is not None or question.fixed:
+            fixed.append((learned.runs, ahead))
+        measured = measure(question, pair, learned, ahead, partial(_tell, listen, "measuring", done, total))
+        measuring += ahead
+        attempts += [
+            _attempt(question, pair, choice, counts, error)
+            for choice, counts in zip(learned.choices, measured.counts, strict=True)
+        ]
+        if learned.low_bits is not None and measured.low_bits is not None:
+            attempts.append(_attempt(question, pair, learned.low_bits, measured.low_bits, low_error, "float"))
+        statements += [
+            statement(choice, counts, pair, of_curve, question.assumptions)
+            for choice, counts in zip(learned.further, measured.further, strict=True)
+        ]
+        pictures.append(measured.histogram)
+        widths.append(learned.width)
+        fell_back = fell_back or learned.fell_back or measured.fell_back
+    looks = look(question, attempts, widths.__getitem__, listen, learning + measuring)
+    evidence = _evidence(question, target, attempts, pictures, learning, measuring, fell_back, looks)
+    whole_curve = curve_of(statements, question.confidence) if curve else None
+    return msgspec.structs.replace(evidence, fixed=tuple(fixed), curve=whole_curve, constant=tuple(constant))
+
+
+def _carry_out_sequentially(
+    question: Question, target: Target, total: int, time_budget: float | None, listen: Listener
+) -> Evidence:
+    found = audit_sequentially(question, total, time_budget, listen)
+    evidence = _evidence(
+        question,
+        target,
+        [found.attempt],
+        [None] * len(question.pairs),
+        found.learning,
+        found.measuring,
+        found.fell_back,
+        found.looks,
+        found.foreseen,
+    )
+    asked = None if found.limit == evidence.runs and not found.sequential.looked else found.limit
+    return msgspec.structs.replace(evidence, sequential=found.sequential, asked=asked, constant=found.constant)
+
+
+def _tell(listen: Listener, stage: str, before: int, total: int, done: int, _: int) -> None:
+    listen(stage, before + done, total)
+
+
+def _attempt(
+    question: Question, pair: int, choice: Choice, counts: Counts, error: float, arithmetic: str = "real"
+) -> Attempt:
+    confidence = 1 - error * choice.share
+    own = 1 - confidence  # as it will be read back from the evidence
+    value = lower_bound(choice.method, counts, claim=question.notion, weight=choice.weight, error=own)
+    bound = Bound(
+        value=round_outward(value, "lower"),
+        side="lower",
+        kind="sampled",
+        parameter=question.notion.parameter,
+        notion=str(question.notion),
+        confidence=confidence,
+        delta=question.notion.delta,
+        method=choice.method,
+        weight=choice.weight,
+        counts=counts,
+        event=choice.event,
+        pair=pair,
+        arithmetic=arithmetic,
+        assumes=question.assumptions,
+    )
+    return Attempt(pair, choice.name, bound, choice.considered)
+
+
+def target_of(question: Question) -> Target:
+    """Return the record of what is audited."""
+    mechanism = question.mechanism
+    reading = {Shape.PROGRAM: "batch", Shape.SAMPLER: "sampler"}.get(question.runs_as, "run by run")
+    own_pairs = not question.given_pairs
+    return Target(
+        name=public_name(mechanism),
+        digest=mechanism.digest,
+        parameters={name: plain_value(value) for name, value in question.parameters.items()},
+        asks=str(mechanism.shape),
+        reading=reading,
+        summary=mechanism.summary,
+        source=mechanism.source,
+        true_loss=mechanism.true_loss_for(question.parameters) if own_pairs else None,
+    )
+
+
+def versions_of(learn: str | None = None, mechanism: Mechanism | None = None) -> dict[str, str]:
+    """Return the versions of everything that evidence depends on."""
+    packages = {name: installed_version(name) for name in ("dpaudit", "numpy", "scipy", *needed_by(learn))}
+    packages |= {} if mechanism is None else mechanism.versions
+    return {**packages, "python": platform.python_version(), "platform": platform.machine()}
+
+
+def _evidence(
+    question: Question,
+    target: Target,
+    attempts: list[Attempt],
+    pictures: Sequence[Histogram | None],
+    learning: int,
+    measuring: int,
+    fell_back: str | None,
+    looks: Looks | None,
+    foreseen: Foreseen | None = None,
+) -> Evidence:
+    real = [attempt for attempt in attempts if attempt.bound.arithmetic == "real"]
+    best = max(real, key=lambda attempt: attempt.bound.value)
+    lower = _headline(best.bound, question.confidence)
+    low_bits = _low_bits(question, attempts)
+    if foreseen is None and question.claim is not None:
+        foreseen = foresee(question.claim, real, learning, question.rule.planned / question.rule.error)
+    decides = question.floating_point == "verdict"
+    verdict, reason = judge(
+        question.claim,
+        lower,
+        None if foreseen is None else foreseen.value,
+        low_bits if decides else None,
+        looks=looks,
+    )
+    return Evidence(
+        target=target if fell_back is None else msgspec.structs.replace(target, reading=f"run by run: {fell_back}"),
+        claim=None if question.claim is None else str(question.claim),
+        relation=str(question.relation),
+        unit=question.mechanism.unit,
+        pairs=question.records,
+        seed=question.seed,
+        confidence=question.confidence,
+        learning=learning,
+        measuring=measuring,
+        verdict=verdict,
+        reason=reason,
+        lower=lower,
+        attempts=tuple(attempts),
+        histogram=pictures[best.pair],
+        versions=versions_of(question.learn, question.mechanism),
+        floating_point=low_bits,
+        low_bits=question.floating_point if question.reads_low_bits else "ignore",
+        learn=question.learn,
+        detectable=None if foreseen is None else round_outward(foreseen.value, "upper"),
+        detectable_on="event" if foreseen is None else foreseen.where,
+        power=() if foreseen is None else foreseen.smaller,
+        reproducible=question.reproducible,
+        observed=question.observe,
+        types=question.types,
+        assumptions=question.assumptions,
+        false_alarm=question.false_alarm if looks is not None and looks.rule.doubts else None,
+        second=None if looks is None else looks.second,
+        decided_in="real" if looks is None else looks.decided_in,
+    )
+
+
+def _low_bits(question: Question, attempts: list[Attempt]) -> Bound | None:
+    """The best bound from the low-order bits; 0 where no output has any, None where they are not examined."""
+    if not question.reads_low_bits:
+        return None
+    found = [attempt.bound for attempt in attempts if attempt.bound.arithmetic == "float"]
+    best = max(found, key=lambda bound: bound.value, default=no_bound(question, "float"))
+    return _headline(best, question.confidence)
+
+
+def _headline(bound: Bound, confidence: float) -> Bound:
+    """The same bound, at the confidence of the whole audit, of which its own error level is a share."""
+    return msgspec.structs.replace(bound, confidence=confidence)
+
+
+def _invalid(question: Question, target: Target, reason: str, learning: int, measuring: int) -> Evidence:
+    return Evidence(
+        target=target,
+        claim=None if question.claim is None else str(question.claim),
+        relation=str(question.relation),
+        unit=question.mechanism.unit,
+        pairs=question.records,
+        seed=question.seed,
+        confidence=question.confidence,
+        learning=learning,
+        measuring=measuring,
+        verdict=Verdict.INVALID,
+        reason=f"The runs cannot be trusted: {reason}.",
+        lower=no_bound(question, "real"),
+        attempts=(),
+        histogram=None,
+        versions=versions_of(mechanism=question.mechanism),
+        low_bits=question.floating_point if question.reads_low_bits else "ignore",
+        learn=question.learn,
+        reproducible=question.reproducible,
+        observed=question.observe,
+        types=question.types,
+        assumptions=question.assumptions,
+    )
+
+
+def no_bound(question: Question, arithmetic: str) -> Bound:
+    """The bound where nothing was measured."""
+    notion = question.notion
+    return Bound(
+        value=0.0,
+        side="lower",
+        kind="sampled",
+        parameter=notion.parameter,
+        notion=str(notion),
+        confidence=question.confidence,
+        delta=notion.delta,
+        method="none",
+        arithmetic=arithmetic,
+    )

@@ -1,0 +1,419 @@
+"""How is one pair learned and measured? Learning runs leave frozen choices behind, measuring runs counts."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from dpaudit.auditing.histogram import histogram_cells
+from dpaudit.auditing.independence import (
+    Cells,
+    Noted,
+    Steady,
+    are_constant,
+    by_event,
+    outputs_in,
+    refuse_repeated,
+    refuse_unsteady,
+    steadiness,
+)
+from dpaudit.auditing.request import LEAST_RUNS, Question
+from dpaudit.errors import UsageError
+from dpaudit.events import Choice, Partition, choose, choose_low_bits, count_event, identities, in_degrees
+from dpaudit.evidence.event import Event
+from dpaudit.evidence.records import Counts, Histogram
+from dpaudit.sampling.blocks import Block, Purpose, blocks_of, ramp_of, sides_of
+from dpaudit.sampling.dependence import Integers
+from dpaudit.sampling.first_error import first_exception
+from dpaudit.sampling.outputs import Outputs, concatenate
+from dpaudit.sampling.play import play, repeats
+from dpaudit.sampling.runs import RaisedTogetherError
+from dpaudit.sampling.timed import untimed
+from dpaudit.sampling.workers import why_alone
+from dpaudit.targets.mechanism import Shape
+
+_LEARNING_SHARE, _LATER_SHARE, _DEMANDING_SHARE, _FEW_VALUES_SHARE = 0.25, 0.2, 0.4, 0.35
+_SETTLING_RUNS = {Shape.SAMPLER: 256, Shape.SEEDED: 8}  # before all others, twice
+_FEW_RUNS = 50_000  # up to which learning takes the larger share
+_FEW_VALUES, _MANY_VALUES = 12, 256
+_EARLY = 1_024  # the largest block of those after which a mechanism that always raises is given up
+_LEARNING_NUMBERS = 20_000_000  # outputs of many numbers are learned from fewer runs
+_LEARNING_CAP, _LATER_CAP = 500_000, 2_000_000  # of both sides together; the later one where more runs tell more
+_PICTURE_RUNS = 400_000  # measuring runs, of both sides, that the histogram and the low-order bits count
+
+Tell = Callable[[int, int], None]
+Counted = tuple[tuple[int, int], tuple[int, int]]
+Further = Callable[[Outputs, Outputs, int], tuple[Choice, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What the learning runs of a pair left behind: frozen choices and a few counts."""
+
+    choices: tuple[Choice, ...]
+    picture: Partition
+    steady: Steady | None  # what measuring runs must agree with; None for programs, which keep no state
+    runs: int
+    speed: float  # runs per second
+    seconds: float  # for learning altogether
+    fell_back: str | None  # why a program was read run by run
+    width: int  # numbers that a run puts out
+    low_bits: Choice | None = None  # the event in the low-order bits; None where they are not examined
+    further: tuple[Choice, ...] = ()  # what is measured beside the choices, on the same runs
+    constant: bool = False  # whether all runs of a side returned the same output, though they could have been others
+    made_as: Shape | None = None  # the shape that measuring runs are made in, where it is not the function's own
+
+
+@dataclass(frozen=True, slots=True)
+class _Tally:
+    """What is counted of every measuring block: some events, the cells of some partitions, and what steadiness asks."""
+
+    events: tuple[Event, ...]
+    partitions: tuple[Partition, ...]
+    steady: Steady | None = None
+
+    def __call__(self, side0: Outputs, side1: Outputs) -> tuple[list[Counted], list[Cells], Noted]:
+        """Count one block: how many runs of each side speak for side 0 and for side 1, and how many fill each cell."""
+        events = [(count_event(event, side0), count_event(event, side1)) for event in self.events]
+        cells = [(cells.counts(side0), cells.counts(side1)) for cells in self.partitions]
+        return events, cells, () if self.steady is None else self.steady.note(side0, side1)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What the measuring runs of a pair come to: counts for each choice, in their order, and the picture."""
+
+    counts: tuple[Counts, ...]
+    histogram: Histogram
+    fell_back: str | None
+    low_bits: Counts | None = None
+    further: tuple[Counts, ...] = ()
+
+
+def settled(question: Question, pair: int = 0) -> Question:
+    """Return the question with the shape that its runs are made in, as far as a few runs show it before all others.
+
+    A function that is given a generator has randomness or a state of its own where the same generator gives it other
+    outputs; a sampler that raises is called for one run at a time.
+    """
+    if question.runs_as not in (Shape.SAMPLER, Shape.SEEDED) or question.made_as is not None:
+        return question
+
+    def same(question: Question) -> bool:
+        block = Block(Purpose.SETTLING, pair, 0, _SETTLING_RUNS[question.runs_as])
+        return repeats(question.game, block, workers=question.workers)
+
+    try:
+        found = same(question)
+    except RaisedTogetherError:
+        question = replace(question, made_as=Shape.SEEDED)
+        found = same(question)
+    if found:
+        return question
+    alone = None if question.workers == 1 else why_alone(question.mechanism, made_as=Shape.OPAQUE)
+    return replace(question, made_as=Shape.OPAQUE, alone=question.alone or alone)
+
+
+def both_sides(side0: Outputs, side1: Outputs) -> tuple[Outputs, Outputs]:
+    """Keep the outputs of a block as they are."""
+    return side0, side1
+
+
+def learn(
+    question: Question,
+    pair: int,
+    runs: int,
+    budget: float | None,
+    error: float,
+    tell: Tell,
+    further: Further | None = None,
+) -> Learned:
+    """Run the learning runs of a pair and freeze what will be measured.
+
+    A sampler that raises here is called for one run at a time from then on, in learning runs of their own and in all
+    measuring runs. ``further`` is given the learning runs of both sides and the number of measuring runs to come, and
+    chooses what is to be measured beside.
+    """
+    try:
+        return _learn(question, pair, runs, budget, error, tell, further)
+    except RaisedTogetherError:
+        return _learn(replace(question, made_as=Shape.SEEDED), pair, runs, budget, error, tell, further)
+
+
+def _learn(
+    question: Question,
+    pair: int,
+    runs: int,
+    budget: float | None,
+    error: float,
+    tell: Tell,
+    further: Further | None,
+) -> Learned:
+    clock = time.perf_counter()
+    shape = question.runs_as
+    share = _LEARNING_SHARE if runs <= _FEW_RUNS else _LATER_SHARE
+    if question.fixed:
+        budget = math.inf  # its end was found before
+    wanted = question.fixed[pair][0] if question.fixed else _LATER_CAP
+    wanted = wanted if budget is not None else min(max(int(share * runs), LEAST_RUNS // 2), _LATER_CAP)
+    first = ramp_of(shape, Purpose.LEARNING, pair, wanted)[:1]
+    sides, reason = _gather(question, first, tell, None)
+    made = first[: len(sides)]
+    outputs = joined(sides)
+    width = numbers_a_run(outputs)
+    simple = question.notion.delta == 0 and width == 1 and len(outputs[0].forms) == 1
+    cap = _LEARNING_CAP if simple else _LATER_CAP
+    cap = min(cap, max(_LEARNING_NUMBERS // width, first[0].size))
+    wanted = min(wanted, cap)
+    blocks = ramp_of(shape, Purpose.LEARNING, pair, wanted, width)[1:]
+    if nothing_ran(outputs):  # a few more say whether anything ever comes: what is rare may be all there is
+        early = list(itertools.takewhile(lambda block: block.size <= _EARLY, blocks))
+        more, slow = _gather(question, early, tell, None)
+        made = made + early[: len(more)]
+        sides, reason, blocks = sides + more, reason or slow, blocks[len(early) :]
+        refuse_if_nothing_ran(question, pair, joined(sides))
+    before = sum(len(side0) + len(side1) for side0, side1 in sides)
+
+    def told(done: int, total: int) -> None:
+        tell(before + done, before + total)
+
+    more, slow = _gather(question, blocks, told, None if budget is None else 0.25 * budget)
+    outputs, reason, made = joined(sides + more), reason or slow, made + blocks[: len(more)]
+    if budget is None:
+        before = len(outputs[0]) + len(outputs[1])
+        extra = min(int(_share(outputs, runs) * runs), cap) - before
+        rest = blocks_of(shape, Purpose.LEARNING, pair, max(extra, 0), len(first) + len(blocks), width)
+        sides, slow = _gather(question, rest, told, None)
+        outputs, reason, made = joined([outputs, *sides]), reason or slow, made + rest[: len(sides)]
+    refuse_if_nothing_ran(question, pair, outputs)
+    used = len(outputs[0]) + len(outputs[1])
+    speed = used / max(time.perf_counter() - clock, 1e-9)
+    ahead = max(runs - used, LEAST_RUNS) if budget is None else max(3 * used, LEAST_RUNS)
+    choices, picture = choose(
+        outputs[0], outputs[1], claim=question.notion, measuring=ahead, error=error, learn=question.learn
+    )
+    steady = None
+    if shape is not Shape.PROGRAM:
+        steady = steadiness(outputs, question.observe)
+        looked = [untimed(side) if question.observe else side for side in outputs]
+        most = [min(len(side), _PICTURE_RUNS // 2) for side in looked]
+        order = _order(question, made, sum(most))
+        if order is not None:
+            most = [int(np.count_nonzero(order == side)) for side in (0, 1)]
+        known = [identities(side.first(own)) for side, own in zip(looked, most, strict=True)]
+        refuse_repeated(question.watch, pair, known, order)
+    low_bits = None
+    if question.reads_low_bits:
+        low_bits = choose_low_bits(
+            *outputs, claim=question.notion, measuring=ahead, known=question.public_numbers(pair)
+        )
+    beside = () if further is None else further(*outputs, ahead)
+    seconds = time.perf_counter() - clock
+    constant = steady is not None and are_constant(outputs)
+    return Learned(
+        choices, picture, steady, used, speed, seconds, reason, width, low_bits, beside, constant, question.made_as
+    )
+
+
+def numbers_a_run(outputs: tuple[Outputs, Outputs]) -> int:
+    """How many numbers a run puts out, on average and at least 1."""
+    numbers = sum(rows.size for side in outputs for rows in side.numbers)
+    return max(1, round(numbers / max(len(outputs[0]) + len(outputs[1]), 1)))
+
+
+def _gather(
+    question: Question,
+    blocks: list[Block],
+    tell: Tell,
+    seconds: float | None,
+) -> tuple[list[tuple[Outputs, Outputs]], str | None]:
+    clock = time.perf_counter()
+    gathered: list[tuple[Outputs, Outputs]] = []
+    reason: str | None = None
+    done, total = 0, sum(block.size for block in blocks)
+    groups = [blocks] if seconds is None else [[block] for block in blocks]
+    for group in groups:
+        for played in play(question.game, group, both_sides, workers=question.workers, watch=question.watch):
+            gathered.append(played.result)
+            reason = reason or played.fell_back
+            done += played.block.size
+            tell(done, total)
+        if seconds is not None and time.perf_counter() - clock > seconds and done >= LEAST_RUNS // 2:
+            break
+    return gathered, reason
+
+
+def _order(question: Question, blocks: Sequence[Block], most: int | None = None) -> Integers | None:
+    """Of which side each run of blocks is, in the order of the calls; None where each side is run by itself."""
+    if question.runs_as is not Shape.OPAQUE:
+        return None
+    return np.concatenate([sides_of(question.game, block) for block in blocks])[:most]
+
+
+def joined(blocks: list[tuple[Outputs, Outputs]]) -> tuple[Outputs, Outputs]:
+    """Return the outputs of several blocks as those of one."""
+    return concatenate([side0 for side0, _ in blocks]), concatenate([side1 for _, side1 in blocks])
+
+
+def _share(outputs: tuple[Outputs, Outputs], runs: int) -> float:
+    """What share of the runs learning is worth: more for vectors, many categories, and a few whose order matters."""
+    if len(outputs[0].forms) > _MANY_VALUES or any(numbers.shape[1] > 1 for numbers in outputs[0].numbers):
+        return _DEMANDING_SHARE
+    main = max(outputs[0].numbers, key=len, default=np.empty((0, 0)))
+    values = len(outputs[0].forms) if main.shape[1] == 0 else len(np.unique(main))
+    if _MANY_VALUES < values < 0.95 * len(main):
+        return _DEMANDING_SHARE
+    return _FEW_VALUES_SHARE if 2 < values <= _FEW_VALUES and runs <= _FEW_RUNS else 0.0
+
+
+def nothing_ran(outputs: tuple[Outputs, Outputs]) -> bool:
+    """Whether every run of both sides raised the same."""
+    forms = {form for side in outputs for form in side.forms}
+    return len(forms) == 1 and next(iter(forms)).startswith("raises ")
+
+
+def refuse_if_nothing_ran(question: Question, pair: int, outputs: tuple[Outputs, Outputs]) -> None:
+    """Raise `UsageError` where every run of both sides raises the same."""
+    if nothing_ran(outputs):
+        what = first_exception(question.mechanism, question.pairs[pair][0], question.parameters)
+        raise UsageError(f"{question.mechanism.name} raises in every run, so nothing can be measured: {what}")
+
+
+def measure(
+    question: Question,
+    pair: int,
+    learned: Learned,
+    runs: int,
+    tell: Tell,
+) -> Measured:
+    """Run fresh runs against the frozen choices, keeping counts only.
+
+    The first runs also fill the picture, the cells that tell of drift, and the event in the low-order bits.
+    """
+    question = replace(question, made_as=learned.made_as)
+    blocks = blocks_of(question.runs_as, Purpose.MEASURING, pair, runs, width=learned.width)
+    drawn = -(-_PICTURE_RUNS // blocks[0].size)
+    wanted = (*learned.choices, *learned.further)
+    events = tuple(choice.event for choice in wanted)
+    # an event with degrees is its own partition: its cells are counted over all runs
+    graded = tuple(Partition(choice.event.family, choice.event.rules) for choice in wanted if choice.graded)
+    low_bits = () if learned.low_bits is None else (learned.low_bits.event,)
+    counted = np.zeros((len(events), 2, 2), dtype=np.int64)  # event, side, toward which
+    found = np.zeros((len(low_bits), 2, 2), dtype=np.int64)
+    bins = [np.zeros((2, cells.size), dtype=np.int64) for cells in graded]
+    filled = np.zeros((2, learned.picture.size), dtype=np.int64)
+    noted: list[Noted] = []  # of each block that is looked at for steadiness
+    sizes, pictured = np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64)
+    laws = [question.mechanism.law_for(data, question.parameters) for data in question.pairs[pair]]
+    reason, done = None, 0
+    for index, played in enumerate(
+        itertools.chain(
+            play(
+                question.game,
+                blocks[:drawn],
+                _Tally(events + low_bits, (*graded, learned.picture), learned.steady),
+                workers=question.workers,
+                watch=question.watch,
+            ),
+            play(question.game, blocks[drawn:], _Tally(events, graded), workers=question.workers, watch=question.watch),
+        )
+    ):
+        hits, cells, notes = played.result
+        counted += np.array(hits[: len(events)])
+        sizes += played.sizes
+        for total, own in zip(bins, cells, strict=False):
+            total += np.array(own)
+        if index < drawn:
+            cells = cells[len(graded) :]
+            found += np.array(hits[len(events) :], dtype=np.int64).reshape(found.shape)
+            filled += np.array(cells[0])
+            noted.append(notes)
+            pictured += played.sizes
+        reason = reason or played.fell_back
+        done += played.block.size
+        tell(done, runs)
+    if learned.steady is not None:
+        refuse_unsteady(learned.steady, noted)
+        order = _order(question, blocks[:drawn])
+        refuse_repeated(question.watch, pair, [outputs_in(noted, side) for side in (0, 1)], order)
+    filled_bins = iter(bins)
+    counts = tuple(
+        _in_bins(choice.event, _counts(sizes, own), next(filled_bins)) if choice.graded else _counts(sizes, own)
+        for choice, own in zip(wanted, counted, strict=True)
+    )
+    return Measured(
+        counts=counts[: len(learned.choices)],
+        histogram=histogram_cells(learned.picture, pair, filled, pictured, laws),
+        fell_back=reason,
+        low_bits=_counts(pictured, found[0]) if low_bits else None,
+        further=counts[len(learned.choices) :],
+    )
+
+
+def measure_event(
+    question: Question,
+    pair: int,
+    event: Event,
+    runs: int,
+    purpose: Purpose,
+    *,
+    graded: bool = False,
+    width: int = 1,
+    tell: Tell | None = None,
+) -> Counts:
+    """Count one event that was known before, on fresh runs of a purpose of their own; ``graded``, by its degrees.
+
+    The first of them are looked at for steadiness, as measuring runs are: by the cells of the event.
+    """
+    question = settled(question, pair)
+    sizes, counted = np.zeros(2, dtype=np.int64), np.zeros((2, 2), dtype=np.int64)
+    cells = (Partition(event.family, event.rules),) if graded else ()
+    filled = [np.zeros((2, each.size), dtype=np.int64) for each in cells]
+    blocks, done = blocks_of(question.runs_as, purpose, pair, runs, width=width), 0
+    steady = None if question.runs_as is Shape.PROGRAM else by_event(event, question.observe)
+    looked = 0 if steady is None else -(-_PICTURE_RUNS // blocks[0].size)
+    noted: list[Noted] = []
+    for played in itertools.chain(
+        play(
+            question.game,
+            blocks[:looked],
+            _Tally((event,), cells, steady),
+            workers=question.workers,
+            watch=question.watch,
+        ),
+        play(question.game, blocks[looked:], _Tally((event,), cells), workers=question.workers, watch=question.watch),
+    ):
+        hits, bins, notes = played.result
+        noted += [notes] if notes else []
+        counted += np.array(hits[0])
+        sizes += played.sizes
+        for total, own in zip(filled, bins, strict=True):
+            total += np.array(own)
+        done += played.block.size
+        if tell is not None:
+            tell(done, runs)
+    if steady is not None:
+        refuse_unsteady(steady, noted)
+        order = _order(question, blocks[:looked])
+        refuse_repeated(question.watch, pair, [outputs_in(noted, side) for side in (0, 1)], order)
+    counts = _counts(sizes, counted)
+    return _in_bins(event, counts, filled[0]) if graded else counts
+
+
+def _in_bins(event: Event, counts: Counts, cells: np.ndarray[Any, Any]) -> Counts:
+    return msgspec.structs.replace(counts, bins=(in_degrees(event, cells[0]), in_degrees(event, cells[1])))
+
+
+def _counts(sizes: np.ndarray[Any, Any], counted: np.ndarray[Any, Any]) -> Counts:
+    return Counts(
+        runs=(int(sizes[0]), int(sizes[1])),
+        toward0=(int(counted[0, 0]), int(counted[1, 0])),
+        toward1=(int(counted[0, 1]), int(counted[1, 1])),
+    )

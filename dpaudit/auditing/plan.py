@@ -1,0 +1,250 @@
+"""How many runs, and how many seconds, does it take to find a violation of a given size?
+
+Asked before an audit, of a mechanism whose mistake nobody knows. A short audit of the mechanism as it is chooses an
+event and counts how common it is; the answer is the number of runs at which an event as common as that, with the
+loss that is to be found, shows it with probability 0.9 (`bounds.power`). So it holds for violations that show in
+such an event: that is an assumption, and `Plan.assumes` says it in words. The audit to come chooses its event anew,
+from other runs, and now and then a poorer one, for which some runs are added.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from dpaudit.auditing.pair import Learned, learn, measure
+from dpaudit.auditing.request import LEAST_RUNS, Question, ask, whole
+from dpaudit.errors import InvalidRunsError, UsageError
+from dpaudit.events import Choice
+from dpaudit.evidence.event import Event
+from dpaudit.evidence.records import Counts, round_outward
+from dpaudit.loading.named import public_name
+from dpaudit.neighbours import Relation
+from dpaudit.privacy import Claim, parse_claim
+from dpaudit.privacy.claims import number_text
+from dpaudit.sampling.play import Watch
+from dpaudit.settings import own_settings
+from dpaudit.stats.power import runs_to_show, runs_to_show_gaussian
+from dpaudit.stats.statement import lower_bound
+from dpaudit.stats.two_looks import FALSE_ALARM
+from dpaudit.targets.mechanism import Mechanism
+
+_ANEW, _SPARE = 1.15, 100  # times the runs of the frozen event, and some more, for events that are learned anew
+_MOST_RUNS = 1e15
+
+Listener = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What it takes to find a violation.
+
+    Attributes:
+        target, claim: what is to be audited, and held against which claim.
+        value: the loss that is to be found, in the unit of the claim's parameter.
+        confidence: of the audit to come.
+        runs: executions of the audit in all, as ``--runs`` takes them; None where no number of runs would do.
+        measuring: those of them that have to measure the event as it was chosen here.
+        seconds: about how long the audit takes with one worker; None where ``runs`` is.
+        event: through which the violation would show, on the pair that takes most.
+        where: "event", or "gaussian" where it would have to show as on a Gaussian mechanism, the yardstick for δ > 0.
+        shown: the lower bound that the short audit gives, at the same confidence.
+        spent: executions of the short audit.
+    """
+
+    target: str
+    claim: Claim
+    value: float
+    confidence: float
+    runs: int | None
+    measuring: int | None
+    seconds: float | None
+    event: Event
+    where: str
+    shown: float
+    spent: int
+
+    @property
+    def assumes(self) -> str:
+        """What has to be true of the violation, as a sentence."""
+        if self.where == "gaussian":
+            return "This assumes that the violation shows as on a Gaussian mechanism of that loss."
+        symbol = self.claim.symbol
+        sentence = (
+            f"This assumes that a loss of {symbol} = {number_text(self.value)} shows through an event as common as the "
+            "one that a short audit of the mechanism as it is has chosen. A violation that shows elsewhere, or only in "
+            "rare outputs, may take more runs, or fewer."
+        )
+        if self.shown < self.claim.value / 2:
+            sentence += (
+                " It may well show elsewhere: of the mechanism as it is, the short audit shows no more than "
+                f"{symbol} ≥ {number_text(self.shown)}."
+            )
+        return sentence
+
+
+@own_settings()
+def plan(
+    target: str | Mechanism | Callable[..., Any],
+    detect: float | str | Claim,
+    *,
+    parameters: Mapping[str, Any] | None = None,
+    claim: Claim | str | None = None,
+    pairs: Sequence[tuple[Any, Any]] | None = None,
+    relation: str | Relation | None = None,
+    runs: int | float = 40_000,
+    confidence: float = 0.95,
+    seed: int | None = None,
+    listen: Listener | None = None,
+    false_alarm: float = FALSE_ALARM,
+) -> Plan:
+    """Plan an audit: how many runs find a violation of a given size with probability 0.9?
+
+    Args:
+        target, parameters, claim, pairs, relation, confidence, seed: as for `audit`; there has to be a claim.
+        detect: the loss that is to be found, a value of the claim's parameter above the claimed one, such as 1.1,
+            "epsilon=1.1" or "mu=0.6".
+        runs: executions of the short audit, all pairs together.
+        listen: called with (stage, runs done, runs in all).
+        false_alarm: of the audit to come; its second look, if there is one, is beyond the runs that are planned.
+
+    Raises:
+        UsageError: if the request cannot be carried out as it stands, or runs cannot be trusted.
+    """
+    question = ask(target, parameters, claim, pairs, relation, confidence, seed, 1, "ignore", false_alarm=false_alarm)
+    name = public_name(question.mechanism)
+    if question.claim is None:
+        raise UsageError(f"{name} makes no claim that could be violated; give one, such as claim='epsilon=1'")
+    value = _value(detect, question.claim)
+    count = len(question.pairs)
+    short = whole("runs", runs, least=LEAST_RUNS * count) // count
+    try:
+        looks = [_Look.at(question, question.claim, pair, short, listen) for pair in range(count)]
+        found = [look.again(question, value) for look in looks]
+    except InvalidRunsError as error:
+        raise UsageError(f"nothing can be planned for {name}: its runs cannot be trusted: {error}") from None
+    hardest = max(found, key=lambda look: look.best(value)[0])
+    measuring, where, event = hardest.best(value)
+    wanted = count * hardest.whole(measuring)
+    feasible = wanted < _MOST_RUNS
+    return Plan(
+        target=name,
+        claim=question.claim,
+        value=value,
+        confidence=question.confidence,
+        runs=int(round_outward(max(wanted, LEAST_RUNS * count), "upper", 2)) if feasible else None,
+        measuring=math.ceil(measuring) if feasible else None,
+        seconds=sum(look.seconds(wanted / count) for look in found) if feasible else None,
+        event=event,
+        where=where,
+        shown=round_outward(max(look.shown for look in looks), "lower", 4),
+        spent=sum(look.spent for look in found),
+    )
+
+
+def _value(detect: float | str | Claim, claim: Claim) -> float:
+    """Return the loss that is to be found, in the unit of the claim's parameter."""
+    if isinstance(detect, int | float) and not isinstance(detect, bool):
+        value = float(detect)
+    else:
+        given = str(detect)
+        named = {part.partition("=")[0].strip() for part in given.split(",")}
+        rest = [part for part in str(claim).split(", ") if part.partition("=")[0] not in {claim.parameter, *named}]
+        try:
+            found: Claim | None = parse_claim(", ".join([given, *rest]))
+        except UsageError:
+            found = None
+        if found is None or type(found) is not type(claim) or found.with_value(claim.value) != claim:
+            raise UsageError(
+                f"what is to be found is a value of the claim's own parameter, such as "
+                f"'{claim.parameter}={number_text(claim.gross())}' for the claim {claim}, not {given!r}"
+            )
+        value = found.value
+    if not claim.value < value < math.inf:
+        raise UsageError(
+            f"a violation of {claim} is a {claim.parameter} of more than {number_text(claim.value)}, not {value:g}"
+        )
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What a short audit of one pair has seen."""
+
+    claim: Claim
+    error: float
+    pair: int
+    learned: Learned
+    counts: tuple[Counts, ...]
+    runs: int  # for learning and measuring
+    speed: float  # measuring runs per second
+    spent: int  # executions, those of an earlier look included
+    planned: float  # the share of the error at which one look finds as much as the rule for violations
+
+    @classmethod
+    def at(cls, question: Question, claim: Claim, pair: int, runs: int, listen: Listener | None = None) -> _Look:
+        error = (1 - question.confidence) / len(question.pairs)
+        question = replace(question, watch=Watch())  # a smaller audit draws the same runs again
+        tell = partial(_tell, listen, pair * runs, len(question.pairs) * runs)
+        learned = learn(question, pair, runs, None, error, partial(tell, "learning", 0))
+        clock = time.perf_counter()
+        ahead = max(runs - learned.runs, LEAST_RUNS)
+        measured = measure(question, pair, learned, ahead, partial(tell, "measuring", learned.runs))
+        speed = ahead / max(time.perf_counter() - clock, 1e-9)
+        made = learned.runs + ahead
+        planned = question.rule.planned / question.rule.error
+        return cls(claim, error, pair, learned, measured.counts, made, speed, made, planned)
+
+    def again(self, question: Question, value: float) -> _Look:
+        """The same for an audit of the size that is needed, where it is smaller: events from fewer runs are poorer."""
+        look = self
+        for _ in range(2):
+            wanted = look.whole(look.best(value)[0])
+            if not wanted < 0.8 * look.runs:
+                break
+            more = _Look.at(question, self.claim, self.pair, max(math.ceil(wanted), LEAST_RUNS))
+            look = replace(more, speed=self.speed, spent=look.spent + more.spent)
+        return look
+
+    def best(self, value: float) -> tuple[float, str, Event]:
+        """The measuring runs that show a loss, where it has to show, and in which event: the one that needs fewest."""
+        found = (
+            (*self._needed(choice, counts, value), choice.event)
+            for choice, counts in zip(self.learned.choices, self.counts, strict=True)
+        )
+        return min(found, key=lambda one: one[0])
+
+    def _needed(self, choice: Choice, counts: Counts, value: float) -> tuple[float, str]:
+        error = self.error * choice.share * self.planned
+        runs = runs_to_show(choice.method, counts, claim=self.claim, weight=choice.weight, error=error, value=value)
+        if self.claim.delta > 0:
+            # an event may say little about the tails in which δ lives, and this one was chosen for another loss
+            gaussian = runs_to_show_gaussian(self.claim, sum(counts.runs), error, value)
+            return max((runs, "event"), (gaussian, "gaussian"))
+        return runs, "event"
+
+    def _bound(self, choice: Choice, counts: Counts) -> float:
+        error = self.error * choice.share
+        return lower_bound(choice.method, counts, claim=self.claim, weight=choice.weight, error=error)
+
+    @property
+    def shown(self) -> float:
+        """The lower bound of the short audit."""
+        return max(map(self._bound, self.learned.choices, self.counts))
+
+    def whole(self, measuring: float) -> float:
+        """Runs of an audit of this pair, learning anew included, that finds what so many measuring runs show."""
+        return _ANEW * measuring * self.runs / (self.runs - self.learned.runs) + _SPARE
+
+    def seconds(self, runs: float) -> float:
+        """How long an audit of this pair takes: what learning took here, and the other runs at the speed seen here."""
+        return self.learned.seconds + max(runs - self.learned.runs, 0.0) / self.speed
+
+
+def _tell(listen: Listener | None, before: int, total: int, stage: str, first: int, done: int, _: int) -> None:
+    if listen is not None:
+        listen(stage, before + first + done, total)

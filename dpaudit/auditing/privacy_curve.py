@@ -1,0 +1,223 @@
+"""How private is a mechanism at every ε at once?
+
+Statements about the curve are chosen on the learning runs: δ at about a dozen values of ε, μ, and an attacker's power
+at some false positive rates, each with the event that is likely to show most of it. Fresh runs, the same that measure
+the headline, give each of them a joint region at its share of the error; the regions hold together, and each says
+something of every point of the curve (`dpaudit.stats.curve`). The curve is a finding of its own: its confidence is
+not shared with the verdict's bound, and it never decides a verdict.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpaudit.errors import InvalidRunsError, UsageError
+from dpaudit.events import Choice, choose_each, families
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Bound, Counts, Curve, Verdict, round_outward
+from dpaudit.privacy import Claim, GaussianDP
+from dpaudit.sampling.outputs import Outputs
+from dpaudit.stats.curve import DeltaAt, PowerAt, about, delta_at_least, fnr_at_most, mu_at_least, region_of_bound
+from dpaudit.stats.joint_region import Region
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+_STATEMENTS = 12  # of δ at some ε
+_STEPS = tuple(factor * 10.0**power for power in range(-3, 2) for factor in (1.0, 2.0, 2.5, 5.0))
+_RATES = (0.01, 0.05, 0.25)
+_FARTHEST, _HALVINGS = 64.0, 4  # of the ε up to which something may be shown
+_AS_GOOD = 0.93  # of the best prediction of a δ: right and wrong guesses are counted on all runs
+_DRAWN, _NEAREST = 101, 1e-4  # points of the curves in the evidence, and the smallest false positive rate there
+
+
+# --- learning runs ---------------------------------------------------------------------------------------
+
+
+def choose_statements(
+    outputs0: Outputs, outputs1: Outputs, measuring: int, *, error: float, learn: str | None = None
+) -> tuple[Choice, ...]:
+    """Choose what will be stated of the curve, from learning runs alone.
+
+    Args:
+        outputs0, outputs1: learning runs of side 0 and side 1.
+        measuring: the runs, of both sides together, that will measure the statements.
+        error: the error level of all statements together.
+        learn: a learner whose score is a candidate too, or None.
+
+    Returns:
+        Choices whose names say what they are about (`statement`). Statements with one event and method are one, with
+        the shares of all: a mechanism with two outputs has a single statement, at the whole error.
+    """
+    level = error / (_STATEMENTS + len(_RATES) + 1)
+
+    fitted = list(families(outputs0, outputs1, learn))
+    useful: set[str] = set()
+
+    def chosen(claims: Sequence[Claim], as_good: float = 1.0) -> list[tuple[Choice, float]]:
+        found = choose_each(fitted, claims=claims, measuring=measuring, error=level, as_good=as_good)
+        useful.update(choice.event.family for choice, _ in found)
+        return found
+
+    def shows(epsilon: float) -> bool:
+        return chosen([DeltaAt(epsilon)])[0][1] > 0
+
+    last = _last(shows)
+    chosen([GaussianDP(0.0), PowerAt(_RATES[0])])
+    # what was best nowhere along the curve so far need not be asked at every point of it
+    fitted = [item for item in fitted if item.partition.family in useful]
+    epsilons = _round_values(last)
+    deltas = [DeltaAt(epsilon) for epsilon in epsilons]
+    others = [GaussianDP(0.0), *(PowerAt(rate) for rate in _RATES)]
+    notions = [*others, *deltas]
+    joined: dict[Any, Choice] = {}
+    for notion, (choice, _) in zip(notions, [*chosen(others), *chosen(deltas, _AS_GOOD)], strict=True):
+        # a region by enumeration would take a second, and there are many
+        method = choice.method.replace("enumerated ", "")
+        key = choice.event, method
+        own = joined.get(key) or Choice(f"{notion.parameter} {notion}", choice.event, method, choice.weight, 0.0, ())
+        joined[key] = dataclasses.replace(own, share=own.share + 1 / len(notions))
+    return tuple(joined.values())
+
+
+def _round_values(last: float) -> list[float]:
+    """Values from 0 to ``last``, about as many as there may be: round ones, which are what is asked for."""
+    step = next(step for step in _STEPS if last <= (_STATEMENTS - 1) * step)
+    return [float(f"{step * i:.6g}") for i in range(int(last / step * (1 + 1e-9)) + 1)]
+
+
+def _last(shows: Callable[[float], bool]) -> float:
+    """The largest ε at which something is likely to be shown, roughly."""
+    high = 1.0
+    while high < _FARTHEST and shows(high):
+        high *= 2
+    low = high / 2 if high > 1 else 0.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if shows(middle) else (low, middle)
+    return low
+
+
+# --- measuring runs --------------------------------------------------------------------------------------
+
+
+def statement(choice: Choice, counts: Counts, pair: int, error: float, assumes: tuple[str, ...]) -> Bound:
+    """Return the bound that the counts of one chosen statement prove; ``error`` is that of all of its pair."""
+    parameter, _, notion = choice.name.partition(" ")
+    made = Bound(
+        value=0.0,
+        side="lower",
+        kind="sampled",
+        parameter=parameter,
+        notion=notion,
+        confidence=1 - error * choice.share,
+        delta=0.0,
+        method=choice.method,
+        weight=choice.weight,
+        counts=counts,
+        event=choice.event,
+        pair=pair,
+        assumes=assumes,
+    )
+    value = float(region_of_bound(made).least(about(parameter, notion).least))
+    return msgspec.structs.replace(made, value=round_outward(value, "lower"))
+
+
+def curve_of(statements: Sequence[Bound], confidence: float) -> Curve:
+    """Return what the statements show of the curve, at points that a drawing needs."""
+    regions = [region_of_bound(bound) for bound in statements]
+    epsilons = tuple(float(f"{epsilon:.6g}") for epsilon in np.linspace(0, _reach(regions), _DRAWN))
+    near = np.concatenate([np.geomspace(_NEAREST, 0.05, _DRAWN // 2), np.linspace(0.05, 0.95, _DRAWN // 2 + 1)[1:]])
+    fprs = tuple(dict.fromkeys(float(f"{rate:.6g}") for rate in (0.0, *near, 1.0)))
+    return Curve(
+        confidence=confidence,
+        statements=tuple(statements),
+        epsilons=epsilons,
+        deltas=tuple(round_outward(float(delta), "lower") for delta in delta_at_least(regions, epsilons)),
+        fprs=fprs,
+        fnrs=tuple(round_outward(float(fnr), "upper") for fnr in fnr_at_most(regions, fprs)),
+        mu=round_outward(mu_at_least(regions), "lower"),
+    )
+
+
+def _reach(regions: Sequence[Region]) -> float:
+    """The ε from which on nothing is shown, to two digits and from above; at least 1."""
+    low, high = 0.0, 1.0
+    while high < _FARTHEST and delta_at_least(regions, high) > 0:
+        low, high = high, 2 * high
+    while high - low > 0.01 * high and high > 1:
+        middle = (low + high) / 2
+        low, high = (middle, high) if delta_at_least(regions, middle) > 0 else (low, middle)
+    return float(f"{high * 1.005:.2g}")
+
+
+@dataclass(frozen=True)
+class PrivacyCurve:
+    """Certified lower bounds of the whole privacy curve, all true at once with `confidence`.
+
+    Attributes:
+        evidence: what everything follows from.
+    """
+
+    evidence: Evidence
+    _regions: tuple[Region, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.evidence.verdict is Verdict.INVALID:
+            raise InvalidRunsError(self.evidence.reason)
+        object.__setattr__(self, "_regions", tuple(region_of_bound(bound) for bound in self.curve.statements))
+
+    @property
+    def curve(self) -> Curve:
+        """The record of the curve."""
+        if self.evidence.curve is None:
+            raise UsageError("this evidence has no curve; audit with curve=True, or --curve")
+        return self.evidence.curve
+
+    @property
+    def confidence(self) -> float:
+        """That every number here is true."""
+        return self.curve.confidence
+
+    @property
+    def mu(self) -> float:
+        """If the mechanism keeps μ-GDP, then μ is at least this."""
+        return self.curve.mu
+
+    @property
+    def points(self) -> tuple[tuple[float, float], ...]:
+        """Points (fpr, fnr), by rising false positive rate: no trade-off curve that the mechanism keeps lies above."""
+        return tuple(zip(self.curve.fprs, self.curve.fnrs, strict=True))
+
+    def delta(self, epsilon: ArrayLike) -> Floats | float:
+        """Return δ(ε) at least, at any ε (nats, at least 0): a float for a number, else the shape of ``epsilon``.
+
+        Raises:
+            UsageError: for an ε that is negative or no number.
+        """
+        return self._at(epsilon, "epsilon", np.inf, lambda at: delta_at_least(self._regions, at))
+
+    def fnr(self, fpr: ArrayLike) -> Floats | float:
+        """Return the most that is left of the least false negative rate, at any false positive rate from 0 to 1.
+
+        Raises:
+            UsageError: for a rate outside of 0 to 1.
+        """
+        return self._at(fpr, "fpr", 1.0, lambda at: fnr_at_most(self._regions, at))
+
+    @staticmethod
+    def _at(given: ArrayLike, name: str, most: float, found: Callable[[Floats], Floats]) -> Floats | float:
+        try:
+            at = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise UsageError(f"{name} is a number or an array of them, not {given!r:.80}") from None
+        if not np.all((at >= 0) & (at <= most)):
+            raise UsageError(f"{name} lies between 0 and {most:g}; {given!r:.80} does not")
+        values = found(at)
+        return float(values) if at.ndim == 0 else values

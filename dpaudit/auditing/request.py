@@ -1,0 +1,355 @@
+"""What exactly is to be audited? A request, checked against everything that can be wrong with it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from dpaudit.auditing.seeds import given_or_fresh
+from dpaudit.chances import refuse_confidence, refuse_false_alarm
+from dpaudit.errors import UsageError
+from dpaudit.events import learner
+from dpaudit.evidence.records import PairRecord
+from dpaudit.loading.named import load
+from dpaudit.neighbours import Relation, parse_relation
+from dpaudit.neighbours.digest import digest
+from dpaudit.neighbours.inferred import as_pairs, inferred
+from dpaudit.neighbours.serialise import kept_text
+from dpaudit.privacy import Claim, PureDP
+from dpaudit.privacy.claims import as_claim
+from dpaudit.sampling.blocks import Game
+from dpaudit.sampling.forms import refuse_types
+from dpaudit.sampling.play import Watch
+from dpaudit.sampling.progress import Sitting
+from dpaudit.sampling.timed import observed
+from dpaudit.sampling.workers import why_alone
+from dpaudit.stats.two_looks import FALSE_ALARM, Rule
+from dpaudit.targets.mechanism import Mechanism, Shape
+
+LEAST_RUNS = 100  # of each pair
+_SHOWN_CHARACTERS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Where a pair is to be searched for.
+
+    Attributes:
+        source: neighbours of one dataset ("data"), small datasets over a "domain" alone, or pairs that were "given" or
+            are the "mechanism"'s own.
+        data: the dataset, or the pairs; None where there is but a domain.
+        digest: of it; None for the mechanism's own, and where there is none.
+        domain: what records may hold, or None; beyond: whether records outside of it are tried too.
+    """
+
+    source: str
+    data: Any
+    digest: str | None
+    domain: Any = None
+    beyond: bool = False
+
+    @property
+    def made(self) -> bool:
+        """Whether pairs are made, rather than taken as they are."""
+        return self.source in ("data", "domain")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is audited, checked and ready to run."""
+
+    mechanism: Mechanism
+    parameters: dict[str, Any]
+    claim: Claim | None
+    relation: Relation
+    pairs: tuple[tuple[Any, Any], ...]
+    records: tuple[PairRecord, ...]
+    seed: int
+    confidence: float
+    workers: int
+    given_pairs: bool
+    learn: str | None = None  # a learner whose score is a candidate too
+    floating_point: str = "report"  # what the low-order bits count for: "report", "verdict" or "ignore"
+    fixed: tuple[tuple[int, int], ...] = ()  # learning and measuring runs of each pair, as a time budget left them
+    ground: Ground | None = None  # where the pair is searched for; there are no pairs until one is found
+    keep_data: bool = False
+    observe: tuple[str, ...] = ()  # what joins every output, such as "time"
+    types: str = "count"  # whether outputs of other types are other outputs: "count" or "ignore"
+    alone: str | None = None  # why only this process can make runs, where several are wanted
+    sitting: Sitting | None = None  # what goes on beside the runs
+    false_alarm: float = FALSE_ALARM  # how often a mechanism that keeps its claim may be called violated
+    made_as: Shape | None = None  # the shape that runs are made in, where that was found not to be the function's own
+    watch: Watch = field(default_factory=Watch, compare=False, repr=False)  # over all runs
+
+    def about(self, pair: tuple[Any, Any]) -> Question:
+        """Return the same question about a pair that was found; raises `UsageError` where it is not neighbouring."""
+        self.relation.check(*pair)
+        public = self.ground is not None and self.ground.source in ("mechanism", "domain")
+        return replace(self, pairs=(pair,), records=(_pair_record(pair, "found", show=public, keep=self.keep_data),))
+
+    @property
+    def notion(self) -> Claim:
+        """The notion that bounds are stated in: the claim's, or pure DP where there is none."""
+        return self.claim if self.claim is not None else PureDP(0.0)
+
+    @property
+    def rule(self) -> Rule:
+        """When a bound above the claim is a violation."""
+        return Rule(1 - self.confidence, self.false_alarm)
+
+    @property
+    def game(self) -> Game:
+        """What is run: named, where workers can load it themselves."""
+        digests = tuple((record.digest0, record.digest1) for record in self.records)
+        shared = self.workers > 1 and self.alone is None
+        mechanism = self.mechanism.reference if shared else None
+        copied = shared and mechanism is None
+        return Game(
+            mechanism or self.mechanism,
+            self.parameters,
+            self.pairs,
+            digests,
+            self.seed,
+            self.observe,
+            copied,
+            self.made_as,
+            self.sitting,
+            self.types,
+        )
+
+    @property
+    def runs_as(self) -> Shape:
+        """How runs are made: like those of an opaque function where something is observed, or randomness is its own."""
+        return Shape.OPAQUE if self.observe or self.own_randomness else self.made_as or self.mechanism.shape
+
+    @property
+    def own_randomness(self) -> bool:
+        """Whether outputs hang on more than the noise or the generator that the function is given."""
+        return self.mechanism.own_randomness or self.made_as is Shape.OPAQUE
+
+    @property
+    def reproducible(self) -> bool:
+        """Whether the seed alone decides every output."""
+        return self.runs_as is not Shape.OPAQUE
+
+    @property
+    def reads_low_bits(self) -> bool:
+        """Whether the low-order bits are examined; a program stands for mathematics and has none."""
+        return self.floating_point != "ignore" and self.mechanism.shape is not Shape.PROGRAM and not self.observe
+
+    def public_numbers(self, pair: int) -> tuple[float, ...]:
+        """Numbers that noise may be added to, of a pair that is public: its answers, or their sums and lengths."""
+        if self.given_pairs:
+            return ()  # an event may be published, and would say them
+        found = []
+        for data in self.pairs[pair]:
+            if _is_number(data):
+                found.append(float(data))
+            elif isinstance(data, list | tuple) and all(_is_number(item) for item in data):
+                found += [float(sum(data)), float(len(data))]
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the bounds take on trust."""
+        declared, observed = self.relation.kind == "declared", bool(self.observe)
+        repeated = self.sitting is not None and bool(self.sitting.repeated)
+        return assumed(self.own_randomness, declared=declared, observed=observed, repeated=repeated)
+
+
+def assumed(own_randomness: bool, *, declared: bool, observed: bool, repeated: bool = False) -> tuple[str, ...]:
+    """Return what bounds take on trust: of a function with or without randomness of its own, under a relation that is
+    declared, with its run time observed, and resumed in another process (``repeated``).
+    """
+    found = ["the pair is neighbouring: declared, not checked"] if declared else []
+    if own_randomness:
+        found.append("runs are independent: the function's own randomness cannot be seeded or seen")
+    else:
+        found.append("runs are independent draws of the mechanism's law")
+    if observed:
+        found.append("the run time of a call depends on its data and its noise, and on nothing that knows the side")
+    if repeated and own_randomness:
+        found.append("a function with randomness of its own does not begin with the same noise in every process")
+    return tuple(found)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and abs(value) < 2**53
+
+
+def refuse_unavailable(*, sequential: bool, curve: bool, floating_point: str, observe: Any = ()) -> None:
+    """Raise `UsageError` for what this version does not offer."""
+    if floating_point not in {"report", "ignore", "verdict"}:
+        raise UsageError(f"floating_point is 'report', 'ignore' or 'verdict', not {floating_point!r}")
+    if observe and floating_point == "verdict":
+        raise UsageError(
+            "where the run time joins the output, the low-order bits are not examined, so that they cannot decide; "
+            "leave out floating_point='verdict', or observe"
+        )
+    if sequential and curve:
+        raise UsageError(
+            "a sequential audit stops too early for a whole curve; leave out sequential=True, or curve=True"
+        )
+    if sequential and floating_point == "verdict":
+        raise UsageError(
+            "a sequential audit does not examine the low-order bits, so that they cannot decide; leave out "
+            "floating_point='verdict', or sequential=True"
+        )
+
+
+def whole(name: str, value: Any, *, least: int) -> int:
+    """Return ``value`` as an int, or raise `UsageError` unless it is a whole number of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer) or value != value // 1:
+        raise UsageError(f"{name} is a whole number, not {value!r}")
+    if value < least:
+        raise UsageError(f"{name} must be at least {least}, not {value:g}")
+    return int(value)
+
+
+def ask(
+    target: Any,
+    parameters: Mapping[str, Any] | None,
+    claim: Claim | str | None,
+    pairs: Sequence[tuple[Any, Any]] | None,
+    relation: str | Relation | None,
+    confidence: float,
+    seed: int | None,
+    workers: int,
+    floating_point: str = "report",
+    learn: str | None = None,
+    keep_data: bool = False,
+    fixed: Sequence[tuple[int, int]] = (),
+    data: Any = None,
+    domain: Any = None,
+    beyond_domain: bool = False,
+    search: bool = False,
+    observe: str | Sequence[str] = (),
+    false_alarm: float = FALSE_ALARM,
+    types: str = "count",
+) -> Question:
+    """Return the question, or raise `UsageError` with what is wrong with it."""
+    _refuse_unclear_data(data, pairs, domain, beyond_domain)
+    mechanism = load(target)
+    mechanism.digest  # noqa: B018 – of the code as it is before it runs, which may move what it closes over
+    merged = mechanism.parameters_with(parameters)
+    refuse_confidence(confidence)
+    refuse_false_alarm(false_alarm)
+    own_relation = mechanism.relation_for(merged)
+    made = data is not None or (pairs is None and domain is not None)
+    ground, used = None, () if made else _pairs(mechanism, merged, pairs)
+    said = relation if relation is not None else own_relation
+    chosen = parse_relation(said) if said is not None else Relation("add-remove") if made else inferred(used)
+    stated = as_claim(claim)
+    if stated is None:
+        stated = _own_claim(mechanism, merged, own_relation, chosen)
+    if learn is not None:
+        learner(learn)
+    refuse_types(types)
+    for data0, data1 in used:
+        chosen.check(data0, data1)
+    if data is not None:
+        ground = Ground("data", data, digest(data), domain, beyond_domain)
+    elif made:
+        ground = Ground("domain", None, None, domain)
+    elif search:
+        ground = Ground("given", used, digest(used)) if pairs is not None else Ground("mechanism", used, None)
+        used = ()
+    watched, processes = observed(observe), whole("workers", workers, least=1)
+    return Question(
+        mechanism=mechanism,
+        parameters=merged,
+        claim=stated,
+        relation=chosen,
+        pairs=used,
+        records=tuple(
+            _pair_record(pair, "given" if pairs is not None else "mechanism", show=pairs is None, keep=keep_data)
+            for pair in used
+        ),
+        seed=whole("seed", given_or_fresh(seed), least=0),
+        confidence=float(confidence),
+        workers=processes,
+        given_pairs=pairs is not None or made,
+        floating_point=floating_point,
+        learn=learn,
+        fixed=_fixed(fixed, len(used) if ground is None else 1),
+        ground=ground,
+        keep_data=keep_data,
+        observe=watched,
+        false_alarm=float(false_alarm),
+        types=types,
+        alone=None if processes == 1 else why_alone(mechanism, (merged, used, data), timed=bool(watched)),
+    )
+
+
+def _refuse_unclear_data(data: Any, pairs: Any, domain: Any, beyond_domain: bool) -> None:
+    if data is not None and pairs is not None:
+        raise UsageError("data is searched for pairs of neighbours, and pairs are neighbours already; give one of them")
+    if pairs is not None and domain is not None:
+        raise UsageError("a domain is for making datasets, and pairs are made already; give one of them")
+    if beyond_domain and domain is None:
+        raise UsageError("without a declared domain nothing lies beyond it; declare one, or leave out beyond_domain")
+    if beyond_domain and data is None:
+        raise UsageError("what lies beyond a domain is tried beside data; give data too, or leave out beyond_domain")
+
+
+def _fixed(fixed: Sequence[tuple[int, int]], pairs: int) -> tuple[tuple[int, int], ...]:
+    if fixed and (len(fixed) != pairs or any(min(each) < LEAST_RUNS // 2 for each in fixed)):
+        raise UsageError(f"fixed holds learning and measuring runs of each of {pairs} pairs, not {fixed!r:.80}")
+    return tuple((int(learning), int(measuring)) for learning, measuring in fixed)
+
+
+def _own_claim(
+    mechanism: Mechanism, parameters: Mapping[str, Any], own: str | None, relation: Relation
+) -> Claim | None:
+    """The mechanism's claim; for a larger group than its relation names, what the claim implies there."""
+    claim = mechanism.claim_for(parameters)
+    if claim is None or own is None:
+        return claim
+    made_for = parse_relation(own)
+    if (made_for.kind, made_for.movement) == (relation.kind, relation.movement):
+        return claim.group(max(1, -(-relation.group // made_for.group)))
+    return claim
+
+
+def _pairs(
+    mechanism: Mechanism, parameters: Mapping[str, Any], given: Sequence[tuple[Any, Any]] | None
+) -> tuple[tuple[Any, Any], ...]:
+    if given is None:
+        own = mechanism.pairs_for(parameters)
+        if not own:
+            raise UsageError(
+                f"{mechanism.name} names no pair of neighbouring datasets; give one: "
+                "pairs=[(data0, data1)], or --pair FILE on the command line"
+            )
+        return tuple(own)
+    used = as_pairs(given)
+    if not used:
+        raise UsageError("pairs is empty; give at least one pair of neighbouring datasets: pairs=[(data0, data1)]")
+    return tuple(used)
+
+
+def _pair_record(pair: tuple[Any, Any], origin: str, *, show: bool, keep: bool) -> PairRecord:
+    """The record of a pair. Data that a user gave may be personal: they stand there by digest, unless asked for."""
+    shown = [_shown(data) if show or keep else None for data in pair]
+    kept = [kept_text(data) if keep else None for data in pair]
+    return PairRecord(digest(pair[0]), digest(pair[1]), origin, shown[0], shown[1], kept[0], kept[1])
+
+
+def _shown(data: Any) -> str:
+    text = repr(data)
+    if len(text) <= _SHOWN_CHARACTERS:
+        return text if _says_all(text, data) else f"{type(data).__name__}({text})"
+    size = f" ({len(data)} records)" if hasattr(data, "__len__") else ""
+    return text[:_SHOWN_CHARACTERS] + "…" + size
+
+
+def _says_all(text: str, data: Any) -> bool:
+    """Whether a text that reads as plain values reads as this data: a list of its own kind looks like any other."""
+    try:
+        return digest(ast.literal_eval(text)) == digest(data)
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return True  # it reads as nothing plain

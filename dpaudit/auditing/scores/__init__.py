@@ -1,0 +1,6 @@
+"""What do numbers that were recorded elsewhere show? Scores of an attack on a model, or the outputs of a mechanism."""
+
+from dpaudit.auditing.scores.audit import audit_outputs, audit_scores
+from dpaudit.auditing.scores.reading import read_scores
+
+__all__ = ["audit_outputs", "audit_scores", "read_scores"]

@@ -1,0 +1,456 @@
+"""The order of an audit of what was recorded elsewhere, and the only place that knows it.
+
+order → a share chooses events → the others measure them → counts → bounds → verdict → evidence
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from dpaudit.auditing.histogram import histogram_cells
+from dpaudit.auditing.independence import are_constant, steadiness
+from dpaudit.auditing.request import whole
+from dpaudit.auditing.scores.canaries import (
+    foresee_guesses,
+    guesses,
+    measure_guesses,
+    refuse_no_coin,
+    refuse_other_notions,
+    shown_guesses,
+)
+from dpaudit.auditing.scores.rates import FALSE_POSITIVE_RATES, gaussian_epsilon, gaussian_mu, rate_at, roc, thresholds
+from dpaudit.auditing.scores.reading import as_outputs, as_scores, refuse_only_nan
+from dpaudit.auditing.scores.split import Split, at, split
+from dpaudit.auditing.seeds import given_or_fresh
+from dpaudit.auditing.verdict import Looks, judge
+from dpaudit.chances import refuse_confidence, refuse_false_alarm
+from dpaudit.errors import InvalidRunsError, UsageError
+from dpaudit.events import Choice, Partition, choose, count_event, in_degrees
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.installed import installed_version
+from dpaudit.evidence.records import (
+    Attempt,
+    Bound,
+    Counts,
+    Histogram,
+    PairRecord,
+    RunInfo,
+    Scores,
+    Target,
+    Verdict,
+    round_outward,
+)
+from dpaudit.neighbours.digest import digest
+from dpaudit.privacy import ApproxDP, Claim, PureDP, parse_claim
+from dpaudit.sampling.forms import reading_types, refuse_types
+from dpaudit.sampling.outputs import Outputs, from_array
+from dpaudit.settings import own_settings
+from dpaudit.stats.power import Foreseen, foresee
+from dpaudit.stats.statement import lower_bound
+from dpaudit.stats.two_looks import FALSE_ALARM, Rule, first_look
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+DESIGNS = ("independent", "one-run")
+_DECLARED = "the two datasets are neighbours: declared, not checked"
+ASSUMED = {
+    "independent": (
+        "each score comes from its own training run, and all scores of a side are draws of one law",
+        "scores of side 0 are of records in the training data, those of side 1 of records that are not",
+        _DECLARED,
+    ),
+    "one-run": (
+        "all scores come from one model: a fair coin of its own put each canary into the training data or left it out",
+        "no score was computed with knowledge of the coins, and every canary is handed in, on its side",
+        "training data that differ by one canary are neighbours: declared, not checked",
+    ),
+    "outputs": ("outputs of a side are independent draws of one law", _DECLARED),
+}
+
+
+LOST = "outputs were sorted before they were handed in: whether they hang together in time cannot be seen"
+
+
+class Case(msgspec.Struct, frozen=True):
+    """What is asked of recorded data.
+
+    ``notion`` is the claim, or what is bounded without one; ``sides`` are the outputs of side 0 and of side 1.
+    """
+
+    target: Target
+    claim: Claim | None
+    notion: Claim
+    confidence: float
+    seed: int
+    sides: tuple[Outputs, Outputs]
+    records: tuple[PairRecord]
+    assumptions: tuple[str, ...]
+    false_alarm: float
+    types: str = "count"
+
+    @property
+    def rule(self) -> Rule:
+        """When a bound above the claim is a violation: what was recorded is looked at once."""
+        return Rule(1 - self.confidence, self.false_alarm, repeatable=False)
+
+
+@own_settings()
+def audit_scores(
+    in_scores: Any,
+    out_scores: Any,
+    claim: Claim | str | None = None,
+    delta: float = 1e-5,
+    confidence: float = 0.95,
+    design: str = "independent",
+    seed: int | None = None,
+    *,
+    name: str = "scores",
+    false_alarm: float = FALSE_ALARM,
+) -> Evidence:
+    """Audit a model by scores of an attack on it: membership inference, or canaries.
+
+    Args:
+        in_scores: (n,) scores of records that were in the training data; side 0 of the evidence. NaN is a score of
+            its own kind. Higher means in; where scores are independent, the bound finds other events too.
+        out_scores: (m,) scores of records that were not; side 1.
+        claim: a Claim or its text. Without any the verdict is NO CLAIM, and ε is bounded at ``delta``.
+        delta: the δ of the bound where no claim is given, and of the estimate for a Gaussian mechanism where the claim
+            has none of its own.
+        confidence: of the bound, and of every other exact statement by itself.
+        design: "independent": each score comes from a training run of its own. An order that hangs on the seed
+            says which scores choose the event; the others measure it. "one-run": all scores come from one model, in
+            whose training data a fair coin put each canary or not; the bound is that of Steinke, Nasr & Jagielski
+            (2023). At a large δ no guesses, however right, are sure enough for VIOLATED: then the reason says so, and
+            what would help.
+        seed: the root of that order; by default a fresh one. Canaries of one model need none: equal scores among them
+            are guessed as badly as can be, so that a score with few values shows less than a finer one.
+        name: what was scored, for the report.
+        false_alarm: the chance that a model that keeps its claim is called VIOLATED. What was recorded cannot be run
+            again, so that there is one look: a bound above the claim that is not so sure is INCONCLUSIVE.
+
+    Returns:
+        The evidence; ``evidence.scores`` holds ROC, true positive rates and an estimate, none of which decides.
+
+    Raises:
+        UsageError: for scores, or a design, that cannot be used.
+    """
+    started, clock = datetime.now(UTC), time.perf_counter()
+    if design not in DESIGNS:
+        raise UsageError(f"design is 'independent' or 'one-run', not {design!r}")
+    members, others = as_scores(in_scores, "the scores in"), as_scores(out_scores, "the scores out")
+    target = Target(name, None, {"design": design}, "scores", "recorded")
+    case = _case(
+        target,
+        (members, others),
+        (from_array(members), from_array(others)),
+        claim,
+        delta,
+        confidence,
+        seed,
+        false_alarm,
+    )
+    case = msgspec.structs.replace(case, assumptions=ASSUMED[design])
+    refuse_only_nan(members, others)
+    at_delta = case.notion.delta or delta
+    if design == "one-run":
+        evidence = _one_run(case, members, others)
+        scores = _beside(design, members, others, None, at_delta, None)
+    else:
+        cut = _split(case)
+        evidence, cut = _independent_in_order(case, cut)
+        scores = _beside(design, members, others, cut, at_delta, 1 - case.confidence)
+    return msgspec.structs.replace(evidence, scores=scores, run=_run_info(started, clock))
+
+
+@own_settings()
+def audit_outputs(
+    outputs0: Any,
+    outputs1: Any,
+    claim: Claim | str | None = None,
+    delta: float = 0.0,
+    confidence: float = 0.95,
+    seed: int | None = None,
+    *,
+    name: str = "outputs",
+    types: str = "count",
+    false_alarm: float = FALSE_ALARM,
+) -> Evidence:
+    """Audit a mechanism by outputs that were recorded elsewhere, in any language.
+
+    Args:
+        outputs0: outputs on the first dataset, one entry a run: numbers, vectors, texts, None, or lists and dicts of
+            these; an array's first axis is the runs.
+        outputs1: outputs on the second dataset. The two need not be equally many.
+        claim: a Claim or its text. Without any the verdict is NO CLAIM, and ε is bounded at ``delta``.
+        delta: the δ of the bound where no claim is given.
+        confidence: of the bound.
+        seed: the root of the order that says which outputs choose the event; by default a fresh one.
+        name: what was recorded, for the report.
+        types: as for `dpaudit.audit`: whether outputs of other types are other outputs, "count" or "ignore".
+        false_alarm: as for `audit_scores`.
+
+    Raises:
+        UsageError: for outputs that cannot be compared, or too few of them.
+    """
+    started, clock = datetime.now(UTC), time.perf_counter()
+    refuse_types(types)
+    with reading_types(types):
+        sides = as_outputs(outputs0, "outputs0"), as_outputs(outputs1, "outputs1")
+    target = Target(name, None, {}, "outputs", "recorded")
+    case = _case(target, (outputs0, outputs1), sides, claim, delta, confidence, seed, false_alarm)
+    case = msgspec.structs.replace(case, types=types)
+    return msgspec.structs.replace(_independent_in_order(case, _split(case))[0], run=_run_info(started, clock))
+
+
+def _case(
+    target: Target,
+    data: tuple[Any, Any],
+    sides: tuple[Outputs, Outputs],
+    claim: Claim | str | None,
+    delta: float,
+    confidence: float,
+    seed: int | None,
+    false_alarm: float,
+) -> Case:
+    refuse_confidence(confidence)
+    if claim is not None and not isinstance(claim, Claim | str):
+        raise UsageError(f"a claim is a Claim or its text, such as 'epsilon=1, delta=1e-5', not {claim!r:.60}")
+    refuse_false_alarm(false_alarm)
+    stated = parse_claim(claim) if isinstance(claim, str) else claim
+    bare = ApproxDP(0.0, delta)
+    return Case(
+        target=target,
+        claim=stated,
+        notion=stated or (bare if bare.delta > 0 else PureDP(0.0)),
+        confidence=float(confidence),
+        seed=whole("seed", given_or_fresh(seed), least=0),
+        sides=sides,
+        records=(PairRecord(digest(data[0]), digest(data[1]), "given"),),
+        assumptions=ASSUMED["outputs"],
+        false_alarm=float(false_alarm),
+    )
+
+
+def _split(case: Case) -> Split:
+    return split((len(case.sides[0]), len(case.sides[1])), case.seed)
+
+
+# --- a training run for every score, or outputs -----------------------------------------------------------
+
+
+def _independent_in_order(case: Case, cut: Split) -> tuple[Evidence, Split]:
+    """Audit outputs that are draws of their own; INVALID where the order they were recorded in says otherwise."""
+    try:
+        case = _refuse_unsteady(case)
+    except InvalidRunsError as error:
+        return _invalid(case, str(error)), cut
+    choices, picture, cut = _chosen(case, cut)
+    return _independent(case, cut, choices, picture), cut
+
+
+def _refuse_unsteady(case: Case) -> Case:
+    """Raise where recorded outputs drift or hang together in their order. Sorted ones have lost it, and say so."""
+    if any(map(_sorted, case.sides)):
+        return msgspec.structs.replace(case, assumptions=(*case.assumptions, LOST))
+    steadiness(case.sides)
+    return case
+
+
+def _constant(case: Case) -> tuple[int, ...]:
+    return (0,) if are_constant(case.sides) else ()
+
+
+def _sorted(outputs: Outputs) -> bool:
+    """Whether numbers ascend or descend, as no independent draws do but in one of n! cases each."""
+    if len(outputs.forms) != 1 or outputs.numbers[0].shape[1] != 1:
+        return False
+    steps = np.diff(outputs.numbers[0][:, 0])
+    return bool(np.any(steps != 0) and (np.all(steps >= 0) or np.all(steps <= 0)))
+
+
+def _chosen(case: Case, cut: Split) -> tuple[tuple[Choice, ...], Partition, Split]:
+    """Choose events from learning outputs alone, and with them which of the others measure."""
+    learning = [at(side, positions) for side, positions in zip(case.sides, cut.learning, strict=True)]
+    ahead = len(cut.measuring[0]), len(cut.measuring[1])
+    choices, picture = choose(*learning, claim=case.notion, measuring=ahead, error=1 - case.confidence)
+    event = choices[0].event
+    return choices, picture, cut.balanced if event.toward(0) and event.toward(1) else cut
+
+
+def _independent(case: Case, cut: Split, choices: tuple[Choice, ...], picture: Partition) -> Evidence:
+    learning, measuring = (
+        tuple(at(side, positions) for side, positions in zip(case.sides, part, strict=True))
+        for part in (cut.learning, cut.measuring)
+    )
+    runs, error = len(measuring[0]) + len(measuring[1]), 1 - case.confidence
+    attempts = [_attempt(case, choice, measuring, error) for choice in choices]
+    learned = len(learning[0]) + len(learning[1])
+    share = case.rule.planned / case.rule.error
+    foreseen = None if case.claim is None else foresee(case.claim, attempts, learned, share)
+    sizes = np.array([len(side) for side in measuring])
+    drawn = histogram_cells(picture, 0, np.array([picture.counts(side) for side in measuring]), sizes)
+    evidence = _evidence(case, attempts, drawn, learned, runs, foreseen)
+    return msgspec.structs.replace(evidence, constant=_constant(case))
+
+
+def _attempt(case: Case, choice: Choice, measuring: Sequence[Outputs], error: float) -> Attempt:
+    hits = [count_event(choice.event, side) for side in measuring]
+    bins = None
+    if choice.graded:
+        cells = Partition(choice.event.family, choice.event.rules)
+        filled = [in_degrees(choice.event, cells.counts(side)) for side in measuring]
+        bins = filled[0], filled[1]
+    counts = Counts(
+        runs=(len(measuring[0]), len(measuring[1])),
+        toward0=(hits[0][0], hits[1][0]),
+        toward1=(hits[0][1], hits[1][1]),
+        bins=bins,
+    )
+    confidence = 1 - error * choice.share
+    value = lower_bound(choice.method, counts, claim=case.notion, weight=choice.weight, error=1 - confidence)
+    bound = _bound(case, choice.method, value, confidence, counts)
+    bound = msgspec.structs.replace(bound, weight=choice.weight, event=choice.event)
+    return Attempt(0, choice.name, bound, choice.considered)
+
+
+# --- one model --------------------------------------------------------------------------------------------
+
+
+def _one_run(case: Case, members: Floats, others: Floats) -> Evidence:
+    refuse_other_notions(case.notion)
+    refuse_no_coin(len(members), len(others))
+    canaries = len(members) + len(others)
+    plan = guesses(canaries)
+    confidence = 1 - (1 - case.confidence) / len(plan)
+    attempts = []
+    for guess, counts in zip(plan, measure_guesses(members, others, plan), strict=True):
+        value = shown_guesses(counts, case.notion.delta, 1 - confidence)
+        attempts.append(Attempt(0, str(guess), _bound(case, "one-run", value, confidence, counts), ()))
+    foreseen = None
+    if case.claim is not None:
+        share = case.rule.planned / case.rule.error
+        foreseen = Foreseen(foresee_guesses(case.claim, attempts, share), "event", ())
+    return _evidence(case, attempts, None, 0, canaries, foreseen)
+
+
+# --- the evidence -----------------------------------------------------------------------------------------
+
+
+def _bound(case: Case, method: str, value: float, confidence: float, counts: Counts | None) -> Bound:
+    return Bound(
+        value=round_outward(value, "lower"),
+        side="lower",
+        kind="sampled",
+        parameter=case.notion.parameter,
+        notion=str(case.notion),
+        confidence=confidence,
+        delta=case.notion.delta,
+        method=method,
+        counts=counts,
+        pair=0,
+        assumes=case.assumptions,
+    )
+
+
+def _evidence(
+    case: Case,
+    attempts: list[Attempt],
+    drawn: Histogram | None,
+    learning: int,
+    measuring: int,
+    foreseen: Foreseen | None,
+) -> Evidence:
+    best = max(attempts, key=lambda attempt: attempt.bound.value)
+    lower = msgspec.structs.replace(best.bound, confidence=case.confidence)
+    looks = None
+    if case.claim is not None:
+        numbered = list(enumerate(attempt.bound for attempt in attempts))
+        looks = Looks(case.rule, first_look(case.rule, numbered, case.claim, partial(_shown, case)))
+    verdict, reason = judge(case.claim, lower, None if foreseen is None else foreseen.value, looks=looks)
+    return Evidence(
+        target=case.target,
+        claim=None if case.claim is None else str(case.claim),
+        relation="declared",
+        unit="",
+        pairs=case.records,
+        seed=case.seed,
+        confidence=case.confidence,
+        learning=learning,
+        measuring=measuring,
+        verdict=verdict,
+        reason=reason,
+        lower=lower,
+        attempts=tuple(attempts),
+        histogram=drawn,
+        versions={
+            **{name: installed_version(name) for name in ("dpaudit", "numpy", "scipy")},
+            "python": platform.python_version(),
+            "platform": platform.machine(),
+        },
+        detectable=None if foreseen is None else round_outward(foreseen.value, "upper"),
+        detectable_on="event" if foreseen is None else foreseen.where,
+        power=() if foreseen is None else foreseen.smaller,
+        assumptions=case.assumptions,
+        types=case.types,
+        false_alarm=case.false_alarm if looks is not None and looks.rule.doubts else None,
+    )
+
+
+def _invalid(case: Case, reason: str) -> Evidence:
+    """The evidence where the recorded outputs cannot be trusted."""
+    nothing = _bound(case, "none", 0.0, case.confidence, None)
+    evidence = _evidence(case, [Attempt(0, "none", nothing, ())], None, 0, 0, None)
+    return msgspec.structs.replace(
+        evidence,
+        attempts=(),
+        lower=msgspec.structs.replace(nothing, pair=None, assumes=()),
+        verdict=Verdict.INVALID,
+        false_alarm=None,
+        reason=f"The runs cannot be trusted: {reason}.",
+    )
+
+
+def _shown(case: Case, bound: Bound, error: float) -> float:
+    """The lower bound that the counts of an attempt give at another error level."""
+    assert bound.counts is not None
+    if bound.method == "one-run":
+        return shown_guesses(bound.counts, case.notion.delta, error)
+    return lower_bound(bound.method, bound.counts, claim=case.notion, weight=bound.weight, error=error)
+
+
+def _beside(
+    design: str, members: Floats, others: Floats, cut: Split | None, delta: float, error: float | None
+) -> Scores:
+    """What scores show besides the bound. The ROC is measured on other scores than chose its thresholds."""
+    learning, measuring = ((members, others), (members, others))
+    if cut is not None:
+        learning = members[cut.learning[0]], others[cut.learning[1]]
+        measuring = members[cut.measuring[0]], others[cut.measuring[1]]
+    mu = gaussian_mu(members, others)
+    return Scores(
+        design=design,
+        given=(len(members), len(others)),
+        measured=(len(measuring[0]), len(measuring[1])),
+        delta=delta,
+        roc=roc(*measuring, thresholds(*learning), error),
+        rates=tuple(rate_at(members, others, rate, error) for rate in FALSE_POSITIVE_RATES),
+        mu=mu,
+        epsilon_if_gaussian=None if mu is None else gaussian_epsilon(mu, delta),
+    )
+
+
+def _run_info(started: datetime, clock: float) -> RunInfo:
+    return RunInfo(
+        started=started.isoformat(timespec="seconds"),
+        duration=round(time.perf_counter() - clock, 3),
+        host=platform.node(),
+        workers=1,
+    )

@@ -1,0 +1,124 @@
+"""Which canaries of one model are guessed, and how many of the guesses are right?
+
+The k highest scores are guessed in, the lowest guessed out. How many is fixed by the number of canaries alone, in a
+short list of plans that share the error level (Bonferroni): a number that is picked by its result would be right more
+often than it says. A learning split would not do: the canaries share one model, so that the scores of some tell of the
+coins of others, and for δ > 0 the theorem (`dpaudit.stats.one_run`) wants a number that does not hang on them.
+
+Which of equal scores are guessed must not hang on the coins. Canaries are handed in by their sides, so that no order of
+places would do, not even one that a seed picks: given the seed, its places are of known sides. So ties are guessed as
+badly as can be: every way of breaking them without the coins has at least as many right guesses. NaN lies in the
+middle, where it is guessed last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import bdtr
+
+from dpaudit.errors import UsageError
+from dpaudit.evidence.records import Attempt, Counts
+from dpaudit.privacy import ApproxDP, Claim, PureDP
+from dpaudit.stats.one_run import detectable_one_run, one_run_bound
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+_FEWEST = 24  # guesses: of fewer not even all right ones would show much
+_NO_COIN = 1e-9  # how unlikely fair coins may be to give numbers of members as far apart as these
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """How many of the highest scores are guessed in, and how many of the lowest out."""
+
+    high: int
+    low: int
+
+    def __str__(self) -> str:
+        return f"{self.high} highest in, {self.low} lowest out" if self.low else f"{self.high} highest in"
+
+
+def guesses(canaries: int) -> list[Guess]:
+    """Return the plans for so many canaries: all of them, then ever fewer at both ends, and at the upper end alone.
+
+    All, 1/2, 1/8, 1/32, …, half of them at either end; and 1/16, 1/64, … at the upper end: the best number is seldom
+    farther than a factor of 2 from one of these, which costs little.
+    """
+    ends = [canaries, *_shrinking(canaries // 2)]
+    return [Guess(n - n // 2, n // 2) for n in ends] + [Guess(n, 0) for n in _shrinking(canaries // 16)]
+
+
+def _shrinking(most: int) -> list[int]:
+    found = []
+    while most >= _FEWEST:
+        found.append(most)
+        most //= 4
+    return found
+
+
+def measure_guesses(members: Floats, others: Floats, plan: Sequence[Guess]) -> list[Counts]:
+    """Return, for each plan, how many of the members' and of the others' scores it guesses in and out."""
+    ranked = _ranked(members, others)  # from the highest on: is it a member?
+    total = np.concatenate([[0], np.cumsum(ranked)])
+    found = []
+    for guess in plan:
+        within = int(total[guess.high])
+        without = int(total[-1] - total[len(ranked) - guess.low])
+        found.append(
+            Counts(
+                runs=(len(members), len(others)),
+                toward0=(within, guess.high - within),
+                toward1=(without, guess.low - without),
+            )
+        )
+    return found
+
+
+def _ranked(members: Floats, others: Floats) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return whether each score is a member's, from the highest on; of ties others first, NaN in the middle."""
+    scores, own = np.concatenate([members, others]), np.repeat([True, False], [len(members), len(others)])
+    own = own[np.lexsort((own, -scores))]  # NaN comes last
+    numbers = len(scores) - int(np.count_nonzero(np.isnan(scores)))
+    upper = numbers - numbers // 2
+    return np.concatenate([own[:upper], own[numbers:], own[upper:numbers]])
+
+
+def shown_guesses(counts: Counts, delta: float, error: float) -> float:
+    """Return the lower bound of ε at δ that these counts of one model prove, at confidence 1 − ``error``."""
+    right = counts.toward0[0] + counts.toward1[1]
+    return one_run_bound(right, sum(counts.toward0) + sum(counts.toward1), sum(counts.runs), delta=delta, error=error)
+
+
+def foresee_guesses(claim: Claim, attempts: Sequence[Attempt], share: float = 1.0) -> float:
+    """Return the least ε that some of these guesses would have shown to exceed the claim, with probability 0.9.
+
+    ``share`` is that of each one's error level at which this is a violation.
+    """
+    found = []
+    for counts, error in ((each.bound.counts, (1 - each.bound.confidence) * share) for each in attempts):
+        assert counts is not None
+        made = sum(counts.toward0) + sum(counts.toward1)
+        found.append(detectable_one_run(made, sum(counts.runs), claim.value, delta=claim.delta, error=error))
+    return min(found)
+
+
+def refuse_other_notions(notion: Claim) -> None:
+    """Raise `UsageError` for a notion that the theorem does not bound."""
+    if not isinstance(notion, PureDP | ApproxDP):
+        raise UsageError(
+            f"scores of one run bound ε at a δ, and the claim {notion} is of another notion; claim the (ε, δ) that it "
+            "implies, such as 'epsilon=1, delta=1e-5'"
+        )
+
+
+def refuse_no_coin(members: int, others: int) -> None:
+    """Raise `UsageError` where fair coins would practically never have left these numbers."""
+    if 2 * float(bdtr(min(members, others), members + others, 0.5)) < _NO_COIN:
+        raise UsageError(
+            f"{members} canaries were in and {others} out: no fair coin decided that. The design 'one-run' needs every "
+            "canary of the model, each included with probability ½; for one training run a score use 'independent'"
+        )

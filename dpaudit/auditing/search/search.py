@@ -1,0 +1,260 @@
+"""The order of a search: candidates → halving → climbing → shrinking → one pair, and a record of how it was found."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from dpaudit.auditing.request import Ground, Question
+from dpaudit.auditing.search.race import Pair, Scout, Scouted
+from dpaudit.auditing.search.shrink import shrink
+from dpaudit.auditing.search.successive_halving import LEAST, halve, rounds_of
+from dpaudit.auditing.sensitivity import worst_by_query
+from dpaudit.errors import UsageError
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.installed import installed_version
+from dpaudit.evidence.records import Search, Tried
+from dpaudit.neighbours.candidates.candidates import chosen, smaller
+from dpaudit.neighbours.digest import digest
+from dpaudit.neighbours.serialise import kept_text
+from dpaudit.sampling.first_error import first_exception
+
+_MOST_CANDIDATES, _RUNS_A_CANDIDATE = 500, 300
+_FOR_ONE = 1.0  # rounds of halving that learning and measuring the winner count for
+_SHRINKING, _CLIMBING = 0.15, 0.25  # of the runs of the search
+_PROBE, _LEAST_TOTAL = 64, 1_000  # runs
+_HASTE = 0.9  # of a time budget is planned for
+_LEAST_SECONDS = 0.1
+_OWN, _HIGHER = 2_000_000, 2_000_001  # numbers of the data themselves and of a pair that was climbed to
+_SHOWN = 12
+
+Listener = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search leaves behind.
+
+    Attributes:
+        question: the question about the pair that was found.
+        record: how it was found.
+        total: the runs of the whole audit; ``left`` those for learning and measuring the pair.
+        seconds: what is left of a time budget, or None.
+    """
+
+    question: Question
+    record: Search
+    total: int
+    seconds: float | None
+
+    @property
+    def left(self) -> int:
+        """Runs that the search did not spend."""
+        return self.total - self.record.runs
+
+    def heard(self, listen: Listener | None) -> Listener | None:
+        """Return a listener of what follows who counts the runs of the search too."""
+        if listen is None:
+            return None
+        before = self.record.runs
+        return lambda stage, done, total: listen(stage, before + done, before + total)
+
+
+def find(question: Question, total: int, seconds: float | None, listen: Listener | None) -> Found:
+    """Search for the pair that gives most away, with a share of the runs.
+
+    Args:
+        question: what is audited, with the ground to search on.
+        total: the runs of the whole audit; what the search leaves of them learns and measures the winner.
+        seconds: a time budget that replaces ``total``, or None.
+        listen: called with ("candidates" or "searching", runs done, runs in all).
+
+    Raises:
+        UsageError: if the mechanism raises in every run, changes its data, or the runs are too few for the pairs.
+        InvalidRunsError: if a worker dies.
+    """
+    ground = question.ground
+    assert ground is not None
+    if seconds is None and total < _LEAST_TOTAL:
+        raise UsageError(f"a search for the worst pair takes at least {_LEAST_TOTAL:,} runs, not {total:,}; give more")
+    clock = time.perf_counter()
+    own = _own(question, ground)
+    unchanged = _Unchanged(own if ground.data is None else ground.data, ground.digest)
+    scout = Scout(question, ground.data if ground.source == "data" else None)
+    speed = _probed(scout, ground, own)
+    unchanged.check()
+    if seconds is not None:
+        total = max(int(_HASTE * speed * seconds), _LEAST_TOTAL)
+    pairs, left_out = _pairs(question, ground, total)
+    allowed = share_of(len(pairs), total)
+    scout.measuring = total - allowed
+
+    def told(stage: str = "searching") -> None:
+        if listen is not None:
+            listen(stage, scout.runs, total)
+
+    scout.meet(pairs)
+    told("candidates")
+    kept = _SHRINKING * ground.made + _CLIMBING * (ground.domain is not None)
+    ranked = halve(scout, pairs, int((1 - kept) * allowed) - scout.runs, told, unchanged.check)
+    if not ranked:
+        raise _nothing_ran(question, pairs[0].make()[0])
+    best, climbed = ranked[0], None
+    if ground.domain is not None:
+        from dpaudit.auditing.search.hill_climbing import climb  # imports Hypothesis, which takes its time
+
+        runs = int(_CLIMBING * allowed)
+        higher, climbed = climb(scout, best, ground.data, ground.domain, question.relation, runs, told)
+        best = best if higher is None else Scouted(_HIGHER, "a pair of small datasets over the domain", higher)
+    claimed = 0.0 if question.claim is None else question.claim.value
+    pair, steps = best.make(), 0
+    if ground.made:
+        simpler = partial(smaller, relation=question.relation)
+        pair, steps = shrink(scout, best, simpler, claimed, allowed - scout.runs, told)
+    unchanged.check()
+    record = _record(question, ground, scout, pairs, ranked, best.name, climbed, steps, pair, left_out)
+    left = None if seconds is None else max(seconds - (time.perf_counter() - clock), _LEAST_SECONDS)
+    return Found(question.about(pair), record, total, left)
+
+
+def first_of(question: Question) -> Question:
+    """Return the question about its first pair, where none was found because the runs cannot be trusted."""
+    if question.pairs or question.ground is None:
+        return question
+    return question.about(_pairs(question, question.ground, _RUNS_A_CANDIDATE)[0][0].make())
+
+
+def with_search(evidence: Evidence, found: Found) -> Evidence:
+    """Return the evidence of the pair that was found, with how it was found."""
+    asked = None if evidence.asked is None else evidence.asked + found.record.runs
+    if found.seconds is not None or found.question.fixed:  # so that the same search can be made again
+        asked = found.total
+    # it draws the datasets
+    climbed = {} if found.record.climbed is None else {"hypothesis": installed_version("hypothesis")}
+    versions = {**evidence.versions, **climbed}
+    return msgspec.structs.replace(evidence, search=found.record, asked=asked, versions=versions)
+
+
+def share_of(pairs: int, total: int) -> int:
+    """Return how many of all runs a search among so many pairs may take: none for one pair, most of them for many.
+
+    Every halving is worth the same, and so is learning and measuring the winner.
+    """
+    halvings = math.log2(max(pairs, 1))
+    return int(total * halvings / (halvings + _FOR_ONE))
+
+
+def _pairs(question: Question, ground: Ground, total: int) -> tuple[list[Scouted], int]:
+    """Return the pairs to compare, without any runs, and how many were left out.
+
+    Of pairs that are made there are as many as so many runs can tell apart.
+    """
+    if ground.made:
+        most = min(max(total // _RUNS_A_CANDIDATE, 1), _MOST_CANDIDATES)
+        query = question.mechanism.query_for(question.parameters)
+        made, left_out = chosen(
+            ground.data,
+            question.relation,
+            domain=ground.domain,
+            beyond_domain=ground.beyond,
+            seed=question.seed,
+            limit=most if query is None else _MOST_CANDIDATES,
+        )
+        if query is not None:  # what moves the query farthest is looked at for certain
+            worst = [made[place] for place in worst_by_query(made, query)]
+            made, left_out = worst[:most], left_out + len(worst[most:])
+        return [Scouted(number, one.name, one.pair) for number, one in enumerate(made)], left_out
+    needed = max(_LEAST_TOTAL, 3 * LEAST * sum(rounds_of(len(ground.data))))
+    if total < needed:
+        raise UsageError(f"a search among {len(ground.data)} pairs takes at least {needed:,} runs, not {total:,}")
+    given = [
+        Scouted(number, f"pair {number}", partial(_given, pair), (digest(pair[0]), digest(pair[1])))
+        for number, pair in enumerate(ground.data)
+    ]
+    return given, 0
+
+
+def _given(pair: Pair) -> Pair:
+    return pair
+
+
+class _Unchanged:
+    """Whether the data that are searched are still what they were: looked at early, and after every round."""
+
+    def __init__(self, data: Any, before: str | None) -> None:
+        self.data, self.before = data, before or digest(data)
+
+    def check(self) -> None:
+        """Refuse data that have changed."""
+        if digest(self.data) != self.before:
+            raise UsageError("the mechanism changes its data: later runs would see other data; let it work on a copy")
+
+
+def _own(question: Question, ground: Ground) -> Pair:
+    """Return what to try first: the data themselves, or the first pair."""
+    if ground.source == "data":
+        return ground.data, ground.data
+    pair: Pair = (
+        _pairs(question, ground, _RUNS_A_CANDIDATE)[0][0].make() if ground.source == "domain" else ground.data[0]
+    )
+    return pair
+
+
+def _probed(scout: Scout, ground: Ground, own: Pair) -> float:
+    """Run a pair a few times; return runs a second. Refuse a mechanism that raises in every run on the data."""
+    probed = Scouted(_OWN, "", partial(_given, own))
+    clock = time.perf_counter()
+    for _ in scout.run([probed], _PROBE // 2):
+        pass
+    speed = scout.runs / max(time.perf_counter() - clock, 1e-9)
+    scout.look([probed])
+    if probed.silent and ground.source == "data":
+        raise _nothing_ran(scout.question, ground.data)
+    return speed
+
+
+def _nothing_ran(question: Question, data: Any) -> UsageError:
+    what = first_exception(question.mechanism, data, question.parameters)
+    return UsageError(f"{question.mechanism.name} raises in every run, so nothing can be measured: {what}")
+
+
+def _record(
+    question: Question,
+    ground: Ground,
+    scout: Scout,
+    pairs: Sequence[Scouted],
+    ranked: Sequence[Scouted],
+    found: str,
+    climbed: int | None,
+    steps: int,
+    pair: Pair,
+    left_out: int,
+) -> Search:
+    sizes = [len(side) for side in pair if hasattr(side, "__len__")]
+    return Search(
+        source=ground.source,
+        candidates=len(pairs),
+        left_out=left_out,
+        raised=sum(one.silent for one in pairs),
+        runs=scout.runs,
+        found=found,
+        tried=tuple(Tried(one.name, one.runs, _rounded(one.outlook)) for one in ranked[:_SHOWN]),
+        climbed=climbed,
+        shrunk=steps,
+        records=(sizes[0], sizes[1]) if steps and len(sizes) == len(pair) else None,
+        data=ground.digest,
+        domain=None if ground.domain is None else kept_text(ground.domain),
+        beyond=ground.beyond,
+        kept=kept_text(ground.data) if question.keep_data and ground.source in ("data", "given") else None,
+    )
+
+
+def _rounded(value: float) -> float:
+    """Keep 6 digits: the last bits of logarithms differ between processors, and evidence should not."""
+    return float(f"{value:.6g}")

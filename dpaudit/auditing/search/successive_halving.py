@@ -1,0 +1,46 @@
+"""Which of many pairs is the most telling one? Successive halving (Karnin, Koren & Somekh 2013).
+
+In every round each pair that is left gets the same number of runs, and the half that promises less is dropped. So a
+pair is left as long as all of its runs together speak for it, and most runs go to pairs that are hard to tell apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from dpaudit.auditing.search.race import Scout, Scouted
+
+LEAST = 32  # runs of a side in a round, below which they say nothing
+_MOST = 10_000  # and above which they say nothing more that matters
+
+
+def rounds_of(pairs: int) -> list[int]:
+    """Return how many pairs are left in each round, down to two."""
+    left = [pairs]
+    while left[-1] > 2:
+        left.append(-(-left[-1] // 2))
+    return left if pairs > 1 else []
+
+
+def halve(
+    scout: Scout, pairs: Sequence[Scouted], runs: int, tell: Callable[[], None], after: Callable[[], None]
+) -> list[Scouted]:
+    """Return the pairs that were left longest, best first, having spent about so many runs on all of them.
+
+    ``tell`` is called after every block of runs, ``after`` after every round. Pairs of which every run of both sides
+    raises the same are dropped; where all are, none is returned.
+    """
+    left, last = list(pairs), list(pairs)
+    rounds, start = rounds_of(len(left)), scout.runs
+    for number in range(len(rounds)):
+        to_come = sum(rounds[number:]) * scout.cost(left) / len(left)
+        each = min(int((runs - scout.runs + start) / to_come), _MOST, scout.affordable(len(left)))
+        for _ in scout.run(left, max(each, LEAST)):
+            tell()
+        after()
+        scout.look(left)
+        last = sorted((one for one in left if not one.silent), key=lambda one: (-one.outlook, one.number))
+        left = last[: -(-len(left) // 2)]
+        if len(left) < 2:
+            break
+    return last

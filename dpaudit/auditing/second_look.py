@@ -1,0 +1,83 @@
+"""Is a bound above the claim found again? The second look of an audit, on fresh runs of the event that was frozen.
+
+When it is due, and what it decides, says the rule (`dpaudit.stats.two_looks`); here it is carried out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from dpaudit.auditing.pair import measure_event
+from dpaudit.auditing.request import Question
+from dpaudit.auditing.verdict import Looks
+from dpaudit.evidence.event import Event
+from dpaudit.evidence.records import Attempt, SecondLook
+from dpaudit.processes.process import second_look_begins
+from dpaudit.sampling.blocks import Purpose
+from dpaudit.stats.two_looks import FirstLook, first_look, second_look, second_method
+
+STAGE = "second look"
+
+
+def look(
+    question: Question,
+    attempts: Sequence[Attempt],
+    width: Callable[[int], int] = lambda pair: 1,
+    tell: Callable[[str, int, int], None] | None = None,
+    made: int = 0,
+) -> Looks | None:
+    """Look at all attempts, and once more where one look is too little; None without a claim.
+
+    Args:
+        question: what is audited.
+        attempts: what was measured; those in the low-order bits decide only where the question says so.
+        width: how many numbers a run of a pair puts out.
+        tell: called with (stage, runs done, runs in all); ``made`` are the runs so far.
+
+    Raises:
+        InvalidRunsError: if the fresh runs cannot be trusted.
+    """
+    if question.claim is None:
+        return None
+    rule = question.rule
+    deciding = [
+        (number, attempt.bound)
+        for number, attempt in enumerate(attempts)
+        if attempt.bound.counts is not None
+        and (attempt.bound.arithmetic == "real" or question.floating_point == "verdict")
+    ]
+    first = first_look(rule, deciding, question.claim)
+    second = None
+    if first is not None and not first.sure and rule.twice:
+        second = _again(question, attempts[first.attempt], first, width, tell, made)
+    return Looks(rule, first, second)
+
+
+def _again(
+    question: Question,
+    attempt: Attempt,
+    first: FirstLook,
+    width: Callable[[int], int],
+    tell: Callable[[str, int, int], None] | None,
+    made: int,
+) -> SecondLook:
+    bound, claim = attempt.bound, question.claim
+    assert claim is not None and isinstance(bound.event, Event)
+    _, runs = second_method(bound)
+
+    def told(done: int, of: int) -> None:
+        if tell is not None:
+            tell(STAGE, made + done, made + of)
+
+    second_look_begins()
+    counts = measure_event(
+        question,
+        attempt.pair,
+        bound.event,
+        runs,
+        Purpose.SECOND_LOOK,
+        graded=isinstance(bound.weight, tuple),
+        width=width(attempt.pair),
+        tell=told,
+    )
+    return second_look(question.rule, first, bound, counts, claim)

@@ -1,0 +1,430 @@
+"""How far can one neighbour move a query? A declared sensitivity, searched for a counterexample before any noise.
+
+Noise is scaled to the sensitivity of the query below it, so a query that moves farther than its author believes breaks
+the claim whatever the noise is. The query is deterministic, so one pair of neighbours that moves it too far settles the
+matter, without a confidence: the cheapest and most telling test there is. That none is found proves nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Protocol
+
+from dpaudit.auditing.request import Question, whole
+from dpaudit.auditing.seeds import given_or_fresh
+from dpaudit.errors import UsageError
+from dpaudit.loading.named import load, public_name
+from dpaudit.neighbours import Relation, parse_relation
+from dpaudit.neighbours.answers import Answer, Movement, answer_of, movement, norm_of, same
+from dpaudit.neighbours.digest import digest
+from dpaudit.neighbours.inferred import as_pairs, inferred
+from dpaudit.settings import own_settings
+from dpaudit.targets.mechanism import Mechanism, Shape
+
+if TYPE_CHECKING:
+    from dpaudit.evidence.records import Moved
+
+Query = Callable[[Any], Any]
+Listener = Callable[[str, int, int], None]
+Smaller = Callable[[tuple[Any, Any], Relation], Iterable[tuple[Any, Any]]]
+
+_SHRINKING = 2_000  # pairs that shrinking may try
+_CANDIDATES = 500
+_ALIKE = 4  # candidates of one kind of trouble that come before all others
+
+
+class Pairing(Protocol):
+    """A candidate: two neighbouring datasets, built on demand, with a name that says what changes."""
+
+    @property
+    def name(self) -> str:
+        """What changes between the two, without a value of the data."""
+
+    def pair(self) -> tuple[Any, Any]:
+        """Return the two datasets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A pair that was given, as a candidate."""
+
+    name: str
+    datasets: tuple[Any, Any]
+
+    def pair(self) -> tuple[Any, Any]:
+        """Return the two datasets."""
+        return self.datasets
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What the query does on one side of a pair alone, in place of a number that can be compared."""
+
+    what: str
+    candidate: str  # the first that shows it
+    pairs: int  # how many do
+
+    def __str__(self) -> str:
+        return f"{self.what}, on {self.pairs} pair{'' if self.pairs == 1 else 's'}; the first: {self.candidate}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """The farthest that a query was moved by one pair of neighbours.
+
+    Attributes:
+        query: its name.
+        relation: which datasets are neighbours.
+        norm: in which distances are meant: "1", "2" or "inf".
+        claimed: the declared sensitivity, for one neighbouring step; None where none was declared.
+        largest: the largest distance found; `math.inf` where the query answers with no number on one side alone.
+        finite: the largest distance among the pairs on which the query answers with numbers, by ``finite_candidate``;
+            None where there are none.
+        exceeded: whether it is larger than the claim, decided exactly, beyond the room for rounding.
+        room: the room for rounding that this distance has: 0.0 where all numbers of the answer are exact.
+        candidate: what changes between the two datasets that show it.
+        position: which of the candidates that is.
+        pair: those datasets. They may be personal data, and stand in no evidence.
+        smallest: a smaller pair that shows a counterexample too, or the same pair; None where there is none.
+        smallest_distance: how far that one moves the query.
+        tried: how many candidates there were; silent: those of them where both sides gave no number in the same way.
+        troubles: every kind of trouble.
+        seed: of the sample of candidates; None where they are those of an audit.
+    """
+
+    query: str
+    relation: Relation
+    norm: str
+    claimed: float | None
+    largest: float
+    finite: float | None
+    finite_candidate: str
+    exceeded: bool
+    room: float
+    candidate: str
+    position: int
+    pair: tuple[Any, Any] = field(repr=False)
+    smallest: tuple[Any, Any] | None = field(repr=False)
+    smallest_distance: float | None
+    tried: int
+    silent: int
+    troubles: tuple[Trouble, ...]
+    seed: int | None = None
+
+    def __str__(self) -> str:
+        if self.largest == math.inf and self.troubles:
+            first = self.troubles[0]
+            found = f"{self.query} {first.what} ({first.candidate}): it moves without a bound"
+            if self.finite is not None:
+                found += f", and by {_number(self.finite)} ({self.finite_candidate}) where it gives numbers"
+        else:
+            found = f"{self.query} moves by {_number(self.largest)} ({self.candidate})"
+        if self.claimed is None:
+            return f"{found}; no sensitivity is declared"
+        allowed = self.claimed * self.relation.group
+        if self.exceeded:
+            return f"{found}, and its declared sensitivity allows {_number(allowed)}"
+        return f"{found}, of {_number(allowed)} that its declared sensitivity allows; tried: {self.tried}"
+
+    def record(self) -> Moved:
+        """Return what evidence says of it: no data."""
+        from dpaudit.evidence.records import Moved
+
+        return Moved(
+            norm=self.norm,
+            claimed=self.claimed,
+            largest=self.largest,
+            exceeded=self.exceeded,
+            change=self.candidate,
+            finite=self.finite,
+            finite_change=self.finite_candidate,
+            tried=self.tried,
+            silent=self.silent,
+            room=self.room,
+            troubles=tuple(map(str, self.troubles)),
+            digests=(digest(self.pair[0]), digest(self.pair[1])),
+        )
+
+
+@own_settings()
+def sensitivity(
+    query: str | Mechanism | Callable[..., Any],
+    *,
+    data: Any = None,
+    pairs: Sequence[tuple[Any, Any]] | None = None,
+    relation: str | Relation | None = None,
+    domain: Any = None,
+    beyond_domain: bool = False,
+    claimed: Any = None,
+    norm: int | float | str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    limit: int = _CANDIDATES,
+    listen: Listener | None = None,
+) -> Sensitivity:
+    """Search neighbours for the pair that moves a deterministic query farthest.
+
+    Args:
+        query: a function of the data and of parameters, its name ("package.module:function", "file.py:function"), or
+            a mechanism that exposes its query. It returns numbers: one, or several in lists, arrays, mappings, tables.
+        data: a dataset; every neighbour of it that `dpaudit.neighbours.candidates.candidates` makes is tried.
+        pairs: neighbouring datasets in its place, or beside it.
+        relation: which datasets are neighbours; by default the mechanism's own, else "add-remove" with ``data`` or
+            a domain, and without the one that the pairs are one step of.
+        domain, beyond_domain: which values records may have, and whether others are tried too; as for `audit`. A domain
+            without data stands for all small datasets over it.
+        claimed: the declared sensitivity for one neighbouring step, in the unit of the answer; a float counts as the
+            decimal that is written. By default the mechanism's own; without any, the largest movement is reported.
+        norm: 1, 2 or "inf", in which movements of several numbers are measured; 1 where nothing else is declared.
+        parameters: parameters of the query; the others keep their defaults.
+        seed: of the sample of candidates, where there are more than ``limit``; by default a fresh one.
+        limit: the most candidates that are made.
+        listen: called with ("sensitivity", candidates done, candidates in all).
+
+    Raises:
+        UsageError: if the query asks for noise, answers differently when it is asked twice, changes its data, or
+            gives no number on any candidate; if nothing is given to try, or pairs are no neighbours.
+    """
+    mechanism = load(query)
+    if mechanism.query is None and mechanism.shape is not Shape.OPAQUE:
+        raise UsageError(
+            f"{mechanism.name} asks for {', '.join(sorted(mechanism.asked))}, so it is no deterministic query; name "
+            "the query within it, or expose it: @mechanism(query=…, sensitivity=…)"
+        )
+    merged = mechanism.parameters_with(parameters)
+    own = mechanism.query_for(merged)
+    if own is None:
+        own = _bound(mechanism.function, merged)
+    stated = mechanism.sensitivity_for(merged)
+    if claimed is None and stated is not None:
+        claimed = stated[0]
+    if norm is None:
+        norm = 1 if stated is None else stated[1]
+    told = relation if relation is not None else mechanism.relation_for(merged)
+    if told is not None:
+        chosen = parse_relation(told)
+    else:
+        made = data is not None or domain is not None or not pairs
+        chosen = Relation("add-remove") if made else inferred(as_pairs(pairs or ()))
+    root = whole("seed", given_or_fresh(seed), least=0)
+    tried = [*_given(pairs or (), chosen), *_made(data, chosen, domain, beyond_domain, root, limit)]
+    if not tried:
+        raise UsageError("there is nothing to try the query on; give data=…, domain=…, or pairs=[(data0, data1)]")
+    found = search(own, tried, chosen, claimed=claimed, norm=norm, name=_name(mechanism), listen=listen)
+    return replace(found, seed=root)
+
+
+def _name(mechanism: Mechanism) -> str:
+    name = getattr(mechanism.query, "__name__", None)
+    return public_name(mechanism) if mechanism.query is None else str(name or "the query")
+
+
+def _bound(function: Callable[..., Any], parameters: Mapping[str, Any]) -> Query:
+    return lambda data: function(data, **parameters)
+
+
+def _given(pairs: Sequence[tuple[Any, Any]], relation: Relation) -> list[Pairing]:
+    found: list[Pairing] = []
+    for number, pair in enumerate(as_pairs(pairs)):
+        relation.check(*pair)
+        found.append(Given(f"pair {number}", (pair[0], pair[1])))
+    return found
+
+
+def _made(data: Any, relation: Relation, domain: Any, beyond_domain: bool, seed: int, limit: int) -> Sequence[Pairing]:
+    if data is None and domain is None:
+        return ()
+    from dpaudit.neighbours.candidates.candidates import candidates
+
+    return candidates(data, relation, domain=domain, beyond_domain=beyond_domain, seed=seed, limit=limit)
+
+
+def search(
+    query: Query,
+    tried: Sequence[Pairing],
+    relation: Relation,
+    *,
+    claimed: Any = None,
+    norm: Any = 1,
+    name: str = "the query",
+    listen: Listener | None = None,
+) -> Sensitivity:
+    """Ask the query on both sides of every candidate; arguments and errors as for `sensitivity`."""
+    measured = norm_of(norm)
+    limit = None if claimed is None else _exact(claimed) * relation.group
+    asked = _Asked(query)
+    _refuse_other_answers(asked, tried[0])
+    found: list[Movement] = []
+    for number, candidate in enumerate(tried):
+        found.append(asked.moves(candidate.pair(), measured))
+        if listen is not None:
+            listen("sensitivity", number + 1, len(tried))
+    if all(each.silent for each in found):
+        answer = answer_of(query, tried[0].pair()[0])
+        raise UsageError(f"{name} gives no number on any dataset: it {answer.trouble or 'returns NaN or an infinity'}")
+    beyond = [limit is not None and each.exceeds(limit) for each in found]
+    position = max(range(len(found)), key=lambda index: (beyond[index], found[index].distance, -index))
+    best, pair = found[position], tried[position].pair()
+    numbers = [index for index, each in enumerate(found) if not each.trouble and not each.silent]
+    numeric = max(numbers, key=lambda index: (found[index].distance, -index), default=None)
+    if beyond[position]:
+        _refuse_other_answers(asked, tried[position])
+    result = Sensitivity(
+        query=name,
+        relation=relation,
+        norm=measured,
+        claimed=None if claimed is None else float(_exact(claimed)),
+        largest=best.size,
+        finite=None if numeric is None else found[numeric].size,
+        finite_candidate="" if numeric is None else tried[numeric].name,
+        exceeded=beyond[position],
+        room=best.room,
+        candidate=tried[position].name,
+        position=position,
+        pair=pair,
+        smallest=None,
+        smallest_distance=None,
+        tried=len(found),
+        silent=sum(each.silent for each in found),
+        troubles=tuple(_troubles(found, tried)),
+    )
+    return _shrunk(result, asked, best, limit) if limit is not None and result.exceeded else result
+
+
+def exposing(mechanism: Mechanism, query: Callable[..., Any] | None, sensitivity: Any) -> Mechanism:
+    """Return a mechanism with the query, and the sensitivity, that somebody says it has."""
+    if query is not None:
+        mechanism = replace(mechanism, query=query)
+    if sensitivity is None:
+        return mechanism
+    if mechanism.query is None:
+        raise UsageError(f"a sensitivity is that of a query, and {mechanism.name} exposes none; give it: query=…")
+    return replace(mechanism, sensitivity=sensitivity)
+
+
+def moved_by(question: Question, listen: Listener | None = None) -> Sensitivity | None:
+    """Search the pairs of a question, and the neighbours of its data, for one that moves the query farthest.
+
+    Returns None where the mechanism exposes no query. Raises `UsageError` as `sensitivity` does.
+    """
+    mechanism, ground = question.mechanism, question.ground
+    query = mechanism.query_for(question.parameters)
+    if query is None:
+        return None
+    pairs = question.pairs if ground is None or ground.made else tuple(ground.data)
+    tried: list[Pairing] = [Given(f"pair {number}", pair) for number, pair in enumerate(pairs)]
+    if ground is not None and ground.made:
+        tried += _made(ground.data, question.relation, ground.domain, ground.beyond, question.seed, _CANDIDATES)
+    stated = mechanism.sensitivity_for(question.parameters)
+    claimed, norm = (None, 1) if stated is None else stated
+    name = _name(mechanism)
+    return search(query, tried, question.relation, claimed=claimed, norm=norm, name=name, listen=listen)
+
+
+def worst_by_query(candidates: Sequence[Pairing], query: Query, norm: Any = 1) -> list[int]:
+    """Return the positions of candidates in the order in which they move a query, the farthest first.
+
+    A candidate on whose one side the query gives no number moves it infinitely. A few of each such kind come first and
+    the others last: they are all alike, and are not to crowd out what moves by numbers. Equal ones keep their order.
+    """
+    asked, measured = _Asked(query), norm_of(norm)
+    found = [asked.moves(candidate.pair(), measured) for candidate in candidates]
+    kinds: Counter[str] = Counter()
+    keys = []
+    for each in found:
+        kinds[each.trouble] += bool(each.trouble)
+        keys.append((kinds[each.trouble] > _ALIKE, -each.distance))
+    return sorted(range(len(found)), key=lambda index: keys[index])
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A query with an answer that it gave: most candidates have one side in common, which is asked about once."""
+
+    query: Query
+    _known: list[tuple[Any, Answer]] = field(default_factory=list)
+
+    def moves(self, pair: tuple[Any, Any], norm: str) -> Movement:
+        """Return how far the query is apart on the two datasets."""
+        return movement(self._answer(pair[0], 0), self._answer(pair[1], 1), norm)
+
+    def _answer(self, data: Any, side: int) -> Answer:
+        for own, answer in self._known:
+            if own is data:
+                return answer
+        answer = answer_of(self.query, data)
+        if side == 0:
+            self._known[:] = [(data, answer)]
+        return answer
+
+
+def _refuse_other_answers(asked: _Asked, candidate: Pairing) -> None:
+    """Raise where the query answers differently when it is asked twice, or changes its data."""
+    for data in candidate.pair():
+        before = digest(data)
+        answers = [answer_of(asked.query, data) for _ in range(2)]
+        if digest(data) != before:
+            raise UsageError(
+                "the query changes its data: later answers would be about other data; let it work on a copy"
+            )
+        if not same(*answers):
+            raise UsageError(
+                "the query answers differently when it is asked twice about the same data, so it is not deterministic; "
+                "give it without its noise"
+            )
+
+
+def _troubles(found: Sequence[Movement], tried: Sequence[Pairing]) -> Iterable[Trouble]:
+    """Yield every kind of trouble once, with how many candidates show it and the first of them."""
+    kinds: dict[str, list[int]] = {}
+    for position, each in enumerate(found):
+        if each.trouble:
+            kinds.setdefault(each.trouble, []).append(position)
+    for what, positions in kinds.items():
+        yield Trouble(what, tried[positions[0]].name, len(positions))
+
+
+def _shrunk(result: Sensitivity, asked: _Asked, best: Movement, limit: Fraction) -> Sensitivity:
+    """Make the pair smaller for as long as it is a counterexample: of the same trouble, where that is what it shows."""
+    pair, here, left = result.pair, best, _SHRINKING
+    going = result.relation.kind in ("add-remove", "replace")
+    while going and left > 0:
+        going = False
+        for smaller in _smaller(pair, result.relation):
+            left -= 1
+            moved = asked.moves(smaller, result.norm)
+            if moved.trouble == best.trouble and moved.exceeds(limit):
+                pair, here, going = smaller, moved, True
+                break
+            if left <= 0:
+                break
+    return replace(result, smallest=pair, smallest_distance=here.size)
+
+
+def _smaller(pair: tuple[Any, Any], relation: Relation) -> Iterable[tuple[Any, Any]]:
+    from dpaudit.neighbours.candidates.candidates import smaller
+
+    found: Iterable[tuple[Any, Any]] = smaller(pair, relation)
+    return found
+
+
+def _exact(claimed: Any) -> Fraction:
+    """A declared sensitivity as the number that is written; raises `UsageError` for what is none."""
+    try:
+        if isinstance(claimed, bool):
+            raise TypeError
+        exact = Fraction(claimed) if isinstance(claimed, int | Fraction | Decimal) else Fraction(repr(float(claimed)))
+    except (TypeError, ValueError, OverflowError):
+        exact = Fraction(-1)
+    if exact < 0:
+        raise UsageError(f"a sensitivity is a number of at least 0, not {claimed!r:.40}")
+    return exact
+
+
+def _number(value: float) -> str:
+    return f"{value:.10g}"

@@ -1,0 +1,390 @@
+"""How does an audit go that may stop as soon as the claim is refuted?
+
+All runs are bet on in the order in which they come, with events that only earlier runs have chosen: the first few
+runs choose, and ever longer *epochs* follow, each with events chosen from all runs before it. In an epoch the blocks
+of all pairs take turns, so that one pair that breaks the claim ends the audit early. After every two runs, one of each
+side (after more, where blocks are long), the wealth of the bets is looked at (`dpaudit.stats.e_process`); the audit
+stops where it refutes the claim, at the limit of runs, or when the time is over. Any moment may be the last: no output
+has to wait. The runs that count are those that were read by then; the block that they stand in was made to its end.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+
+from dpaudit.auditing.independence import are_constant, steadiness
+from dpaudit.auditing.pair import both_sides, joined, numbers_a_run, refuse_if_nothing_ran
+from dpaudit.auditing.request import Question
+from dpaudit.auditing.verdict import Looks
+from dpaudit.events import Choice, choose, count_event
+from dpaudit.events.partition import score_of
+from dpaudit.evidence.event import Coordinate, Event, Rule
+from dpaudit.evidence.records import Attempt, Bound, Candidate, Counts, Epoch, Sequential, Stake, round_outward
+from dpaudit.sampling.blocks import Block, Purpose, block_size, sides_of
+from dpaudit.sampling.outputs import Outputs
+from dpaudit.sampling.play import play
+from dpaudit.sampling.runs import RaisedTogetherError
+from dpaudit.stats.e_process import Fortune, foresee_sequential, just_above, log_wealth, searched, sequential_bound
+from dpaudit.stats.power import Foreseen
+from dpaudit.stats.two_looks import FirstLook
+from dpaudit.targets.mechanism import Shape
+
+Tell = Callable[[str, int, int], None]
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+_FIRST, _GROWTH = 32, 1.25  # runs of a pair that choose the first events; how much longer each epoch ends
+_PARTS, _LEAST_BLOCK = 16, 32  # a block holds so small a part of the runs so far, but not fewer than that
+_LOOKS = 512  # into a block
+_LEARNING_CAP, _LEARNING_NUMBERS = 1_000_000, 20_000_000  # runs, and numbers, that events are chosen from
+_NEVER = 10**15
+_STEADY = 1024  # runs of a pair that are looked at for steadiness, before a claim is called refuted
+_SHOWN = 8  # runs of each side, for the counts of an event to be worth a table
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What a sequential audit comes to."""
+
+    attempt: Attempt
+    sequential: Sequential
+    learning: int
+    measuring: int
+    limit: int
+    foreseen: Foreseen | None
+    fell_back: str | None
+    constant: tuple[int, ...]
+    looks: Looks | None
+
+
+@dataclass(slots=True)
+class _Pair:
+    """One pair as the audit goes on."""
+
+    number: int
+    limit: int
+    fortune: Fortune
+    outputs: list[tuple[Outputs, Outputs]] = field(default_factory=list)
+    kept: int = 0  # runs in ``outputs``
+    made: int = 0
+    constant: bool = False  # whether all runs of a side returned the same output
+    blocks: int = 0
+    width: int = 1
+    choices: tuple[Choice, ...] = ()
+    pasts: tuple[Counts, ...] = ()
+    own: Integers = field(default_factory=lambda: np.zeros((0, 3, 2), dtype=np.int64))
+    epochs: list[Epoch] = field(default_factory=list)
+
+    @property
+    def speaks(self) -> list[tuple[bool, bool]]:
+        return [(choice.event.toward(0), choice.event.toward(1)) for choice in self.choices]
+
+    def epoch(self) -> Epoch:
+        """The record of the epoch that is going on."""
+        return Epoch(
+            self.number,
+            tuple(
+                Stake(choice.name, str(choice.event), speaks, past, _counts(own))
+                for choice, speaks, past, own in zip(self.choices, self.speaks, self.pasts, self.own, strict=True)
+            ),
+        )
+
+
+def audit_sequentially(question: Question, total: int, seconds: float | None, tell: Tell) -> Watched:
+    """Bet on runs until the claim is refuted, all runs are made, or the time is over.
+
+    Args:
+        question: what is audited.
+        total: the most runs, of all pairs.
+        seconds: the time that replaces ``total``. It may decide the end: the bets hold at any time.
+        tell: called with (stage, runs done, runs in all).
+
+    Raises:
+        InvalidRunsError: if blocks repeat one another, or outputs drift.
+    """
+    course = _Course(question, total, seconds, tell)
+    try:
+        return course.run()
+    except RaisedTogetherError:
+        if any(pair.choices for pair in course.pairs):
+            raise
+        return _Course(replace(question, made_as=Shape.SEEDED), total, seconds, tell).run()
+
+
+class _Course:
+    """The course of one audit."""
+
+    def __init__(self, question: Question, total: int, seconds: float | None, tell: Tell) -> None:
+        self.question, self.tell, self.seconds = question, tell, seconds
+        self.claim = just_above(question.notion)
+        count = len(question.pairs)
+        limits = [total // count // 2 * 2 if seconds is None else _NEVER for _ in range(count)]
+        self.pairs = [_Pair(number, limit, Fortune(self.claim)) for number, limit in enumerate(limits)]
+        self.total, self.error = sum(limits), 1 - question.confidence
+        self.enough = replace(question.rule, repeatable=False).at_once  # the level at which the claim is refuted
+        self.wealth = np.zeros(count)  # log wealth of each pair, as of now
+        self.finished: list[Epoch] = []
+        self.clock = time.perf_counter()
+        self.fell_back: str | None = None
+        self.learning = self.reached = self.looked = 0
+
+    def run(self) -> Watched:
+        """Play epoch after epoch."""
+        stopped, over = False, False
+        end = _FIRST
+        while not stopped and not over and any(pair.made < pair.limit for pair in self.pairs):
+            stopped, over = self._epoch(end)
+            end = max(int(end * _GROWTH) // 2 * 2, end + _LEAST_BLOCK)
+        for pair in self.pairs:
+            if stopped:
+                self._look_on(pair)
+            self._refuse_unsteady(pair)
+        return self._result(stopped)
+
+    def _look_on(self, pair: _Pair) -> None:
+        """Make runs that nothing is bet on, where those so far are too few to tell whether calls hang together."""
+        size = _STEADY - pair.made
+        if size > 0 and self.question.runs_as in (Shape.SEEDED, Shape.OPAQUE):
+            block = Block(Purpose.SEQUENTIAL, pair.number, pair.blocks, size)
+            for played in play(self.question.game, [block], both_sides, workers=1, watch=self.question.watch):
+                pair.outputs.append(played.result)
+            self.looked += size
+
+    def _epoch(self, end: int) -> tuple[bool, bool]:
+        """Play an epoch of every pair, up to ``end`` runs; whether it refuted the claim, or used up the time."""
+        for pair in self.pairs:
+            if pair.kept and pair.kept == pair.made:
+                self._learn(pair)
+        rounds = list(self._blocks(end))
+        order = [block for blocks in rounds for block in blocks]
+        last = {id(blocks[-1]) for blocks in rounds}
+        game, workers = self.question.game, self.question.workers
+        playing = play(game, order, both_sides, workers=workers, watch=self.question.watch)
+        for block, played in zip(order, playing, strict=True):
+            self.fell_back = self.fell_back or played.fell_back
+            stopped = self._read(self.pairs[block.pair], block, played.result)
+            self.tell("measuring", sum(pair.made for pair in self.pairs), self.total)
+            late = self.seconds is not None and time.perf_counter() - self.clock > self.seconds
+            if stopped or (late and id(block) in last):
+                with warnings.catch_warnings(action="ignore"):  # of blocks that workers made in vain
+                    cast(Generator[Any, None, None], playing).close()
+                return stopped, not stopped
+        return False, False
+
+    def _blocks(self, end: int) -> Iterator[list[Block]]:
+        """Yield the blocks of an epoch, one of every pair at a time. Limits cut blocks off, and change no other."""
+        ends = {pair.number: min(end, pair.limit) for pair in self.pairs}
+        made = {pair.number: pair.made for pair in self.pairs}
+        while any(made[number] < ends[number] for number in ends):
+            found = []
+            for pair in self.pairs:
+                done = made[pair.number]
+                largest = block_size(self.question.runs_as, pair.width)
+                size = min(max(done // _PARTS, _LEAST_BLOCK) if done else _FIRST, largest, end - done)
+                size = min(size, ends[pair.number] - done) // 2 * 2
+                if size > 0:
+                    found.append(Block(Purpose.SEQUENTIAL, pair.number, pair.blocks, size))
+                    pair.blocks += 1
+                    made[pair.number] += size
+            yield found
+
+    def _learn(self, pair: _Pair) -> None:
+        """End a pair's epoch and choose the events of the next, from all runs so far."""
+        if pair.choices:
+            pair.fortune.close(pair.own)
+            self.finished.append(pair.epoch())
+        outputs = joined(pair.outputs)
+        pair.outputs = [outputs]
+        refuse_if_nothing_ran(self.question, pair.number, outputs)
+        pair.width = numbers_a_run(outputs)
+        self._refuse_unsteady(pair)
+        pair.choices = self._choose(outputs, pair.made)
+        pair.pasts = tuple(_past(choice.event, outputs) for choice in pair.choices)
+        pair.own = np.zeros((len(pair.choices), 3, 2), dtype=np.int64)
+        pair.fortune.open(list(zip(pair.pasts, pair.speaks, strict=True)))
+
+    def _choose(self, outputs: tuple[Outputs, Outputs], made: int) -> tuple[Choice, ...]:
+        """A stable and a rare event, perhaps the same; what one side never showed; of a curve one for its middle."""
+        tail, middle = searched(self.claim)
+        choose_for = partial(choose, *outputs, measuring=made, error=self.error, learn=self.question.learn)
+        found, _ = choose_for(claim=tail)
+        chosen = (replace(found[0], name="stable"), replace(found[-1], name="rare"), _unseen(outputs))
+        if middle is None:
+            return chosen
+        return (*chosen, replace(choose_for(claim=middle)[0][0], name="middle"))
+
+    def _read(self, pair: _Pair, block: Block, outputs: tuple[Outputs, Outputs]) -> bool:
+        """Read the runs of a block one after another; whether they refuted the claim, and reading stopped there."""
+        self.reached = pair.made + block.size
+        if pair.made + block.size <= self._cap(pair) and pair.kept == pair.made:
+            pair.outputs.append(outputs)
+            pair.kept += block.size
+        if not pair.choices:
+            pair.made += block.size
+            self.learning += block.size
+            return False
+        sides = sides_of(self.question.game, block)
+        labels = [_in_order(choice.event, outputs, sides) for choice in pair.choices]
+        twos = block.size // 2  # bets gain nothing on average over two runs, and only then is it looked
+        looks = 2 * np.unique(np.linspace(0, twos, min(twos, _LOOKS) + 1).astype(np.int64)[1:])
+        counts = pair.own + np.stack([_looked(sides, own, looks) for own in labels], axis=1)
+        own = pair.fortune.watch(counts)
+        others = np.delete(self.wealth, pair.number)
+        together = own if not len(others) else np.logaddexp(own, np.logaddexp.reduce(others))
+        for look in self._promising(together - math.log(len(self.pairs))) if self.question.claim is not None else ():
+            if self._refuted(pair, counts[look]):
+                pair.own, self.wealth[pair.number] = counts[look], own[look]
+                pair.made += int(looks[look])
+                return True
+        pair.own, self.wealth[pair.number] = counts[-1], own[-1]
+        pair.made += block.size
+        return False
+
+    def _promising(self, wealth: Floats) -> list[int]:
+        """The first look at which the claim is rejected, and the first at which all that is smaller surely is too."""
+        firsts = (np.flatnonzero(wealth >= math.log(times / self.enough))[:1] for times in (1, 2.001))
+        return sorted({int(look) for first in firsts for look in first})
+
+    def _refuted(self, pair: _Pair, counts: Integers) -> bool:
+        """Whether smaller values are rejected as well, so that the bound is above the claim."""
+        before, pair.own = pair.own, counts
+        bound = sequential_bound(self._epochs(), len(self.pairs), self.question.notion, self.enough)
+        pair.own = before
+        return bound > self.question.notion.value
+
+    def _cap(self, pair: _Pair) -> int:
+        return min(_LEARNING_CAP, max(_LEARNING_NUMBERS // pair.width, _FIRST))
+
+    def _refuse_unsteady(self, pair: _Pair) -> None:
+        if self.question.runs_as is not Shape.PROGRAM and pair.outputs:
+            outputs = joined(pair.outputs)
+            steadiness(outputs, self.question.observe)
+            pair.constant = are_constant(outputs)
+
+    def _epochs(self) -> tuple[Epoch, ...]:
+        return (*self.finished, *(pair.epoch() for pair in self.pairs if pair.choices))
+
+    # --- the result ---------------------------------------------------------------------------------------
+
+    def _result(self, stopped: bool) -> Watched:
+        question, notion, epochs = self.question, self.question.notion, self._epochs()
+        pairs = len(self.pairs)
+        confidence = question.confidence
+        value = sequential_bound(epochs, pairs, notion, self.error)
+        best = self.pairs[int(np.argmax(self.wealth))]
+        event = counts = None
+        considered: tuple[Candidate, ...] = ()
+        if best.choices:
+            shown = best.fortune.leading(best.own)
+            event, considered = best.choices[shown].event, best.choices[shown].considered
+            counts = _counts(best.own[shown]) if best.own[shown, 0].min() >= _SHOWN else None
+        bound = Bound(
+            value=round_outward(value, "lower"),
+            side="lower",
+            kind="sampled",
+            parameter=notion.parameter,
+            notion=str(notion),
+            confidence=confidence,
+            delta=notion.delta,
+            method="sequential",
+            counts=counts,
+            event=event,
+            pair=best.number,
+            assumes=question.assumptions,
+        )
+        made = sum(pair.made for pair in self.pairs)
+        limit = self.total if self.seconds is None else pairs * self.reached
+        foreseen = None if question.claim is None else foresee_sequential(epochs, limit, pairs, notion, self.enough)
+        return Watched(
+            attempt=Attempt(best.number, "sequential", bound, considered),
+            sequential=Sequential(log_wealth(epochs, pairs, notion), stopped, epochs, self.looked),
+            learning=self.learning + self.looked,
+            measuring=made - self.learning,
+            limit=limit,
+            foreseen=foreseen,
+            fell_back=self.fell_back,
+            constant=tuple(pair.number for pair in self.pairs if pair.constant),
+            looks=None if question.claim is None else self._looks(bound, stopped),
+        )
+
+    def _looks(self, bound: Bound, stopped: bool) -> Looks:
+        """Bets are one look that never ends: the claim is refuted when they have won enough."""
+        above = bound.value > self.question.notion.value
+        first = FirstLook(0, "real", self.enough if stopped else self.error, stopped) if above else None
+        return Looks(replace(self.question.rule, repeatable=False), first)
+
+
+def _unseen(outputs: tuple[Outputs, Outputs]) -> Choice:
+    """Return what one side alone has shown most often: numbers beyond all of the other side's, or a form of its own.
+
+    Nothing is fitted here, so few runs are enough for a rare leak; whether to believe it, the bets on past runs say.
+    """
+    tables = [dict(zip(side.forms, side.numbers, strict=True)) for side in outputs]
+    best, rule = 0, None
+    for side, label in ((0, 1), (1, -1)):
+        for form, own in tables[side].items():
+            other = tables[1 - side].get(form)
+            found = []
+            if other is None or not len(other):
+                found = [(len(own), Rule(form, None, (), (label,)))]
+            elif own.shape[1] == 1:
+                low, high = float(other.min()), float(np.nextafter(other.max(), np.inf))
+                found = [
+                    (int(np.count_nonzero(own < low)), Rule(form, Coordinate(0), (low,), (label, 0))),
+                    (int(np.count_nonzero(own >= high)), Rule(form, Coordinate(0), (high,), (0, label))),
+                ]
+            for seen, tried in found:
+                if seen > best:
+                    best, rule = seen, tried
+    return Choice("unseen", Event("unseen", () if rule is None else (rule,)), "sequential", None, 1.0, ())
+
+
+def _in_order(event: Event, outputs: tuple[Outputs, Outputs], sides: Integers) -> Integers:
+    """Return for which side each run of a block speaks: 1 for side 0, −1 for side 1, 0 for neither; (runs,)."""
+    labels = np.zeros(len(sides), dtype=np.int64)
+    for side in (0, 1):
+        labels[sides == side] = _labels(event, outputs[side])
+    return labels
+
+
+def _labels(event: Event, outputs: Outputs) -> Integers:
+    found = np.zeros(len(outputs), dtype=np.int64)
+    index = {form: code for code, form in enumerate(outputs.forms)}
+    for rule in event.rules:
+        code = index.get(rule.form)
+        if code is None or not len(outputs.numbers[code]):
+            continue
+        labels = np.sign(np.asarray(rule.labels, dtype=np.int64))
+        cells: Integers | int = 0
+        if rule.score is not None and rule.edges:
+            cells = np.searchsorted(np.asarray(rule.edges), score_of(rule.score, outputs.numbers[code]), side="right")
+        found[outputs.codes == code] = labels[cells]
+    return found
+
+
+def _looked(sides: Integers, labels: Integers, looks: Integers) -> Integers:
+    """Return counts of the first so many runs of a block, (looks, 3, 2)."""
+    found = np.empty((len(looks), 3, 2), dtype=np.int64)
+    for side in (0, 1):
+        own = sides == side
+        for row, kind in enumerate((own, own & (labels > 0), own & (labels < 0))):
+            found[:, row, side] = np.cumsum(kind)[looks - 1]
+    return found
+
+
+def _past(event: Event, outputs: tuple[Outputs, Outputs]) -> Counts:
+    toward = [count_event(event, side) for side in outputs]
+    return _counts(np.array([[len(side) for side in outputs], *zip(*toward, strict=True)]))
+
+
+def _counts(array: Integers) -> Counts:
+    runs, toward0, toward1 = ((int(row[0]), int(row[1])) for row in array)
+    return Counts(runs, toward0, toward1)

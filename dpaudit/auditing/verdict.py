@@ -1,0 +1,210 @@
+"""What do the bounds say of the claim?
+
+The rules in their order: INVALID before VIOLATED, PROVED, INCONCLUSIVE and NOT VIOLATED. A sampled bound above the
+claim is a violation where the rule of two looks says so (`dpaudit.stats.two_looks`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
+from dpaudit.evidence.records import Bound, SecondLook, Verdict
+from dpaudit.privacy import Claim
+from dpaudit.privacy.claims import number_text
+from dpaudit.stats.one_run import is_limited_by_delta
+from dpaudit.stats.two_looks import FirstLook, Rule
+
+NO_PROOF = "This is not a proof of privacy."
+READS_LOW_BITS = "reads the low-order bits"
+
+
+def shown(value: float) -> str:
+    """Four digits, rounded down."""
+    if value == 0 or not math.isfinite(value):
+        return "∞" if value == math.inf else "0"
+    return number_text(float(Context(prec=4, rounding=ROUND_FLOOR).plus(Decimal(repr(value)))))
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """What came of one look or two, by the rule.
+
+    ``first`` is the attempt that speaks most surely against the claim, None where none does; ``second`` the second look
+    at it, None where there was none.
+    """
+
+    rule: Rule
+    first: FirstLook | None
+    second: SecondLook | None = None
+
+    @property
+    def violated(self) -> bool:
+        """Whether the claim is violated."""
+        return self.first is not None and (self.first.sure or (self.second is not None and self.second.confirmed))
+
+    def condemns(self, arithmetic: str) -> bool:
+        """Whether it is violated by a bound in this arithmetic."""
+        return self.violated and self.first is not None and self.first.arithmetic == arithmetic
+
+    @property
+    def decided_in(self) -> str:
+        """The arithmetic of the bound that a violation rests on; "real" where there is none."""
+        return "float" if self.condemns("float") else "real"
+
+
+def judge(
+    claim: Claim | None,
+    lower: Bound,
+    detectable: float | None,
+    low_bits: Bound | None = None,
+    *,
+    looks: Looks | None = None,
+    upper: Bound | None = None,
+    within: bool = False,
+    scope: str = "",
+    contradicts: bool = False,
+    open_ends: Sequence[str] = (),
+) -> tuple[Verdict, str]:
+    """Return the verdict and a sentence that says why.
+
+    Args:
+        claim: what was claimed, or None.
+        lower: the headline's lower bound.
+        detectable: the smallest violation that would have been found with probability 0.9.
+        low_bits: a lower bound for whoever reads the low-order bits, where it decides too.
+        looks: whether a sampled bound above the claim is a violation; None where every one is.
+        upper: an upper bound by proof or exact computation; ``within`` whether it is at most the claim, compared
+            exactly; ``scope`` what it holds for.
+        open_ends: what of a program can run and was not read, so that nothing is proved of it.
+        contradicts: whether ``lower`` was sampled, exceeds ``upper``, and did so again at a much smaller error.
+    """
+    if math.isnan(lower.value) or (low_bits is not None and math.isnan(low_bits.value)):
+        raise ArithmeticError("a bound is not a number; it can decide nothing")
+    sure = "certainly" if lower.kind == "exact" else f"at {lower.confidence:.6g} confidence"
+    if claim is None:
+        return Verdict.NO_CLAIM, f"No claim was made; ε is at least {shown(lower.value)}, {sure}."
+    symbol = claim.symbol
+    claimed = f"{symbol} = {number_text(claim.value)}"
+    certain = lower.kind == "exact" or contradicts or looks is None
+    again = _confirmed(looks)
+    if lower.value > claim.value and (certain or (looks is not None and looks.condemns("real"))):
+        how = "contradicts the proof: implementation, arithmetic or prover is wrong; " if contradicts else ""
+        also = "" if lower.kind == "exact" or contradicts else again
+        return (
+            Verdict.VIOLATED,
+            how + f"{symbol} is more than the claimed {number_text(claim.value)}: at least {shown(lower.value)}, {sure}"
+            f"{also}.",
+        )
+    if low_bits is not None and low_bits.value > claim.value and (looks is None or looks.condemns("float")):
+        return (
+            Verdict.VIOLATED,
+            f"{symbol} is more than the claimed {number_text(claim.value)} for someone who {READS_LOW_BITS} "
+            f"of the output: at least {shown(low_bits.value)}, at {low_bits.confidence:.6g} confidence{again}.",
+        )
+    if open_ends:
+        more = "" if len(open_ends) == 1 else f" (and {len(open_ends) - 1} more)"
+        return (
+            Verdict.INCONCLUSIVE,
+            f"Nothing is proved, because not all that can run was read: {open_ends[0]}{more}. {symbol} is at least "
+            f"{shown(lower.value)}, {sure}.",
+        )
+    doubted = _doubted(claim, lower, low_bits, looks, detectable)
+    if upper is not None and within:
+        return (
+            Verdict.PROVED,
+            f"{symbol} is at most {_above(upper)}, certainly, for {scope}: not more than the claimed "
+            f"{number_text(claim.value)}, in real arithmetic and with perfect sampling.",
+        )
+    if upper is not None:
+        return (
+            Verdict.INCONCLUSIVE,
+            f"Between the claimed {number_text(claim.value)} and the proved bound nothing is known: {symbol} is at "
+            f"most {_above(upper)}, for {scope}, and at least {shown(lower.value)}, {sure}.",
+        )
+    if doubted and (looks is None or looks.second is None):
+        return Verdict.INCONCLUSIVE, doubted
+    if detectable is None or not detectable <= claim.gross():
+        return Verdict.INCONCLUSIVE, f"{doubted} {_too_few(claim, lower, detectable, looks)}".strip()
+    if doubted:
+        return Verdict.NOT_VIOLATED, f"{doubted} {NO_PROOF}"
+    return (
+        Verdict.NOT_VIOLATED,
+        f"No violation of {claimed} was found; {symbol} is at least {shown(lower.value)}, {sure}. " + NO_PROOF,
+    )
+
+
+def _confirmed(looks: Looks | None) -> str:
+    """What a second look adds to a violation."""
+    if looks is None or looks.second is None:
+        return ""
+    return f"; {sum(looks.second.counts.runs):,} fresh runs of the same event confirm it"
+
+
+def _doubted(claim: Claim, lower: Bound, low_bits: Bound | None, looks: Looks | None, detectable: float | None) -> str:
+    """Why a bound above the claim is no violation; empty where there is none."""
+    if looks is None or looks.first is None or looks.violated or lower.kind == "exact":
+        return ""
+    first, second, rule = looks.first, looks.second, looks.rule
+    real = first.arithmetic == "real" or low_bits is None
+    bound, reader = (lower, "") if real or low_bits is None else (low_bits, f" for someone who {READS_LOW_BITS}")
+    text = (
+        f"The lower bound of {claim.symbol}{reader}, {shown(bound.value)} at {lower.confidence:.6g} confidence, is "
+        f"above the claimed {number_text(claim.value)}, as it is by chance in up to one of {_times(rule.error)} audits "
+        "of a mechanism that just keeps its claim"
+    )
+    if second is not None:
+        return (
+            f"{text} (p ≤ {first.p:.3g}). {sum(second.counts.runs):,} fresh runs of the same event did not confirm it "
+            f"(p > {second.level:.3g}), so no violation was found."
+        )
+    less = f"a violation is called one where chance does this in at most one of {_times(rule.false_alarm)}"
+    if lower.method == "sequential":
+        return f"{text}; {less}. Allow more runs: the same audit goes on from there."
+    if detectable is None or not math.isfinite(detectable):
+        return f"{text}; {less}. {_too_few(claim, lower, detectable, looks)}"
+    return f"{text}; {less}. What was recorded cannot be run again: record twice as much anew, and audit that alone."
+
+
+def _times(chance: float) -> str:
+    """One in how many."""
+    return number_text(float(f"{1 / chance:.3g}"))
+
+
+def _above(upper: Bound) -> str:
+    """The exact value where it is short, else four digits, rounded up."""
+    if upper.exact is not None and len(upper.exact) <= 20:
+        return upper.exact
+    return number_text(float(Context(prec=4, rounding=ROUND_CEILING).plus(Decimal(repr(upper.value)))))
+
+
+def _too_few(claim: Claim, lower: Bound, detectable: float | None, looks: Looks | None) -> str:
+    claimed = f"{claim.symbol} = {number_text(claim.value)}"
+    if detectable is None or not math.isfinite(detectable):
+        return _nothing(claim, claimed, lower, looks)
+    return (
+        f"These runs would have shown a violation of {claimed} only from {claim.symbol} = {detectable:.3g} on: "
+        f"even a gross one ({claim.symbol} = {claim.gross():.3g}) could have gone unseen; use more runs."
+    )
+
+
+def _nothing(claim: Claim, claimed: str, lower: Bound, looks: Looks | None) -> str:
+    """Why no violation could be counted on to be shown, however large, and what would help."""
+    if looks is None or not looks.rule.doubts:
+        return f"These runs could not have shown any violation of {claimed}, however large; use more runs."
+    if looks.rule.repeatable or lower.method == "sequential":
+        # a second look may find what no first one could
+        return f"These runs were too few to count on showing any violation of {claimed}, however large; use more runs."
+    never = f"could not have shown a violation of {claimed}, however large, with a false alarm of 1 in "
+    never += _times(looks.rule.false_alarm)
+    if lower.method != "one-run" or lower.counts is None:
+        return f"What was recorded {never}: record more."
+    if not is_limited_by_delta(sum(lower.counts.runs), claim.value, claim.delta):
+        return f"So few canaries {never}: put more into one model."
+    return (
+        f"These canaries {never}, even if every guess had been right: at δ = {number_text(claim.delta)} a model that "
+        "just keeps its claim may lead to that more often, and more canaries change little. Claim a smaller δ, or "
+        "allow a larger false alarm."
+    )

@@ -1,0 +1,28 @@
+"""Is evidence what it says?"""
+
+from __future__ import annotations
+
+import click
+
+from dpaudit.cli.options import prints_to_standard_error
+
+
+@click.command("check")
+@click.argument("evidence_file", metavar="EVIDENCE")
+@click.option("--against", metavar="TARGET", help="Load TARGET and compare its code, and its proof, with EVIDENCE.")
+@click.option("--quiet", is_flag=True, help="Only the exit code.")
+def command(evidence_file: str, against: str | None, quiet: bool) -> int:
+    """Check evidence: its id, every bound from its counts, every certificate.
+
+    Nothing is run. With --against the target is imported, compared, and where it was proved read again.
+
+    Exit code 0: all that the verdict rests on was computed again and holds; 1: something fails; 2: EVIDENCE cannot be
+    read or was altered; 3: nothing fails, and something that the verdict rests on was not checked.
+    """
+    from dpaudit.review.check import check_file, exit_code
+
+    with prints_to_standard_error():
+        findings = check_file(evidence_file, target=against)
+    for finding in () if quiet else findings:
+        click.echo(f"{finding.answer!s:<12} {finding.what:<15} {finding.sentence}")
+    return exit_code(findings)

@@ -1,0 +1,157 @@
+"""Does this repository keep its promises?"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dpaudit.cli.apart import OWNED
+from dpaudit.cli.options import Count, Outputs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dpaudit.gate.result import GateResult, TargetResult
+
+
+@click.command("gate")
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.option("--config", "config_file", metavar="FILE", help="Instead of the nearest pyproject.toml.")
+@click.option("--update-baseline", is_flag=True, help="Write dpaudit-baseline.json, to be compared with later.")
+@click.option("--nightly", is_flag=True, help="Fresh seeds; evidence accumulates in dpaudit-nightly.json.")
+@click.option("--workers", type=Count(), help="Targets side by side; by default one for each processor.")
+@click.option("--seed", type=Count(), help="Root of every random draw, instead of the configuration's.")
+@click.option("--require", type=click.Choice(["audited", "proved"]), help="What every target needs to pass.")
+@click.option("--fresh", "--no-cache", "fresh", is_flag=True, help="Run unchanged targets again.")
+@click.option("--junit", "junit_file", metavar="FILE", help="Write JUnit XML ('-': standard output).")
+@click.option("--sarif", "sarif_file", metavar="FILE", help="Write SARIF 2.1.0 ('-': standard output).")
+@click.option("--markdown", "markdown_file", metavar="FILE", help="Write a summary ('-': standard output).")
+@click.option("--html", "html_folder", metavar="FOLDER", help="Write a page for each target, and an index.")
+@click.option("--quiet", is_flag=True, help="No progress and no table.")
+def command(
+    names: tuple[str, ...],
+    config_file: str | None,
+    update_baseline: bool,
+    nightly: bool,
+    workers: int | None,
+    seed: int | None,
+    require: str | None,
+    fresh: bool,
+    junit_file: str | None,
+    sarif_file: str | None,
+    markdown_file: str | None,
+    html_folder: str | None,
+    quiet: bool,
+) -> int:
+    """Hold every target in [tool.dpaudit] of pyproject.toml, or those that are named, against its claim.
+
+    Exit codes: 0 all passed; 1 a claim violated, or a target leakier than its baseline; 4 a target that could not be
+    run or trusted; 3 no verdict on some target; 2 a configuration that cannot be read.
+    """
+    from dpaudit.errors import UsageError
+    from dpaudit.gate.baseline import FILE as BASELINE
+    from dpaudit.gate.config import find, read
+    from dpaudit.gate.nightly import FILE as NIGHTS
+    from dpaudit.gate.run import Options, run
+    from dpaudit.processes.process import adopt_orphans
+
+    if workers is not None and workers < 1:
+        raise UsageError(f"workers must be at least 1, not {workers}")
+    configuration = read(find(Path.cwd()) if config_file is None else Path(config_file))
+    kept = [str(configuration.root / name) for name in (BASELINE, NIGHTS)]
+    outputs = Outputs(junit_file, sarif_file, markdown_file, read=[str(configuration.path), *kept])
+    folder = _folder(html_folder)
+    _refuse_pages(folder, junit_file, sarif_file, markdown_file)
+    if click.get_current_context().obj is OWNED:
+        adopt_orphans()
+    options = Options(
+        names=names,
+        workers=workers or _processors(),
+        seed=seed,
+        require=require,
+        fresh=fresh,
+        update_baseline=update_baseline,
+        nightly=nightly,
+    )
+    finished = run(configuration, options, listen=_listener(quiet))
+    result = finished.result
+    if folder is not None:
+        from dpaudit.gate.index import write_pages
+
+        result = write_pages(result, folder)
+    _write(result, outputs, junit_file, sarif_file, markdown_file, configuration.path)
+    if not quiet:
+        import sys
+
+        from dpaudit.gate.console import summary
+
+        outputs.say(
+            summary(result, terminal=sys.stdout.isatty() and "-" not in (junit_file, sarif_file, markdown_file))
+        )
+    if finished.refused is not None:
+        click.echo(f"dpaudit: {finished.refused}", err=True)
+    return result.exit_code
+
+
+def _processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _folder(name: str | None) -> Path | None:
+    """Return the folder of the pages, made if need be, before any work."""
+    from dpaudit.errors import UsageError
+
+    if name is None:
+        return None
+    folder = Path(name).absolute()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot write pages to {name!r}: {error.strerror or error}") from None
+    return folder
+
+
+def _refuse_pages(folder: Path | None, *files: str | None) -> None:
+    """Refuse a result that a page might overwrite."""
+    from dpaudit.errors import UsageError
+
+    for name in files:
+        if folder is None or name is None or name == "-" or not name.lower().endswith(".html"):
+            continue
+        if Path(name).resolve().parent == folder.resolve():
+            raise UsageError(f"{name!r} lies in the folder of the pages, which may overwrite it; name another place")
+
+
+def _write(
+    result: GateResult,
+    outputs: Outputs,
+    junit_file: str | None,
+    sarif_file: str | None,
+    markdown_file: str | None,
+    configuration: Path,
+) -> None:
+    if junit_file is not None:
+        from dpaudit.gate.junit import junit
+
+        outputs.write(junit_file, junit(result))
+    if sarif_file is not None:
+        from dpaudit.gate.sarif import sarif_text, seen_from_repository
+
+        outputs.write(sarif_file, sarif_text(result, configuration=seen_from_repository(configuration)))
+    if markdown_file is not None:
+        from dpaudit.gate.markdown import markdown
+
+        outputs.write(markdown_file, markdown(result))
+
+
+def _listener(quiet: bool) -> Callable[[TargetResult], None] | None:
+    """Say on a terminal what came of each target, as it comes."""
+    import sys
+
+    if quiet or not sys.stderr.isatty():
+        return None
+    return lambda result: click.echo(f"{result.outcome!s:<12} {result.name}", err=True)

@@ -1,0 +1,122 @@
+"""How does a project get a gate? Four files to begin with, whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+from pathlib import Path
+from typing import Any
+
+import click
+
+_CONFIGURATION = "pyproject.toml"
+_FILES = {  # where they go, and what each is for; the configuration comes last
+    "privacy/release.py": ("release.py.txt", "a release to be replaced by your own"),
+    "privacy/pair.json": ("pair.json", "two neighbouring datasets that it is run on"),
+    ".github/workflows/dpaudit.yml": ("workflow.yml", "the gate at every push"),
+}
+_NEXT = """
+Next:
+  dpaudit gate{where}
+holds the release against its claim, in less than a minute. Then put your own release, its claim and its pair in
+their place (README of dpaudit, "Audit a mechanism"), and commit the files.
+"""
+
+
+@click.command("init")
+@click.argument("folder", default=".", type=click.Path(file_okay=False, path_type=Path))
+def command(folder: Path) -> None:
+    """Give the project in FOLDER (default: this one) a gate: a release, a pair, the configuration and a workflow."""
+    files = _texts(folder)
+    existed = (folder / _CONFIGURATION).exists()
+    _refuse_what_is_there(folder, [name for name in files if name != _CONFIGURATION])
+    _write(folder, files)
+    for name in files:
+        what = _FILES[name][1] if name in _FILES else "the table [tool.dpaudit], which names what is checked"
+        added = existed and name == _CONFIGURATION
+        click.echo(f"{'added to' if added else 'wrote':<9} {folder / name}: {what}")
+    elsewhere = f" --config {shlex.quote(str(folder / _CONFIGURATION))}"
+    click.echo(_NEXT.format(where="" if folder.resolve() == Path.cwd() else elsewhere))
+
+
+def _texts(folder: Path) -> dict[str, str]:
+    """Return every file that is to be there, by its name."""
+    from importlib.metadata import version
+    from importlib.resources import files
+
+    scaffold = files("dpaudit.gate").joinpath("scaffold")
+    texts = {name: scaffold.joinpath(own).read_text(encoding="utf-8") for name, (own, _) in _FILES.items()}
+    texts[".github/workflows/dpaudit.yml"] = texts[".github/workflows/dpaudit.yml"].replace(
+        "@VERSION@", version("dpaudit")
+    )
+    table = scaffold.joinpath("configuration.toml").read_text(encoding="utf-8")
+    return texts | {_CONFIGURATION: _with_table(folder / _CONFIGURATION, table)}
+
+
+def _with_table(file: Path, table: str) -> str:
+    """Return what the configuration is to hold: what it holds now, untouched, and the table after it."""
+    import tomllib
+
+    from dpaudit.errors import UsageError
+
+    if not file.exists():
+        return table
+    try:
+        before = file.read_bytes().decode("utf-8")
+        known = tomllib.loads(_plain(before))
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise UsageError(f"cannot add to {str(file)!r}: {why}; mend it and call dpaudit init again") from None
+    tool = known.get("tool", {})
+    if isinstance(tool, dict) and "dpaudit" in tool:
+        raise UsageError(f"{str(file)!r} has a table [tool.dpaudit] already; run dpaudit gate")
+    end = "\r\n" if "\r\n" in before else "\n"
+    gap = "" if not before.strip("\ufeff\r\n ") else end if before.endswith("\n") else 2 * end
+    after = before + gap + table.replace("\n", end)
+    try:
+        same = _without_table(tomllib.loads(_plain(after))) == _without_table(known)
+    except ValueError:  # such as an inline table, which cannot be added to
+        same = False
+    if not same:
+        raise UsageError(f"cannot add a table to {str(file)!r}: its table 'tool' is closed; add by hand:\n{table}")
+    return after
+
+
+def _plain(text: str) -> str:
+    return text.removeprefix("\ufeff").replace("\r\n", "\n")
+
+
+def _without_table(document: dict[str, Any]) -> dict[str, Any]:
+    tool = document.get("tool", {})
+    return {**document, "tool": {key: value for key, value in tool.items() if key != "dpaudit"}}
+
+
+def _refuse_what_is_there(folder: Path, names: list[str]) -> None:
+    from dpaudit.errors import UsageError
+
+    there = [str(folder / name) for name in names if (folder / name).exists() or (folder / name).is_symlink()]
+    if there:
+        raise UsageError(
+            f"there is {' and '.join(map(repr, there))} already, and dpaudit init overwrites nothing; "
+            "move it, or name another folder"
+        )
+
+
+def _write(folder: Path, files: dict[str, str]) -> None:
+    """Write all files, or none: where one fails, those before it are taken back, and the folders made for them."""
+    from dpaudit.errors import UsageError
+    from dpaudit.evidence.canonical_json import write_whole
+
+    with contextlib.ExitStack() as undo:
+        for name, text in files.items():
+            file = folder / name
+            for place in reversed([parent for parent in (file.parent, *file.parent.parents) if not parent.exists()]):
+                try:
+                    place.mkdir()
+                except OSError as error:
+                    raise UsageError(f"cannot make the folder {str(place)!r}: {error.strerror}") from None
+                undo.callback(place.rmdir)
+            write_whole(file, text)
+            if name != _CONFIGURATION:  # which is the last
+                undo.callback(file.unlink)
+        undo.pop_all()

@@ -1,0 +1,96 @@
+"""How many runs does it take to find a violation of a given size?"""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dpaudit.cli.apart import carried_out, in_process
+from dpaudit.cli.options import Assignment, Count, merged_parameters, prints_to_standard_error, progress
+
+if TYPE_CHECKING:
+    from dpaudit.auditing.plan import Plan
+
+
+@click.command("plan")
+@click.argument("target")
+@click.option("--detect", required=True, metavar="TEXT", help="The loss to be found, such as 'epsilon=1.1'.")
+@click.option(
+    "-p",
+    "--parameter",
+    "parameters",
+    type=Assignment(),
+    multiple=True,
+    help="A parameter; VALUE is JSON, or else text.",
+)
+@click.option("--claim", help="The claim that would be violated, such as 'epsilon=1, delta=1e-6'.")
+@click.option(
+    "--pair",
+    "pair_files",
+    metavar="FILE",
+    multiple=True,
+    help="Neighbouring datasets: JSON, or two .npy/.csv.",
+)
+@click.option("--relation", help="add-remove, replace, queries, queries(norm=1), declared, ….")
+@click.option("--false-alarm", type=float, default=1e-3, show_default=True, help="As for the audit to come.")
+@click.option("--runs", type=Count(), default=40_000, show_default=True, help="Executions of a short audit.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the audit to come.")
+@click.option("--seed", type=Count(), help="Root of every random draw; by default a fresh one, which is recorded.")
+@in_process
+def command(target: str, in_process: bool, **options: Any) -> int:
+    """Plan an audit of TARGET: how many runs find a violation of a given size with probability 0.9?
+
+    Exit code 0, or 3 where no number of runs would do. TARGET runs in a process of its own.
+    """
+    options["parameters"] = merged_parameters(options["parameters"])
+    found = carried_out(planned, {"target": target, **options}, here=in_process)
+    click.echo(str(found["text"]), nl=False)
+    return 0 if found["possible"] is True else 3
+
+
+def planned(target: str, detect: str, **options: Any) -> dict[str, Any]:
+    """Return the words of a plan, and whether some number of runs would do."""
+    with prints_to_standard_error(), progress(quiet=False) as listen:
+        from dpaudit.auditing.plan import plan
+        from dpaudit.cli.commands.audit import pairs_for
+        from dpaudit.loading.named import load
+
+        files = [Path(name).absolute() for name in options.pop("pair_files")]
+        mechanism = load(target)
+        pairs = pairs_for(mechanism, options["parameters"], options["relation"], files) if files else None
+        found = plan(mechanism, detect, pairs=pairs, listen=listen, **options)
+        return {"text": _words(found), "possible": found.runs is not None}
+
+
+def _words(plan: Plan) -> str:
+    """Write a plan for people: the answer first, and what it rests on."""
+    from dpaudit.cli.eta import duration
+    from dpaudit.report.text.numerals import NBSP, confidence_text, count_text, lower_text
+    from dpaudit.report.text.phrases import claim_words, shortened
+
+    claim, found = plan.claim, f"{plan.claim.symbol} = {plan.value:.10g}"
+    rows = [("target", shortened(plan.target, 80)), ("claim", claim_words(claim))]
+    if plan.runs is None or plan.measuring is None or plan.seconds is None:
+        answer = f"No number of runs would show {found} through the event that was chosen."
+    else:
+        answer = (
+            f"About {count_text(plan.runs)} runs find {found} with probability 0.9, at "
+            f"{confidence_text(plan.confidence)} confidence."
+        )
+        rows.append(("runs", f"{count_text(plan.runs)} in all; {count_text(plan.measuring)} have to measure the event"))
+        rows.append(("time", f"about {duration(plan.seconds)} with one worker"))
+    sides = [side for side in (0, 1) if plan.event.toward(side)]
+    rows += [("event", f"for side {side}: {shortened(plan.event.describe(side), 200)}") for side in sides]
+    rows.append(("assumes", plan.assumes))
+    if plan.shown > claim.value:
+        rows.append(
+            ("but", f"a short audit already shows {claim.symbol} ≥ {lower_text(plan.shown)}: audit it as it is")
+        )
+    lines = [answer]
+    for label, text in rows:
+        wrapped = textwrap.wrap(text, 86)
+        lines += [f"  {label if number == 0 else '':<11}{line}" for number, line in enumerate(wrapped)]
+    return "\n".join(lines).replace(NBSP, " ") + "\n"

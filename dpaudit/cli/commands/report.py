@@ -1,0 +1,257 @@
+"""How does evidence read? As a summary or a page, in the formats of others, and beside earlier evidence."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dpaudit.cli.options import Outputs
+
+if TYPE_CHECKING:
+    from dpaudit.evidence.evidence import Evidence
+
+_INDEX = "index.html"
+_ORDER = ("violated", "invalid", "inconclusive", "no claim", "not violated", "proved")
+_SEVERAL = ("markdown", "in-toto", "bibtex")  # which take one evidence file or many
+_FORMATS = ("json", "html", "markdown", "registry-yaml", "in-toto", "bibtex", "pdf")
+
+
+@click.command("report")
+@click.argument("evidence_files", metavar="EVIDENCE...", nargs=-1, required=True)
+@click.option(
+    "--html",
+    "html_to",
+    metavar="FILE-OR-FOLDER",
+    help="Write the page, or several and an index.",
+)
+@click.option("--json", "json_file", metavar="FILE", help="Write the evidence again ('-': standard output).")
+@click.option("--compare", is_flag=True, help="Say what changed between two EVIDENCE files, the older one first.")
+@click.option("--format", "format_name", type=click.Choice(_FORMATS), help="Write another format; see docs/formats.md.")
+@click.option("--output", metavar="FILE", help="Where --format goes; standard output without it, or with '-'.")
+@click.option("--context", metavar="FILE", help="Answers for registry-yaml, a TOML file with [tool.dpaudit.context].")
+def command(
+    evidence_files: tuple[str, ...],
+    html_to: str | None,
+    json_file: str | None,
+    compare: bool,
+    format_name: str | None,
+    output: str | None,
+    context: str | None,
+) -> None:
+    """Draw the report of evidence files or pages; without a flag the console summary.
+
+    Each is checked first. Exit code 2: EVIDENCE cannot be read, or fails its check (dpaudit check), and is not drawn.
+    """
+    from dpaudit.errors import UsageError
+
+    if output is not None and format_name is None:
+        raise UsageError(f"--output says where --format goes; add --format with one of {', '.join(_FORMATS)}")
+    if context is not None and format_name != "registry-yaml":
+        raise UsageError("--context answers the questions of a registry; add --format registry-yaml")
+    if format_name is not None and (compare or html_to is not None or json_file is not None):
+        raise UsageError("--format writes one result; leave out --compare, --html and --json, or call twice")
+    with _legible():
+        if format_name is not None:
+            _format(evidence_files, format_name, output or "-", context)
+        elif compare:
+            _compare(evidence_files, html_to, json_file)
+        else:
+            _draw(evidence_files, html_to, json_file)
+
+
+def _checked(name: str) -> Evidence:
+    """Read evidence that does not fail its check: nobody who reads a summary or a page would see that it does.
+
+    Raises:
+        UsageError: where something in it fails, or there is too much of it to be checked.
+    """
+    from dpaudit.cli.options import read_evidence
+    from dpaudit.errors import UsageError
+    from dpaudit.review.check import TOO_MANY, check
+
+    evidence = read_evidence(name)
+    for finding in check(evidence, second=False):
+        if finding.fails or finding.what == TOO_MANY:
+            raise UsageError(
+                f"{name!r} fails its check, so nothing is drawn of it: {finding.what}: {finding.sentence}; "
+                f"dpaudit check {shlex.quote(name)} says all"
+            )
+    return evidence
+
+
+@contextlib.contextmanager
+def _legible() -> Iterator[None]:
+    """Say of evidence that cannot be drawn what to do: one that contradicts itself may fail in any way."""
+    from dpaudit.errors import UsageError
+
+    try:
+        yield
+    except (UsageError, click.ClickException, OSError):
+        raise
+    except Exception as error:
+        raise UsageError(
+            f"the evidence cannot be drawn ({type(error).__name__}: {str(error)[:200]}); dpaudit check says whether it "
+            "contradicts itself, and if it does not, this is a fault of dpaudit: please report it"
+        ) from error
+
+
+def _draw(evidence_files: Sequence[str], html_to: str | None, json_file: str | None) -> None:
+    """Summaries, or pages, or the evidence again; several pages have an index."""
+    from dpaudit.errors import UsageError
+    from dpaudit.report import console_summary, html_page
+
+    if json_file is not None and len(evidence_files) > 1:
+        raise UsageError("--json writes one evidence file; give one EVIDENCE")
+    evidence = [_checked(name) for name in evidence_files]
+    pages = [] if html_to is None else _page_names(evidence_files, html_to)
+    index = [] if len(pages) < 2 else [str(Path(pages[0]).with_name(_INDEX))]
+    outputs = Outputs(json_file, *pages, *index)
+    drawn = [html_page(item) for item in evidence] if pages else []
+    for page, text in zip(pages, drawn, strict=True):
+        outputs.write(page, text)
+    for page in index:
+        outputs.write(page, _index_page(evidence, evidence_files, pages))
+    if json_file is not None:
+        outputs.write(json_file, evidence[0].to_json())
+    if html_to is None and json_file is None:
+        outputs.say("\n".join(console_summary(item, colour=outputs.colour) for item in evidence))
+
+
+def _page_names(evidence_files: Sequence[str], html_to: str) -> list[str]:
+    """Return where the page of each evidence file goes; a folder for several is made."""
+    from dpaudit.errors import UsageError
+
+    folder, several = Path(html_to), len(evidence_files) > 1
+    if several:
+        _make_folder(html_to)
+    elif not folder.is_dir():
+        if html_to.endswith(("/", os.sep)):
+            raise UsageError(f"--html {html_to!r} is no folder that exists; make it first, or write one page to a file")
+        return [html_to]
+    names: list[str] = []
+    taken = {_INDEX} if several else set()
+    for file in evidence_files:
+        again = (f"-{number}" for number in itertools.count(2))
+        tries = (f"{Path(file).stem}{mark}.html" for mark in itertools.chain([""], again))
+        names.append(next(name for name in tries if name.casefold() not in taken))
+        taken.add(names[-1].casefold())  # some file systems do not tell a and A apart
+    return [str(folder / name) for name in names]
+
+
+def _make_folder(name: str) -> None:
+    from dpaudit.errors import UsageError
+
+    if name == "-":
+        raise UsageError("several pages cannot go to standard output ('-'); name a folder with --html")
+    if not Path(name).exists() and Path(name).suffix in (".html", ".htm"):
+        raise UsageError(f"several pages go to a folder, and {name!r} is named like a page; name a folder")
+    try:
+        Path(name).mkdir(exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make the folder {name!r}: {error.strerror or error}") from None
+
+
+def _index_page(evidence: Sequence[Evidence], evidence_files: Sequence[str], pages: Sequence[str]) -> str:
+    """Return the page over several: what asks for somebody's attention first, then by name."""
+    from urllib.parse import quote
+
+    from dpaudit.report.html.index import Entry, index_page
+
+    entries = [
+        Entry(item, quote(Path(page).name), Path(file).name)
+        for item, file, page in zip(evidence, evidence_files, pages, strict=True)
+    ]
+    entries.sort(key=lambda entry: (_ORDER.index(str(entry.evidence.verdict)), entry.evidence.target.name))
+    return index_page(f"{len(entries)} reports", "The remark is the name of the evidence file.", entries)
+
+
+def _compare(evidence_files: Sequence[str], html_file: str | None, json_file: str | None) -> None:
+    """What changed; always exit code 0, for a change is no failure."""
+    from dpaudit.errors import UsageError
+
+    if len(evidence_files) != 2:
+        raise UsageError(f"--compare takes two evidence files, the older one first, not {len(evidence_files)}")
+    from dpaudit.review.compare.intervals import compare
+    from dpaudit.review.compare.page import compare_json, compare_page, compare_text
+
+    before, now = (_checked(name) for name in evidence_files)
+    outputs = Outputs(json_file, html_file)
+    comparison = compare(before, now)
+    if html_file is not None:
+        outputs.write(html_file, compare_page(before, now, comparison))
+    if json_file is not None:
+        outputs.write(json_file, compare_json(before, now, comparison))
+    outputs.say(compare_text(before, now, comparison))
+
+
+def _format(evidence_files: Sequence[str], name: str, output: str, context: str | None) -> None:
+    from dpaudit.errors import UsageError
+
+    if len(evidence_files) > 1 and name not in _SEVERAL:
+        raise UsageError(
+            f"--format {name} is about one evidence file; give one EVIDENCE ({', '.join(_SEVERAL)} take more)"
+        )
+    outputs = Outputs(output)
+    evidence = [_checked(file) for file in evidence_files]
+    if name == "pdf":
+        from dpaudit.report import html_page
+        from dpaudit.report.formats.pdf import pdf
+
+        _write_bytes(output, pdf(html_page(evidence[0])))
+    else:
+        outputs.write(output, _text(evidence, name, context))
+
+
+def _text(evidence: Sequence[Evidence], name: str, context: str | None) -> str:
+    if name == "json":
+        return evidence[0].to_json()
+    if name == "html":
+        from dpaudit.report import html_page
+
+        return html_page(evidence[0])
+    if name == "markdown":
+        from dpaudit.report.formats.markdown import markdown
+
+        return markdown(evidence)
+    if name == "in-toto":
+        from dpaudit.report.formats.in_toto import statement_text
+
+        return statement_text(evidence)
+    if name == "bibtex":
+        from dpaudit.report.html.cite import bibtex
+
+        return "\n".join(bibtex(item) + "\n" for item in evidence)
+    from dpaudit.evidence.canonical_json import read_text
+    from dpaudit.report.formats.context import read_context
+    from dpaudit.report.formats.registry import registry_yaml
+
+    return registry_yaml(
+        evidence[0], None if context is None else read_context(read_text(context, "the context"), context)
+    )
+
+
+def _write_bytes(path: str, content: bytes) -> None:
+    """Write a file that is no text, whole or not at all."""
+    from dpaudit.errors import UsageError
+    from dpaudit.evidence.canonical_json import replace_whole
+
+    try:
+        if path == "-":
+            click.echo(content, nl=False)
+            return
+        target = Path(path).resolve()
+        if target.exists() and not target.is_file():
+            target.write_bytes(content)
+            return
+        replace_whole(target, content)
+    except BrokenPipeError:
+        raise
+    except (OSError, RuntimeError) as error:  # of these the last for a loop of links
+        raise UsageError(f"cannot write {path!r}: {getattr(error, 'strerror', None) or error}") from None

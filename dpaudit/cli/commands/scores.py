@@ -1,0 +1,72 @@
+"""What do scores of an attack on a model show?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from dpaudit.cli.options import Count, Outputs, prints_to_standard_error, tell
+
+
+@click.command("scores")
+@click.argument("in_file", metavar="IN")
+@click.argument("out_file", metavar="OUT")
+@click.option("--claim", help="The claim to hold it against, such as 'epsilon=1, delta=1e-5'.")
+@click.option("--delta", type=float, default=1e-5, show_default=True, help="Where no claim is given.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the whole audit.")
+@click.option(
+    "--design",
+    type=click.Choice(["independent", "one-run"]),
+    default="independent",
+    show_default=True,
+    help="A training run for every score, or canaries of one model, each included by a fair coin (which at a large δ, "
+    "such as 1e-4 at ε = 1, show nothing surely enough for VIOLATED).",
+)
+@click.option(
+    "--seed", type=Count(), help="Root of the split of the scores; by default a fresh one, which is recorded."
+)
+@click.option(
+    "--false-alarm",
+    type=float,
+    default=1e-3,
+    show_default=True,
+    help="Chance that a mechanism that keeps its claim is called VIOLATED.",
+)
+@click.option("--json", "json_file", metavar="FILE", help="Write the evidence ('-': standard output).")
+@click.option("--html", "html_file", metavar="FILE", help="Write the report ('-': standard output).")
+@click.option("--quiet", is_flag=True, help="No summary.")
+def command(
+    in_file: str,
+    out_file: str,
+    claim: str | None,
+    delta: float,
+    confidence: float,
+    design: str,
+    seed: int | None,
+    false_alarm: float,
+    json_file: str | None,
+    html_file: str | None,
+    quiet: bool,
+) -> int:
+    """Audit a model by scores of records IN its training data and OUT of it.
+
+    IN and OUT are .npy, .csv with one column, .jsonl with one number a line, or .json with a list of numbers.
+    """
+    outputs = Outputs(json_file, html_file)
+    with prints_to_standard_error():
+        from dpaudit.auditing.scores import audit_scores, read_scores
+
+        members, others = read_scores(in_file), read_scores(out_file)
+        evidence = audit_scores(
+            members,
+            others,
+            claim=claim,
+            delta=delta,
+            false_alarm=false_alarm,
+            confidence=confidence,
+            design=design,
+            seed=seed,
+            name=f"scores in {Path(in_file).name} and {Path(out_file).name}",
+        )
+    return tell(evidence.with_files([in_file, out_file]), outputs, json_file, html_file, quiet)

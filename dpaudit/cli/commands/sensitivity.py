@@ -1,0 +1,125 @@
+"""Does one neighbour move a query farther than is declared?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dpaudit.cli.apart import carried_out, in_process
+from dpaudit.cli.options import Assignment, Count, merged_parameters, prints_to_standard_error, progress
+
+if TYPE_CHECKING:
+    from dpaudit.auditing.sensitivity import Sensitivity
+
+
+@click.command("sensitivity")
+@click.argument("target")
+@click.option(
+    "--data", "data_file", metavar="FILE", help="A dataset whose neighbours are tried: CSV, Parquet, .npy, JSON."
+)
+@click.option(
+    "--pair", "pair_files", metavar="FILE", multiple=True, help="Neighbouring datasets: JSON, or two .npy/.csv."
+)
+@click.option("--claim", "claimed", type=float, metavar="NUMBER", help="The declared sensitivity; by default its own.")
+@click.option("--norm", type=click.Choice(["1", "2", "inf"]), help="Of the movement of several numbers; 1 by default.")
+@click.option("--relation", help="add-remove, replace, add-remove(person=COLUMN), ….")
+@click.option("--domain", "domains", metavar="NAME=JSON", multiple=True, help="What records may hold: age=[0,120].")
+@click.option("--beyond-domain", is_flag=True, help="Try records outside of the declared domain too.")
+@click.option(
+    "-p",
+    "--parameter",
+    "parameters",
+    type=Assignment(),
+    multiple=True,
+    help="A parameter; VALUE is JSON, or else text.",
+)
+@click.option("--seed", type=Count(), help="Of the sample, where there are many records; by default a fresh one.")
+@click.option("--quiet", is_flag=True, help="No progress and no summary; the exit code says it.")
+@in_process
+def command(target: str, quiet: bool, in_process: bool, **options: Any) -> int:
+    """Search for neighbours that move the query TARGET too far: a function without noise, or a mechanism's query.
+
+    Exit code 0 where none was found, which proves nothing; 1 with a counterexample; 2 where there is no answer. TARGET
+    runs in a process of its own.
+    """
+    options["parameters"] = merged_parameters(options["parameters"])
+    found = carried_out(searched, {"target": target, "quiet": quiet, **options}, here=in_process)
+    if not quiet:
+        click.echo(str(found["text"]), nl=False)
+    return 1 if found["exceeded"] is True else 0
+
+
+def searched(
+    target: str,
+    quiet: bool,
+    data_file: str | None,
+    pair_files: Sequence[str],
+    domains: Sequence[str],
+    parameters: dict[str, Any],
+    **options: Any,
+) -> dict[str, Any]:
+    """Return what was found in words, and whether the query moves too far."""
+    with prints_to_standard_error(), progress(quiet) as listen:
+        from dpaudit.auditing.sensitivity import sensitivity
+        from dpaudit.cli.commands.audit import pairs_for
+        from dpaudit.loading.named import load
+        from dpaudit.neighbours.data_files import read_dataset
+        from dpaudit.neighbours.domain import read_domain
+
+        files = [Path(name).absolute() for name in pair_files]
+        data = None if data_file is None else read_dataset(Path(data_file).absolute())
+        mechanism = load(target)
+        pairs = pairs_for(mechanism, parameters, options["relation"], files) if files else None
+        domain = read_domain(domains) if domains else None
+        found = sensitivity(
+            mechanism, data=data, pairs=pairs, domain=domain, parameters=parameters, listen=listen, **options
+        )
+        return {"text": _words(found), "exceeded": bool(found.exceeded)}
+
+
+def _words(found: Sensitivity) -> str:
+    """Write what was found for people: the answer first."""
+    import math
+
+    norm = "" if found.norm == "1" else f", in the norm {found.norm}"
+    answer = (
+        "COUNTEREXAMPLE" if found.exceeded else "NO COUNTEREXAMPLE FOUND" if found.claimed is not None else "NO CLAIM"
+    )
+    allowed = None if found.claimed is None else found.claimed * found.relation.group
+    rows = [
+        ("query", found.query),
+        (
+            "declared",
+            "none" if allowed is None else f"moves by at most {allowed:.10g}{norm}; neighbours: {found.relation}",
+        ),
+        ("found", "without a bound" if math.isinf(found.largest) else f"moves by {found.largest:.10g}{norm}"),
+        ("change", found.candidate),
+    ]
+    if math.isinf(found.largest) and found.finite is not None:
+        rows.append(
+            ("numbers", f"moves by {found.finite:.10g}{norm}, where it gives numbers: {found.finite_candidate}")
+        )
+    if found.smallest is not None:
+        small = f"{_size(found.smallest[0])} and {_size(found.smallest[1])}"
+        far = found.smallest_distance or 0.0
+        how = "without a bound" if math.isinf(far) else f"by {far:.10g}"
+        rows.append(("smallest", f"{small} move it {how}"))
+    rows += [("also" if number else "trouble", str(each)) for number, each in enumerate(found.troubles)]
+    silent = f"; on {found.silent} both sides gave no number" if found.silent else ""
+    rows.append(
+        ("tried", f"{found.tried} pair{'' if found.tried == 1 else 's'} of neighbours{silent}; seed {found.seed}")
+    )
+    if found.room:
+        rows.append(("rounding", f"a movement counts where it is more than {found.room:.2g} beyond what is declared"))
+    lines = [f"{answer}: {found}", *(f"  {label:<11}{text}" for label, text in rows)]
+    if not found.exceeded:
+        lines.append("  That none was found is no proof: other data, or other neighbours, may move it farther.")
+    return "\n".join(lines) + "\n"
+
+
+def _size(data: Any) -> str:
+    count = len(data) if hasattr(data, "__len__") else None
+    return "a value" if count is None else f"{count} record{'' if count == 1 else 's'}"

@@ -1,0 +1,143 @@
+"""What can be done from the command line?
+
+Exit codes: 0 proved, not violated or no claim; 1 only with a written VIOLATED (or with what differs, for ``check`` and
+``replay``); 2 no verdict; 3 inconclusive; 4 evidence with the verdict INVALID; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import itertools
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import click
+
+from dpaudit.cli.apart import OWNED, OwnFaultError, blamed_on_target
+from dpaudit.cli.options import leave_standard_output
+
+_COMMANDS = ("list", "audit", "sensitivity", "plan", "prove", "check", "replay", "report", "scores", "gate", "init")
+_NO_VERDICT, _INTERRUPTED = 2, 130
+_DEBUG = "DPAUDIT_DEBUG"
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and exit; nothing but a written VIOLATED ever exits with 1.
+
+    This process is dpaudit's own, so that targets run apart from it.
+    """
+    for name in ("SIGTERM", "SIGHUP"):  # what was begun is ended and cleaned away, as by an interrupt
+        if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is signal.SIG_DFL:
+            signal.signal(getattr(signal, name), signal.default_int_handler)
+    cli.main(arguments, obj=OWNED)
+
+
+class _Program(click.Group):
+    """The commands with their exit codes, however they are called. Each is imported when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands, in the order of the help."""
+        return list(_COMMANDS)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is typed; where there is none of that name, say which was meant."""
+        if args and not args[0].startswith("-") and args[0] not in _COMMANDS:
+            from dpaudit.errors import nearest
+
+            asked = "did you mean 'dpaudit --help'?" if args[0] == "help" else nearest(args[0], _COMMANDS)
+            ctx.fail(f"no command {args[0]!r}; {asked}")
+        return super().resolve_command(ctx, args)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command by its name."""
+        if cmd_name not in _COMMANDS:
+            return None
+        found: click.Command = importlib.import_module(f"dpaudit.cli.commands.{cmd_name}").command
+        return found
+
+    def main(self, args: Sequence[str] | None = None, *_: Any, obj: Any = None, **__: Any) -> NoReturn:
+        """Run a command and exit; ``obj`` is `OWNED` where the process is dpaudit's own."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")  # an ε that the terminal cannot show
+        sys.exit(self._run(args, obj))
+
+    def _run(self, args: Sequence[str] | None, obj: Any) -> int:
+        try:
+            code = super().main(args, prog_name="dpaudit", standalone_mode=False, obj=obj)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except (click.Abort, KeyboardInterrupt):
+            _say(f"interrupted; there is no verdict; {_kept(args)}")
+            return _INTERRUPTED
+        except click.ClickException as error:
+            error.show()
+            return _NO_VERDICT
+        except BaseException as error:  # whatever it is: it must end neither in exit code 0 nor in 1
+            return _report_failure(error)
+        return code if isinstance(code, int) else 0
+
+
+def _kept(args: Sequence[str] | None) -> str:
+    """Say what an interrupted command leaves behind."""
+    words = list(sys.argv[1:] if args is None else args)
+    file = next((after for word, after in itertools.pairwise(words) if word == "--resume"), None)
+    file = file or next((word.partition("=")[2] for word in words if word.startswith("--resume=")), None)
+    if file is None:
+        return "nothing was kept (audit --resume FILE keeps finished blocks)"
+    return f"finished blocks are kept in {file!r}, and the same command goes on from there"
+
+
+def _report_failure(error: BaseException) -> int:
+    """Say why there is no verdict, in a sentence; return the exit code."""
+    from dpaudit.errors import InvalidRunsError, UsageError
+
+    if isinstance(error, BrokenPipeError):
+        leave_standard_output()
+    elif isinstance(error, UsageError | InvalidRunsError):
+        _say(str(error))
+    elif isinstance(error, SystemExit) and isinstance(error.__context__, BrokenPipeError):
+        leave_standard_output()  # click, where whoever reads our output has left
+    else:
+        blamed = blamed_on_target(error)
+        if blamed is not None:
+            _say(f"there is no verdict: {blamed}")
+        else:
+            _report_fault(error)
+    return _NO_VERDICT
+
+
+def _report_fault(error: BaseException) -> None:
+    """Ask for a report of what is dpaudit's own fault; the traceback is shown where it is asked for."""
+    import traceback
+
+    trace = str(error) if isinstance(error, OwnFaultError) else "".join(traceback.format_exception(error))
+    if os.environ.get(_DEBUG):
+        with contextlib.suppress(OSError, ValueError):
+            click.echo(trace, err=True)
+    last = trace.strip().splitlines()[-1][:300]
+    _say(
+        f"there is no verdict: this is a fault of dpaudit ({last}); please report it, with what {_DEBUG}=1 shows "
+        "beside the same command"
+    )
+
+
+def _say(sentence: str) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        click.echo(f"dpaudit: {sentence}", err=True)
+
+
+@click.group(cls=_Program, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="dpaudit")
+def cli() -> None:
+    """Audit mechanisms of differential privacy.
+
+    A lower bound of ε that is certain at the stated confidence, held against the claim, with evidence.
+    """

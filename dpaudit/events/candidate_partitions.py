@@ -1,0 +1,422 @@
+"""Along which scores might the outputs differ? Candidate partitions, with what the learning runs say of their cells.
+
+A family proposes one partition of all outputs. It is *ordered* where its cells stand in an order that the loss
+may be expected to follow (a raw value, a fitted score): then every tail is a candidate event. It is *ranked*
+otherwise: the counts themselves say which cells speak for which side. The counts are honest: no run is counted
+along a score that it helped to fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dpaudit.events.learned import learned_fits
+from dpaudit.events.partition import Partition, counts_between, row_keys, score_of
+from dpaudit.events.scores import (
+    Fit,
+    center_and_scale,
+    cross_fitted,
+    discriminant_fit,
+    logistic_fit,
+    sum_fit,
+    telling_columns,
+)
+from dpaudit.evidence.event import Coordinate, Extreme, Linear, Rows, Rule, Score, Ties
+from dpaudit.sampling.outputs import Outputs
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+Counts = tuple[Integers, Integers]
+
+_BINS = (24, 64, 256)
+_MOST_ROWS, _FEW_ROWS = 50_000, 64
+_NEW = 0.95  # where fewer of the runs than this show a value for the first time, values repeat themselves
+_TAIL_POINTS = 200
+_OUTER = 300  # runs of each end that get a cell each
+_LEAST_BIN = 8  # runs in the outermost bins
+_COLUMNS_TRIED = 3
+_WATCHED = 32
+_FOLDS, _FEW_FOLDS, _MANY_NUMBERS = 5, 2, 500_000
+_SUM_CLIPS = (0.05, 0.3, 1.0)
+_WIDEST_SOLVED = 300  # numbers, up to which systems of equations are solved for weights
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A partition, how two halves of the learning runs fill it, and whether its cells stand in order.
+
+    ``first`` and ``second`` are counts of side 0 and side 1, each of shape (cells,). ``apart`` is 1 for every edge
+    in a wide gap, where no run lies.
+    """
+
+    partition: Partition
+    first: Counts
+    second: Counts
+    ordered: bool
+    apart: Floats
+
+    @property
+    def counts(self) -> Counts:
+        """How all learning runs fill the partition."""
+        return self.first[0] + self.second[0], self.first[1] + self.second[1]
+
+    @property
+    def places(self) -> Floats:
+        """Where the cells of an ordered partition stand along their score."""
+        edges = np.asarray(self.partition.rules[0].edges)
+        if not len(edges):
+            return np.zeros(1)
+        return np.concatenate([edges[:1], edges[1:] / 2 + edges[:-1] / 2, edges[-1:]])
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """The learning runs of one form along a score, ascending: two halves of each side, and all together."""
+
+    first: tuple[Floats, Floats]
+    second: tuple[Floats, Floats]
+    pooled: Floats
+
+    def apart(self, edges: tuple[float, ...]) -> Floats:
+        """Return 1 for every edge that lies farther from the run below it than most runs from one another."""
+        if not len(self.pooled):
+            return np.zeros(len(edges))
+        below = self.pooled[np.maximum(np.searchsorted(self.pooled, np.asarray(edges)) - 1, 0)]
+        with np.errstate(over="ignore"):
+            wide = np.asarray(edges) - below > _most_width(self.pooled)
+        return np.asarray(wide, dtype=np.float64)
+
+    def counts(self, edges: tuple[float, ...]) -> tuple[Counts, Counts]:
+        """Return how many runs of each half and side fall between the edges."""
+        first, second = ([counts_between(side, edges) for side in half] for half in (self.first, self.second))
+        return (first[0], first[1]), (second[0], second[1])
+
+
+def _line(values0: Floats, values1: Floats) -> _Line:
+    half0, half1 = len(values0) // 2, len(values1) // 2
+    first = np.sort(values0[:half0]), np.sort(values1[:half1])
+    second = np.sort(values0[half0:]), np.sort(values1[half1:])
+    return _Line(first, second, np.sort(np.concatenate([values0, values1])))
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """The learning runs of one form, out of ``of`` runs of each side of whatever form."""
+
+    form: str
+    rows: tuple[Floats, Floats]
+    of: tuple[int, int]
+    _lines: dict[Score, _Line] = field(default_factory=dict, compare=False)
+
+    def along(self, score: Score) -> _Line:
+        """Return all runs along a score that was not fitted; sorted once, since several families ask."""
+        if score not in self._lines:
+            self._lines[score] = _line(*(score_of(score, side) for side in self.rows))
+        return self._lines[score]
+
+    def __len__(self) -> int:
+        return len(self.rows[0]) + len(self.rows[1])
+
+    @property
+    def columns(self) -> int:
+        return int(self.rows[0].shape[1])
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """The cells of one form and the honest counts in them."""
+
+    rule: Rule
+    first: Counts
+    second: Counts
+    apart: Floats
+
+
+def _forms(outputs0: Outputs, outputs1: Outputs) -> list[_Form]:
+    tables = [dict(zip(outputs.forms, outputs.numbers, strict=True)) for outputs in (outputs0, outputs1)]
+    found = []
+    for form in dict.fromkeys([*outputs0.forms, *outputs1.forms]):
+        columns = next(table[form].shape[1] for table in tables if form in table)
+        empty = np.empty((0, columns))
+        rows = (tables[0].get(form, empty), tables[1].get(form, empty))
+        found.append(_Form(form, rows, (len(outputs0), len(outputs1))))
+    return sorted(found, key=lambda item: -len(item))
+
+
+def families(
+    outputs0: Outputs, outputs1: Outputs, learn: str | None = None, *, quick: bool = False
+) -> Iterator[Fitted]:
+    """Yield every candidate partition, from the learning runs of side 0 and side 1.
+
+    ``learn`` names a learner whose score is tried too (see `learned`); ``quick`` leaves out scores of vectors that take
+    long to fit.
+    """
+    forms = _forms(outputs0, outputs1)
+    vector = any(item.columns > 1 for item in forms)
+    repeats = any(_repeating_rows(item) is not None for item in forms)
+    if forms[0].columns == 1:
+        yield from (_ordered("tails", item, Coordinate(0)) for item in forms[:3] if item.columns == 1 and len(item) > 1)
+    if not vector and not (repeats and _all_few(forms)):
+        for bins in _BINS:
+            yield _ranked(f"histogram of {bins}", forms, partial(_bins, score=Coordinate(0), bins=bins))
+    if repeats or not any(item.columns for item in forms):
+        yield _ranked("categories", forms, _categories)
+    if len(forms) > 1 and any(item.columns for item in forms):
+        yield _ranked("forms", forms, _one)
+    if vector:
+        yield from _vector_families(forms, learn, quick)
+
+
+def watched(outputs: Outputs) -> Partition:
+    """Return cells, made without looking at the sides, in which outputs of other runs should fall alike.
+
+    For each form a few bins along its number, or along the sum of all its numbers where it has several; one cell for
+    all forms without a run here, even if others know of them: which forms show later says in which order they do.
+    For the same reason forms stand in the order of their texts.
+    """
+    rules = []
+    for form, rows in sorted(zip(outputs.forms, outputs.numbers, strict=True), key=lambda item: item[0]):
+        if not len(rows):
+            continue
+        columns = rows.shape[1]
+        score: Score = Coordinate(0)
+        if columns > 1:
+            center, scale = center_and_scale((rows, rows[:0]))
+            score = Linear(tuple(center.tolist()), tuple(scale.tolist()), (1.0,), ((1.0,) * columns,))
+        edges = _bin_edges(np.sort(score_of(score, rows)), _WATCHED) if columns else ()
+        rules.append(Rule(form, score if edges else None, edges, ()))
+    return Partition("watched", tuple(rules))
+
+
+def _all_few(forms: list[_Form]) -> bool:
+    repeating = [_repeating_rows(item) for item in forms if item.columns]
+    return all(rows is not None and len(rows) <= _FEW_ROWS for rows in repeating)
+
+
+def _vector_families(forms: list[_Form], learn: str | None, quick: bool) -> Iterator[Fitted]:
+    single = len(forms) == 1
+    fits = _quick_fits if quick else partial(_fits, learn=learn)
+    for name, make in fits(max(item.columns for item in forms)):
+        if single:
+            yield _cross_fitted_tails(name, forms[0], make)
+        else:
+            yield _ranked(name, forms, partial(_fitted_bins, make=make))
+    main = max(forms, key=lambda item: (item.columns > 1) * len(item))
+    yield _ordered("largest number", main, Extreme(largest=True))
+    yield _ordered("smallest number", main, Extreme(largest=False))
+    ties = main.along(Ties()).pooled
+    if len(ties) and ties[-1] > ties[0]:
+        yield _ranked("repeated numbers", [main], partial(_bins, score=Ties(), bins=64))
+    yield from _telling_families(forms, main)
+
+
+def _telling_families(forms: list[_Form], main: _Form) -> Iterator[Fitted]:
+    """A quarter of the runs points out the numbers that differ most; the rest, which knows nothing of it, counts."""
+    trials = {item.form: _part(item, trial=True) for item in forms}
+    rests = [_part(item, trial=False) for item in forms]
+    if len(forms) > 1:
+        yield _ranked("most telling numbers", rests, lambda item: _telling_bins(item, trials[item.form]))
+    rest = next(item for item in rests if item.form == main.form)
+    for index in telling_columns(trials[main.form].rows, _COLUMNS_TRIED):
+        yield _ordered(f"number {index}", rest, Coordinate(index))
+        yield _ranked(f"histogram of number {index}", [rest], partial(_bins, score=Coordinate(index), bins=64))
+
+
+def _part(item: _Form, *, trial: bool) -> _Form:
+    """The first quarter of the runs, or the rest."""
+    quarters = [len(side) // 4 for side in item.rows]
+    parts = [side[:n] if trial else side[n:] for side, n in zip(item.rows, quarters, strict=True)]
+    of = [n // 4 if trial else n - n // 4 for n in item.of]
+    return _Form(item.form, (parts[0], parts[1]), (max(of[0], len(parts[0])), max(of[1], len(parts[1]))))
+
+
+# --- one form ---------------------------------------------------------------------------------------------
+
+_Make = Callable[[Floats, Floats], Fit]  # of center and scale
+
+
+def _quick_fits(columns: int) -> Iterator[tuple[str, _Make]]:
+    yield f"sum clipped at {_SUM_CLIPS[1]:g}", partial(sum_fit, clip=_SUM_CLIPS[1])
+    if columns <= _WIDEST_SOLVED:
+        yield "linear discriminant", discriminant_fit
+
+
+def _fits(columns: int, learn: str | None) -> Iterator[tuple[str, _Make]]:
+    for clip in _SUM_CLIPS:
+        yield f"sum clipped at {clip:g}", partial(sum_fit, clip=clip)
+    if columns <= _WIDEST_SOLVED:
+        yield "logistic score", logistic_fit
+        yield "linear discriminant", discriminant_fit
+    yield from learned_fits(learn, columns)
+
+
+def _fitted(item: _Form, make: _Make) -> tuple[Score, _Line]:
+    """Fit a score to all runs, and stand all runs along fits that have not seen them."""
+    fit = make(*center_and_scale(item.rows))
+    folds = _FEW_FOLDS if len(item) * item.columns > _MANY_NUMBERS else _FOLDS
+    return fit(*item.rows), _line(*cross_fitted(fit, item.rows, folds))
+
+
+def _cross_fitted_tails(family: str, item: _Form, make: _Make) -> Fitted:
+    score, line = _fitted(item, make)
+    cut = _cut(item.form, score, line, spread_points(line.pooled, _TAIL_POINTS))
+    return _whole(family, [item], [cut], ordered=True)
+
+
+def _fitted_bins(item: _Form, make: _Make) -> _Cut:
+    if not item.columns or not len(item):
+        return _one(item)
+    score, line = _fitted(item, make)
+    return _cut(item.form, score, line, _bin_edges(line.pooled, 64))
+
+
+def _telling_bins(item: _Form, trial: _Form) -> _Cut:
+    """A few bins along the number of a form that differs most between the sides."""
+    telling = telling_columns(trial.rows, 1) if item.columns > 1 else []
+    return _bins(item, Coordinate(telling[0] if telling else 0), 8)
+
+
+def _one(item: _Form) -> _Cut:
+    halves = [np.array([len(side) // 2]) for side in item.rows]
+    rest = [len(side) - half for side, half in zip(item.rows, halves, strict=True)]
+    return _Cut(Rule(item.form, None, (), ()), (halves[0], halves[1]), (rest[0], rest[1]), np.empty(0))
+
+
+def _cut(form: str, score: Score, line: _Line, edges: tuple[float, ...]) -> _Cut:
+    return _Cut(Rule(form, score, edges, ()), *line.counts(edges), line.apart(edges))
+
+
+def _bins(item: _Form, score: Score, bins: int) -> _Cut:
+    """Quantile bins of a score, with heavy atoms and the tails in bins of their own."""
+    if not item.columns or not len(item):
+        return _one(item)
+    line = item.along(score)
+    return _cut(item.form, score, line, _bin_edges(line.pooled, bins))
+
+
+def _categories(item: _Form) -> _Cut:
+    """Each distinct row of numbers as a cell of its own; a form whose rows never repeat in bins."""
+    rows = _repeating_rows(item)
+    if rows is None:
+        return _bins(item, Coordinate(0), 8) if item.columns == 1 else _one(item)
+    score = Rows(tuple(map(tuple, rows.tolist())))
+    edges = tuple(np.arange(len(rows)) - 0.5)
+    return _cut(item.form, score, _line(*(score_of(score, side) for side in item.rows)), edges)
+
+
+def _ranked(family: str, forms: list[_Form], cut: Callable[[_Form], _Cut]) -> Fitted:
+    return _whole(family, forms, [cut(item) for item in forms], ordered=False)
+
+
+def _ordered(family: str, item: _Form, score: Score) -> Fitted:
+    line = item.along(score)
+    cut = _cut(item.form, score, line, spread_points(line.pooled, _TAIL_POINTS))
+    return _whole(family, [item], [cut], ordered=True)
+
+
+def _whole(family: str, forms: list[_Form], cuts: list[_Cut], *, ordered: bool) -> Fitted:
+    """Put the cells of all forms together; the last cell holds the runs of every other form."""
+    halves: list[list[Integers]] = [[], []]
+    for side in (0, 1):
+        others = max(forms[0].of[side] - sum(len(item.rows[side]) for item in forms), 0)
+        for half, share in enumerate((others // 2, others - others // 2)):
+            own = ((cut.first, cut.second)[half][side] for cut in cuts)
+            halves[half].append(np.concatenate([*own, [share]]).astype(np.int64))
+    (first0, first1), (second0, second1) = halves
+    partition = Partition(family, tuple(cut.rule for cut in cuts))
+    return Fitted(partition, (first0, first1), (second0, second1), ordered, cuts[0].apart)
+
+
+# --- where to cut -----------------------------------------------------------------------------------------
+
+
+def spread_points(ordered: Floats, points: int) -> tuple[float, ...]:
+    """Return quantiles spread evenly over the middle and geometrically into both ends, as distinct values.
+
+    The outermost runs each get a cell of their own, and so do the gaps between them and the widest gaps of all.
+    """
+    n = len(ordered)
+    if n == 0:
+        return ()
+    ends = np.geomspace(1 / n, 1, points)
+    fractions = np.unique(np.concatenate([np.linspace(0, 1, points), ends, 1 - ends]))
+    positions = np.unique(np.minimum((fractions * n).astype(np.int64), n - 1))
+    outer = np.r_[0 : min(_OUTER, n), max(n - _OUTER, 0) : n, _before_wide_gaps(ordered)]
+    after = _after(ordered[outer])
+    return tuple(np.unique(np.concatenate([ordered[positions], ordered[outer], after])).tolist())
+
+
+def _before_wide_gaps(ordered: Floats) -> Integers:
+    """Return the positions of runs (and of those that follow) with a wide gap between them, the widest few."""
+    with np.errstate(over="ignore"):
+        gaps = np.diff(ordered)
+    wide = np.flatnonzero(gaps > _most_width(ordered))
+    widest = wide[np.argsort(-gaps[wide], kind="stable")[:_OUTER]]
+    return np.concatenate([widest, widest + 1])
+
+
+def _most_width(ordered: Floats) -> float:
+    """How far most runs lie from one another; a gap is wide where it is wider."""
+    n = len(ordered)
+    with np.errstate(over="ignore"):
+        return float(ordered[n - 1 - n // 100] - ordered[n // 100])
+
+
+def _distinct(ordered: Floats) -> tuple[Floats, np.ndarray[Any, np.dtype[np.intp]]]:
+    """Return the distinct values of an ascending array, and how often each stands in it."""
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    return ordered[starts], np.diff(np.append(starts, len(ordered)))
+
+
+def _bin_edges(ordered: Floats, bins: int) -> tuple[float, ...]:
+    """Return edges at quantiles, ever closer to the ends, and around values that are heavy atoms."""
+    n = len(ordered)
+    inner = (np.arange(1, bins) * n) // bins
+    outer = _outer_positions(n // bins)
+    quantiles = ordered[np.concatenate([inner, outer, n - outer]).clip(0, n - 1)]
+    if not _repeats(ordered):
+        return tuple(np.unique(quantiles if n > bins else ordered).tolist())
+    distinct, counts = _distinct(ordered)
+    if len(distinct) <= bins:
+        return tuple(distinct.tolist())
+    atoms = distinct[counts > max(20, n / (4 * bins))]
+    return tuple(np.unique(np.concatenate([quantiles, atoms, _after(atoms)])).tolist())
+
+
+def _after(values: Floats) -> Floats:
+    """The next larger floats, but for those that have none."""
+    with np.errstate(over="ignore"):
+        after = np.nextafter(values, np.inf)
+    return after[np.isfinite(after)]
+
+
+def _repeats(ordered: Floats) -> bool:
+    return bool(np.any(ordered[1:] == ordered[:-1]))
+
+
+def _outer_positions(most: int) -> Integers:
+    """Return 8, 16, 24, …, then growing by a quarter each, below ``most``: a rare leak fills such bins alone."""
+    found, position = [], _LEAST_BIN
+    while position < most:
+        found.append(position)
+        position += max(_LEAST_BIN, position // 4)
+    return np.array(found, dtype=np.int64)
+
+
+def _repeating_rows(item: _Form) -> Floats | None:
+    """Return the distinct rows of a form whose runs repeat themselves; None for the others."""
+    if not item.columns or len(item) < 2:
+        return None
+    if item.columns == 1:
+        if not _repeats(item.along(Coordinate(0)).pooled):
+            return None
+        rows = _distinct(item.along(Coordinate(0)).pooled)[0][:, None]
+        return rows if len(rows) <= min(_MOST_ROWS, _NEW * len(item)) else None
+    pooled = np.concatenate(item.rows)
+    first = np.unique(row_keys(pooled), return_index=True)[1]
+    return np.unique(pooled[first], axis=0) if len(first) <= min(_MOST_ROWS, _NEW * len(item)) else None

@@ -1,0 +1,240 @@
+"""Into which cell does an output fall, and how many fall into an event?
+
+A partition cuts the outputs of each form into cells along a score. Scores and partitions are frozen on
+learning runs; an event is a partition with a label for each cell.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from dpaudit.events.double_grid import are_sums, steps
+from dpaudit.events.trees import trees_score
+from dpaudit.evidence.event import Box, Coordinate, Event, Extreme, Linear, Reach, Rows, Rule, Score, Step, Ties, Trees
+from dpaudit.sampling.outputs import Outputs
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+_FEW_EDGES = 8  # so few are counted one by one, which is faster than sorting the outputs
+
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)  # an odd constant that spreads bits (Knuth's multiplicative hashing)
+
+
+@lru_cache(maxsize=64)
+def _row_table(score: Rows) -> tuple[Integers, Floats, Integers]:
+    """Return the keys of the listed rows in order, the rows in that order, and their indices."""
+    rows = np.asarray(score.rows, dtype=np.float64).reshape(len(score.rows), -1)
+    keys = row_keys(rows)
+    order = np.argsort(keys, kind="stable")
+    return keys[order], rows[order], order
+
+
+def identities(outputs: Outputs) -> Integers:
+    """One integer for each run, (runs,): the same for equal outputs; others practically never share one.
+
+    In every block: which form came first in one, and so its code, tells nothing of another.
+    """
+    keys = np.zeros(len(outputs.forms), dtype=np.uint64)
+    for code in np.unique(outputs.codes):
+        digest = hashlib.blake2b(outputs.forms[code].encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        keys[code] = int.from_bytes(digest, "little")
+    found = keys[outputs.codes]
+    for code, numbers in enumerate(outputs.numbers):
+        if numbers.size:
+            found[outputs.codes == code] ^= row_keys(numbers).view(np.uint64)
+    seen: Integers = found.view(np.int64)
+    return seen
+
+
+def row_keys(numbers: Floats) -> Integers:
+    """One integer for each row: equal rows have equal keys, others practically never do."""
+    keys = np.zeros(len(numbers), dtype=np.uint64)
+    for column in range(numbers.shape[1]):
+        bits = (numbers[:, column] + 0.0).view(np.uint64)  # −0 becomes 0
+        keys = (keys ^ bits) * _MIX
+        keys ^= keys >> np.uint64(32)
+    return keys.view(np.int64)
+
+
+def _row_index(score: Rows, numbers: Floats) -> Floats:
+    if not score.rows:
+        return np.full(len(numbers), -1.0)
+    keys, rows, order = _row_table(score)
+    where = np.minimum(np.searchsorted(keys, row_keys(numbers)), len(keys) - 1)
+    return np.where((rows[where] == numbers).all(axis=1), order[where], -1).astype(np.float64)
+
+
+def score_of(score: Score, numbers: Floats) -> Floats:
+    """Return the score of every run of a form; (runs, numbers of the form) → (runs,)."""
+    if isinstance(score, Coordinate):
+        return numbers[:, score.index]
+    if isinstance(score, Rows):
+        return _row_index(score, numbers)
+    if isinstance(score, Extreme):
+        return np.asarray(numbers.max(axis=1) if score.largest else numbers.min(axis=1))
+    if isinstance(score, Ties):
+        ordered = np.sort(numbers, axis=1)
+        return np.asarray(np.count_nonzero(ordered[:, 1:] == ordered[:, :-1], axis=1), dtype=np.float64)
+    if isinstance(score, Step):
+        return steps(numbers[:, score.index], score.center)
+    if isinstance(score, Reach):
+        return are_sums(numbers[:, score.index], score.center)
+    if isinstance(score, Trees):
+        return trees_score(score, numbers)
+    if isinstance(score, Box):
+        return _is_inside(score, numbers)
+    return linear_score(score, numbers)
+
+
+def _is_inside(box: Box, numbers: Floats) -> Floats:
+    inside = np.ones(len(numbers), dtype=bool)
+    for column, (low, high) in enumerate(zip(box.low, box.high, strict=True)):
+        if low is not None:
+            inside &= numbers[:, column] >= low
+        if high is not None:
+            inside &= numbers[:, column] <= high
+    return inside.astype(np.float64)
+
+
+def linear_score(score: Linear, numbers: Floats) -> Floats:
+    """Σ_t Σ_j weights[t][j]·clip((x_j − center_j)/scale_j, ±clips[t]), summed in a fixed order."""
+    with np.errstate(over="ignore"):
+        centred = (numbers - np.asarray(score.center)) / np.asarray(score.scale)
+    total = np.zeros(len(numbers))
+    for clip, weights in zip(score.clips, score.weights, strict=True):
+        # einsum without optimisation sums in one order on every machine, unlike a BLAS product
+        total += np.einsum("ij,j->i", np.clip(centred, -clip, clip), np.asarray(weights), optimize=False)
+    return total
+
+
+def _count_rule(rule: Rule, numbers: Floats) -> Integers:
+    """Return how many runs fall into each cell of a rule."""
+    cells = len(rule.edges) + 1
+    if rule.score is None or cells == 1:
+        return np.array([len(numbers)])
+    values = score_of(rule.score, numbers)
+    if len(rule.edges) > _FEW_EDGES:
+        return counts_between(np.sort(values), rule.edges)
+    below = [np.count_nonzero(values < edge) for edge in rule.edges]
+    return np.diff(np.array([0, *below, len(values)]))
+
+
+def counts_between(ordered: Floats, edges: tuple[float, ...]) -> Integers:
+    """Return how many ascending values lie below the first edge, between each two, and from the last one on."""
+    below = np.searchsorted(ordered, np.asarray(edges), side="left")
+    return np.diff(np.concatenate([[0], below, [len(ordered)]])).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """Cells for the outputs of some forms; one further cell, the last, holds every other form.
+
+    The rules' labels are empty: cells have no meaning yet.
+    """
+
+    family: str
+    rules: tuple[Rule, ...]
+
+    @property
+    def telling(self) -> Integers:
+        """The cells that may carry a label: not those of rows and forms that were never seen."""
+        seen = [
+            np.arange(len(rule.edges) + 1) > 0 if isinstance(rule.score, Rows) else np.ones(len(rule.edges) + 1)
+            for rule in self.rules
+        ]
+        return np.flatnonzero(np.concatenate([*seen, [0]]))
+
+    @property
+    def size(self) -> int:
+        """The number of cells, with the one for other forms."""
+        return sum(len(rule.edges) + 1 for rule in self.rules) + 1
+
+    def counts(self, outputs: Outputs) -> Integers:
+        """Return how many runs fall into each cell, shape (size,)."""
+        index = {form: code for code, form in enumerate(outputs.forms)}
+        parts, known = [], 0
+        for rule in self.rules:
+            code = index.get(rule.form)
+            numbers = outputs.numbers[code] if code is not None else np.empty((0, 1))
+            empty = np.zeros(len(rule.edges) + 1, dtype=np.int64)
+            parts.append(_count_rule(rule, numbers) if len(numbers) else empty)
+            known += len(numbers)
+        return np.concatenate([*parts, [len(outputs) - known]]).astype(np.int64)
+
+    def places(self, outputs: Outputs) -> Integers:
+        """Return the cell of every run, (runs,), in their order."""
+        found = np.full(len(outputs), self.size - 1, dtype=np.int64)
+        index = {form: code for code, form in enumerate(outputs.forms)}
+        start = 0
+        for rule in self.rules:
+            code = index.get(rule.form)
+            if code is not None and len(outputs.numbers[code]):
+                cells: Integers | int = 0
+                if rule.score is not None and rule.edges:
+                    values = score_of(rule.score, outputs.numbers[code])
+                    cells = np.searchsorted(np.asarray(rule.edges), values, side="right")
+                found[outputs.codes == code] = start + cells
+            start += len(rule.edges) + 1
+        return found
+
+    def event(self, labels: Integers) -> Event:
+        """Return the event with these labels for the cells; the cell of other forms speaks for neither side."""
+        rules, start = [], 0
+        for rule in self.rules:
+            own = labels[start : start + len(rule.edges) + 1]
+            start += len(own)
+            if np.any(own):
+                rules.append(_merged(rule, own))
+        return Event(self.family, tuple(rules))
+
+
+def _merged(rule: Rule, labels: Integers) -> Rule:
+    """Join neighbouring cells with the same label."""
+    if isinstance(rule.score, Rows):
+        # a listed row with the label of all unlisted ones need not be listed
+        named = np.flatnonzero(labels[1:] != labels[0])
+        if not len(named):
+            return Rule(rule.form, None, (), (int(labels[0]),))
+        rows = tuple(rule.score.rows[row] for row in named)
+        edges = tuple(float(row) - 0.5 for row in range(len(rows)))
+        return Rule(rule.form, Rows(rows), edges, (int(labels[0]), *(int(label) for label in labels[1:][named])))
+    change = np.flatnonzero(labels[1:] != labels[:-1])
+    kept = (int(labels[0]), *(int(labels[cell + 1]) for cell in change))
+    edges = tuple(float(rule.edges[cell]) for cell in change)
+    return Rule(rule.form, rule.score if edges else None, edges, kept)
+
+
+def count_event(event: Event, outputs: Outputs) -> tuple[int, int]:
+    """Return how many runs speak for side 0 and how many for side 1."""
+    index = {form: code for code, form in enumerate(outputs.forms)}
+    toward0 = toward1 = 0
+    for rule in event.rules:
+        code = index.get(rule.form)
+        if code is None or not len(outputs.numbers[code]):
+            continue
+        counts = _count_rule(rule, outputs.numbers[code])
+        labels = np.asarray(rule.labels)
+        toward0 += int(counts[labels > 0].sum())
+        toward1 += int(counts[labels < 0].sum())
+    return toward0, toward1
+
+
+def in_degrees(event: Event, counts: Integers) -> tuple[int, ...]:
+    """Return how many runs speak to each degree, from the largest label to −1 and on to the smallest.
+
+    Args:
+        event: an event with degrees of both signs.
+        counts: (cells,) as `Partition.counts` gives them for the event's own rules.
+
+    Runs that speak for neither side stand with the degree −1, so that every run is counted.
+    """
+    labels = np.array([label for rule in event.rules for label in rule.labels] + [0])
+    most, least = event.degrees
+    places = np.where(labels > 0, most - labels, most - 1 - np.minimum(labels, -1))
+    return tuple(int(runs) for runs in np.bincount(places, weights=counts, minlength=most - least))

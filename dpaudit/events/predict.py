@@ -1,0 +1,118 @@
+"""Which bound would fresh runs of an event probably give? A prediction only ever chooses, and proves nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaincinv, ndtr, ndtri
+
+from dpaudit.privacy import ApproxDP, Claim, PureDP
+from dpaudit.stats import joint_weight
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+_LEAST_COUNT = 5
+_MANY = 30  # runs, from which an approximation is good to four digits
+
+
+def predicted_bound(
+    p: Floats,
+    q: Floats,
+    n: float | Floats,
+    m: float | Floats,
+    *,
+    ahead: float | tuple[Floats, Floats],
+    claim: Claim,
+    error: float,
+    penalty: float,
+    two_sided: bool,
+    rivals: bool = False,
+) -> Floats:
+    """Predict the bound of events from their frequencies in learning runs.
+
+    Args:
+        p, q: frequencies of the event on the side it speaks for and on the other; of right and wrong guesses
+            where it is two-sided.
+        n, m: the learning runs behind them, numbers or arrays that go with p and q.
+        ahead: the measuring runs to come, of each; or arrays for p and for q where they differ.
+        claim: the notion to bound (its δ or order).
+        error: the error level of the bound to come; penalty: standard deviations of the learning runs' noise.
+        two_sided: whether the event speaks for both sides (its noise is then relative to the guesses).
+        rivals: whether the event is the best of many: about 1/p apart from one another are as rare, and the largest
+            of so many standard normal numbers is about √(2 ln 1/p), which is added to the penalty. Without it a rare
+            event that was lucky beats a broad one in a few of a hundred audits, however many runs there are.
+
+    p and q are moved against the event along the direction that the joint bound would take, first by the
+    doubt about them, then by what the bound itself costs.
+    """
+    a, b = p * n + 0.5, q * m + 0.5
+    p, q = a / (n + 1), b / (m + 1)
+    doubt = penalty + np.sqrt(-2 * np.log(np.minimum(p, 1.0))) if rivals else penalty
+    chance = ndtr(-doubt)
+    shrink_p = 1.0 if two_sided else np.sqrt(np.maximum(1 - p, 1e-9))
+    shrink_q = 1.0 if two_sided else np.sqrt(np.maximum(1 - q, 1e-9))
+    ahead_p, ahead_q = ahead if isinstance(ahead, tuple) else (ahead, ahead)
+    with np.errstate(all="ignore"):
+        slope_p, slope_q = sensitivity(claim, p, q)
+        low, high = p, q
+        for noise_p, noise_q in (
+            (shrink_p * _below(a, chance), shrink_q * _above(b, chance)),
+            (shrink_p * _below(p * ahead_p + 0.5, error), shrink_q * _above(q * ahead_q + 0.5, error)),
+        ):
+            along_p, along_q = slope_p * noise_p, slope_q * noise_q
+            length = np.maximum(np.hypot(along_p, along_q), 1e-300)
+            low, high = low * np.exp(-noise_p * along_p / length), high * np.exp(noise_q * along_q / length)
+        value = _shown(claim, low, np.minimum(high, 1.0))
+    return np.where((p > claim.delta) & (a >= _LEAST_COUNT), value, -np.inf)
+
+
+def _shown(claim: Claim, p: Floats, q: Floats) -> Floats:
+    """The loss; where nothing would be shown, a negative number that says how far it is from that."""
+    ratio = np.log(np.maximum(p - claim.delta, 1e-300)) - np.log(q)
+    value = ratio if _is_ratio(claim) else np.where((loss := claim.least(p, q)) > 0, loss, np.minimum(ratio, 0.0))
+    return np.where(np.isfinite(value), value, -np.inf)
+
+
+def _is_ratio(claim: Claim) -> bool:
+    """Whether the loss of (p, q) is log((p − δ)/q)."""
+    return isinstance(claim, PureDP | ApproxDP)
+
+
+def sensitivity(claim: Claim, p: Floats, q: Floats) -> tuple[Floats, Floats]:
+    """Return how fast the loss falls as log p falls and as log q rises; that of log((p − δ)/q) where it is 0."""
+    with np.errstate(all="ignore"):
+        ratio_p, ratio_q = p / np.maximum(p - claim.delta, 1e-12), np.ones_like(q)
+        if _is_ratio(claim):
+            return ratio_p, ratio_q
+        step = 1e-4
+        here = claim.least(p, q)
+        down_p = (here - claim.least(p * np.exp(-step), q)) / step
+        down_q = (here - claim.least(p, np.minimum(q * np.exp(step), 1.0))) / step
+        usable = (here > 0) & np.isfinite(down_p) & np.isfinite(down_q) & (down_p + down_q > 0)
+        return np.where(usable, down_p, ratio_p), np.where(usable, down_q, ratio_q)
+
+
+def event_weight(p: float, q: float, runs: tuple[float, float], claim: Claim) -> float:
+    """Return w₁ of the joint bound for an event with probabilities p and q, from runs of its side and of the other."""
+    slope_p, slope_q = (float(x) for x in sensitivity(claim, np.array(p), np.array(q)))
+    return joint_weight(p, q, *runs, slope_p, slope_q)
+
+
+def _below(counts: Floats, chance: float | Floats) -> Floats:
+    """How far below (in logarithm) a rate may lie, given its count."""
+    return -np.log(np.maximum(_quantile(counts, chance), 1e-12))
+
+
+def _above(counts: Floats, chance: float | Floats) -> Floats:
+    """How far above (in logarithm) a rate may lie, given its count."""
+    return np.log(_quantile(counts, 1 - chance))
+
+
+def _quantile(counts: Floats, chance: float | Floats) -> Floats:
+    """A quantile of the gamma law of shape ``counts``, over its mean: for many runs by Wilson & Hilferty (1931)."""
+    root = 1 - 1 / (9 * counts) + ndtri(chance) / (3 * np.sqrt(counts))
+    found = np.maximum(root, 0.0) ** 3
+    few = counts < _MANY
+    found[few] = gammaincinv(counts[few], np.broadcast_to(chance, counts.shape)[few]) / counts[few]
+    return np.asarray(found)

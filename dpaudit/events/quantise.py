@@ -1,0 +1,177 @@
+"""Into which few bins should outputs be put, to bound a divergence that is spread over all of them?
+
+Cells of a candidate partition are put in order by how much they speak for a side, and neighbours are joined where
+that loses least, down to a handful of bins. A run may not vouch for bins that it helped to make: each half of the
+learning runs is counted in the bins, and along the ratio, that the other half makes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from dpaudit.events.candidate_partitions import Fitted
+from dpaudit.events.partition import Partition
+from dpaudit.privacy import Claim, RenyiDP, ZeroConcentratedDP
+from dpaudit.stats.renyi import multinomial_weights, orders_of, value_of, variational, variational_noise
+from dpaudit.stats.statement import MULTINOMIAL, SWAPPED
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+Counts = tuple[Integers, Integers]
+
+_BINS = (16, 12, 8, 5, 3)
+_MOST_CELLS = 600
+_LEAST = 20  # runs of a bin, both sides together
+_DOUBT = 1.5  # standard deviations of the learning runs by which a prediction is lowered
+_MORE, _A_BIN = 0.1, 12.0  # standard deviations that the bound costs beyond the quantile, and for bins at one run
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """Bins for the cells of a partition, with the bound that is predicted of them.
+
+    Attributes:
+        labels: a degree for every cell of the partition; 0 for cells that may carry none.
+        method: whose divergence from whom.
+        weights: of the multinomial bound.
+    """
+
+    predicted: float
+    method: str
+    partition: Partition
+    labels: Integers
+    weights: tuple[float, ...]
+
+
+def graded(fitted: Iterable[Fitted], *, claim: Claim, measuring: int, error: float) -> Graded | None:
+    """Return the bins with the highest predicted bound; None for claims that are no divergence."""
+    if not isinstance(claim, ZeroConcentratedDP | RenyiDP):
+        return None
+    best: tuple[float, Fitted, int, int, float] | None = None
+    for item in fitted:
+        if item.partition.size > _MOST_CELLS or not len(item.partition.telling):
+            continue
+        cells = item.partition.telling
+        halves = item.first, item.second
+        made = [_bins(half, cells) for half in halves]
+        for toward in (0, 1):
+            for bins in _BINS:
+                tests = [
+                    _predicted(_joined(joined, bins), made_of, tested, cells, toward, claim, measuring, error)
+                    for joined, made_of, tested in zip(made, halves, halves[::-1], strict=True)
+                ]
+                value, order = max(((tests[0][order] + tests[1][order]) / 2, order) for order in tests[0])
+                if (best is None or value > best[0]) and made[0][0].max() and made[1][0].max():
+                    best = value, item, toward, bins, order
+    if best is None:
+        return None
+    value, item, toward, bins, order = best
+    cells = item.partition.telling
+    place = _joined(_bins(item.counts, cells), bins)
+    if not place.max():
+        return None
+    p, q = _filled(place, item.counts, cells, toward)
+    labels = np.zeros(item.partition.size, dtype=np.int64)
+    degrees = place - _negative(place, item.counts, cells)
+    labels[cells] = np.where(degrees >= 0, degrees + 1, degrees)
+    weights = multinomial_weights(p, q, measuring / 2, measuring / 2, order)
+    method = MULTINOMIAL if toward == 0 else SWAPPED
+    return Graded(value, method, item.partition, labels, tuple(float(f"{weight:.6g}") for weight in weights))
+
+
+def _bins(counts: Counts, cells: Integers) -> list[Integers]:
+    """Join cells, step by step: the bin of every cell, by how much it speaks for side 0, for ever fewer bins.
+
+    The first entry has the most bins, each of which holds enough runs.
+    """
+    a, b = (side[cells].astype(np.float64) for side in counts)
+    n, m = max(float(counts[0].sum()), 1.0), max(float(counts[1].sum()), 1.0)
+    order = np.argsort(np.log((a + 0.5) / (b + 0.5)), kind="stable")
+    starts = list(range(len(cells)))  # the first cell, in this order, of every bin
+    first, second = list(a[order]), list(b[order])
+
+    def said(hits: float, others: float) -> float:
+        p, q = (hits + 0.5) / n, (others + 0.5) / m
+        return (p - q) * math.log(p / q)
+
+    alone = [said(x, y) for x, y in zip(first, second, strict=True)]
+    stages: list[Integers] = []
+    while True:
+        few = [x + y < _LEAST for x, y in zip(first, second, strict=True)]
+        if not any(few) and len(starts) <= _BINS[0]:
+            place = np.empty(len(cells), dtype=np.int64)
+            place[order] = np.searchsorted(starts, np.arange(len(cells)), side="right") - 1
+            stages.append(place)
+        if len(starts) <= 2:
+            return stages or [np.zeros(len(cells), dtype=np.int64)]
+        lost = [
+            alone[i]
+            + alone[i + 1]
+            - said(first[i] + first[i + 1], second[i] + second[i + 1])
+            - (1e3 if few[i] or few[i + 1] else 0.0)
+            for i in range(len(starts) - 1)
+        ]
+        at = int(np.argmin(lost))
+        first[at] += first.pop(at + 1)
+        second[at] += second.pop(at + 1)
+        alone[at] = said(first[at], second[at])
+        del alone[at + 1], starts[at + 1]
+
+
+def _joined(stages: list[Integers], bins: int) -> Integers:
+    """The stage with at most so many bins."""
+    return next((place for place in stages if place.max(initial=0) < bins), stages[-1])
+
+
+def _negative(place: Integers, counts: Counts, cells: Integers) -> int:
+    """How many bins speak for side 1: at least one, and not all."""
+    p, q = (np.bincount(place, weights=side[cells]) / max(float(side.sum()), 1.0) for side in counts)
+    return int(np.clip(np.count_nonzero(p <= q), 1, len(p) - 1))
+
+
+def _filled(place: Integers, counts: Counts, cells: Integers, toward: int) -> tuple[Floats, Floats]:
+    """The chances of the bins, as (smoothed) counts say; of the side they speak for and of the other, strongest first.
+
+    Cells that may carry no label stand with the degree −1.
+    """
+    size = int(place.max(initial=0)) + 1
+    weakest = max(_negative(place, counts, cells) - 1, 0)
+    found = []
+    for side in counts:
+        filled = np.bincount(place, weights=side[cells], minlength=size)
+        filled[weakest] += side.sum() - side[cells].sum()
+        found.append((filled + 0.5) / (filled.sum() + 0.5 * size))
+    return (found[0][::-1], found[1][::-1]) if toward == 0 else (found[1], found[0])
+
+
+def _predicted(
+    place: Integers,
+    made: Counts,
+    tested: Counts,
+    cells: Integers,
+    toward: int,
+    claim: Claim,
+    measuring: int,
+    error: float,
+) -> dict[float, float]:
+    """Return, for every order, the bound to expect of bins and a ratio that other runs made."""
+    p, q = _filled(place, made, cells, toward)
+    p_seen, q_seen = _filled(place, tested, cells, toward)
+    log_h = np.log(p / q)
+    ahead = measuring / 2
+    cost = _MORE - float(ndtri(error)) + _A_BIN * len(p) / math.sqrt(max(ahead, 1.0))
+    found = {}
+    for order in orders_of(claim):
+        value = variational(order, log_h, p_seen, q_seen)
+        noise = variational_noise(order, log_h, p_seen, q_seen, ahead, ahead)
+        # two halves vouch for the value, and so twice the runs of one
+        n, m = (2 * max(float(side.sum()), 1.0) for side in (tested if toward == 0 else tested[::-1]))
+        doubt = variational_noise(order, log_h, p_seen, q_seen, n, m)
+        found[order] = float(value_of(claim, order, value - cost * noise - _DOUBT * doubt))
+    return found

@@ -1,0 +1,120 @@
+"""What would this pair probably show, at a first glance? One number from a few hundred runs, to compare pairs by.
+
+A search looks at hundreds of pairs, most of them in vain, so a glance tries far fewer events than `choose` does: single
+thresholds along every order of cells, and a few pairs of thresholds. The *penalised predicted bound* of the best of
+them is one half of its number. The penalty is heavy, because pairs are compared by it: the best of many pairs is mostly
+the luckiest one, if luck is not taken off. But few runs hardly show tails, where many releases give most away, and
+under that penalty tails count for nothing. So the other half is what a smooth loss promises that is fitted to all of
+the runs, however few of them lie in the tails. It only ever chooses among pairs, and proves nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpaudit.events.candidate_partitions import Fitted, families
+from dpaudit.events.likelihood_order import FEW_CELLS, Ladder, by_position, by_ratio, smooth_loss
+from dpaudit.events.predict import predicted_bound
+from dpaudit.privacy import Claim
+from dpaudit.sampling.outputs import Outputs
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+
+_PENALTY, _PENALTY_FEW = 4.5, 2.0  # standard deviations of doubt; over a few categories there is less to be lucky in
+_THRESHOLDS, _PAIRED = 48, 14  # rungs tried alone, and in pairs
+_LEAST_TAIL, _TAILS = 5, 24  # runs in the smallest tail of a smooth loss, and how many tails are tried
+_KNOWN = 1e9  # runs that a smooth loss counts as: its own doubt is taken off before
+
+
+def glance(outputs0: Outputs, outputs1: Outputs, *, claim: Claim, measuring: int, error: float) -> float:
+    """Return what measuring the best event of a quick look would probably give: counted and smooth, half and half.
+
+    Args:
+        outputs0, outputs1: runs of side 0 and of side 1; the sides may have very different numbers of runs.
+        claim: the notion to bound (its δ or order; its own value is not used).
+        measuring: the runs, of both sides together, that would measure the event.
+        error: the error level of the bound.
+
+    Returns:
+        The prediction; negative where nothing would be shown, and −inf where too few runs say anything.
+    """
+    if not len(outputs0) or not len(outputs1):
+        return -np.inf
+    counted = smooth = -np.inf
+    for item in families(outputs0, outputs1, quick=True):
+        for ladder, penalty in _ladders(item):
+            counted = max(counted, _best(ladder, penalty, claim, measuring, error))
+        if item.ordered:
+            smooth = max(smooth, _smooth(item, claim, measuring, error))
+    return float((counted + max(counted, smooth)) / 2)
+
+
+def _smooth(item: Fitted, claim: Claim, measuring: int, error: float) -> float:
+    """The bound that the best tail would probably show, were the loss as a smooth one, a standard deviation less."""
+    smooth = smooth_loss(item.places, item.counts)
+    total0, total1 = (max(float(side.sum()), 1.0) for side in item.counts)
+    best = -np.inf
+    for order in (slice(None), slice(None, None, -1)):
+        runs, share, basis = smooth.runs[order], smooth.share[order], smooth.basis[order]
+        caught = np.cumsum(runs)
+        sizes = np.geomspace(_LEAST_TAIL, max(caught[-1], _LEAST_TAIL), _TAILS, endpoint=False)
+        at = np.unique(np.minimum(np.searchsorted(caught, sizes), len(runs) - 1))
+        tail0, tail1 = np.cumsum(runs * share)[at] / total0, np.cumsum(runs * (1 - share))[at] / total1
+        mean = np.cumsum(runs[:, None] * basis, axis=0)[at] / np.maximum(caught[at], 1.0)[:, None]
+        off = np.exp(np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", mean, smooth.doubt, mean), 0.0)))
+        known = np.full(len(at), _KNOWN)
+        for p, q in ((tail0, tail1), (tail1, tail0)):
+            shown = predicted_bound(
+                p,
+                np.minimum(q * off, 1.0),
+                known,
+                known,
+                ahead=measuring / 2,
+                claim=claim,
+                error=error,
+                penalty=0.0,
+                two_sided=False,
+            )
+            best = max(best, float(np.max(np.where(p + q <= 1, shown, -np.inf))))
+    return best
+
+
+def _ladders(item: Fitted) -> list[tuple[Ladder, float]]:
+    cells = item.partition.telling
+    if item.ordered:
+        return [(by_position(cells, item.counts, item.apart, rising=rising), _PENALTY) for rising in (True, False)]
+    penalty = _PENALTY_FEW if len(cells) <= FEW_CELLS else _PENALTY
+    return [(by_ratio(cells, item.first, item.second), penalty)]
+
+
+def _best(ladder: Ladder, penalty: float, claim: Claim, measuring: int, error: float) -> float:
+    alone, coarse = ladder.spread(_THRESHOLDS), ladder.spread(_PAIRED)
+    runs0, runs1 = (max(ladder.known * total, 1.0) for total in (ladder.total0, ladder.total1))
+    n = np.array([[runs0], [runs1]])
+    front0, front1, back0, back1 = ladder.rates(alone)
+    p, q = np.stack([front0, back1]), np.stack([front1, back0]) + ladder.slack[alone] / n[::-1]
+    single = predicted_bound(
+        p, q, n, n[::-1], ahead=measuring / 2, claim=claim, error=error, penalty=penalty, two_sided=False
+    )
+    # right and wrong guesses are averages over both sides; with as much doubt as so many runs of a fair coin have
+    both = 4 / (1 / runs0 + 1 / runs1)
+    first, second = (coarse[index] for index in np.triu_indices(len(coarse)))
+    front0, front1, _, _ = ladder.rates(first)
+    _, _, back0, back1 = ladder.rates(second)
+    slack = (ladder.slack[first] + ladder.slack[second]) / both
+    paired = predicted_bound(
+        (front0 + back1) / 2,
+        (front1 + back0) / 2 + slack,
+        both,
+        both,
+        ahead=measuring,
+        claim=claim,
+        error=error,
+        penalty=penalty,
+        two_sided=True,
+    )
+    # an event with p + q > 1 says less than its complement, which is also tried
+    return max(float(np.max(np.where(p + q <= 1, single, -np.inf))), float(np.max(paired)))

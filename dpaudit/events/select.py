@@ -1,0 +1,425 @@
+"""Which event should be measured? Learning runs in, one or two frozen events out.
+
+Each candidate event of every family of `families` gets a *predicted bound*, lowered by several standard
+deviations of its own estimate. Without that penalty the best of many candidates is mostly the luckiest one.
+Two finalists are measured: a stable one (heavy penalty, most of the error) and a rare one (light penalty),
+since one penalty does not fit both a broad difference and a rare leak.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from dpaudit.events.candidate_partitions import Fitted, families
+from dpaudit.events.likelihood_order import FEW_CELLS, Ladder, by_position, by_ratio, smoothed
+from dpaudit.events.methods import method_for_both_sides, method_for_one_side, same_everywhere
+from dpaudit.events.partition import Partition
+from dpaudit.events.predict import predicted_bound
+from dpaudit.events.quantise import Graded, graded
+from dpaudit.evidence.event import Event
+from dpaudit.evidence.records import Candidate
+from dpaudit.privacy import Claim
+from dpaudit.sampling.outputs import Outputs
+from dpaudit.stats.statement import BOTH_SIDES, GUESS, MULTINOMIAL, SWAPPED
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+Runs = float | Floats
+
+# By how many standard deviations of doubt predictions are lowered, for the stable and for the rare finalist.
+_TRUST = {"ordered": (3.5, 3.0), "few": (3.5, 1.0), "ranked": (3.5, 2.5)}
+# A smooth loss hides a rare leak. It may not predict more than the counts do, lowered by the second number. At δ > 0
+# the loss is in the tails, and a threshold that is too modest costs more than a lucky one. Elsewhere the doubt grows
+# with the number of events that are as small, since the best of them is the luckiest (see `predicted_bound`).
+_SMOOTH, _SMOOTH_DELTA = (0.75, 1.0), (0.75, 0.5)
+_RARE_SHARE, _FEW_SHARE = 0.2, 0.4
+_MOST_SHOWN = 400
+_FEW_VALUES = 60  # the loss over so few values may jump from one to the next
+_RARE = 0.05  # events of so few of the runs may leave out cells between their sides, which hold much of both
+_FINE, _COARSE, _NEAR = 400, 64, 12  # thresholds tried alone, in pairs, and around the best
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A frozen event with the kind of bound that will be read from its counts.
+
+    Attributes:
+        name: "stable" or "rare".
+        event: what is counted.
+        method: as `dpaudit.stats.statement.lower_bound` takes it.
+        weight: w₁ of a joint bound, all weights of a multinomial one, else None.
+        share: this choice's share of the error level.
+        considered: the best candidate of every family and method, best first.
+    """
+
+    name: str
+    event: Event
+    method: str
+    weight: float | tuple[float, ...] | None
+    share: float
+    considered: tuple[Candidate, ...]
+
+    @property
+    def graded(self) -> bool:
+        """Whether the event has degrees, each of which is counted."""
+        return self.method in (MULTINOMIAL, SWAPPED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    predicted: float
+    partition: Partition
+    labels: Integers
+    method: str
+    p: float
+    q: float
+    rates: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)  # right and wrong on side 0, then on side 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Stakes:
+    """What a choice is made for: the claim, the runs to come of each side, and the error level."""
+
+    claim: Claim
+    ahead: tuple[float, float]
+    error: float
+
+    @classmethod
+    def of(cls, claim: Claim, measuring: int | tuple[int, int], error: float) -> _Stakes:
+        halves = (measuring / 2, measuring / 2) if isinstance(measuring, int) else measuring
+        return cls(claim, (max(halves[0], 1), max(halves[1], 1)), error)
+
+    @property
+    def twos(self) -> float:
+        """The runs of both sides that an event of both sides is measured on: equally many of each."""
+        return 2 * min(self.ahead)
+
+    @property
+    def two_sided(self) -> str:
+        """The method for events that speak for both sides."""
+        return GUESS if self.claim.pure else BOTH_SIDES
+
+    @property
+    def smooth(self) -> tuple[float, float]:
+        """How far smooth predictions are lowered, and how far the counts that they must agree with."""
+        return _SMOOTH_DELTA if self.claim.delta > 0 else _SMOOTH
+
+    def predict(
+        self, p: Floats, q: Floats, n: Runs, m: Runs, penalty: float, *, two_sided: bool, smooth: bool = False
+    ) -> Floats:
+        """Predict the bounds of events (see `predicted_bound`)."""
+        return predicted_bound(
+            p,
+            q,
+            n,
+            m,
+            ahead=self.twos if two_sided else (np.array(self.ahead)[:, None], np.array(self.ahead)[::-1, None]),
+            claim=self.claim,
+            error=self.error,
+            penalty=penalty,
+            two_sided=two_sided,
+            rivals=smooth and self.claim.delta == 0,
+        )
+
+
+def choose(
+    outputs0: Outputs,
+    outputs1: Outputs,
+    *,
+    claim: Claim,
+    measuring: int | tuple[int, int],
+    error: float,
+    learn: str | None = None,
+) -> tuple[tuple[Choice, ...], Partition]:
+    """Choose what to measure, from learning runs alone.
+
+    Args:
+        outputs0, outputs1: learning runs of side 0 and side 1.
+        claim: the notion to bound (its δ or order; its own value is not used).
+        measuring: the runs, of both sides together, that will measure the choice; or those of each side, of which an
+            event of both sides will be given equally many.
+        error: the error level of all choices together.
+        learn: a learner whose score is a candidate too (see `learned`), or None.
+
+    Returns:
+        The choices, and a partition to draw the loss histogram over.
+    """
+    if not len(outputs0) + len(outputs1):
+        raise ValueError("there are no learning runs to choose an event from")
+    stakes = _Stakes.of(claim, measuring, error)
+    fitted = list(families(outputs0, outputs1, learn))
+    stables, rares = _searched(fitted, stakes)
+    stable, rare = _best(stables), _best(rares)
+    picture = _picture(fitted, stable.partition)
+    bins = graded(fitted, claim=claim, measuring=int(stakes.twos), error=error)
+    if bins is not None and bins.predicted > max(stable.predicted, rare.predicted, 0.0):
+        return (_graded_choice(bins, stables),), picture
+    alike = rare.method == stable.method and rare.partition.event(rare.labels) == stable.partition.event(stable.labels)
+    few = rare.partition.size <= FEW_CELLS + 2
+    share = _FEW_SHARE if few else _RARE_SHARE
+    if alike or rare.p > stable.p * (0.7 if few else 0.25):
+        return (_choice("stable", stable, stables, stakes, 1.0),), picture
+    return (
+        _choice("stable", stable, stables, stakes, 1 - share),
+        _choice("rare", rare, rares, stakes, share),
+    ), picture
+
+
+def choose_each(
+    fitted: list[Fitted], *, claims: Sequence[Claim], measuring: int, error: float, as_good: float = 1.0
+) -> list[tuple[Choice, float]]:
+    """Choose one event for each of several notions; arguments as for `choose`, the learning runs by `families`.
+
+    Args:
+        as_good: a share of the best prediction from which on an event that speaks for both sides is taken.
+
+    Returns:
+        For every notion its stable choice, and the bound that is predicted of it.
+    """
+    chosen = []
+    for claim in claims:
+        stakes = _Stakes.of(claim, measuring, error)
+        stables, _ = _searched(fitted, stakes, rare=False)
+        best = _best(stables)
+        # right and wrong guesses are counted on all runs, which no prediction from few of them quite shows
+        both = max((s for s in stables if s.method != "joint"), key=lambda s: s.predicted)
+        best = both if both.predicted > as_good * best.predicted else best
+        chosen.append((_choice(str(claim), best, stables, stakes, 1.0), best.predicted))
+    return chosen
+
+
+def _searched(fitted: list[Fitted], stakes: _Stakes, *, rare: bool = True) -> tuple[list[_Scored], list[_Scored]]:
+    """The best events of every family, for the stable and (where it is wanted) for the rare finalist."""
+    stables: list[_Scored] = []
+    rares: list[_Scored] = []
+    for item in fitted:
+        for kind, ladder in _ladders(item):
+            contest = _contest(item.partition, ladder, None, stakes)
+            stables += _score(contest, _TRUST[kind][0])
+            if rare:
+                rares += _score(contest, _TRUST[kind][1])
+        for ladder, counted in _smooth_ladders(item):
+            stables += _score(_contest(item.partition, ladder, counted, stakes), stakes.smooth[0])
+    return stables, rares
+
+
+def _ladders(item: Fitted) -> Iterator[tuple[str, Ladder]]:
+    """Yield the orders of the cells that are worth trying, and of which kind they are."""
+    cells = item.partition.telling
+    if not item.ordered:
+        yield "few" if len(cells) <= FEW_CELLS else "ranked", by_ratio(cells, item.first, item.second)
+        return
+    for rising in (True, False):
+        yield "ordered", by_position(cells, item.counts, item.apart, rising=rising)
+
+
+def _smooth_ladders(item: Fitted) -> Iterator[tuple[Ladder, Ladder]]:
+    """Yield the orders of many cells that stand in order, as a smooth loss would fill them and as they were filled."""
+    cells = item.partition.telling
+    if not item.ordered or len(cells) <= _FEW_VALUES:
+        return
+    smooth = smoothed(item.places, item.counts)
+    for rising in (True, False):
+        yield (
+            by_position(cells, smooth, item.apart, rising=rising),
+            by_position(cells, item.counts, item.apart, rising=rising),
+        )
+
+
+def _best(found: list[_Scored]) -> _Scored:
+    """The highest prediction; where nothing is predicted to show, the two-sided event that says most."""
+    best = max(found, key=lambda scored: scored.predicted)
+    return best if best.predicted > 0 else max((s for s in found if s.method != "joint"), key=lambda s: s.predicted)
+
+
+def _picture(fitted: list[Fitted], stable: Partition) -> Partition:
+    """The partition to draw: few categories, else the histogram of 64, else what the stable event is made of."""
+    shown = {f.partition.family: f.partition for f in fitted}
+    categories = shown.get("categories")
+    if categories is not None and categories.size <= _MOST_SHOWN:
+        return categories
+    return shown.get("histogram of 64") or stable
+
+
+def _choice(name: str, scored: _Scored, others: list[_Scored], stakes: _Stakes, share: float) -> Choice:
+    event, error = scored.partition.event(scored.labels), stakes.error * share
+    if event.toward(0) and event.toward(1):
+        half = stakes.twos / 2
+        method, weight = method_for_both_sides(scored.rates, (half, half), stakes.claim, error)
+    else:
+        p, q = scored.p, scored.q
+        if scored.method != "joint":  # it was tried as one of both sides, and has one alone
+            p, q = (scored.rates[0], scored.rates[3]) if event.toward(0) else (scored.rates[2], scored.rates[1])
+        own = stakes.ahead if event.toward(0) else stakes.ahead[::-1]
+        method, weight = method_for_one_side(p, q, (own[0], own[1]), stakes.claim, error)
+    return Choice(name, event, method, weight, share, _considered(others))
+
+
+def _considered(scored: list[_Scored]) -> tuple[Candidate, ...]:
+    """The best candidates, for the record."""
+    ranked = sorted(scored, key=lambda item: -item.predicted)
+    return tuple(Candidate(item.partition.family, item.method, same_everywhere(item.predicted)) for item in ranked[:12])
+
+
+def _graded_choice(bins: Graded, others: list[_Scored]) -> Choice:
+    own = Candidate(bins.partition.family, bins.method, same_everywhere(bins.predicted))
+    considered = (own, *_considered(others)[:-1])
+    return Choice("stable", bins.partition.event(bins.labels), bins.method, bins.weights, 1.0, considered)
+
+
+@dataclass(frozen=True, slots=True)
+class _Contest:
+    """One order of the cells, ready to be searched at any degree of doubt.
+
+    Attributes:
+        counted: the same order as it was filled, where ``ladder`` is a smoothed one.
+        fine: the rungs tried alone.
+        starts: for each way to make an event of both sides (see `_best_of_both`), the rungs to start from, (starts, 3).
+    """
+
+    partition: Partition
+    ladder: Ladder
+    counted: Ladder | None
+    stakes: _Stakes
+    fine: Integers
+    starts: dict[int | None, Integers]
+
+
+def _contest(partition: Partition, ladder: Ladder, counted: Ladder | None, stakes: _Stakes) -> _Contest:
+    bands = (None, 1, -1) if counted is None and ladder.known == 1 else (None,)
+    coarse = ladder.spread(_COARSE)
+    starts = {band: _promising(ladder, coarse, band, stakes) for band in bands}
+    return _Contest(partition, ladder, counted, stakes, ladder.spread(_FINE), starts)
+
+
+def _score(contest: _Contest, penalty: float) -> Iterator[_Scored]:
+    """Yield the best candidate of each method, with its predicted bound: no more than the counts say of it."""
+    ladder, stakes, one = contest.ladder, contest.stakes, contest.fine
+    p, q, n, m = _one_sided(ladder, one)
+    smooth = contest.counted is not None
+    values = stakes.predict(p, q, n, m, penalty, two_sided=False, smooth=smooth)
+    if contest.counted is not None:
+        counted = _one_sided(contest.counted, one)
+        values = np.minimum(values, stakes.predict(*counted, stakes.smooth[1], two_sided=False, smooth=True))
+    # an event with p + q > 1 says less than its complement, which is also tried
+    values = np.where(p + q <= 1, values, -np.inf)
+    for side, best in enumerate(np.argmax(values, axis=1)):
+        labels = ladder.labels(*((int(one[best]), None) if side == 0 else (None, int(one[best]))))
+        at = side, best
+        yield _scored(values[at], contest.partition, labels, "joint", p[at], q[at], n[side, 0], m[side, 0])
+    for band in contest.starts:
+        yield _best_of_both(contest, penalty, band)
+
+
+def _best_of_both(contest: _Contest, penalty: float, band: int | None) -> _Scored:
+    """Return the best event that speaks for both sides, made of three rungs.
+
+    The front, down to the first rung, speaks for side 0 (for side 1 where ``band`` is −1), and what lies between the
+    second and the third for the other. Without a ``band`` the third is the last of all.
+    """
+    ladder, counted, stakes = contest.ladder, contest.counted, contest.stakes
+
+    def value(rungs: Integers) -> Floats:
+        p, q, n = _averaged(ladder, rungs, band)
+        found = stakes.predict(p, q, n, n, penalty, two_sided=True, smooth=counted is not None)
+        if counted is None:
+            return found
+        own = _averaged(counted, rungs, band)
+        return np.minimum(found, stakes.predict(*own, n, stakes.smooth[1], two_sided=True, smooth=True))
+
+    predicted, best = _refined(value, contest.starts[band], contest.fine, len(ladder.rungs), band)
+    at = best[None]
+    p, q, n = _averaged(ladder, at, band)
+    labels = (band or 1) * ladder.labels(*(int(rung) for rung in best))
+    found = _scored(predicted, contest.partition, labels, stakes.two_sided, p[0], q[0], n, n)
+    totals = (max(ladder.known * ladder.total0, 1.0), max(ladder.known * ladder.total1, 1.0))
+    right0, wrong0, right1, wrong1 = (float(rate[0]) for rate in _rates(ladder, at, band))
+    own0 = (right0 * totals[0] + 0.5) / (totals[0] + 1.5), (wrong0 * totals[0] + 0.5) / (totals[0] + 1.5)
+    own1 = (right1 * totals[1] + 0.5) / (totals[1] + 1.5), (wrong1 * totals[1] + 0.5) / (totals[1] + 1.5)
+    return replace(found, rates=(*own0, *own1))
+
+
+def _refined(
+    value: Callable[[Integers], Floats], starts: Integers, fine: Integers, rungs: int, band: int | None
+) -> tuple[float, Integers]:
+    """Move each rung to the best of many while the others stay, first far and then near.
+
+    The two inner rungs of a band move as one, and each alone: cells that hold much of both sides are left out.
+    """
+    found, values = starts.copy(), np.empty(len(starts))
+    each = np.arange(len(found))
+    near = np.arange(-_NEAR, _NEAR + 1)
+    for far in (True, False):
+        for moved in ([0], [1]) if band is None else ([0, 1], [2], [0], [1]):
+            around = (found[:, moved[0], None] + near).clip(0, rungs - 1)
+            if far and band is not None and moved in ([0], [1]):  # into the gap
+                around = np.linspace(found[:, 0], found[:, 1], len(near), axis=1).astype(np.int64)
+            elif far:
+                around = np.tile(fine, (len(found), 1))
+            tried = np.repeat(found[:, None], 1 + around.shape[1], axis=1)
+            tried[:, 1:, moved] = around[:, :, None]
+            shown = np.where(np.all(np.diff(tried) >= 0, axis=2), value(tried), -np.inf)
+            best = np.argmax(shown, axis=1)
+            found, values = tried[each, best], shown[each, best]
+    top = int(np.argmax(values))
+    return float(values[top]), found[top]
+
+
+def _promising(ladder: Ladder, coarse: Integers, band: int | None, stakes: _Stakes) -> Integers:
+    """Return the rungs whose loss stands out most, at several degrees of doubt: a quick look at very many."""
+    index = np.triu_indices(len(coarse), 0 if band is None or len(coarse) == 1 else 1)
+    first, last = coarse[index[0]], coarse[index[1]]
+    beside = np.minimum(coarse[np.minimum(index[0] + 1, len(coarse) - 1)], last)
+    end = np.full_like(last, len(ladder.rungs) - 1)
+    shapes = ((first, last, end),) if band is None else ((first, first, last), (first, beside, last))
+    rungs = np.concatenate([np.stack(shape, axis=1) for shape in shapes])
+    p, q, n = _averaged(ladder, rungs, band)
+    low, high = (p * n + 0.5) / (n + 1), (q * n + 0.5) / (n + 1)
+    loss = np.log(np.maximum(low - stakes.claim.delta, 1e-300) / high)
+    noise = np.sqrt((1 / low + 1 / high) / (n + 1))
+    best = {int(np.argmax(loss - doubt * noise)) for doubt in (1.0, 2.0, 4.0)}
+    return np.asarray(rungs[sorted(best)])
+
+
+def _averaged(ladder: Ladder, rungs: Integers, band: int | None) -> tuple[Floats, Floats, float]:
+    """Frequencies of right and of wrong guesses, averaged over the sides, and the runs behind them."""
+    # as many runs as know their mean as well, where the sides have different numbers
+    both = max(4 * ladder.known * ladder.total0 * ladder.total1 / max(ladder.total0 + ladder.total1, 1.0), 1.0)
+    first, second, third = np.moveaxis(rungs, -1, 0)
+    slack = ladder.slack[first] + ladder.slack[third if band else second]
+    right0, wrong0, right1, wrong1 = _rates(ladder, rungs, band)
+    right, wrong = (right0 + right1) / 2, (wrong0 + wrong1) / 2 + slack / both
+    if band:  # only a rare event may leave out what lies between its sides
+        right = np.where((first == second) | (right <= _RARE), right, 0.0)
+    return right, wrong, both
+
+
+def _rates(ladder: Ladder, rungs: Integers, band: int | None) -> tuple[Floats, ...]:
+    """Frequencies of right and of wrong guesses on side 0, and then on side 1."""
+    front, above, down_to = (ladder.rates(rungs[..., rung])[:2] for rung in range(3))
+    back = down_to[0] - above[0], down_to[1] - above[1]
+    if band == -1:
+        front, back = back, front
+    return front[0], back[0], back[1], front[1]
+
+
+def _one_sided(ladder: Ladder, at: Integers) -> tuple[Floats, Floats, Floats, Floats]:
+    """Frequencies of the events that speak for side 0 and for side 1, shape (2, rungs), and the runs behind them.
+
+    Under the side they speak for, and under the other; the runs have shape (2, 1).
+    """
+    front0, front1, back0, back1 = ladder.rates(at)
+    runs = np.maximum(ladder.known * np.array([[ladder.total0], [ladder.total1]]), 1.0)
+    p, q = np.stack([front0, back1]), np.stack([front1, back0])
+    return p, q + ladder.slack[at] / runs[::-1], runs, runs[::-1]
+
+
+def _scored(
+    value: float, partition: Partition, labels: Integers, method: str, p: float, q: float, n: float, m: float
+) -> _Scored:
+    smooth_p, smooth_q = (p * n + 0.5) / (n + 1), (q * m + 0.5) / (m + 1)
+    return _Scored(float(value), partition, labels, method, float(smooth_p), float(smooth_q))

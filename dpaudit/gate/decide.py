@@ -1,0 +1,61 @@
+"""What does the evidence of a target mean for the build? The rules, in their order; a violation comes first of all."""
+
+from __future__ import annotations
+
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Verdict
+from dpaudit.gate.result import Comparison, Outcome, Rule
+from dpaudit.gate.schema import TargetSettings
+from dpaudit.report.text.numerals import lower_text, upper_text
+
+Decision = tuple[Outcome, Rule, str]
+
+_INCONCLUSIVE = {"report": Outcome.INCONCLUSIVE, "pass": Outcome.PASSED, "fail": Outcome.FAILED}
+OPAQUE = (
+    "This function draws randomness of its own, which no seed reaches: dpaudit cannot promise that unchanged code "
+    "always ends the same."
+)
+
+
+def decide(target: TargetSettings, evidence: Evidence, comparison: Comparison | None, unproved: str | None) -> Decision:
+    """Return the outcome of a target, the rule that led to it, and a sentence.
+
+    Args:
+        target: as it is configured, with its policy.
+        evidence: what was found; a violation in it is confirmed already.
+        comparison: with the baseline, or None.
+        unproved: why a program could not be read for a proof, or None.
+    """
+    verdict = evidence.verdict
+    if verdict is Verdict.INVALID:
+        return Outcome.INVALID, Rule.RUNS_INVALID, evidence.reason
+    if target.expect == "violated":
+        return _expected(evidence)
+    if verdict is Verdict.VIOLATED:
+        return Outcome.FAILED, Rule.CLAIM_VIOLATED, evidence.reason
+    if comparison is not None and comparison.leakier:
+        return Outcome.FAILED, Rule.LEAKIER, _leakier(comparison)
+    if target.require == "proved" and verdict is not Verdict.PROVED:
+        # nothing is refuted by that, and only what is refuted ends in exit code 1
+        why = f"no proof: {unproved}" if unproved else evidence.reason
+        return Outcome.INCONCLUSIVE, Rule.NOT_PROVED, f"Not proved, and the policy asks for a proof; {why}"
+    if verdict is Verdict.INCONCLUSIVE:
+        return _INCONCLUSIVE[target.inconclusive or "report"], Rule.INCONCLUSIVE, evidence.reason
+    return Outcome.PASSED, Rule.PASSED, evidence.reason
+
+
+def _expected(evidence: Evidence) -> Decision:
+    if evidence.verdict is Verdict.VIOLATED:
+        return Outcome.PASSED, Rule.PASSED, f"Violated, as expected: {evidence.reason}"
+    return (
+        Outcome.FAILED,
+        Rule.VIOLATION_MISSING,
+        f"This target is expected to be violated, and that was not found: {evidence.reason}",
+    )
+
+
+def _leakier(comparison: Comparison) -> str:
+    return (
+        "The event of the baseline now tells more than it did: at least "
+        f"{lower_text(comparison.after[0])}, and at most {upper_text(comparison.before[1])} in the baseline."
+    )

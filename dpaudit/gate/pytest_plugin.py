@@ -1,0 +1,392 @@
+"""Does a release keep its claim, as a test among others? The fixture and the marker ``dp_audit`` of pytest.
+
+    def test_release(dp_audit):
+        dp_audit(noisy_count, claim="epsilon=1", pairs=PAIRS)
+
+    @pytest.mark.dp_audit(noisy_count, claim="epsilon=1", pairs=PAIRS)
+    def test_release(): ...
+
+Every audit has a fresh seed, which a failure states; --dp-seed fixes it. What is a violation says the rule of two looks
+(`dpaudit.stats.two_looks`) as in any audit: a mechanism that keeps its claim is called so with a probability of at
+most 0.001, or --dp-false-alarm. Nothing of dpaudit but this file is imported before the first audit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import inspect
+import re
+import shlex
+import textwrap
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import pytest
+
+if TYPE_CHECKING:
+    from dpaudit.evidence.evidence import Evidence
+    from dpaudit.neighbours import Relation
+    from dpaudit.privacy import Claim
+
+_PAGES = ".dpaudit/pytest"  # under the root folder of the tests
+_UNCONFIRMED = "dpaudit-unconfirmed"
+_BESIDE = "dpaudit-beside"
+_WIDTH, _LABEL, _LONGEST = 100, 12, 300
+_EXPECTED, _POLICIES = ("not violated", "violated"), ("fail", "pass")
+
+
+def _whole(text: str) -> int:
+    """Read a whole number, also as 1e6 or 1_000_000."""
+    try:
+        number = float(text)
+        return int(text) if text.strip().replace("_", "").isdigit() else _exactly(number)
+    except (ValueError, OverflowError):
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number; write 100000, 1e5 or 100_000") from None
+
+
+def _exactly(number: float) -> int:
+    if number < 0 or number != int(number):
+        raise ValueError(number)
+    return int(number)
+
+
+def _confidence(text: str) -> float:
+    from dpaudit.chances import refuse_confidence
+
+    return _chance(text, refuse_confidence)
+
+
+def _false_alarm(text: str) -> float:
+    from dpaudit.chances import refuse_false_alarm
+
+    return _chance(text, refuse_false_alarm)
+
+
+def _chance(text: str, refuse: Callable[[Any], None]) -> float:
+    """Read a confidence, or the chance of a false alarm."""
+    try:
+        number = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} does not lie between 0 and 1; write 0.95, or 0.001") from None
+    try:
+        refuse(number)
+    except ValueError as error:  # a `UsageError` is one
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return number
+
+
+def _policy(text: str) -> str:
+    """Read what becomes of a test whose audit is inconclusive."""
+    if text not in _POLICIES:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither 'fail' nor 'pass'")
+    return text
+
+
+_SETTINGS: dict[str, tuple[Callable[[str], Any], Any, str]] = {
+    "runs": (_whole, 100_000, "executions of each audit in all"),
+    "seed": (_whole, None, "the root of every random draw; by default a fresh one, which a failure states"),
+    "confidence": (_confidence, 0.95, "confidence of each audit's bounds"),
+    "false_alarm": (_false_alarm, 1e-3, "chance that a mechanism that keeps its claim is called VIOLATED"),
+    "inconclusive": (_policy, "fail", "what becomes of a test whose runs could not have shown a violation: fail, pass"),
+    "html": (str, None, f"write the page of every audit into this folder (of failures alone: {_PAGES})"),
+}
+
+
+def _option(name: str) -> str:
+    return f"--dp-{name.replace('_', '-')}"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add --dp-runs, --dp-seed, … and the same as ini options, dp_runs, dp_seed, …."""
+    group = parser.getgroup("dpaudit", "audits of differential privacy")
+    for name, (read, default, meaning) in _SETTINGS.items():
+        usual = "" if default is None else f" (default: {default})"
+        group.addoption(_option(name), type=read, metavar=name.upper(), help=meaning + usual)
+        parser.addini(f"dp_{name}", f"{meaning}; {_option(name)} overrides it{usual}", default="")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marker, and refuse settings that cannot be read."""
+    config.addinivalue_line(
+        "markers",
+        "dp_audit(target, *, claim, pairs, …): audit a mechanism before the test's body runs; takes what the fixture "
+        "dp_audit takes. A function that stands alone in the marker is given as target=…",
+    )
+    for name in _SETTINGS:
+        _setting(config, name)
+
+
+def _setting(config: pytest.Config, name: str) -> Any:
+    """Return a setting: of the command line, else of the ini file, else the usual one."""
+    read, default, _ = _SETTINGS[name]
+    given, text = config.getoption(f"dp_{name}"), str(config.getini(f"dp_{name}"))
+    try:
+        return given if given is not None else read(text) if text else default
+    except argparse.ArgumentTypeError as error:
+        raise pytest.UsageError(f"dp_{name}: {error}") from None
+
+
+class Auditor:
+    """Audits the mechanisms of one test; what the fixture ``dp_audit`` is.
+
+    Attributes:
+        evidence: of the last audit of this test, or None before the first.
+    """
+
+    def __init__(self, item: pytest.Item) -> None:
+        self._item = item
+        self._count = 0  # of the audits so far, by which their pages are told apart
+        self.evidence: Evidence | None = None
+
+    def __call__(
+        self,
+        target: Any,
+        *,
+        claim: Claim | str | None = None,
+        pairs: Sequence[tuple[Any, Any]] | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        relation: str | Relation | None = None,
+        runs: int | float | None = None,
+        confidence: float | None = None,
+        false_alarm: float | None = None,
+        seed: int | None = None,
+        expect: str = "not violated",
+        inconclusive: str | None = None,
+        **options: Any,
+    ) -> Evidence:
+        """Audit a mechanism, and fail the test unless it ends as expected.
+
+        Args:
+            target, claim, pairs, parameters, relation: as for `dpaudit.audit`; there has to be a claim.
+            runs, confidence, false_alarm, seed: of this audit; by default those of the command line or the ini file.
+            expect: "not violated", or "violated" for a mechanism that is known to break its claim.
+            inconclusive: "fail" or "pass", where these runs could not have shown even a gross violation.
+            options: whatever else `dpaudit.audit` takes, such as ``floating_point`` or ``types``.
+
+        Returns:
+            The evidence.
+        """
+        asked = {
+            **options,
+            "parameters": parameters,
+            "claim": claim,
+            "pairs": pairs,
+            "relation": relation,
+            "runs": self._own("runs", runs),
+            "confidence": self._own("confidence", confidence),
+            "false_alarm": self._own("false_alarm", false_alarm),
+            "seed": self._own("seed", seed),
+        }
+        tolerated = self._own("inconclusive", inconclusive)
+        if expect not in _EXPECTED:
+            self._refuse(f"expect is 'not violated' or 'violated', not {expect!r}")
+        if tolerated not in _POLICIES:
+            self._refuse(f"inconclusive is 'fail' or 'pass', not {tolerated!r}")
+        evidence = self._audit(target, asked)
+        asked["seed"] = evidence.seed
+        self.evidence = evidence
+        self._item.user_properties.append(("dpaudit", evidence.id))
+        self._item.user_properties += [(_BESIDE, f"{evidence.target.name}: {line}") for line in _pressing(evidence)]
+        doubt = _doubt(evidence)
+        self._item.user_properties += [(_UNCONFIRMED, f"seed {evidence.seed}: {doubt}")] if doubt else []
+        accepted = {expect, "inconclusive"} if (expect, tolerated) == ("not violated", "pass") else {expect}
+        failed = str(evidence.verdict) not in accepted
+        page = self._page(evidence) if failed or _setting(self._item.config, "html") is not None else None
+        if failed:
+            rows = _rows(evidence, _can_be_named(target))
+            self._fail(_message(evidence, expect, [*rows, ("run alone", self._alone(asked)), ("page", page or "")]))
+        return evidence
+
+    def _own(self, name: str, given: Any) -> Any:
+        return given if given is not None else _setting(self._item.config, name)
+
+    def _audit(self, target: Any, asked: dict[str, Any]) -> Evidence:
+        from dpaudit.auditing.audit import audit
+        from dpaudit.errors import UsageError, nearest
+
+        known = inspect.signature(audit).parameters
+        for name in asked:
+            if name not in known:
+                self._refuse(f"an audit takes no {name!r}; {nearest(name, known)}")
+        try:
+            with warnings.catch_warnings():
+                # by -W error, a warning would become an output of the mechanism: it is shown instead
+                warnings.simplefilter("default")
+                evidence, why = audit(target, **asked), ""
+        except UsageError as error:
+            evidence, why = None, str(error)
+        if evidence is None:
+            self._refuse(why)
+        if evidence.claim is None:
+            self._refuse(
+                f"there is no claim to hold {evidence.target.name} against, so this test could not fail; "
+                "give one, such as claim='epsilon=1' (dpaudit.audit makes evidence without a claim)"
+            )
+        self._count += 1
+        return evidence
+
+    def _refuse(self, why: str) -> NoReturn:
+        self._fail(f"dpaudit cannot audit this: {why}")
+
+    def _fail(self, message: str) -> NoReturn:
+        pytest.fail(message, pytrace=False)
+
+    def _page(self, evidence: Evidence) -> str:
+        """Write the page, whole or not at all; where it cannot be written, that is no reason to hide a verdict."""
+        from dpaudit.errors import UsageError
+
+        config = self._item.config
+        asked = _setting(config, "html")
+        folder = config.rootpath / _PAGES if asked is None else config.invocation_params.dir / asked
+        name = re.sub(r"[^\w.-]+", "-", self._item.nodeid).strip("-")[-80:]
+        known = hashlib.sha256(f"{self._item.nodeid} {self._count}".encode()).hexdigest()[:8]
+        place = folder / f"{name}-{known}.html"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if asked is None:
+                (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                evidence.to_html(place)
+        except (OSError, UsageError) as error:
+            return f"could not be written: {error}"
+        here = config.invocation_params.dir
+        return str(place.relative_to(here) if place.is_relative_to(here) else place)
+
+    def _alone(self, asked: Mapping[str, Any]) -> str:
+        words = ["pytest", self._item.nodeid]
+        for name in ("seed", "runs", "confidence", "false_alarm"):
+            words += [_option(name), str(asked[name])]
+        return shlex.join(words)
+
+
+# --- what a failure says ----------------------------------------------------------------------------------
+
+
+def _message(evidence: Evidence, expect: str, rows: Sequence[tuple[str, str]]) -> str:
+    from dpaudit.report.text.headline import headline, reason_says_more
+
+    head = headline(evidence)
+    sentences = [f"{head.word}: {head.sentence}", head.caution]
+    if reason_says_more(evidence):
+        sentences.append(evidence.reason)
+    if expect == "violated":
+        sentences.append("This test expects that a violation is found.")
+    if str(evidence.verdict) == "inconclusive" and expect != "violated":
+        sentences.append("Give the test more runs, or inconclusive='pass' to let it pass as it is.")
+    lines = [line for text in sentences for line in textwrap.wrap(_plain(text), _WIDTH)]
+    return "\n".join([*lines, *(f"  {label:<{_LABEL}}{_plain(text)}" for label, text in rows)])
+
+
+def _plain(text: str) -> str:
+    from dpaudit.report.text.phrases import visible
+
+    return visible(text.replace("\N{NO-BREAK SPACE}", " "), one_line=True)
+
+
+def _rows(evidence: Evidence, named: bool) -> Iterator[tuple[str, str]]:
+    """Yield what was audited, the event that showed most, where, and how to see it again."""
+    from dpaudit.report.text.command import reproduce_command, reproduce_notes
+    from dpaudit.report.text.headline import decisive
+    from dpaudit.report.text.phrases import claim_words, shortened
+    from dpaudit.report.text.second_look import second_text
+
+    parameters = ", ".join(f"{name}={value}" for name, value in evidence.target.parameters.items())
+    yield "target", shortened(evidence.target.name + (f" ({parameters})" if parameters else ""), _LONGEST)
+    if evidence.claimed is not None:
+        yield "claim", f"{claim_words(evidence.claimed)}; neighbours: {evidence.relation}"
+    bound = decisive(evidence)
+    if bound.event is not None and bound.counts is not None:
+        label = "event"
+        for side, hits in ((0, bound.counts.toward0), (1, bound.counts.toward1)):
+            if bound.event.toward(side):
+                yield label, f"for side {side}: {shortened(bound.event.describe(side), _LONGEST)}"
+                seen = (f"{hits[own]} of {bound.counts.runs[own]} runs of side {own}" for own in (0, 1))
+                yield "", f"seen in {' and in '.join(seen)}"
+                label = ""
+    for line in _pressing(evidence):
+        label, _, text = line.partition(": ")
+        yield label[:_LABEL], text
+    if bound.pair is not None:
+        pair, number = evidence.pairs[bound.pair], f"{bound.pair + 1} of {len(evidence.pairs)}"
+        shown = f": {pair.shown0} and {pair.shown1}" if pair.origin == "mechanism" else ", as the test gives it"
+        yield "pair", shortened(number + shown, _LONGEST)
+    second = second_text(evidence)
+    if second is not None:
+        yield "second look", second
+    command = reproduce_command(evidence) if named else None
+    if command is not None:
+        yield "replay", command
+        for note in reproduce_notes(evidence):
+            yield "", note
+
+
+def _pressing(evidence: Evidence) -> list[str]:
+    from dpaudit.report.text.findings import pressing_lines
+
+    return [_plain(line) for line in pressing_lines(evidence)]
+
+
+def _doubt(evidence: Evidence) -> str:
+    """What a bound above the claim is worth that is no violation; empty where there is none."""
+    from dpaudit.report.text.second_look import doubt_sentence
+
+    return _plain(doubt_sentence(evidence))
+
+
+def _can_be_named(target: Any) -> bool:
+    """Whether the command line can load the target."""
+    from dpaudit.loading.named import load
+
+    return load(target).reference is not None
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Tell what tests that have passed do not say: bounds above a claim, and what stands beside a verdict."""
+    titles = {
+        _UNCONFIRMED: "bounds above the claim that are no violation",
+        _BESIDE: "found beside the verdict",
+    }
+    reports = [report for found in terminalreporter.stats.values() for report in found]
+    for key, title in titles.items():
+        told = [
+            (report.nodeid, text)
+            for report in reports
+            if getattr(report, "when", None) == "call"
+            for name, text in report.user_properties
+            if name == key
+        ]
+        if told:
+            terminalreporter.section(f"dpaudit: {title}")
+            for test, text in dict.fromkeys(told):
+                terminalreporter.line(f"{test}: {text}")
+
+
+# --- where pytest finds it --------------------------------------------------------------------------------
+
+
+_AUDITOR = pytest.StashKey[Auditor]()
+
+
+def _auditor(item: pytest.Item) -> Auditor:
+    """The auditor of a test: one, for its markers and its fixture."""
+    return item.stash.setdefault(_AUDITOR, Auditor(item))
+
+
+@pytest.fixture
+def dp_audit(request: pytest.FixtureRequest) -> Auditor:
+    """Audit mechanisms: to call it with a target, a claim and pairs fails the test unless the claim is kept."""
+    return _auditor(request.node)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """Carry out the audits of the test's markers, before its body."""
+    for mark in item.iter_markers("dp_audit"):
+        if len(mark.args) + ("target" in mark.kwargs) != 1:
+            pytest.fail(
+                "the marker dp_audit is given one target, and the rest by name: claim=…, pairs=…", pytrace=False
+            )
+        _auditor(item)(*mark.args, **mark.kwargs)

@@ -1,0 +1,308 @@
+"""What does the process of one target do? It loads the target, runs it, and says what came of it.
+
+A target is somebody else's code: it may hang, crash, print or leak, so each has a process of its own. The request
+comes from the gate, and the report goes back to it, as `dpaudit.processes.process` says. `carry_out` alone is the work
+without a process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import inspect
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+import msgspec
+
+from dpaudit.errors import UsageError
+from dpaudit.processes.process import FORKED, received, refuse_forks, took_too_much
+
+LARGE = "it took more memory than memory_limit allows, and was ended: it leaks, or needs a higher one"
+_SITE = ("site-packages", "dist-packages")
+_LISTED = (".py", ".so", ".pyd")
+
+
+class Frozen(msgspec.Struct, frozen=True):
+    """An event that is known beforehand, to be counted on fresh runs; ``event`` as in evidence, as JSON values."""
+
+    event: dict[str, Any]
+    digests: tuple[str, str]
+    runs: int
+
+
+class Request(msgspec.Struct, frozen=True):
+    """What the process of a target is asked for; everything that its report depends on, but for the code itself."""
+
+    target: str
+    root: str
+    parameters: dict[str, Any]
+    claim: str | None
+    relation: str | None
+    pairs: list[Any] | None
+    files: list[str]
+    runs: int
+    seed: int
+    confidence: float
+    floating_point: str
+    learn: str | None
+    sequential: bool
+    prove: bool
+    length: int | None
+    domain: str | list[Any] | None
+    frozen: Frozen | None = None
+    false_alarm: float = 1e-3
+    types: str = "count"
+
+
+class Report(msgspec.Struct, frozen=True):
+    """What came of a request.
+
+    Attributes:
+        evidence: the document of the evidence, or None.
+        error: why there is none, as a sentence.
+        unproved: why there is no proof although one was asked for.
+        counts: of the frozen event, as in evidence; None where it was not asked for or its pair is another one.
+        location: file and line of the mechanism.
+        opaque: whether the randomness is the function's own.
+        files: SHA-256 of every file of the project that it depends on, by path.
+        folders: what the folders with these files hold, by path: a new file may hide an old one.
+        seconds: how long it took.
+    """
+
+    evidence: dict[str, Any] | None = None
+    error: str | None = None
+    unproved: str | None = None
+    counts: dict[str, Any] | None = None
+    location: tuple[str, int] | None = None
+    opaque: bool = False
+    files: dict[str, str] = {}
+    folders: dict[str, str] = {}
+    seconds: float = 0.0
+
+
+def carry_out(request: Request) -> Report:
+    """Audit or prove the target of a request, in this process; an error becomes part of the report."""
+    clock = time.perf_counter()
+    try:
+        report = _carried_out(request)
+    except UsageError as error:
+        report = Report(error=str(error), location=file_named(request))
+    return msgspec.structs.replace(report, seconds=time.perf_counter() - clock)
+
+
+def _carried_out(request: Request) -> Report:
+    from dpaudit.loading.named import load
+
+    mechanism = load(request.target)
+    parameters = mechanism.parameters_with(request.parameters)
+    if request.claim is None and mechanism.claim_for(parameters) is None:
+        raise UsageError(f'{mechanism.name} claims nothing, and a gate holds claims: give claim = "epsilon=…"')
+    pairs = _pairs(request, mechanism.relation_for(parameters))
+    evidence, unproved = _found(request, mechanism, pairs)
+    return Report(
+        evidence=evidence.with_files(request.files or ()).document(),
+        unproved=unproved,
+        counts=None if request.frozen is None else _counted(request, request.frozen, mechanism, pairs),
+        location=location_of(mechanism.function, Path(request.root)) or file_named(request),
+        opaque=mechanism.own_randomness or not evidence.reproducible,
+    )
+
+
+def _pairs(request: Request, own_relation: str | None) -> list[tuple[Any, Any]] | None:
+    if request.files:
+        from dpaudit.neighbours.inferred import neighbouring
+        from dpaudit.neighbours.pair_files import read_pairs
+
+        files = [Path(request.root) / file for file in request.files]
+        return read_pairs(files, neighbouring(request.relation or own_relation))
+    return None if request.pairs is None else [(pair[0], pair[1]) for pair in request.pairs]
+
+
+def _found(request: Request, mechanism: Any, pairs: list[tuple[Any, Any]] | None) -> tuple[Any, str | None]:
+    """The evidence, and why there is no proof where one was asked for and the program cannot be read."""
+    from dpaudit.auditing.audit import audit
+
+    common: dict[str, Any] = {
+        "parameters": request.parameters,
+        "claim": request.claim,
+        "relation": request.relation,
+        "runs": request.runs,
+        "confidence": request.confidence,
+        "false_alarm": request.false_alarm,
+        "seed": request.seed,
+    }
+    unproved = None
+    if request.prove:
+        from dpaudit.verify.prove_and_audit import prove
+
+        try:
+            return prove(mechanism, length=request.length, domain=request.domain, **common), None
+        except UsageError as error:
+            unproved = str(error)
+    evidence = audit(
+        mechanism,
+        pairs=pairs,
+        floating_point=request.floating_point,
+        learn=request.learn,
+        sequential=request.sequential,
+        types=request.types,
+        **common,
+    )
+    return evidence, unproved
+
+
+def _counted(
+    request: Request, frozen: Frozen, mechanism: Any, pairs: list[tuple[Any, Any]] | None
+) -> dict[str, Any] | None:
+    """Count the baseline's event on fresh runs of the pair that it was measured on.
+
+    None where that pair is audited no more, or types count otherwise: then no output could be in the event.
+    """
+    from dpaudit.auditing.pair import measure_event
+    from dpaudit.auditing.request import ask
+    from dpaudit.evidence.event import Event, types_agree
+    from dpaudit.sampling.blocks import Purpose
+
+    question = ask(
+        mechanism,
+        request.parameters,
+        request.claim,
+        pairs,
+        request.relation,
+        request.confidence,
+        request.seed,
+        1,
+        types=request.types,
+    )
+    same = [
+        index for index, record in enumerate(question.records) if (record.digest0, record.digest1) == frozen.digests
+    ]
+    event = msgspec.convert(frozen.event, Event, strict=False)
+    if not same or not types_agree([event], request.types):
+        return None
+    counts = measure_event(question, same[0], event, frozen.runs, Purpose.BASELINE)
+    found: dict[str, Any] = msgspec.to_builtins(counts)
+    return found
+
+
+def location_of(function: Callable[..., Any], root: Path) -> tuple[str, int] | None:
+    """Return where a function is defined, as a file below ``root`` and the line of its ``def``; None elsewhere."""
+    found: Any = inspect.unwrap(function)
+    while hasattr(found, "func"):  # a partial
+        found = inspect.unwrap(found.func)
+    try:
+        if not (inspect.isroutine(found) or inspect.isclass(found)):
+            found = type(found)
+        file = Path(inspect.getsourcefile(found) or "").resolve()
+        lines, first = inspect.getsourcelines(found)
+    except (OSError, TypeError, SyntaxError):
+        return None
+    if not file.is_relative_to(root.resolve()):
+        return None
+    starts = ("def ", "async def ", "class ")
+    after = next((index for index, line in enumerate(lines) if line.lstrip().startswith(starts)), 0)
+    return file.relative_to(root.resolve()).as_posix(), first + after
+
+
+def file_named(request: Request) -> tuple[str, int] | None:
+    """The first line of the file that a target names, where nothing more is known."""
+    place, _, _ = request.target.rpartition(":")
+    file, root = (Path(request.root) / place).resolve(), Path(request.root).resolve()
+    if not place.endswith(".py") or not file.is_file() or not file.is_relative_to(root):
+        return None
+    return file.relative_to(root).as_posix(), 1
+
+
+# --- the process ------------------------------------------------------------------------------------------
+
+
+class _Opened:
+    """Notes every file that is opened to be read, from the first moment on."""
+
+    def __init__(self) -> None:
+        self.paths: set[str] = set()
+        sys.addaudithook(self._hear)
+
+    def _hear(self, event: str, details: tuple[Any, ...]) -> None:
+        if event != "open":
+            return
+        with contextlib.suppress(Exception):
+            path, mode, flags = details
+            written = any(letter in mode for letter in "wax+") if mode else bool(flags & (os.O_WRONLY | os.O_RDWR))
+            if not written and isinstance(path, str | bytes | os.PathLike):
+                self.paths.add(os.path.abspath(os.fsdecode(path)))
+
+
+def depended_on(opened: set[str], root: Path, began: float) -> tuple[dict[str, str], dict[str, str]] | None:
+    """Return digests of the project's files that this process used, and of what their folders hold.
+
+    Of the project is what lies below ``root``, and every module that no installed distribution brought. None where
+    one of the files changed after ``began`` (seconds of the epoch): nobody knows which version was used.
+    """
+    modules = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
+    paths = {Path(file).resolve() for file in modules if isinstance(file, str) and not _installed(Path(file))}
+    paths |= {path for file in opened if (path := Path(file).resolve()).is_relative_to(root)}
+    own = Path(__file__).resolve().parents[1]
+    files, folders = {}, {root}
+    for path in sorted(paths):
+        if _installed(path) or path.is_relative_to(own) or _hidden(path, root) or not path.is_file():
+            continue
+        if path.stat().st_mtime > began:
+            return None
+        files[str(path)] = hashlib.sha256(path.read_bytes()).hexdigest()
+        folders.add(path.parent)
+    return files, {str(folder): listing(folder) for folder in sorted(folders)}
+
+
+def listing(folder: Path) -> str:
+    """Return a digest of the names of all modules and packages in a folder."""
+    names = [
+        entry.name
+        for entry in folder.iterdir()
+        if entry.name.endswith(_LISTED) or (entry.is_dir() and (entry / "__init__.py").is_file())
+    ]
+    return hashlib.sha256("\0".join(sorted(names)).encode()).hexdigest()
+
+
+def _installed(path: Path) -> bool:
+    """Whether a file belongs to an installed distribution or to Python itself; their versions are known."""
+    if any(part in _SITE for part in path.parts):
+        return True
+    library = Path(os.__file__).resolve().parent
+    return path.resolve().is_relative_to(library)
+
+
+def _hidden(path: Path, root: Path) -> bool:
+    parts = path.relative_to(root).parts if path.is_relative_to(root) else ()
+    return any(part == "__pycache__" or part in (".dpaudit", ".git") for part in parts)
+
+
+def main() -> NoReturn:
+    """Read a request from standard input and hand over the report."""
+    began = time.time()
+    opened = _Opened()
+    asked, answering = received()
+    request = msgspec.convert(asked, Request)
+
+    def finish(report: Report) -> NoReturn:
+        answering.hand_over(msgspec.to_builtins(report))
+
+    refuse_forks(answering, msgspec.to_builtins(Report(error=FORKED, location=file_named(request))))
+    root = Path(request.root).resolve()
+    try:
+        report = carry_out(request)
+        used = depended_on(opened.paths, root, began)
+        if used is not None:
+            report = msgspec.structs.replace(report, files=used[0], folders=used[1])
+    except BaseException as error:  # whatever a target raises, also what is meant to end the process
+        report = Report(error=f"{type(error).__name__}: {error}", location=file_named(request))
+    finish(Report(error=LARGE, location=file_named(request)) if took_too_much() else report)
+
+
+if __name__ == "__main__":
+    main()

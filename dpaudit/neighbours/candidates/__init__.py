@@ -1,0 +1,1 @@
+"""Which neighbours of somebody's data are the most likely to give a release away?"""

@@ -1,0 +1,174 @@
+"""Which neighbours of somebody's data are the most likely to give a release away?
+
+Nobody knows the worst pair of a release that they did not write. These are the pairs on which releases commonly go
+wrong: an extreme record more or less, a far outlier, an odd value of the column's own type, a person twice, almost
+nothing left, all records the same, another order beside a change; over a declared domain, all tiny datasets too. Every
+candidate is a pair of neighbours; none is built before it is asked for.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dpaudit.errors import UsageError
+from dpaudit.neighbours.candidates.changes import Changes
+from dpaudit.neighbours.candidates.exhaustive import tiny_pairs
+from dpaudit.neighbours.candidates.lazy_pair import Candidate
+from dpaudit.neighbours.candidates.queries import answer_candidates
+from dpaudit.neighbours.candidates.shrink import smaller
+from dpaudit.neighbours.dataset import Listed, Mapped, Single, dataset_of
+from dpaudit.neighbours.domain import blank, column_domains, outside, pattern_of
+from dpaudit.neighbours.records import Dataset
+from dpaudit.neighbours.relation import Relation, parse_relation
+
+__all__ = ["KINDS", "Candidate", "candidates", "outside_domain", "smaller"]
+
+_LISTED = 500  # tiny datasets that are listed, of which some are tried
+KINDS = ("extreme", "outlier", "odd value", "copy", "removal", "order", "base", "tiny")
+
+
+def candidates(
+    data: Any,
+    relation: Relation | str,
+    *,
+    domain: Any = None,
+    beyond_domain: bool = False,
+    seed: int = 0,
+    limit: int = 500,
+) -> list[Candidate]:
+    """Return pairs of neighbours of the data, the likely worst first; see `chosen`, which also counts the others."""
+    return chosen(data, relation, domain=domain, beyond_domain=beyond_domain, seed=seed, limit=limit)[0]
+
+
+def chosen(
+    data: Any,
+    relation: Relation | str,
+    *,
+    domain: Any = None,
+    beyond_domain: bool = False,
+    seed: int = 0,
+    limit: int = 500,
+) -> tuple[list[Candidate], int]:
+    """Return pairs of neighbours of the data, the likely worst first, and how many more were left out.
+
+    Args:
+        data: what a release is given: records in a list, an array, a frame or a mapping; answers under "queries". None
+            leaves the domain alone, over which datasets are lists.
+        relation: which datasets are neighbours.
+        domain: what records may hold: (low, high), a list of values, or a dict of these by columns. A record of the
+            data outside it takes no part in any change.
+        beyond_domain: whether records outside the declared domain are tried too.
+        seed: of the sample of records, where there are more than can be tried.
+        limit: how many candidates there are at most; every kind keeps its share, and one of each sort comes first.
+
+    Raises:
+        UsageError: for data that the relation cannot have, and a domain that the data cannot have.
+    """
+    relation = parse_relation(relation)
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+        raise UsageError(f"the limit of candidates is a whole number, 1 or more, not {limit!r}")
+    listed = limit if relation.person is not None else max(limit, _LISTED)  # people take long to list
+    if relation.kind == "declared":
+        raise UsageError(
+            "no neighbours follow from the relation 'declared'; give pairs, or a relation that says what may change"
+        )
+    if relation.kind == "queries":
+        found = [] if data is None else answer_candidates(data, relation, domain=None if beyond_domain else domain)
+        return _limited([*found, *_tiny(data, relation, domain, listed)], limit)
+    dataset = blank(domain) if data is None else _read(data, domain)
+    if isinstance(dataset, Single) and (relation.kind != "replace" or relation.person is not None):
+        raise UsageError(
+            f"the relation {str(relation)!r} needs records, and {_article(data)} holds none; give a list, an array, "
+            "a frame or a mapping, or the relation 'replace' for one value"
+        )
+    domains = column_domains(domain, dataset)
+    usable = np.ones(dataset.size, dtype=bool) if beyond_domain else ~outside(dataset, domains)
+    changes = Changes(dataset, relation, domains, usable, beyond_domain, np.random.default_rng(seed))
+    found = [*_possible(changes.found(limit), dataset, relation), *_tiny(data, relation, domain, listed)]
+    if not found:
+        raise UsageError(
+            f"no neighbour of this {type(data).__name__} can be made under {str(relation)!r}: it holds nothing that "
+            "could change within its type and domain; declare a wider domain, or give pairs"
+        )
+    return _limited(found, limit)
+
+
+def _tiny(data: Any, relation: Relation, domain: Any, limit: int) -> list[Candidate]:
+    """All tiny pairs over a declared domain; none beside data that are one value, or a set, or hold no record."""
+    if data is None or (domain is not None and isinstance(data, list) and not data):
+        return tiny_pairs(domain, relation, limit=limit)
+    if domain is None or isinstance(data, set | frozenset):
+        return []
+    if relation.kind == "queries":
+        return tiny_pairs(domain, relation, limit=limit) if isinstance(data, list) else []
+    dataset = dataset_of(data)
+    known = dataset.size or not isinstance(dataset, Listed | Mapped)
+    return tiny_pairs(domain, relation, limit=limit, like=data) if known and not isinstance(dataset, Single) else []
+
+
+def outside_domain(data: Any, domain: Any) -> int:
+    """Return how many records of the data lie outside a declared domain; raises `UsageError` as `candidates`."""
+    dataset = _read(data, domain)
+    return int(outside(dataset, column_domains(domain, dataset)).sum())
+
+
+def _read(data: Any, domain: Any) -> Dataset:
+    """Read the data; where a list holds no record, the domain says what one looks like."""
+    dataset = dataset_of(data)
+    if dataset.size or not isinstance(dataset, Listed | Mapped):
+        return dataset
+    if domain is None:
+        raise UsageError(
+            "the data hold no record, and nothing says what one looks like; give data with a record, "
+            "or a domain: {'age': (0, 120)}, or (0, 1)"
+        )
+    return dataset_of(data, pattern=pattern_of(domain))
+
+
+def _possible(found: Iterable[Candidate], dataset: Dataset, relation: Relation) -> list[Candidate]:
+    """All of them, but for data in which equal records, or a dataset of another size, cannot be."""
+    if isinstance(dataset.data, set | frozenset):
+        return [one for one in found if relation.accepts(*one.pair())]
+    if isinstance(dataset, Single):
+        return [one for one in found if one.kind in ("extreme", "outlier", "odd value")]
+    return list(found)
+
+
+def _article(data: Any) -> str:
+    name = type(data).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
+
+
+def _limited(found: list[Candidate], limit: int) -> tuple[list[Candidate], int]:
+    """Keep at most ``limit`` candidates: of every kind the first of each sort, one kind after the other in turn."""
+    by_kind = {kind: _spread([one for one in found if one.kind == kind]) for kind in KINDS}
+    turns = itertools.zip_longest(*by_kind.values())
+    kept = set(map(id, itertools.islice((one for turn in turns for one in turn if one is not None), limit)))
+    told = _told_apart([one for kind in by_kind.values() for one in kind if id(one) in kept])
+    return told, len(found) - len(told)
+
+
+def _spread(found: list[Candidate]) -> list[Candidate]:
+    """The first of each sort, then the second of each, and so on: what is left out is never a whole sort."""
+    turns: Counter[str] = Counter()
+    placed = []
+    for one in found:
+        turns[one.sort] += 1
+        placed.append((turns[one.sort], one))
+    return [one for _, one in sorted(placed, key=lambda each: each[0])]
+
+
+def _told_apart(found: list[Candidate]) -> list[Candidate]:
+    """Number those that have one name, as where two columns have."""
+    names: Counter[str] = Counter()
+    apart = []
+    for one in found:
+        names[one.name] += 1
+        apart.append(one if names[one.name] == 1 else replace(one, name=f"{one.name} ({names[one.name]})"))
+    return apart

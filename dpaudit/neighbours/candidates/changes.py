@@ -1,0 +1,417 @@
+"""Which changes of somebody's records make neighbours under add-remove and replace?"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpaudit.neighbours.candidates.edge_values import EXTREME, Hostile, hostile, seen_in
+from dpaudit.neighbours.candidates.lazy_pair import Candidate, Side, made_of
+from dpaudit.neighbours.digest import digest
+from dpaudit.neighbours.domain import Allowed, Range, Values
+from dpaudit.neighbours.persons import People, Places
+from dpaudit.neighbours.records import Dataset, Made, Sort, is_missing
+from dpaudit.neighbours.relation import Relation
+
+_MANY_RECORDS = 100  # of a person who gives more than anybody
+_SEEN = 10  # so many times more records are read for different values as are wanted
+_WIDE = 40  # columns that are varied one by one, where there are more
+_EQUAL_RECORDS = (1, 2, 10)  # in the made datasets that a change happens in
+_FIRST_RECORDS = (1, 2, 3, 4, 5, 8, 10, 15, 20, 30, 50, 100)  # of the data, that a change happens in
+_HALF = 5
+_ODD_FIRST = ("NaN", "missing", "inf", "new category", "-inf", "empty text", "long text")
+_ODD_LAST = ("0", "1", "-1", str(2**53 + 1), "-0.0", "0.0", "denormal", "odd text")
+_COPIES = 60  # of extreme records in the place of each other
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """A record to try: values by columns, what they are in words, and which way they lean (see `Hostile`)."""
+
+    kind: str
+    words: str
+    fields: Mapping[int, Any]
+    column: int
+    lean: int
+    level: str
+
+
+class Changes:
+    """The candidates of one dataset under one relation, add-remove or replace."""
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        relation: Relation,
+        domains: Mapping[int, Allowed],
+        usable: np.ndarray[Any, Any],
+        beyond: bool,
+        rng: np.random.Generator,
+    ) -> None:
+        self.dataset, self.relation, self.rng = dataset, relation, rng
+        self.steps = relation.group
+        person = None if relation.person is None else dataset.numbered(relation.person)
+        self.people = People(dataset, person, usable)
+        self.unit = "record" if person is None else "person"
+        self.domains = domains
+        self.allowed_names = domains.get(-1 if person is None else person) if not beyond else None
+        columns = [number for number in range(len(dataset.columns)) if number != person]
+        if len(columns) > _WIDE:
+            columns = sorted(rng.choice(columns, _WIDE, replace=False).tolist())
+        self.seen = {number: seen_in(dataset, number, self.people.usable, self.steps) for number in columns}
+        self.values = {
+            number: hostile(dataset, number, self.seen[number], domains.get(number), beyond=beyond)
+            for number in columns
+        }
+        self.spreads: dict[int, list[Any]] = {}
+        self.typical = self._typical()
+        self.plain = (
+            {}
+            if self.typical is not None
+            else {number: self.values[number][0].value for number in domains if self.values.get(number)}
+        )
+        self.tries = list(self._tries())
+
+    def found(self, limit: int) -> Iterator[Candidate]:
+        """Yield candidates, those of each kind best first, and at most ``limit`` removals."""
+        if self.relation.kind == "add-remove":
+            yield from self._added()
+            yield from self._removed(limit)
+        else:
+            yield from self._replaced()
+        yield from self._among_the_first()
+        yield from self._made()
+
+    # --- what is tried ---
+
+    def _typical(self) -> int | None:
+        """The place of a record to start from: one without missing values, where one comes early."""
+        places = np.flatnonzero(self.people.usable)[:100].tolist()
+        whole = (
+            place
+            for place in places
+            if not any(is_missing(self.dataset.value(place, number)) for number in self.values)
+        )
+        return next(whole, places[0] if places else None)
+
+    def _tries(self) -> Iterator[Try]:
+        """Yield records to try, level by level: with all columns at the level, then with one column alone."""
+        levels = dict.fromkeys(value.level for values in self.values.values() for value in values)
+        for level in sorted(levels, key=_rank):
+            takers = {
+                number: value for number, values in self.values.items() for value in values if value.level == level
+            }
+            first, example = next(iter(takers.items()))
+            if len(takers) > 1:
+                fields = {number: value.value for number, value in takers.items()}
+                yield Try(
+                    example.kind, _together(takers, len(self.values)), self.plain | fields, first, example.lean, level
+                )
+            for number, value in takers.items():
+                words = f"{self.dataset.columns[number].title} {value.words}"
+                yield Try(value.kind, words, self.plain | {number: value.value}, number, value.lean, level)
+
+    def _notable(self) -> list[tuple[int, ...]]:
+        """Places of the extreme records of all columns, as many as the group has; of a typical one, and of the last."""
+        found = [places for seen in self.seen.values() for places in seen.groups]
+        last = np.flatnonzero(self.people.usable)[-1:].tolist()
+        return list(dict.fromkeys([*found, *((place,) for place in [self.typical, *last] if place is not None)]))
+
+    # --- records that join ---
+
+    def _added(self) -> Iterator[Candidate]:
+        times = "" if self.steps == 1 else f", {self.steps} times"
+        for one in self.tries:
+            for many in (1,) if self.people.column is None else (1, _MANY_RECORDS):
+                records = self._newcomers([Made(self.typical, one.fields)] * many)
+                if not records:
+                    continue
+                of_many = "" if many == 1 else f" with {many} records"
+                name = f"{self.unit} added{of_many}{times}: {one.words}"
+                yield self._pair(name, one.kind, Side(added=records), f"{one.level}{of_many}")
+                different = self._different(one, many)
+                if different:
+                    name = f"{self.unit} added with {many} different records{times}: {one.words}"
+                    yield self._pair(name, one.kind, Side(added=self._newcomers(different)), f"{one.level} different")
+                if one.kind == EXTREME and many == 1 and self.dataset.size:
+                    name = f"{self.unit} added before all others{times}: {one.words}"
+                    yield self._pair(name, "order", Side(added=records, order="first"), one.level)
+        for places in self._notable():
+            own = self.people.of(places[0])
+            records = self._newcomers([Made(place) for place in own])
+            if records:
+                yield self._pair(f"a copy of {self.people.words([own])} added{times}", "copy", Side(added=records))
+
+    def _newcomers(self, records: Sequence[Made]) -> tuple[Made, ...]:
+        """These records once for each step, each time of a new person; none where there are no names left."""
+        names = self.people.new(self.steps, self.allowed_names)
+        return tuple(self._of(made, name) for name in names for made in records) if len(names) == self.steps else ()
+
+    def _different(self, one: Try, many: int) -> list[Made]:
+        """So many records that are alike in what is tried, and differ in all else: a release may drop duplicates."""
+        if many == 1:
+            return []
+        tried = {number: value for number, value in one.fields.items() if self.plain.get(number, one) is not value}
+        axes = {number: self._spread(number, many) for number in self.values if number not in tried}
+        axes = {number: values for number, values in axes.items() if len(values) > 1}
+        if not axes:
+            return []
+        return [
+            Made(self.typical, {**one.fields, **{number: axis[i % len(axis)] for number, axis in axes.items()}})
+            for i in range(many)
+        ]
+
+    def _spread(self, number: int, many: int) -> list[Any]:
+        """Values of a column that differ: over its declared domain, else as the data have them."""
+        if number not in self.spreads:
+            allowed, column = self.domains.get(number), self.dataset.columns[number]
+            if isinstance(allowed, Values):
+                found = [column.cast(value) for value in allowed.values[:many] if value is not None]
+            elif isinstance(allowed, Range) and column.sort.numeric:
+                low, span = allowed.low, allowed.high - allowed.low
+                points = [low + span * i / (many - 1) for i in range(many)]
+                found = [column.cast(int(point) if column.sort is Sort.WHOLE else point) for point in points]
+            else:
+                places = np.flatnonzero(self.people.usable)[: _SEEN * many].tolist()
+                found = [self.dataset.value(place, number) for place in places]
+            unique = {repr(value): value for value in found if not is_missing(value)}
+            self.spreads[number] = list(unique.values())[:many]
+        return self.spreads[number]
+
+    def _of(self, made: Made, name: Any) -> Made:
+        return made if self.people.column is None else Made(made.like, {**made.fields, self.people.column: name})
+
+    # --- records that leave ---
+
+    def _removed(self, limit: int) -> Iterator[Candidate]:
+        seen = set()
+        notable = self._notable()
+        for number, places in enumerate([*notable, *((place,) for place in self.people.sample(limit, self.rng))]):
+            people = self.people.together(places, self.steps)
+            dropped = tuple(place for own in people for place in own)
+            if dropped in seen:
+                continue
+            seen.add(dropped)
+            words = self.people.words(people)
+            yield self._pair(f"{words} removed", "removal", Side(dropped=dropped))
+            if number < len(notable) and self.dataset.size > 2:
+                name = f"{words} removed, and the others in reverse"
+                yield self._pair(name, "order", Side(dropped=dropped, order="reversed"), "reversed")
+
+    # --- records in the place of others ---
+
+    def _replaced(self) -> Iterator[Candidate]:
+        for one in self.tries:
+            people = self._giving_way(one)
+            if not people:
+                continue
+            put = tuple((place, Made(place, one.fields)) for own in people for place in own)
+            words = self.people.words(people)
+            yield self._pair(f"{words} replaced: {one.words}", one.kind, Side(put=put), one.level)
+            if one.kind != EXTREME:
+                continue
+            if self.dataset.size > 2:
+                name = f"{words} replaced, and all records in reverse: {one.words}"
+                yield self._pair(name, "order", Side(put=put, order="reversed"), one.level)
+            if self.people.column is not None:
+                more = tuple(Made(own[0], one.fields) for own in people for _ in range(_MANY_RECORDS - len(own)))
+                if more and all(self.people.named(own[0]) for own in people):
+                    name = f"{words} replaced by {_MANY_RECORDS} records: {one.words}"
+                    yield self._pair(name, one.kind, Side(put=put, added=more), f"{one.level} many")
+                different = self._different(one, _MANY_RECORDS)
+                if different and len(people) == 1 and self.people.named(people[0][0]):
+                    column = self.people.column
+                    own = self.dataset.value(people[0][0], column)
+                    records = tuple(Made(made.like, {**made.fields, column: own}) for made in different)
+                    name = f"{words} replaced by {_MANY_RECORDS} different records: {one.words}"
+                    yield self._pair(name, one.kind, Side(dropped=people[0], added=records), f"{one.level} different")
+            for other in self._opposites(one):
+                sides = [
+                    Side(put=tuple((place, Made(place, tried.fields)) for own in people for place in own))
+                    for tried in (other, one)
+                ]
+                name = f"{words}: {other.words}, replaced: {one.words}"
+                yield made_of(self.dataset, name, EXTREME, sides[0], sides[1], "opposites")
+        yield from itertools.islice(self._exchanged(), _COPIES)
+
+    def _giving_way(self, one: Try) -> list[Places]:
+        """Whose records are replaced: those at the other end of the column, or whoever differs at all."""
+        seen = self.seen[one.column]
+        away = seen.lows if one.lean > 0 else seen.highs if one.lean < 0 else seen.rare
+        typical = () if self.typical is None else (self.typical,)
+        for places in (away, seen.common, typical):
+            people = self.people.together(places, self.steps)
+            if any(self._differs(place, one.fields) for own in people for place in own):
+                return people
+        return []
+
+    def _opposites(self, one: Try) -> list[Try]:
+        """What leans the other way in the same columns, the first of its kind."""
+        if one.lean <= 0:
+            return []
+        found = [
+            other
+            for other in self.tries
+            if other.kind == EXTREME and other.lean == -one.lean and _apart(other.fields, one.fields)
+        ]
+        rank = [
+            other
+            for other in self.tries
+            if other.kind == EXTREME and other.lean == one.lean and other.fields.keys() == one.fields.keys()
+        ].index(one)
+        return found[rank : rank + 1] or found[:1]
+
+    def _exchanged(self) -> Iterator[Candidate]:
+        """Somebody replaced by a copy of somebody else."""
+        people = {own[0]: own for places in self._notable() for own in [self.people.of(places[0])]}
+        for own in people.values():
+            for other in people.values():
+                group = self.people.together(own, self.steps)
+                if all(self._held(one) == self._held(other) for one in group):
+                    continue
+                name = f"{self.people.words(group)} replaced by a copy of {self.people.words([other])}"
+                if self.people.column is None:
+                    put = tuple((place, Made(other[0])) for one in group for place in one)
+                    yield self._pair(name, "copy", Side(put=put))
+                    continue
+                column = self.people.column
+                if not all(self.people.named(one[0]) for one in group):
+                    continue
+                copies = tuple(
+                    Made(place, {column: self.dataset.value(one[0], column)}) for one in group for place in other
+                )
+                dropped = tuple(place for one in group for place in one)
+                yield self._pair(name, "copy", Side(dropped=dropped, added=copies))
+
+    def _held(self, places: Places) -> list[str]:
+        """What somebody's records hold, but for whose they are."""
+        columns = [number for number in range(len(self.dataset.columns)) if number != self.people.column]
+        return sorted(digest([self.dataset.value(place, number) for number in columns]) for place in places)
+
+    def _differs(self, place: int, fields: Mapping[int, Any]) -> bool:
+        return any(digest(value) != digest(self.dataset.value(place, number)) for number, value in fields.items())
+
+    def _unusual(self, fields: Mapping[int, Any]) -> bool:
+        """Whether a record with these values is another one than that which all are made like."""
+        if self.typical is not None:
+            return self._differs(self.typical, fields)
+        return _apart({n: self.plain.get(n, self.dataset.columns[n].plain) for n in fields}, fields)
+
+    # --- other datasets than the user's own: the first of their records, and made ones ---
+
+    def _among_the_first(self) -> Iterator[Candidate]:
+        """The first records of the data, with and without the last of them: thresholds lie at small counts."""
+        if self.people.column is not None or self.typical is None:
+            return
+        lean = next((one for one in self.tries if one.kind == EXTREME), None)
+        for size in _FIRST_RECORDS:
+            if size > self.dataset.size or size < self.steps or not self.people.usable[:size].all():
+                break
+            first, last = np.arange(size), tuple(range(size - self.steps, size))
+            whole = Side(own=first)
+            if self.relation.kind == "add-remove":
+                yield made_of(
+                    self.dataset,
+                    f"the first {_records(size)}, and without {self.people.words([(p,) for p in last])}",
+                    "base",
+                    whole,
+                    Side(own=first, dropped=last),
+                )
+            elif lean is not None and any(self._differs(place, lean.fields) for place in last):
+                put = tuple((place, Made(place, lean.fields)) for place in last)
+                words = self.people.words([(place,) for place in last])
+                yield made_of(
+                    self.dataset,
+                    f"the first {_records(size)}, and with {words} replaced: {lean.words}",
+                    "base",
+                    whole,
+                    Side(own=first, put=put),
+                )
+
+    def _made(self) -> Iterator[Candidate]:
+        """No record against one, and records that are all the same beside one that is not."""
+        if self.relation.kind == "add-remove":
+            for one in self.tries:
+                if one.kind == EXTREME:
+                    record = Made(self.typical, one.fields)
+                    yield from self._base(f"no record, or one: {one.words}", [], [record], sort=one.level)
+            for places in self._notable():
+                words = self.people.words([(places[0],)])
+                yield from self._base(f"no record, or a copy of {words} alone", [], [Made(places[0])], sort="copy")
+        for one in self.tries:
+            for other in self._opposites(one) if one.kind == EXTREME else []:
+                for low, high in ((other, one), (one, other)):
+                    yield from self._beside(low, high)
+        if self.relation.kind == "replace":
+            for one in self.tries:
+                if self._unusual(one.fields):
+                    record0, record1 = Made(self.typical, self.plain), Made(self.typical, one.fields)
+                    name = f"one record alone, and replaced: {one.words}"
+                    yield from self._base(name, [], [record1], [record0], one.level)
+        else:
+            for one in self.tries:
+                if one.kind != EXTREME:
+                    record = Made(self.typical, one.fields)
+                    yield from self._base(f"no record, or one: {one.words}", [], [record], sort=one.level)
+
+    def _beside(self, low: Try, high: Try) -> Iterator[Candidate]:
+        """Equal records at one end, and one at the other end that joins them or takes the place of one."""
+        record0, record1 = Made(self.typical, low.fields), Made(self.typical, high.fields)
+        replace = self.relation.kind == "replace"
+        for size in _EQUAL_RECORDS:
+            if replace and size < self.steps:
+                continue
+            what = "one of them replaced" if replace else "one more"
+            name = f"{_records(size)}: {low.words}; {what}: {high.words}"
+            rest = [record0] * (size - self.steps if replace else size)
+            yield from self._base(name, rest, [record1], [record0] if replace else [], f"equal {size}")
+        name = f"{_HALF} records: {low.words}; {_HALF} records: {high.words}; one more of the latter"
+        yield from self._base(
+            name + (", or of the former" if replace else ""),
+            [record0] * _HALF + [record1] * _HALF,
+            [record1],
+            [record0] if replace else [],
+            "half",
+        )
+
+    def _base(
+        self, name: str, base: Sequence[Made], more: Sequence[Made], instead: Sequence[Made] = (), sort: str = ""
+    ) -> Iterator[Candidate]:
+        """Made datasets: the base with other records, and with further ones in their place, once for each step."""
+        names = self.people.new(len(base) + self.steps, self.allowed_names)
+        if len(names) < len(base) + self.steps:
+            return
+        common = [self._of(made, name) for made, name in zip(base, names, strict=False)]
+        sides = [
+            Side(own=(), added=(*common, *(self._of(made, name) for name in names[len(base) :] for made in changing)))
+            for changing in (instead, more)
+        ]
+        yield made_of(self.dataset, name, "base", sides[0], sides[1], sort)
+
+    def _pair(self, name: str, kind: str, side: Side, sort: str = "") -> Candidate:
+        return made_of(self.dataset, name, kind, Side(), side, sort)
+
+
+def _rank(level: str) -> int:
+    """Ends of domains and data first, and of odd values those first that releases go wrong on most."""
+    return _ODD_FIRST.index(level) if level in _ODD_FIRST else len(_ODD_FIRST) if level in _ODD_LAST else -1
+
+
+def _together(takers: Mapping[int, Hostile], columns: int) -> str:
+    """What several columns are at once."""
+    titles = "all columns" if len(takers) == columns else f"{len(takers)} columns"
+    words = {value.words.replace(" its ", " their ") for value in takers.values()}
+    return f"{titles} {words.pop()}" if len(words) == 1 else f"{titles} at their {next(iter(takers.values())).level}"
+
+
+def _apart(fields0: Mapping[int, Any], fields1: Mapping[int, Any]) -> bool:
+    """Whether two records have other values in the same columns."""
+    return fields0.keys() == fields1.keys() and any(digest(fields0[n]) != digest(fields1[n]) for n in fields0)
+
+
+def _records(size: int) -> str:
+    return "1 record" if size == 1 else f"{size} records"

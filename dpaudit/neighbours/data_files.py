@@ -1,0 +1,96 @@
+"""How is a dataset read from a file?
+
+CSV and Parquet become a pandas frame, ``.npy`` an array, JSON what it says. The first line of a CSV file names the
+columns, unless it is all numbers.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+from dpaudit.errors import UsageError
+from dpaudit.evidence.canonical_json import read_text, refuse_device
+
+FORMS = "a .csv, .parquet, .npy or .json file"
+
+
+def read_dataset(path: str | Path) -> Any:
+    """Return the dataset in a file, by the end of its name.
+
+    Raises:
+        UsageError: for a file that cannot be read, and for a form that is not known.
+    """
+    readers = {".csv": _csv, ".parquet": _parquet, ".npy": _array, ".json": _json}
+    suffix = Path(path).suffix.lower()
+    if suffix not in readers:
+        raise UsageError(f"cannot tell how to read the dataset '{path}'; give {FORMS}")
+    try:
+        refuse_device(path)
+        if stat.S_ISFIFO(os.stat(path).st_mode):
+            raise OSError(errno.EINVAL, "it is a pipe, and no file")
+        return readers[suffix](path)
+    except UsageError:
+        raise
+    except MemoryError:
+        raise UsageError(
+            f"cannot read the dataset '{path}': it says that it holds more than there is memory for; give fewer records"
+        ) from None
+    except OSError as error:
+        raise UsageError(f"cannot read the dataset '{path}': {error.strerror or error}; give {FORMS}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"cannot read the dataset '{path}': it is not text in UTF-8; give {FORMS}") from None
+    except Exception as error:  # what a reader says of a broken file is of any kind
+        raise UsageError(f"cannot read the dataset '{path}': {error}") from None
+
+
+def _csv(path: str | Path) -> Any:
+    try:
+        import pandas
+    except ImportError:
+        raise UsageError(f"reading '{path}' needs pandas: install it, or give the data as JSON") from None
+    with open(path, "rb") as file:
+        if any(b"\0" in part for part in iter(lambda: file.read(2**20), b"")):
+            raise ValueError("it holds zero bytes, so that it is no text in UTF-8")
+    first = pandas.read_csv(path, header=None, nrows=1)
+    headless = all(kind.kind in "biuf" for kind in first.dtypes)
+    return pandas.read_csv(path, header=None if headless else "infer")
+
+
+def _parquet(path: str | Path) -> Any:
+    try:
+        import pandas
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise UsageError(f"reading '{path}' needs pyarrow: pip install 'dpaudit[data]', or give a CSV file") from None
+    frame = pandas.read_parquet(path, engine="pyarrow")
+    if not len(frame.columns):
+        raise ValueError("it holds no columns")
+    return frame
+
+
+def _array(path: str | Path) -> Any:
+    from numpy.lib import format as npy
+
+    with open(path, "rb") as file:
+        try:
+            version, _ = npy.read_magic(file)
+            if version in (1, 2, 3):  # NumPy refuses all others; of some versions, it takes -1 for all that is there
+                header = npy.read_array_header_1_0(file) if version == 1 else npy.read_array_header_2_0(file)
+                if any(length < 0 for length in header[0]):
+                    raise ValueError(f"its header says that it has the shape {header[0]}")
+            file.seek(0)
+            return npy.read_array(file, allow_pickle=False)
+        except ValueError as error:
+            if "allow_pickle" not in str(error):
+                raise
+            what = "it holds Python objects, which are never unpickled; save numbers, text or a table, or JSON"
+            raise UsageError(f"cannot read the dataset '{path}': {what}") from None
+
+
+def _json(path: str | Path) -> Any:
+    return json.loads(read_text(path, "the dataset", f"; give {FORMS}"))

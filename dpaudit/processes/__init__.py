@@ -1,0 +1,1 @@
+"""How is somebody's code run in a process of its own?"""

@@ -1,0 +1,1 @@
+"""What does a program do in many runs at once? The batch reading."""

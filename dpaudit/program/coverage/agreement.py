@@ -1,0 +1,372 @@
+"""Is the tree the program? Concrete runs of the program, compared with the tree on the same draws.
+
+A proof is about the tree. That the tree is the program is shown by running it: every run must make the draws of
+the tree's path, and return that path's output. A run that comes so close to a branch that rounding may decide
+it is passed over, and counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from dpaudit.program.batch.draws import Asked
+from dpaudit.program.coverage.instructions import Coverage, Unfollowed
+from dpaudit.program.noise import Noise
+from dpaudit.program.outcome import Raised, run_once
+from dpaudit.program.scalar import ScalarNoise
+from dpaudit.program.symbolic.budget import spend
+from dpaudit.program.symbolic.linear import Linear, as_float
+from dpaudit.program.symbolic.simplex import Rational
+from dpaudit.program.symbolic.tree import DEPTH, Leaf, Output, Tree, draw_name
+from dpaudit.settings import lent
+
+_CLOSE = 1e-9
+_LARGE = (1.0,) * 9 + (1e9, 1.0, 1.0, 1e100)  # of data, in some runs
+_KINDS: dict[str, Any] = {
+    "none": type(None),
+    **{kind.__name__: kind for kind in (bool, int, float, str, list, tuple, dict)},
+}
+_SPREADS = (0.0, 0.5, 2.0, 8.0)  # of the data, in units of the largest scale of a draw
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What concrete runs showed.
+
+    Attributes:
+        runs: how many were compared.
+        passed_over: how many were not, being too close to a branch.
+        leaves: how many of the tree's leaves they came to.
+        disagreement: the first run that differs, in words; None where all agree.
+        paths: how many leaves there are that runs can come to; None where they were not all looked at.
+        missed: how many of those that were looked for no run could be compared with.
+    """
+
+    runs: int
+    passed_over: int
+    leaves: int
+    disagreement: str | None
+    paths: int | None = None
+    missed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What one run is given.
+
+    Attributes:
+        data: not changed, so that a list is copied.
+        values: of the variables of the data.
+        tape: what the first draws come to.
+    """
+
+    data: Any
+    values: Mapping[str, Any]
+    tape: Sequence[Any] = ()
+
+
+class _Point:
+    """The values of all variables of a run: in floats, which decide what they can, and exact."""
+
+    def __init__(self, values: Mapping[str, Rational | float]) -> None:
+        self._values = values
+        self.floats = {name: as_float(value) for name, value in values.items()}
+
+    @cached_property
+    def exact(self) -> dict[str, Rational]:
+        return {name: Fraction(value) for name, value in self._values.items()}
+
+
+class _Recorder(ScalarNoise):
+    """A scalar reading that writes down what was asked and what was drawn."""
+
+    __slots__ = ("made",)
+
+    def __init__(self, rng: np.random.Generator, tape: Sequence[Any] = ()) -> None:
+        super().__init__(rng, tape)
+        self.made: list[tuple[tuple[Any, ...], Any]] = []
+
+    def _next(self, asked: Asked, make: Callable[[], Any]) -> Any:
+        with Unfollowed():
+            return super()._next(asked, make)
+
+    def _draw(self, method: str, *arguments: Any) -> Any:
+        value = super()._draw(method, *arguments)
+        self.made.append(((method, *arguments), value))
+        return value
+
+    def _pick(self, weights: Sequence[float]) -> int:
+        index = super()._pick(weights)
+        self.made.append((("choice", *weights), index))
+        return index
+
+
+class Compared:
+    """Runs that are compared with what was read, counted.
+
+    Attributes:
+        runs: how many agreed; passed_over: how many came too close to a branch to say.
+        seen: the nodes of the leaves that they came to.
+        missed: leaves that were looked for, and no run could be compared with.
+        disagreement: the first run that differs, in words.
+        coverage: what the runs came through in the program's own code, where that is followed.
+    """
+
+    def __init__(self, coverage: Coverage | None = None) -> None:
+        self.runs = self.passed_over = 0
+        self.seen: set[int] = set()
+        self.missed: list[Leaf] = []
+        self.disagreement: str | None = None
+        self.coverage = coverage
+
+    def run(
+        self,
+        tree: Tree,
+        program: Callable[..., Any],
+        given: Iterable[Given],
+        parameters: Mapping[str, Any],
+        rng: np.random.Generator,
+    ) -> None:
+        """Run a program once on each of what is given, then compare.
+
+        The target's settings hold while all of it runs, as they do in a block of an audit; each output is taken down
+        before the next run, and compared under dpaudit's own.
+
+        Args:
+            tree: what was read.
+            program: called as ``program(data, noise, **parameters)``.
+            given: data and draws. An iterator may draw from ``rng`` between two runs.
+            parameters: plain or exact.
+            rng: draws what comes after the draws that are given.
+        """
+        plain = {name: _plain(value) for name, value in parameters.items()}
+        ran: list[tuple[Given, list[tuple[tuple[Any, ...], Any]], Any]] = []
+        with lent():
+            for each in given:
+                spend()
+                noise = _Recorder(rng, each.tape)
+                data = list(each.data) if type(each.data) is list else each.data
+                with self.coverage.following() if self.coverage is not None else nullcontext():
+                    output = run_once(partial(_called, program, data, plain), noise)
+                ran.append((each, noise.made, _taken_down(output)))
+        for each, made, output in ran:
+            if self.disagreement is None:
+                self._compare(tree, each, made, output)
+
+    def _compare(self, tree: Tree, given: Given, made: list[tuple[tuple[Any, ...], Any]], output: Any) -> None:
+        draws = [_as_tree_draw(asked, value) for asked, value in made]
+        names = [draw_name(number) for number in range(len(draws))]
+        values = {name: _number(value) for name, value in given.values.items()}
+        point = _Point({**values, **dict(zip(names, draws, strict=True))})
+        widened = any(isinstance(value, int) for value in given.values.values())
+
+        def is_as_read(leaf: Leaf | None) -> bool:
+            return leaf is not None and _same_draws(leaf, made) and _same(leaf.output, output, point, widened)
+
+        leaf, margin = tree.surely(point.floats, [point.floats[name] for name in names]), None
+        is_same = is_as_read(leaf)
+        if not is_same:
+            try:
+                leaf, margin = tree.follow(
+                    {name: point.exact[name] for name in values}, [point.exact[n] for n in names]
+                )
+            except IndexError:
+                leaf, margin = None, None
+            is_same = is_as_read(leaf)
+        if is_same and leaf is not None:
+            self.runs += 1
+            self.seen.add(leaf.node)
+            return
+        if _is_close(leaf, margin, point.exact):
+            self.passed_over += 1
+        elif self.disagreement is None:
+            self.disagreement = _told(given.data, made, output, leaf)
+
+    def add(self, other: Compared) -> None:
+        """Count the runs of a part of the program too."""
+        self.runs += other.runs
+        self.passed_over += other.passed_over
+        self.missed += other.missed
+        self.disagreement = self.disagreement or other.disagreement
+
+    def agreement(self, paths: int | None = None) -> Agreement:
+        """Return what the runs showed."""
+        return Agreement(self.runs, self.passed_over, len(self.seen), self.disagreement, paths, len(self.missed))
+
+
+def _called(program: Callable[..., Any], data: Any, parameters: Mapping[str, Any], noise: Noise) -> Any:
+    return program(data, noise, **parameters)
+
+
+def _number(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _taken_down(output: Any, depth: int = 0) -> Any:
+    """Return an output that no later run can change, as far down as outputs are read."""
+    kind = type(output)
+    if depth <= DEPTH:
+        if kind in (list, tuple):
+            return kind([_taken_down(member, depth + 1) for member in output])
+        if kind is dict:
+            return {_taken_down(key, depth + 1): _taken_down(member, depth + 1) for key, member in output.items()}
+    return _number(output)
+
+
+def _is_close(leaf: Leaf | None, margin: Fraction | None, values: Mapping[str, Rational]) -> bool:
+    """Whether rounding may have decided a branch: the numbers that it compared nearly cancel."""
+    if margin is None or all(Fraction(number).denominator == 1 for number in values.values()):
+        return False
+    if margin > _CLOSE * (1 + max((abs(Fraction(number)) for number in values.values()), default=Fraction(0))):
+        return False
+    if leaf is None or not leaf.conditions:
+        return True
+    return any(
+        abs(Fraction(each.expression.at(values)))
+        <= _CLOSE
+        * sum(
+            (abs(Fraction(number * values[name])) for name, number in each.expression.terms.items()),
+            abs(Fraction(each.expression.constant)),
+        )
+        for each in leaf.conditions
+    )
+
+
+def agree(
+    tree: Tree,
+    function: Callable[..., Any],
+    parameters: Mapping[str, Any],
+    length: int,
+    *,
+    integer: bool = False,
+    runs: int = 100,
+    seed: int = 0,
+) -> Agreement:
+    """Run a program on random answers q0 … q{length − 1} and random draws, and compare with its tree."""
+    compared = Compared()
+    compare_at_random(tree, function, parameters, length, compared, integer=integer, runs=runs, seed=seed)
+    return compared.agreement()
+
+
+def compare_at_random(
+    tree: Tree,
+    function: Callable[..., Any],
+    parameters: Mapping[str, Any],
+    length: int,
+    compared: Compared,
+    *,
+    integer: bool = False,
+    runs: int = 100,
+    seed: int = 0,
+) -> None:
+    """Compare runs on random answers and random draws: also on equal, large and neighbouring answers."""
+    rng = np.random.default_rng(seed)
+    compared.run(tree, function, _at_random(tree, length, integer, runs, rng), parameters, rng)
+
+
+def _at_random(tree: Tree, length: int, integer: bool, runs: int, rng: np.random.Generator) -> Iterator[Given]:
+    widest = max((float(draw.scale) for leaf in tree.leaves for draw in leaf.draws), default=1.0)
+    before: list[Any] = []
+    for run in range(runs):
+        centre = rng.normal(0, widest) if run % 2 else 0.0
+        size = _LARGE[run % len(_LARGE)]
+        data: list[Any] = (size * (centre + rng.normal(0, 1, length) * widest * _SPREADS[run % len(_SPREADS)])).tolist()
+        if run % 5 == 4 and before:  # a neighbour of the last one
+            data = [value + move for value, move in zip(before, rng.integers(-1, 2, length).tolist(), strict=True)]
+        if integer or run % 7 == 6:
+            data = [round(value) for value in data]
+        if run % 9 == 8:
+            data = [np.float64(value) if isinstance(value, float) else value for value in data]
+        if run % 11 == 10 and data:  # one object, many times
+            data = data[:1] * length
+        before = data
+        yield Given(data, {f"q{k}": value for k, value in enumerate(data)})
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Fraction):
+        return value.numerator if value.denominator == 1 else float(value)
+    return value
+
+
+def _as_tree_draw(asked: tuple[Any, ...], value: Any) -> Rational | float:
+    """Return the exact value of the tree's draw that gives a draw of the program."""
+    method = asked[0]
+    if method == "uniform":
+        return Fraction(value) - Fraction(float(asked[1]))
+    if method == "bernoulli":
+        return (Fraction(float(asked[1])) + (0 if value else 1)) / 2
+    if method == "choice":
+        weights = [Fraction(weight) for weight in asked[1:]]
+        middle: Fraction = (sum(weights[:value], Fraction(0)) + weights[value] / 2) / sum(weights, Fraction(0))
+        return middle
+    plain: Rational | float = value
+    return plain
+
+
+def _same_draws(leaf: Leaf, made: Sequence[tuple[tuple[Any, ...], Any]]) -> bool:
+    def alike(read: tuple[Any, ...], ran: tuple[Any, ...]) -> bool:
+        return (
+            len(read) == len(ran)
+            and read[0] == ran[0]
+            and all(math.isclose(float(a), float(b), rel_tol=_CLOSE) for a, b in zip(read[1:], ran[1:], strict=True))
+        )
+
+    return len(made) == len(leaf.draws) and all(
+        alike(draw.asked, asked) for draw, (asked, _) in zip(leaf.draws, made, strict=True)
+    )
+
+
+def _same(read: Output, ran: Any, point: _Point, widened: bool = False) -> bool:
+    """Whether an output of the tree, at this point, is one of the program, in type and value.
+
+    ``widened``: data that are real numbers were given as whole ones, so that an int may stand for a float.
+    """
+    kind = read[0]
+    if kind == "exception":
+        return isinstance(ran, Raised) and str(ran).removeprefix("raises ") == read[1]
+    if widened and kind == "float" and type(ran) is int:
+        ran = float(ran)
+    if type(ran) is not _KINDS[kind]:
+        return False
+    if kind in ("int", "float"):
+        if not isinstance(read[1], Linear):
+            return bool(str(ran) == read[1])
+        if type(ran) is float and ran:
+            about, error = read[1].near(point.floats)
+            if abs(ran - about) + error <= 0.9 * _CLOSE * (1 + abs(about) - error):
+                return True  # whatever rounding did
+        values = point.exact
+        exact = Fraction(read[1].at(values))
+        size = max(
+            abs(exact), *(abs(Fraction(number * values[name])) for name, number in read[1].terms.items()), Fraction(0)
+        )
+        if ran == 0 and exact == 0:
+            return math.copysign(1, ran) > 0  # the reading refuses what may be −0.0
+        return math.isfinite(ran) and abs(Fraction(ran) - exact) <= Fraction(_CLOSE) * (1 + size)
+    if kind in ("list", "tuple"):
+        members = read[1:]
+        return len(members) == len(ran) and all(_same(a, b, point, widened) for a, b in zip(members, ran, strict=True))
+    if kind == "dict":
+        pairs = list(ran.items())
+        return len(pairs) == len(read) - 1 and all(
+            _same(a, key, point, widened) and _same(b, value, point, widened)
+            for (a, b), (key, value) in zip(read[1:], pairs, strict=True)
+        )
+    return kind == "none" or bool(ran == read[1])
+
+
+def _told(data: Sequence[Any], made: Sequence[Any], output: Any, leaf: Leaf | None) -> str:
+    tree = "no path"
+    if leaf is not None:
+        asked = ", ".join(str(draw.asked[0]) for draw in leaf.draws)
+        tree = f"one that draws {asked or 'nothing'} and returns {leaf.output!r:.200}"
+    return f"on data {list(data)} and draws {made!r:.300} it returns {output!r:.200}, where the tree has {tree}"

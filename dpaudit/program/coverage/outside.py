@@ -1,0 +1,245 @@
+"""What does a program look at that is neither its data, its noise nor its parameters, and does it keep a state?
+
+A program that is proved is a function of those three. What is named here may change between two calls, or tell the
+reading from a run: clocks, files, the interpreter itself, the type or the identity of a number that is not known. What
+a program keeps in its module, in closures, defaults and attributes is compared before and after it ran.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import gc
+import hashlib
+import itertools
+import linecache
+import pickle
+import sys
+import types
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from dpaudit.program.coverage.conditions import FREE, Dependence, module_value, told_line
+from dpaudit.program.coverage.instructions import STANDARD, Coverage
+
+_PURE = {
+    "__future__", "abc", "array", "bisect", "cmath", "collections", "contextlib", "copy", "dataclasses",
+    "decimal", "enum", "fractions", "functools", "heapq", "itertools", "json", "keyword", "math", "numbers",
+    "operator", "re", "statistics", "string", "struct", "textwrap", "types", "typing", "warnings", "zlib",
+    "hashlib", "base64", "binascii", "unicodedata",
+}  # fmt: skip
+_STRANGE = {"id", "vars", "dir", "globals", "locals", "eval", "exec", "compile", "open", "input", "__import__",
+            "breakpoint", "memoryview"}  # fmt: skip
+_LOOKS = {"type", "hasattr", "getattr", "callable", "issubclass"}
+_HIDDEN = {
+    "__code__", "__globals__", "__closure__", "__defaults__", "__kwdefaults__", "__slots__", "__subclasses__",
+    "__traceback__", "__self__", "__builtins__", "__dict__", "__reduce__", "__reduce_ex__", "__sizeof__",
+    "cache_info", "cache_clear", "gi_frame", "f_back", "f_locals", "f_globals", "tb_frame", "tb_next",
+    "__class__",
+}  # fmt: skip
+_READINGS = tuple(f"dpaudit.program.{name}" for name in ("symbolic", "enumerate"))  # numbers of a run
+_MOST = 50_000  # things of a state that are looked at
+
+
+def strange(coverage: Coverage, dependence: Dependence) -> list[str]:
+    """Return what a program looks at beside data, noise and parameters, each with its line."""
+    found: dict[str, None] = {}
+    for code, ran in coverage.ran.items():
+        node = dependence.function_of(code)
+        if node is None:
+            made = code.co_name.startswith("__") or (code.co_name.startswith("<") and code.co_name != "<lambda>")
+            if not made and not linecache.getlines(code.co_filename):
+                found[f"{code.co_name} has no source that could be read"] = None
+            continue
+        for part in ast.walk(node):
+            why = _why_strange(part, ran.names, dependence)
+            if why is not None:
+                found[f"{told_line(code, part)} {why}"] = None
+    return list(found)
+
+
+def _why_strange(part: ast.AST, names: Mapping[str, Any], dependence: Dependence) -> str | None:
+    if isinstance(part, ast.Attribute) and part.attr in _HIDDEN:
+        return f"looks at .{part.attr}"
+    if isinstance(part, ast.Import | ast.ImportFrom):
+        listed = [part.module or ""] if isinstance(part, ast.ImportFrom) else [each.name for each in part.names]
+        bad = next((name for name in listed if _is_strange_module(name)), None)
+        return None if bad is None else f"looks at the module {bad}"
+    if isinstance(part, ast.Compare) and any(isinstance(each, ast.Is | ast.IsNot) for each in part.ops):
+        sides = [part.left, *part.comparators]
+        if not any(isinstance(each, ast.Constant) for each in sides) and dependence.label(part) != FREE:
+            return "looks at whether two values are one object"
+    if isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in _LOOKS - names.keys():
+        asked = part.args[:1]
+        if any(dependence.label(each) != FREE and not dependence.is_shaped(each) for each in asked):
+            return f"looks at the {'type' if part.func.id == 'type' else 'inside'} of a value ({part.func.id})"
+    if isinstance(part, ast.Call) and getattr(part.func, "id", "") in ("setattr", "delattr") and part.args:
+        return "changes a module" if isinstance(module_value(part.args[0], names), types.ModuleType) else None
+    if isinstance(part, ast.Assign | ast.AugAssign):
+        targets = part.targets if isinstance(part, ast.Assign) else [part.target]
+        for each in targets:
+            if isinstance(each, ast.Attribute) and isinstance(module_value(each.value, names), types.ModuleType):
+                return "changes a module"
+    if not isinstance(part, ast.Name | ast.Attribute):
+        return None
+    value = module_value(part, names)
+    within = module_value(getattr(part, "_parent", part), names)
+    if sys.exit in (value, within):
+        return None
+    if isinstance(part, ast.Name) and part.id in _STRANGE and value is getattr(builtins, part.id, None):
+        return f"calls {part.id}"
+    if isinstance(value, types.ModuleType):
+        return f"looks at the module {value.__name__}" if _is_strange_module(value.__name__) else None
+    home = getattr(value, "__module__", None) or getattr(type(value), "__module__", None)
+    if value is not None and isinstance(home, str) and _is_strange_module(home) and not _is_plain(value):
+        return f"looks at {part.id if isinstance(part, ast.Name) else part.attr} of the module {home}"
+    return None
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, BaseException)
+
+
+def _is_strange_module(name: str) -> bool:
+    top = name.partition(".")[0].lstrip("_")
+    if name.startswith("numpy.random"):
+        return True
+    return top in sys.stdlib_module_names and top not in _PURE and top != "builtins"
+
+
+# --- state -----------------------------------------------------------------------------------------------------
+
+
+class State:
+    """What a program keeps outside of a call, and whether it stays what it is."""
+
+    def __init__(self, coverage: Coverage, function: Callable[..., Any]) -> None:
+        """Look at what a program keeps now."""
+        self._coverage, self._function = coverage, function
+        self._before = self._digests()
+
+    def changed(self) -> str | None:
+        """Return the name of something that is no longer what it was."""
+        now = self._digests()
+        return next((name for name, digest in self._before.items() if now.get(name, digest) != digest), None)
+
+    def _digests(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        roots: dict[str, Any] = {}
+        for code, ran in self._coverage.ran.items():
+            for name in _names_in(code):
+                if name in ran.names:
+                    roots.setdefault(name, ran.names[name])
+        roots["something that the function holds"] = self._function
+        for name, value in roots.items():
+            state = hashlib.sha256()
+            self._walk(value, state, {})
+            found[name] = state.hexdigest()
+        return found
+
+    def _walk(self, root: Any, state: Any, seen: dict[int, int]) -> None:
+        pending = [root]
+        kept = []  # so that no address is used twice
+        while pending and len(seen) < _MOST:
+            value = pending.pop()
+            kind = type(value)
+            if value is None or kind in (bool, int, float, complex, str, bytes):
+                state.update(f"{kind.__name__}{value!r};".encode("utf-8", "surrogatepass"))
+                continue
+            if id(value) in seen:
+                state.update(f"again{seen[id(value)]};".encode())
+                continue
+            seen[id(value)] = len(seen)
+            kept.append(value)
+            state.update(f"{kind.__module__}.{kind.__qualname__};".encode())
+            if not kind.__module__.startswith(_READINGS):
+                pending += reversed(list(self._within(value, state)))
+
+    def _within(self, value: Any, state: Any) -> Iterator[Any]:
+        """What a value holds."""
+        if isinstance(value, types.FunctionType):
+            if self._coverage.is_own(value.__code__.co_filename):
+                cells = [_content(cell) for cell in value.__closure__ or ()]
+                yield from (value.__code__.co_code, cells, value.__defaults__, value.__kwdefaults__, value.__dict__)
+                for name in _names_in(value.__code__):
+                    yield value.__globals__.get(name)
+        elif isinstance(value, types.ModuleType):
+            if self._coverage.is_own(str(getattr(value, "__file__", None) or STANDARD)):
+                for name, each in list(vars(value).items()):
+                    if not name.startswith("__") and not callable(each) and not isinstance(each, types.ModuleType):
+                        yield from (name, each)
+        elif isinstance(value, type):
+            file = getattr(sys.modules.get(value.__module__), "__file__", None)
+            if file is not None and self._coverage.is_own(file):
+                for name, each in list(vars(value).items()):
+                    if name not in ("__dict__", "__weakref__", "__doc__", "__abstractmethods__", "_abc_impl"):
+                        yield from (name, each)
+        elif isinstance(value, types.BuiltinFunctionType | types.WrapperDescriptorType | types.MethodDescriptorType):
+            owner = getattr(value, "__self__", None)
+            if owner is not None and not isinstance(owner, types.ModuleType | type):
+                yield owner
+        elif isinstance(value, types.MethodType):
+            yield from (value.__self__, value.__func__)
+        elif isinstance(value, functools.partial):
+            yield from (value.func, value.args, value.keywords, value.__dict__)
+        elif isinstance(value, dict):
+            yield from (each for pair in list(value.items()) for each in pair)
+            yield from _attributes(value)
+        elif isinstance(value, list | tuple):
+            yield from list(value)
+            yield from _attributes(value)
+        elif isinstance(value, set | frozenset):
+            yield from sorted(value, key=repr)
+            yield from _attributes(value)
+        elif isinstance(value, np.ndarray):
+            state.update(f"{value.dtype}{value.shape}".encode())
+            yield value.tolist() if value.dtype == object else value.tobytes()
+        elif isinstance(value, types.GeneratorType):
+            yield value.gi_frame and (value.gi_frame.f_lasti, dict(value.gi_frame.f_locals))
+        elif isinstance(value, types.CellType):
+            yield _content(value)
+        elif isinstance(value, functools._lru_cache_wrapper) or not _pickled(value, state):
+            yield from _attributes(value)
+            yield from (each for each in gc.get_referents(value) if not isinstance(each, type | types.ModuleType))
+
+
+def _pickled(value: Any, state: Any) -> bool:
+    attributes = getattr(value, "__dict__", None)
+    if attributes or hasattr(value, "__slots__"):
+        return False
+    if isinstance(value, itertools.count):
+        state.update(repr(value).encode())  # Python 3.14 pickles none
+        return True
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of iterators, which hold a state all the same
+            state.update(pickle.dumps(value))
+    except Exception:
+        return False
+    return True
+
+
+def _attributes(value: Any) -> Iterator[Any]:
+    if isinstance(getattr(value, "__dict__", None), dict):
+        yield value.__dict__
+    for kind in type(value).__mro__:
+        for name in vars(kind).get("__slots__", ()) if not isinstance(vars(kind).get("__slots__"), str) else ():
+            yield from (name, getattr(value, name, None))
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # an empty one
+        return None
+
+
+def _names_in(code: types.CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            yield from _names_in(each)

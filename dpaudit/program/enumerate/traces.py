@@ -1,0 +1,249 @@
+"""In which ways can the draws of one run fall out, and how likely is each? Every trace, with its weight.
+
+The reading does not trust itself: traces are run again on plain numbers, and must agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from dpaudit.errors import UsageError
+from dpaudit.program.enumerate.given import Whole
+from dpaudit.program.enumerate.number import Exact, exact, short_decimal
+from dpaudit.program.enumerate.refusal import READING, RefusedError, refuse
+from dpaudit.program.fold import Reached
+from dpaudit.program.noise import Noise
+from dpaudit.program.outcome import Raised, run_once, same
+from dpaudit.program.symbolic.budget import count_path, spend
+
+MOST_TRACES = 200_000
+MOST_DRAWS_OF_A_TRACE = 500
+_CHECKED_TRACES = 4_096
+_CLOSE = 1e-9  # between a probability and the same in floats
+
+Weight = Fraction | Exact
+
+
+@lru_cache(maxsize=4096)
+def _coin(chance: Fraction) -> list[Weight]:
+    return [1 - chance, chance]
+
+
+class Trace(Noise):
+    """The noise of one trace: it follows a prefix of choices and then takes the first possible one."""
+
+    __slots__ = ("_prefix", "asked", "branches", "refused", "taken", "weight")
+
+    def __init__(self, prefix: Sequence[int] = (), asked: Sequence[Any] = ()) -> None:
+        self._prefix = prefix
+        self.asked: list[Any] = list(asked)
+        self.taken: list[int] = []
+        self.branches: list[tuple[int, int]] = []
+        self.weight: Any = Fraction(1)
+        self.refused: str | None = None
+
+    def _branch(self, weights: list[Weight]) -> int:
+        spend()
+        position = len(self.taken)
+        if position >= MOST_DRAWS_OF_A_TRACE:
+            refuse(f"one run draws more than {MOST_DRAWS_OF_A_TRACE:,} times; a loop needs an end to be enumerated")
+        if position < len(self._prefix):
+            index = self._prefix[position]
+            if weights != self.asked[position]:
+                refuse("a second call asked for other probabilities; a program must keep no state between calls")
+        else:
+            index, *others = (option for option, weight in enumerate(weights) if weight)
+            self.branches += [(position, other) for other in others]
+            del self.asked[position:]
+            self.asked.append(weights)
+        self.weight = self.weight * weights[index]
+        self.taken.append(index)
+        return index
+
+    def bernoulli(self, probability: Any) -> bool:
+        """True with the given exact probability."""
+        chance = _weight("bernoulli", "the probability", probability)
+        if isinstance(chance, Fraction) and 0 <= chance.numerator <= chance.denominator:
+            return bool(self._branch(_coin(chance)))
+        if not 0 <= chance <= 1:
+            raise ValueError(f"noise.bernoulli: the probability must lie in [0, 1], not {probability!r}")
+        return bool(self._branch([1 - chance, chance]))
+
+    def choice(self, options: Sequence[Any], weights: Sequence[Any] | None = None) -> Any:
+        """One of the options, with exact probabilities."""
+        options = list(options)
+        if not options:
+            raise ValueError("noise.choice: there must be at least one option")
+        if weights is None:
+            return options[self._branch([Fraction(1, len(options))] * len(options))]
+        found = [_weight("choice", "a weight", weight) for weight in weights]
+        if len(found) != len(options):
+            raise ValueError(f"noise.choice: {len(options)} options, but {len(found)} weights")
+        total = sum(found, Fraction(0))
+        if any(weight < 0 for weight in found) or not total:
+            raise ValueError("noise.choice: weights must be finite, not negative, and not all zero")
+        return options[self._branch([plain_weight(weight / total) for weight in found])]
+
+    def _pick(self, weights: Sequence[float]) -> int:
+        raise NotImplementedError  # `choice` does without
+
+    def _draw(self, method: str, *arguments: Any) -> Any:
+        if method in ("discrete_laplace", "discrete_gaussian"):
+            refuse(
+                f"noise.{method} has infinitely many values, and an exact reading follows every one; clamp it: "
+                "noise.choice(range(low, high + 1), weights) with the weights written by math.exp"
+            )
+        refuse(f"noise.{method} is continuous, and an exact reading follows every value of discrete noise only")
+
+
+def plain_weight(number: Any) -> Weight:
+    """Return a number as a `Fraction` where it is rational."""
+    return exact_fraction if isinstance(number, Exact) and (exact_fraction := number.fraction) is not None else number
+
+
+def _weight(method: str, what: str, value: Any) -> Weight:
+    if type(value) is float and (found := short_decimal(value)) is not None:
+        return found
+    if isinstance(value, Fraction):
+        return value
+    try:
+        return plain_weight(exact(value))
+    except TypeError:
+        raise TypeError(f"noise.{method}: {what} must be a number, not {type(value).__name__}") from None
+
+
+class _Replayed(Noise):
+    """The plain twin of a trace: the same choices, with the probabilities that a program without exact numbers asks."""
+
+    __slots__ = ("_asked", "_next", "_taken", "agrees")
+
+    def __init__(self, trace: Trace) -> None:
+        self._taken, self._asked = trace.taken, trace.asked
+        self._next = 0
+        self.agrees = True
+
+    def _follow(self, chances: Sequence[float]) -> int:
+        position = self._next
+        self._next += 1
+        if position >= len(self._taken) or len(chances) != len(self._asked[position]):
+            self.agrees = False
+            return 0
+        expected = map(nearest_float, self._asked[position])
+        self.agrees &= all(abs(p - q) <= _CLOSE for p, q in zip(chances, expected, strict=True))
+        return self._taken[position]
+
+    def _draw(self, method: str, *arguments: Any) -> Any:
+        if method != "bernoulli":
+            self.agrees = False
+            return 0
+        return bool(self._follow([1 - float(arguments[0]), float(arguments[0])]))
+
+    def _pick(self, weights: Sequence[float]) -> int:
+        return self._follow([weight / sum(weights) for weight in weights])
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run asked for the same probabilities, all of them."""
+        return self.agrees and self._next == len(self._taken)
+
+
+def nearest_float(number: Any) -> float:
+    """Return an exact or plain number as a float."""
+    return number.approximate() if isinstance(number, Exact) else float(number)
+
+
+class Budget:
+    """How many traces may still be followed, and how many are still checked."""
+
+    def __init__(self, traces: int) -> None:
+        self.allowed = traces
+        self.followed = 0
+        self.checks = _CHECKED_TRACES
+
+    def spend(self) -> None:
+        """Take one trace off; `UsageError` where none is left."""
+        if self.followed == self.allowed:
+            raise UsageError(
+                f"the program has more than {self.allowed:,} traces on one dataset; take less data, write it as a Fold "
+                "(equal states are merged), or allow more traces"
+            )
+        self.followed += 1
+        count_path()
+
+
+def all_traces(
+    read: Callable[[Noise], Any], plainly: Callable[[Noise], Any], budget: Budget
+) -> Iterator[tuple[Any, Weight]]:
+    """Every way through a program: what it returns (or `Raised`), and the weight."""
+    pending: list[tuple[list[int], list[Any]]] = [([], [])]
+    while pending:
+        budget.spend()
+        trace = Trace(*pending.pop())
+        output = followed(read, trace)
+        if budget.checks or isinstance(output, Raised):
+            budget.checks = max(0, budget.checks - 1)
+            output = _checked(plainly, trace, output)
+        pending += [([*trace.taken[:at], other], trace.asked[: at + 1]) for at, other in trace.branches]
+        yield output, trace.weight
+
+
+def followed(read: Callable[[Noise], Any], trace: Trace) -> Any:
+    """Run one trace; raise what it could not do, even where the program swallowed it."""
+    token = READING.set(trace)
+    try:
+        output = run_once(read, trace)
+    except RefusedError:
+        output = None
+    finally:
+        READING.reset(token)
+    if trace.refused is not None:
+        raise UsageError(f"no exact reading: {trace.refused}")
+    return output
+
+
+def _checked(plainly: Callable[[Noise], Any], trace: Trace, output: Any) -> Any:
+    """Return the output of a trace, after running it again on plain numbers, with which it must agree.
+
+    It must ask for the same probabilities and return the same, or raise the same: then the message of the plain run
+    counts.
+    """
+    noise = _Replayed(trace)
+    output, before = _apart(output), floated(output)  # the plain run may fill the same list
+    plain = run_once(plainly, noise)
+    raised = isinstance(plain, Raised) and isinstance(output, Raised) and plain.kind == output.kind
+    alike = raised or same(floated(plain), before)
+    if not (alike and noise.complete):
+        raise UsageError(
+            "no exact reading: on the same draws the program behaves differently with exact numbers than with plain "
+            f"ones ({output!r:.80} and {plain!r:.80}); it looks at the types of its parameters or keeps state"
+        )
+    return plain if raised else output
+
+
+def _apart(value: Any) -> Any:
+    """Return an output with lists and dicts of its own."""
+    if type(value) in (list, tuple):
+        return type(value)(map(_apart, value))
+    if type(value) is dict:
+        return {key: _apart(item) for key, item in value.items()}
+    return value
+
+
+def floated(value: Any) -> Any:
+    """Return an output with plain numbers in place of exact ones."""
+    if isinstance(value, Exact):
+        return value.approximate()
+    if isinstance(value, Whole):
+        return int(value)
+    if isinstance(value, Raised):
+        return Raised(value.kind, value.message, tuple((name, floated(member)) for name, member in value.details))
+    if isinstance(value, Reached):
+        return Reached(floated(value.state), floated(value.emitted), value.is_over)
+    if type(value) in (list, tuple):
+        return type(value)(map(floated, value))
+    if type(value) is dict:
+        return {floated(key): floated(item) for key, item in value.items()}
+    return value

@@ -1,0 +1,1 @@
+"""What does a program do, on every path? The symbolic reading."""

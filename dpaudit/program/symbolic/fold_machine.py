@@ -1,0 +1,361 @@
+"""What does a fold do in every state? The symbolic reading of its start, of one step in each state, and of its end.
+
+What a fold keeps between two records is a structure of numbers, texts and the like. The numbers in it that depend
+on data or draws are *real*: the variables s0, s1, … of a step, whatever their values. All else in it is discrete,
+and is one *state*; new states are read until there are no more. A step reads its record as x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.program.coverage.watching import Watched
+from dpaudit.program.fold import Fold, Reached
+from dpaudit.program.noise import Noise
+from dpaudit.program.symbolic.linear import Linear
+from dpaudit.program.symbolic.reading import SymbolicError, Unknown, read
+from dpaudit.program.symbolic.simplex import Rational
+from dpaudit.program.symbolic.tree import Draw, Leaf, LeafNode, Output, Tree, draw_name
+
+MOST_STATES = 1_000
+RECORD = "x"
+_NOTHING: Output = ("none",)
+_Place = tuple[Any, ...]
+
+
+def real_name(number: int) -> str:
+    """Return the variable of a real number of the state."""
+    return f"s{number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How one path through a start, a step or an end ends.
+
+    Attributes:
+        leaf: the path; its output is what is released on it.
+        emitted: the same, one by one.
+        next: the number of the state after it; None where the run is over.
+        reals: the real numbers of that state; none where the run is over.
+    """
+
+    leaf: Leaf
+    emitted: tuple[Output, ...]
+    next: int | None
+    reals: tuple[Linear, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A start, a step or an end: its tree, and how each of its leaves goes on, in order.
+
+    ``read`` is the tree of ``program`` on ``data``, whose outputs hold the next state too.
+    """
+
+    tree: Tree
+    endings: tuple[Ending, ...]
+    read: Tree = field(compare=False)
+    program: Callable[..., Any] = field(compare=False)
+    data: Any = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One discrete state.
+
+    Attributes:
+        name: its values, with s0, s1, … for the real numbers.
+        step: what a record does; over x, s0, s1, ….
+        end: what happens when the data are used up; None if nothing.
+    """
+
+    name: str
+    step: Part
+    end: Part | None
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A fold, read for certain parameters.
+
+    Attributes:
+        start: before the first record.
+        states: all that can be reached from there.
+        reals: how many real numbers there are in a state.
+        emits: whether the output is the list of what is emitted, and not what the last leaf releases.
+    """
+
+    start: Part
+    states: tuple[State, ...]
+    reals: int
+    emits: bool
+
+    @property
+    def parts(self) -> Iterator[Part]:
+        """All trees."""
+        yield self.start
+        for state in self.states:
+            yield state.step
+            if state.end is not None:
+                yield state.end
+
+
+def read_fold(
+    fold: Fold, parameters: Mapping[str, Any], *, integer: bool = False, watched: Watched | None = None
+) -> Machine:
+    """Read a fold in all its states.
+
+    Args:
+        fold: the program.
+        parameters: as of `read`.
+        integer: whether records are whole numbers.
+        watched: as of `read`.
+
+    Raises:
+        SymbolicError: as `read`; and where there are more than `MOST_STATES` states.
+    """
+    reader = _Reader(fold, parameters, integer, watched)
+    start = reader.part(reader.begin, [])
+    states: list[State] = []
+    while len(states) < len(reader.templates):
+        template = reader.templates[len(states)]
+        step = reader.part(reader.step, [Unknown(RECORD, integer), reader.filled(template)])
+        end = None if fold.finish is None else reader.part(reader.end, [reader.filled(template)])
+        states.append(State(reader.named(template), step, end))
+    return reader.padded(Machine(start, tuple(states), len(reader.places), fold.finish is None))
+
+
+@dataclass(slots=True)
+class _Reader:
+    """The states of a fold, as they are found."""
+
+    fold: Fold
+    parameters: Mapping[str, Any]
+    integer: bool
+    watched: Watched | None = None
+    templates: list[Output] = field(default_factory=list)  # of each state; a real number is ("int" or "float", place)
+    places: dict[_Place, int] = field(default_factory=dict)  # of the real numbers
+    _numbers: dict[Output, int] = field(default_factory=dict)
+
+    # --- the three programs that are read ----------------------------------------------------------------
+
+    def begin(self, data: Any, noise: Noise, /, **parameters: Any) -> Any:
+        return self._told(self.fold.start(noise, **parameters))
+
+    def step(self, data: Any, noise: Noise, /, **parameters: Any) -> Any:
+        return self._told(self.fold.after(Reached(data[1]), data[0], noise, **parameters))
+
+    def end(self, data: Any, noise: Noise, /, **parameters: Any) -> Any:
+        return self._told(Reached(data[0], is_over=True))
+
+    def _told(self, reached: Reached) -> Any:
+        """Return what is released, and the next state, if there is one, as an output that can be read."""
+        if not reached.is_over:
+            return list(reached.emitted), [reached.state]
+        return (list(reached.emitted) if self.fold.finish is None else [self.fold.output(reached)]), []
+
+    # --- what was read -----------------------------------------------------------------------------------
+
+    def part(self, program: Any, data: list[Any]) -> Part:
+        """Read one of the programs."""
+        tree = read(program, data, self.parameters, self.watched)
+        endings = tuple(self._ending(leaf) for leaf in tree.leaves)
+        nodes = list(tree.nodes)
+        for ending in endings:
+            nodes[ending.leaf.node] = LeafNode(ending.leaf)
+        whole = Tree(tuple(nodes), tuple(ending.leaf for ending in endings))
+        return Part(whole, endings, tree, program, data)
+
+    def _ending(self, leaf: Leaf) -> Ending:
+        if leaf.is_null:
+            return Ending(leaf, (), None, ())
+        if leaf.output[0] == "exception":
+            return Ending(leaf, (leaf.output,), None, ())
+        _, (_, *emitted), (_, *states) = leaf.output
+        released = emitted[0] if len(emitted) == 1 else ("tuple", *emitted) if emitted else _NOTHING
+        leaf = replace(leaf, output=released)
+        if not states:
+            return Ending(leaf, tuple(emitted), None, ())
+        found: dict[_Place, Linear] = {}
+        template = _template(states[0], (), found)
+        for place in found:
+            self.places.setdefault(place, len(self.places))
+        number = self._numbers.setdefault(template, len(self.templates))
+        if number == len(self.templates):
+            self.templates.append(template)
+        if number >= MOST_STATES:
+            raise SymbolicError(
+                f"the fold has more than {MOST_STATES:,} states, the last one {self.named(template):.80}; what is only "
+                "released belongs into Emit, and a count without an end has no proof for every length"
+            )
+        # real numbers of other states keep their place; `padded` says what they are here
+        reals = tuple(found.get(place, Linear()) for place in self.places)
+        return Ending(leaf, tuple(emitted), number, reals)
+
+    def filled(self, template: Output) -> Any:
+        """Return a state as it is given to a step."""
+        return _data(template, self.places)
+
+    def named(self, template: Output) -> str:
+        """Return a state as text."""
+        return _text(template, self.places)
+
+    def padded(self, machine: Machine) -> Machine:
+        """Return the machine with as many real numbers in each state as there are in all.
+
+        A number that a state does not have stays what it is, and is 0 at the start.
+        """
+        used = [frozenset(_holes(template)) for template in self.templates]
+
+        def part(found: Part, at_start: bool) -> Part:
+            return replace(found, endings=tuple(ending(each, at_start) for each in found.endings))
+
+        def ending(found: Ending, at_start: bool) -> Ending:
+            if found.next is None:
+                return found
+            absent = [Linear() if at_start else Linear.variable(real_name(k)) for k in range(machine.reals)]
+            own = {self.places[place] for place in used[found.next]}
+            reals = tuple(found.reals[k] if k in own else absent[k] for k in range(machine.reals))
+            return replace(found, reals=reals)
+
+        states = tuple(replace(state, step=part(state.step, False)) for state in machine.states)
+        return replace(machine, start=part(machine.start, True), states=states)
+
+
+# --- states, as outputs with places for real numbers ------------------------------------------------------------
+
+
+def _template(output: Any, place: _Place, found: dict[_Place, Linear]) -> Any:
+    """Return a state with places in the stead of expressions with variables, which are put into ``found``."""
+    if isinstance(output, Linear):
+        if output.is_constant:
+            return output
+        found[place] = output
+        return place
+    if not isinstance(output, tuple):
+        return output
+    return tuple(_template(member, (*place, number), found) for number, member in enumerate(output))
+
+
+def _is_real(output: Output) -> bool:
+    return output[0] in ("int", "float") and isinstance(output[1], tuple)
+
+
+def _holes(output: Any) -> Iterator[_Place]:
+    if isinstance(output, tuple) and output:
+        if _is_real(output):
+            yield output[1]
+        else:
+            for member in output:
+                yield from _holes(member)
+
+
+def _data(output: Output, places: Mapping[_Place, int]) -> Any:
+    """Return the value that an output is of."""
+    kind = output[0]
+    if _is_real(output):
+        return Unknown(real_name(places[output[1]]), kind == "int")
+    if kind in ("int", "float"):
+        if not isinstance(output[1], Linear):
+            return float(output[1])
+        return int(output[1].constant) if kind == "int" else Fraction(output[1].constant)
+    if kind in ("list", "tuple"):
+        members = [_data(member, places) for member in output[1:]]
+        return members if kind == "list" else tuple(members)
+    if kind == "dict":
+        return {_data(key, places): _data(value, places) for key, value in output[1:]}
+    return None if kind == "none" else output[1]
+
+
+def _text(output: Output, places: Mapping[_Place, int]) -> str:
+    value = _data(output, places)
+
+    def told(value: Any) -> str:
+        if isinstance(value, Unknown):
+            return value.name
+        if type(value) in (list, tuple):
+            inside = ", ".join(map(told, value))
+            return f"[{inside}]" if type(value) is list else f"({inside})"
+        if type(value) is dict:
+            return "{" + ", ".join(f"{told(key)}: {told(member)}" for key, member in value.items()) + "}"
+        return str(value) if isinstance(value, Fraction) else repr(value)
+
+    return told(value)
+
+
+# --- a whole run ------------------------------------------------------------------------------------------------
+
+
+class Unrolled(Tree):
+    """A machine as the tree of a program that reads q0, q1, …: `agree` compares it with runs of the fold.
+
+    Its nodes are not written out; a run is followed through one part after another.
+    """
+
+    def __init__(self, machine: Machine, length: int) -> None:
+        """Follow runs over ``length`` records."""
+        super().__init__((), tuple(leaf for part in machine.parts for leaf in part.tree.leaves))
+        object.__setattr__(self, "_machine", machine)
+        object.__setattr__(self, "_length", length)
+        object.__setattr__(self, "_paths", {})
+
+    _machine: Machine
+    _length: int
+    _paths: dict[tuple[int, ...], int]
+
+    def surely(self, point: Mapping[str, float], draws: Sequence[float]) -> Leaf | None:
+        """Leave it to `follow`: what a part is given is computed."""
+        return None
+
+    def follow(self, point: dict[str, Rational], draws: Sequence[Rational]) -> tuple[Leaf | None, Fraction | None]:
+        """Return the path of a run, over q0, q1, … and all its draws, and how close to another way it came."""
+        machine = self._machine
+        done: list[Draw] = []
+        path: list[int] = []
+        emitted: list[Output] = []
+        state: int | None = None
+        known: dict[str, Linear] = {}  # the variables of a part, over queries and all draws
+        margin: Fraction | None = None
+        values = {**point, **{draw_name(number): value for number, value in enumerate(draws)}}
+        for turn in range(-1, self._length + 1):
+            part = machine.start if state is None else machine.states[state].step
+            if turn == self._length:
+                assert state is not None
+                end = machine.states[state].end
+                if end is None:
+                    break
+                part = end
+            elif turn >= 0:
+                known[RECORD] = Linear.variable(f"q{turn}")
+            here = {name: expression.at(values) for name, expression in known.items()}
+            leaf, close = part.tree.follow(here, draws[len(done) :])
+            if close is not None:
+                margin = close if margin is None else min(margin, close)
+            if leaf is None:
+                return None, margin
+            for number in range(len(leaf.draws)):
+                known[draw_name(number)] = Linear.variable(draw_name(len(done) + number))
+            ending = next(each for each in part.endings if each.leaf.node == leaf.node)
+            done += leaf.draws
+            path.append(leaf.node)
+            emitted += (_substituted(output, known) for output in ending.emitted)
+            state = ending.next
+            if state is None:
+                break
+            known = {real_name(k): _substituted(real, known) for k, real in enumerate(ending.reals)}
+        failed = bool(emitted) and emitted[-1][0] == "exception"
+        output = ("list", *emitted) if machine.emits and not failed else emitted[-1]
+        number = self._paths.setdefault(tuple(path), len(self._paths))
+        return Leaf(number, (), tuple(done), output), margin
+
+
+def _substituted(output: Any, known: Mapping[str, Linear]) -> Any:
+    if isinstance(output, Linear):
+        total = Linear({}, output.constant)
+        for name, number in output.terms.items():
+            total = total + known[name].times(number)
+        return total
+    return tuple(_substituted(member, known) for member in output) if isinstance(output, tuple) else output

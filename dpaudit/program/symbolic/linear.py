@@ -1,0 +1,234 @@
+"""What is a condition on unknown numbers, and which conditions contradict each other?
+
+Expressions are linear over exact fractions. That conditions contradict each other is never taken on trust: the
+reason is a Farkas vector, multipliers under which the conditions add up to the falsehood 0 > 0 or 0 ≥ 1
+(Farkas 1902; Schrijver 1986, Corollary 7.1e), and anyone can add them up again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from dpaudit.program.symbolic.simplex import Program, Rational, whole_where_possible
+
+_LEAST = 1e-290  # below it, rounding is no longer relative
+
+Sign = Literal[">", ">=", "="]
+Farkas = tuple[tuple[int, Fraction], ...]
+"""Multipliers that are not 0, each with the number of its condition, the numbers rising."""
+
+
+class Linear:
+    """Σ coefficient·variable + constant; not to be changed."""
+
+    __slots__ = ("_floats", "_key", "constant", "terms")
+
+    def __init__(self, terms: Mapping[str, Rational] | None = None, constant: Rational = 0) -> None:
+        self.terms: dict[str, Rational] = {name: number for name, number in (terms or {}).items() if number}
+        self.constant: Rational = constant
+        self._key: tuple[frozenset[tuple[str, Rational]], Rational] | None = None
+        self._floats: tuple[tuple[tuple[str, float], ...], float] | None = None
+
+    @classmethod
+    def variable(cls, name: str) -> Linear:
+        """Return the expression that is one variable."""
+        return cls({name: 1})
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether there is no variable in it."""
+        return not self.terms
+
+    def _plus(self, other: Linear, factor: Rational) -> Linear:
+        terms = dict(self.terms)
+        for name, number in other.terms.items():
+            terms[name] = whole_where_possible(terms.get(name, 0) + factor * number)
+        return Linear(terms, whole_where_possible(self.constant + factor * other.constant))
+
+    def __add__(self, other: Linear) -> Linear:
+        return self._plus(other, 1)
+
+    def __sub__(self, other: Linear) -> Linear:
+        return self._plus(other, -1)
+
+    def __neg__(self) -> Linear:
+        return self.times(-1)
+
+    def times(self, factor: Rational) -> Linear:
+        """Return the expression times a number."""
+        scaled = {name: whole_where_possible(factor * number) for name, number in self.terms.items()}
+        return Linear(scaled, whole_where_possible(factor * self.constant))
+
+    def at(self, point: Mapping[str, Rational]) -> Rational:
+        """Return the value at a point, which names every variable."""
+        value = self.constant
+        for name, number in self.terms.items():
+            value += number * point[name]
+        return value
+
+    def near(self, point: Mapping[str, float]) -> tuple[float, float]:
+        """Return about the value at a point, and how far from it the exact one is at most; not finite if unknown.
+
+        Each term is rounded three times and the sum once a term (Higham 2002, Accuracy and Stability of Numerical
+        Algorithms, equation 3.5); the bound is twice what follows, since its own sum is rounded too.
+        """
+        if self._floats is None:
+            rounded = tuple((name, as_float(number)) for name, number in self.terms.items())
+            self._floats = rounded, as_float(self.constant)
+        terms, value = self._floats
+        size = abs(value)
+        for name, number in terms:
+            part = number * point[name]
+            value += part
+            size += abs(part)
+        return value, size * (len(terms) + 4) * 2.0**-52 + _LEAST
+
+    def along(self, direction: Mapping[str, Rational]) -> Rational:
+        """Return by how much the value changes along a direction; variables that it does not name stay."""
+        change: Rational = 0
+        for name, number in self.terms.items():
+            change += number * direction.get(name, 0)
+        return change
+
+    @property
+    def key(self) -> tuple[frozenset[tuple[str, Rational]], Rational]:
+        """What two expressions have in common exactly if they are the same."""
+        if self._key is None:
+            self._key = frozenset(self.terms.items()), self.constant
+        return self._key
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Linear) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __repr__(self) -> str:
+        parts = [f"{'' if number == 1 else f'{number}·'}{name}" for name, number in sorted(self.terms.items())]
+        if self.constant or not parts:
+            parts.append(str(self.constant))
+        return " + ".join(parts).replace("+ -", "− ")
+
+
+def as_float(number: Rational | float) -> float:
+    """Return a float as it is, and a number as the nearest float; NaN where rounding would not be relative."""
+    if isinstance(number, float):
+        return number
+    try:
+        value = float(number)
+    except OverflowError:
+        return math.nan
+    return value if not number or abs(value) > _LEAST else math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """An expression and its sign: it is > 0, ≥ 0 or = 0."""
+
+    expression: Linear
+    sign: Sign
+
+    @property
+    def negation(self) -> Condition:
+        """The opposite of > or ≥; an equality has no opposite that is one condition."""
+        return Condition(-self.expression, ">=" if self.sign == ">" else ">")
+
+    def holds(self, point: Mapping[str, Rational]) -> bool:
+        """Whether a point satisfies it."""
+        value = self.expression.at(point)
+        return value == 0 if self.sign == "=" else value > 0 or (value == 0 and self.sign == ">=")
+
+    def __str__(self) -> str:
+        return f"{self.expression} {self.sign.replace('>=', '≥')} 0"
+
+
+def contradiction(conditions: Sequence[Condition], continuous: Iterable[str] = ()) -> Farkas | None:
+    """Return why no point satisfies all conditions, or None where nothing speaks against it.
+
+    Args:
+        conditions: what cannot all be.
+        continuous: the variables that have a density. A condition ≥ that mentions one counts as strict, since its
+            boundary has probability zero: the reason then holds for all but a set of probability zero.
+    """
+    smooth = frozenset(continuous)
+    strict = [
+        condition.sign == ">" or (condition.sign == ">=" and not smooth.isdisjoint(condition.expression.terms))
+        for condition in conditions
+    ]
+    direct = _opposites(conditions, strict)
+    if direct is not None:
+        return direct
+    # multipliers λ ≥ 0 (an equality has two, λ⁺ − λ⁻): no variable is left in Σ λ·e, its constant κ is ≤ 0,
+    # and Σ λ over the strict ones − κ ≥ 1, so that κ < 0 or a strict condition takes part
+    sources: list[tuple[int, int]] = []
+    balance: dict[str, dict[int, Rational]] = {}
+    constant: dict[int, Rational] = {}
+    weight: dict[int, Rational] = {}
+    for number, condition in enumerate(conditions):
+        for turned in (1, -1) if condition.sign == "=" else (1,):
+            column = len(sources)
+            sources.append((number, turned))
+            for name, coefficient in condition.expression.terms.items():
+                balance.setdefault(name, {})[column] = turned * coefficient
+            constant[column] = turned * condition.expression.constant
+            weight[column] = strict[number] - constant[column]
+    program = Program([1] * len(sources), parameters=1)
+    for row in balance.values():
+        program.require_at_least(row, [0])
+        program.require_at_least({column: -number for column, number in row.items()}, [0])
+    program.require_at_least({column: -number for column, number in constant.items()}, [0])
+    program.require_at_least(weight, [1])
+    solution = program.minimise([1])
+    if solution is None:
+        return None
+    multipliers: dict[int, Fraction] = {}
+    for (number, turned), multiplier in zip(sources, solution, strict=True):
+        if multiplier:
+            multipliers[number] = multipliers.get(number, Fraction(0)) + turned * multiplier
+    vector = tuple((number, value) for number, value in sorted(multipliers.items()) if value)
+    if not adds_up(conditions, vector, smooth):
+        raise AssertionError("the linear programme returned multipliers that show no contradiction")
+    return vector
+
+
+def _opposites(conditions: Sequence[Condition], strict: Sequence[bool]) -> Farkas | None:
+    """Return the multipliers of two conditions that are opposite, up to a factor; None where there are none.
+
+    It finds nothing that the linear programme would not find, but finds it at once.
+    """
+    seen: dict[frozenset[tuple[str, Fraction]], tuple[int, Fraction, Fraction]] = {}
+    for number, condition in enumerate(conditions):
+        if condition.sign == "=" or not condition.expression.terms:
+            continue
+        leading = Fraction(condition.expression.terms[min(condition.expression.terms)])
+        factor = 1 / abs(leading)
+        terms = {name: factor * value for name, value in condition.expression.terms.items()}
+        constant = factor * condition.expression.constant
+        found = seen.get(frozenset((name, -value) for name, value in terms.items()))
+        if found is not None:
+            other, other_factor, other_constant = found
+            total = constant + other_constant
+            if total < 0 or (total == 0 and (strict[number] or strict[other])):
+                return (other, other_factor), (number, factor)
+        tightest = seen.get(frozenset(terms.items()))
+        if tightest is None or constant < tightest[2]:
+            seen[frozenset(terms.items())] = number, factor, constant
+    return None
+
+
+def adds_up(conditions: Sequence[Condition], vector: Farkas, continuous: Iterable[str] = ()) -> bool:
+    """Whether a Farkas vector shows that the conditions contradict each other; the arithmetic of `contradiction`."""
+    smooth = frozenset(continuous)
+    total, strict = Linear(), False
+    for number, multiplier in vector:
+        condition = conditions[number]
+        if multiplier < 0 and condition.sign != "=":
+            return False
+        total = total + condition.expression.times(multiplier)
+        mentions = not smooth.isdisjoint(condition.expression.terms)
+        strict |= multiplier > 0 and (condition.sign == ">" or (condition.sign == ">=" and mentions))
+    return total.is_constant and (total.constant < 0 or (total.constant == 0 and strict))

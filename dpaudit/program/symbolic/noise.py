@@ -1,0 +1,398 @@
+"""How is one path of a program read? Draws are unknown numbers, comparisons are decided.
+
+A run replays the decisions that it is given, and takes the first way that is left at every branch after them; what
+it passes by is left over for other runs. All runs share the tree's nodes, so that a replay is compared with what
+was asked before. A way is left out only with a Farkas vector that shows that no run takes it.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NoReturn
+
+import numpy as np
+
+from dpaudit.errors import UsageError
+from dpaudit.program.coverage.instructions import Unfollowed
+from dpaudit.program.noise import Noise
+from dpaudit.program.symbolic.budget import count_branch, spend
+from dpaudit.program.symbolic.linear import Condition, Linear, contradiction
+from dpaudit.program.symbolic.simplex import whole_where_possible
+from dpaudit.program.symbolic.tree import (
+    NOT_READ,
+    ArgmaxNode,
+    CompareNode,
+    DeadNode,
+    Draw,
+    DrawNode,
+    Leaf,
+    LeafNode,
+    Node,
+    Output,
+    Way,
+    argmax_conditions,
+    continuous_names,
+    draw_name,
+    supports,
+    way_condition,
+)
+from dpaudit.program.symbolic.value import RefusedError, Symbol, line_of, short_decimal, zero_sign
+
+MOST_DRAWS = 1_000  # on a path
+MOST_BRANCHES = 10_000  # on a path
+_ON_THE_LINE = ("laplace", "gumbel", "discrete_laplace")
+_KNOWN = ("laplace", "exponential", "gumbel", "discrete_laplace", "uniform", "bernoulli")
+_WAYS: dict[Way, tuple[Way, ...]] = {
+    "<": ("<", ">="),
+    ">=": ("<", ">="),
+    "<=": ("<=", ">"),
+    ">": ("<=", ">"),
+    "=": ("<", "=", ">"),
+}
+
+
+RUNNING: ContextVar[SymbolicNoise | None] = ContextVar("running", default=None)
+
+
+class SymbolicError(UsageError):
+    """A program that the symbolic reading does not know how to read; the message names the line and the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A number of the data that may be anything: a real number, or a whole one.
+
+    Its name begins with another letter than h, which is for draws.
+    """
+
+    name: str
+    is_whole: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.name[:1].isalpha() or self.name.startswith("h"):
+            raise UsageError(f"an unknown number is called q0, x, s1 or the like, not {self.name!r}")
+
+
+class AbandonedError(BaseException):
+    """The run has come to where nothing has a probability; there is no more to read of it."""
+
+
+class SymbolicNoise(Noise):
+    """The noise of one path: draws are unknown numbers, comparisons are decided.
+
+    Attributes:
+        decisions: the ways that this path takes at its branches.
+        left_over: the decisions of paths that part from this one where nobody has been yet.
+        ended_at: says at which line the program ended, while its output is read; None before.
+    """
+
+    __slots__ = ("_conditions", "_decided", "_draws", "_here", "_is_null", "_nodes", "_over", "_refused", "_seen",
+                 "_slot", "decisions", "ended_at", "left_over")  # fmt: skip
+
+    def __init__(self, nodes: list[Node], decisions: list[Any]) -> None:
+        self._nodes = nodes
+        self.decisions = list(decisions)
+        self.left_over: list[list[Any]] = []
+        self._slot: tuple[int, Any] | None = None  # the node before the next one, and the way that was taken there
+        self._here = 0 if nodes else NOT_READ
+        self._decided = 0
+        self._conditions: list[Condition] = []
+        self._seen: set[str] = set()
+        self._draws: list[Draw] = []
+        self._is_null = False
+        self._over = False
+        self._refused: str | None = None
+        self.ended_at: Callable[[], str | None] | None = None
+
+    def given(self, value: Any) -> Any:
+        """Return data or parameters with exact numbers of this path in the place of numbers and unknowns."""
+        if isinstance(value, Unknown):
+            return Symbol(self, Linear.variable(value.name), is_whole=value.is_whole)
+        if type(value) in (list, tuple):
+            return type(value)(map(self.given, value))
+        if type(value) is dict:
+            return {key: self.given(member) for key, member in value.items()}
+        if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | Fraction | np.integer):
+            return value
+        if isinstance(value, int | np.integer):
+            return Symbol(self, Linear({}, int(value)), is_whole=True)
+        if isinstance(value, Fraction):
+            return Symbol(self, Linear({}, whole_where_possible(value)), is_whole=False)
+        if not math.isfinite(value):
+            return float(value)
+        exact = short_decimal(value)
+        if exact is None:
+            raise SymbolicError(f"the number {value!r} is no short decimal; give it as a Fraction")
+        return Symbol(self, Linear({}, whole_where_possible(exact)), is_whole=False, zero=zero_sign(float(value)))
+
+    @property
+    def decided(self) -> int:
+        """How many branches on unknown numbers the run has come to."""
+        return self._decided
+
+    # --- how a run ends ----------------------------------------------------------------------------------
+
+    def refuse(self, reason: str) -> NoReturn:
+        """Say what the reading does not know; the line is that of the program."""
+        running = RUNNING.get() or self  # a program may use what it kept of an earlier run
+        where = None if running.ended_at is None else running.ended_at()
+        running._refused = running._refused or f"{where or line_of(sys._getframe(1))}: {reason}"
+        raise RefusedError(running._refused)
+
+    def ensure_own(self, other: SymbolicNoise) -> None:
+        """Refuse a program that uses a number of another run, or goes on after it was refused or ended."""
+        if other is not self or self._over:
+            self.refuse("noise or a number of an earlier run; a program must keep no state between runs")
+        if self._refused is not None:
+            raise RefusedError(self._refused)
+        if self._is_null:
+            raise AbandonedError
+
+    def close(self) -> None:
+        """End the run; raises what the program may have swallowed."""
+        if self._refused is not None:
+            raise RefusedError(self._refused)
+        if self._is_null:
+            raise AbandonedError
+        self._over = True
+
+    def end(self, output: Output, *, is_null: bool = False) -> Leaf | None:
+        """Record the leaf that the run came to, and return it."""
+        self._over = True
+        if self._here != NOT_READ:
+            node = self._nodes[self._here]
+            if not isinstance(node, LeafNode):
+                if is_null:
+                    return None  # all ways on are dead
+                raise SymbolicError("the program ends earlier than on the same draws before; it must not keep a state")
+            return Leaf(self._here, tuple(self._conditions), tuple(self._draws), output, is_null)
+        leaf = Leaf(len(self._nodes), tuple(self._conditions), tuple(self._draws), output, is_null)
+        self._append(LeafNode(leaf))
+        return leaf
+
+    # --- the tree ----------------------------------------------------------------------------------------
+
+    def _append(self, node: Node) -> None:
+        """Put a new node where the run is."""
+        number = len(self._nodes)
+        self._nodes.append(node)
+        if self._slot is not None:
+            self._link(*self._slot, number)
+        self._here = number
+
+    def _link(self, parent: int, way: Any, child: int) -> None:
+        node = self._nodes[parent]
+        if isinstance(node, DrawNode):
+            node.then = child
+        elif isinstance(node, CompareNode):
+            node.ways[way] = child
+        elif isinstance(node, ArgmaxNode):
+            node.then[way] = child
+
+    def _known(self) -> Node | None:
+        return self._nodes[self._here] if self._here != NOT_READ else None
+
+    def _go(self, way: Any, child: int) -> None:
+        self._slot, self._here = (self._here, way), child
+
+    def _differs(self) -> NoReturn:
+        self.refuse("another draw or branch than on the same draws before; a program must keep no state between runs")
+
+    def _record(self, draw: Draw) -> Symbol:
+        spend()
+        self.ensure_own(self)
+        if len(self._draws) >= MOST_DRAWS:
+            self.refuse(f"more than {MOST_DRAWS:,} draws on one path")
+        node = self._known()
+        if node is None:
+            node = DrawNode(draw)
+            self._append(node)
+        elif not isinstance(node, DrawNode) or (node.draw, node.draw.asked) != (draw, draw.asked):
+            self._differs()
+        self._go(None, node.then)
+        self._draws.append(draw)
+        name = draw_name(len(self._draws) - 1)
+        return Symbol(self, Linear.variable(name), is_whole=draw.is_discrete)
+
+    def _decide(
+        self, new: CompareNode | ArgmaxNode, ways: Sequence[Any], conditions: Mapping[Any, list[Condition]]
+    ) -> Any:
+        """Take a branch: the way that is replayed, or the first that is left."""
+        self.ensure_own(self)
+        node = self._known()
+        if node is None:
+            if self._decided >= MOST_BRANCHES:
+                self.refuse(f"more than {MOST_BRANCHES:,} branches on one path")
+            count_branch(line_of(sys._getframe(1)))
+            self._append(new)
+            node = new
+            here, left = self._here, []
+            for way in ways:
+                reason = self._why_not(conditions[way])
+                if reason is None:
+                    left.append(way)
+                else:
+                    self._link(here, way, len(self._nodes))
+                    self._nodes.append(DeadNode(reason))
+            if not left:  # the path itself is one that no run takes, and only now it shows
+                self._is_null = True
+                raise AbandonedError
+            self.left_over += [[*self.decisions, way] for way in reversed(left[1:])]
+            self.decisions.append(left[0])
+        elif type(node) is not type(new) or _asked(node) != _asked(new):
+            self._differs()
+        way = self.decisions[self._decided]
+        self._decided += 1
+        self._go(way, node.ways[way] if isinstance(node, CompareNode) else node.then[way])
+        for condition in conditions[way]:
+            self._conditions.append(condition)
+            self._seen.update(condition.expression.terms)
+            if condition.sign == "=" and not continuous_names(self._draws).isdisjoint(condition.expression.terms):
+                self._is_null = True
+                raise AbandonedError
+        return way
+
+    def _why_not(self, conditions: list[Condition]) -> Any:
+        """Return why no run takes a way with these conditions, or None."""
+        if self._some_variable_decides(conditions):
+            return None
+        return contradiction([*self._conditions, *conditions, *supports(self._draws)], continuous_names(self._draws))
+
+    def _some_variable_decides(self, conditions: list[Condition]) -> bool:
+        """Whether a variable that is new here makes all conditions true, whatever the others are."""
+        return any(
+            len({each.expression.terms.get(name, 0) > 0 for each in conditions}) == 1
+            and all(name in each.expression.terms for each in conditions)
+            for name in conditions[0].expression.terms
+            if name not in self._seen and self._is_on_the_line(name)
+        )
+
+    def _is_on_the_line(self, name: str) -> bool:
+        return not name.startswith("h") or self._draws[int(name[1:])].method in _ON_THE_LINE
+
+    # --- what the program asks ---------------------------------------------------------------------------
+
+    def compare(self, expression: Linear, way: Way) -> bool:
+        """Decide whether the expression is <, ≤, =, ≥ or > 0."""
+        if expression.is_constant:
+            return way_condition(expression, way).holds({})
+        with Unfollowed():
+            self.ensure_own(self)
+            ways = _WAYS[way]
+            conditions = {each: [way_condition(expression, each)] for each in ways}
+            taken: Way = self._decide(CompareNode(expression, dict.fromkeys(ways, NOT_READ)), ways, conditions)
+            return taken == way
+
+    def argmax(self, values: Sequence[Any]) -> int:
+        """Decide which is the first largest value: one branch."""
+        self.ensure_own(self)
+        values = list(values)
+        anyone = next((value for value in values if type(value) is Symbol), None)
+        if anyone is None:
+            return super().argmax(values)
+        found = [anyone._other(value, or_inf=True) for value in values]
+        if len(values) < 2 or not all(type(value) is Symbol for value in found):
+            return super().argmax(values)
+        expressions = tuple(value.expression for value in found)  # type: ignore[union-attr]
+        if any((a - b).is_constant for place, a in enumerate(expressions) for b in expressions[:place]):
+            return super().argmax(values)
+        with Unfollowed():
+            ways = range(len(values))
+            conditions = {way: argmax_conditions(expressions, way) for way in ways}
+            winner: int = self._decide(ArgmaxNode(expressions, [NOT_READ] * len(values)), ways, conditions)
+            return winner
+
+    def ensure_zero(self, value: Symbol) -> None:
+        """Refuse a float that may be −0.0 with some probability: whoever sees it tells it from 0.0."""
+        names = value.expression.terms
+        drawn = any(not name.startswith("q") for name in names)
+        if value.zero == 1 or not continuous_names(self._draws).isdisjoint(names) or (names and not drawn):
+            return  # a density hits no zero; and what hangs on the data alone is released as it is
+        if names or not value.expression.constant:
+            self.refuse("an output that may be −0.0, which is told from 0.0; add 0.0 to it")
+
+    def _exactly(self, value: Any, what: str) -> Fraction:
+        """Return the fraction that a scale or a probability is."""
+        if type(value) is Symbol:
+            number = value.expression
+        elif isinstance(value, int | float | Fraction | np.number):
+            number = Symbol(self, Linear(), is_whole=True)._other(value).expression  # type: ignore[union-attr]
+        else:
+            self.refuse(f"{what} that is {type(value).__name__}")
+        if not number.is_constant:
+            self.refuse(f"{what} that depends on data or noise")
+        return Fraction(number.constant)
+
+    # a scale is looked at before it is compared with 0, since that would be a branch
+    def laplace(self, scale: Any) -> Any:
+        """Laplace noise of a known scale."""
+        return super().laplace(self._exactly(scale, "a scale"))
+
+    def exponential(self, scale: Any) -> Any:
+        """Exponential noise of a known scale."""
+        return super().exponential(self._exactly(scale, "a scale"))
+
+    def gumbel(self, scale: Any) -> Any:
+        """Gumbel noise of a known scale."""
+        return super().gumbel(self._exactly(scale, "a scale"))
+
+    def discrete_laplace(self, scale: Any) -> Any:
+        """Integer noise of a known scale."""
+        return super().discrete_laplace(self._exactly(scale, "a scale"))
+
+    def bernoulli(self, probability: Any) -> Any:
+        """True with a known probability."""
+        return super().bernoulli(self._exactly(probability, "a probability"))
+
+    def uniform(self, low: Any = 0.0, high: Any = 1.0) -> Any:
+        """A number between two known ones."""
+        return super().uniform(self._exactly(low, "a bound"), self._exactly(high, "a bound"))
+
+    def _draw(self, method: str, *arguments: Any) -> Any:
+        if method not in _KNOWN:
+            self.refuse(f"noise.{method}, which no shift of the draws carries over at a bounded cost")
+        with Unfollowed():
+            exact = tuple(map(Fraction, arguments))
+            asked = (method, *exact)
+            if method == "uniform":
+                return self._record(Draw("uniform", exact[1] - exact[0], asked)) + exact[0]
+            if method == "bernoulli":
+                if exact[0] in (0, 1):  # for all that this draw is worth, it is made: runs are compared draw by draw
+                    self._record(Draw("uniform", Fraction(1), asked))
+                    return bool(exact[0])
+                return self._record(Draw("uniform", Fraction(1), asked)) < exact[0]
+            return self._record(Draw(method, exact[0], asked))
+
+    def choice(self, options: Sequence[Any], weights: Sequence[Any] | None = None) -> Any:
+        """Choose by comparing a uniform draw with the sums of the weights."""
+        options = list(options)
+        if not options:
+            raise ValueError("noise.choice: there must be at least one option")
+        given = [1] * len(options) if weights is None else list(weights)
+        exact = [self._exactly(weight, "a weight") for weight in given]
+        if len(exact) != len(options):
+            raise ValueError(f"noise.choice: {len(options)} options, but {len(exact)} weights")
+        total = sum(exact)
+        if min(exact) < 0 or not total:
+            raise ValueError("noise.choice: weights must be finite, not negative, and not all zero")
+        draw = self._record(Draw("uniform", Fraction(1), ("choice", *exact)))
+        reached, likely = Fraction(0), [place for place, weight in enumerate(exact) if weight]
+        for place in likely[:-1]:
+            reached += exact[place] / total
+            if draw < reached:
+                return options[place]
+        return options[likely[-1]]
+
+    def _pick(self, weights: Sequence[float]) -> int:
+        raise NotImplementedError  # `choice` does it
+
+
+def _asked(node: Node) -> Any:
+    if isinstance(node, CompareNode):
+        return node.expression, tuple(node.ways)
+    return node.expressions if isinstance(node, ArgmaxNode) else None

@@ -1,0 +1,235 @@
+"""What does a program do, on every path? Its draws and branches as a tree, the output at every leaf.
+
+Node 0 is the root, children have larger numbers than their parents. Queries are the variables ``q0``, ``q1``, …;
+draw number k of a path is its variable ``hk``. An output is a nested tuple whose first member names the type::
+
+    ("float", Linear), ("int", Linear), ("float", "nan" | "inf" | "-inf"), ("bool", True), ("str", "no"), ("none",),
+    ("list", output, …), ("tuple", output, …), ("dict", (key output, output), …), ("exception", "ValueError: …")
+
+Numbers without variables, and everything that is no number, are discrete; expressions with variables are
+*released*. Outputs are equal exactly if all of that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal
+
+from dpaudit.program.symbolic.linear import Condition, Farkas, Linear
+from dpaudit.program.symbolic.simplex import Rational
+
+Way = Literal["<", "<=", "=", ">=", ">"]
+Output = tuple[Any, ...]
+NOT_READ = -1
+DEPTH = 20  # of an output
+
+# the ways of a branch, and what each says of the expression
+TURNED: dict[Way, bool] = {"<": True, "<=": True, "=": False, ">=": False, ">": False}
+
+
+def way_condition(expression: Linear, way: Way) -> Condition:
+    """Return what holds on one way of a branch on the sign of an expression."""
+    if way == "=":
+        return Condition(expression, "=")
+    strict = way in ("<", ">")
+    return Condition(-expression if TURNED[way] else expression, ">" if strict else ">=")
+
+
+def argmax_conditions(expressions: Sequence[Linear], winner: int) -> list[Condition]:
+    """Return what holds where the first largest of several expressions is number ``winner``."""
+    return [
+        Condition(expressions[winner] - other, ">" if place < winner else ">=")
+        for place, other in enumerate(expressions)
+        if place != winner
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """One draw: laplace, exponential, gumbel or discrete_laplace of a scale, or uniform on [0, scale).
+
+    Attributes:
+        method: the distribution.
+        scale: exact; positive.
+        asked: the call that the program made, for example ("bernoulli", 1/4), which is a uniform draw below 1/4.
+    """
+
+    method: str
+    scale: Fraction
+    asked: tuple[Any, ...] = field(compare=False)
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether single values have a probability."""
+        return self.method == "discrete_laplace"
+
+    def support(self, name: str) -> list[Condition]:
+        """Return the conditions that every value of the draw called ``name`` satisfies."""
+        value = Linear.variable(name)
+        if self.method == "exponential":
+            return [Condition(value, ">=")]
+        if self.method == "uniform":
+            return [Condition(value, ">="), Condition(Linear({}, self.scale) - value, ">")]
+        return []
+
+
+def draw_name(number: int) -> str:
+    """Return the variable of a path's draw."""
+    return f"h{number}"
+
+
+def supports(draws: Sequence[Draw], start: int = 0) -> list[Condition]:
+    """Return the supports of draws number ``start``, ``start`` + 1, …, in order."""
+    return [condition for number, draw in enumerate(draws, start) for condition in draw.support(draw_name(number))]
+
+
+def continuous_names(draws: Sequence[Draw]) -> frozenset[str]:
+    """Return the variables of those draws that have a density."""
+    return frozenset(draw_name(number) for number, draw in enumerate(draws) if not draw.is_discrete)
+
+
+@dataclass(slots=True)
+class DrawNode:
+    """The next draw is made, and then comes node ``then``."""
+
+    draw: Draw
+    then: int = NOT_READ
+
+
+@dataclass(slots=True)
+class CompareNode:
+    """A branch on the sign of an expression with at least one variable; ``ways`` names the node of each way."""
+
+    expression: Linear
+    ways: dict[Way, int]
+
+
+@dataclass(slots=True)
+class ArgmaxNode:
+    """A branch to the first largest of several expressions; ``then`` holds the node of each."""
+
+    expressions: tuple[Linear, ...]
+    then: list[int]
+
+
+@dataclass(slots=True)
+class DeadNode:
+    """No run comes here: the conditions above, then the supports of the draws above, contradict each other."""
+
+    reason: Farkas
+
+
+@dataclass(slots=True)
+class LeafNode:
+    """A run ends here; ``leaf`` says how."""
+
+    leaf: Leaf
+
+
+Node = DrawNode | CompareNode | ArgmaxNode | DeadNode | LeafNode
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One path of the program.
+
+    Attributes:
+        node: the number of its node.
+        conditions: what holds for the queries and draws of the runs that take it, from the root down.
+        draws: all draws of the path, in order; number k is the variable ``hk``.
+        output: what is returned; without meaning where the leaf is null.
+        is_null: it has probability zero for all data, because a continuous draw would have to hit one value.
+    """
+
+    node: int
+    conditions: tuple[Condition, ...]
+    draws: tuple[Draw, ...]
+    output: Output
+    is_null: bool = False
+
+    @property
+    def released(self) -> tuple[Linear, ...]:
+        """The expressions with variables in the output, in order, each once."""
+        return tuple(dict.fromkeys(_released(self.output)))
+
+
+def _released(output: Any) -> Iterator[Linear]:
+    if isinstance(output, Linear):
+        if not output.is_constant:
+            yield output
+    elif isinstance(output, tuple):
+        for member in output:
+            yield from _released(member)
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A program, read for certain data and parameters.
+
+    Attributes:
+        nodes: all nodes; 0 is the root.
+        leaves: the paths, in the order in which they were read.
+    """
+
+    nodes: tuple[Node, ...]
+    leaves: tuple[Leaf, ...]
+
+    def surely(self, point: Mapping[str, float], draws: Sequence[float]) -> Leaf | None:
+        """Return the leaf of a run where floats show for certain which it is; None where `follow` is to say."""
+        values, number, drawn = dict(point), 0, 0
+        while True:
+            node = self.nodes[number]
+            if isinstance(node, LeafNode):
+                return None if node.leaf.is_null else node.leaf
+            if isinstance(node, DrawNode):
+                if drawn == len(draws):
+                    return None
+                values[draw_name(drawn)] = draws[drawn]
+                drawn, number = drawn + 1, node.then
+            elif isinstance(node, CompareNode):
+                value, error = node.expression.near(values)
+                if not abs(value) > error:
+                    return None
+                number = next(n for way, n in node.ways.items() if way in ((">", ">=") if value > 0 else ("<", "<=")))
+            elif isinstance(node, ArgmaxNode):
+                found = [expression.near(values) for expression in node.expressions]
+                winner = max(range(len(found)), key=lambda place: found[place][0])
+                least = found[winner][0] - 2 * found[winner][1]
+                others = (value + 2 * error for place, (value, error) in enumerate(found) if place != winner)
+                if not all(least > other for other in others):
+                    return None
+                number = node.then[winner]
+            else:
+                return None
+
+    def follow(self, point: dict[str, Rational], draws: Sequence[Rational]) -> tuple[Leaf | None, Fraction | None]:
+        """Return the leaf of a run (None where it is dead or null), and how close to another way it came.
+
+        Args:
+            point: a value for each variable of the data; not changed.
+            draws: the values of the draws, in order; as many as the path needs, or more.
+        """
+        values, number, drawn = dict(point), 0, 0
+        margin: Fraction | None = None
+        while True:
+            node = self.nodes[number]
+            if isinstance(node, LeafNode):
+                return (None if node.leaf.is_null else node.leaf), margin
+            if isinstance(node, DeadNode):
+                return None, margin
+            if isinstance(node, DrawNode):
+                values[draw_name(drawn)] = draws[drawn]
+                drawn, number = drawn + 1, node.then
+                continue
+            if isinstance(node, CompareNode):
+                value = node.expression.at(values)
+                distances = [abs(Fraction(value))]
+                number = next(n for way, n in node.ways.items() if way_condition(node.expression, way).holds(values))
+            else:
+                found = [Fraction(expression.at(values)) for expression in node.expressions]
+                winner = found.index(max(found))
+                distances = [found[winner] - other for place, other in enumerate(found) if place != winner]
+                number = node.then[winner]
+            margin = min(distances if margin is None else [*distances, margin])

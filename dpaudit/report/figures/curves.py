@@ -1,0 +1,240 @@
+"""What do the trade-off curve and the privacy profile look like? What was shown, what is claimed, what is proved."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, NullLocator
+
+from dpaudit.privacy import ApproxDP, Claim, PureDP
+from dpaudit.privacy.claims import number_text
+from dpaudit.report.figures.canvas import CLAIM, GRID, INK, MUTED, PROOF, canvas, svg
+from dpaudit.report.figures.loss_bins import Floats
+from dpaudit.report.figures.rates import Point, certified_profile, frontier
+from dpaudit.report.text.bound_kinds import Proved
+from dpaudit.report.text.numerals import claim_text
+
+_DASHES = (0, (4, 2))
+_DOTS = (0, (1, 1.5))
+
+
+def tradeoff_figure(points: Sequence[Point], claim: Claim | None, upper: Proved | None, *, narrow: bool = False) -> str:
+    """Draw false negatives against false positives; where an event is rare, also hits against false alarms."""
+    zoomed = any(point.rare for point in points)
+    count = 2 if zoomed else 1
+    with canvas("tradeoff", (7.8 if zoomed else 4.8) if narrow else 4.0, narrow=narrow) as figure:
+        panels = figure.subplots(count if narrow else 1, 1 if narrow else count, squeeze=False).ravel()
+        _rates_panel(panels[0], points, claim, upper)
+        if zoomed:
+            _alarms_panel(
+                panels[1],
+                points,
+                claim,
+                upper,
+                max(min(min(point.corner) for point in points if point.event) / 5, 1e-9),
+            )
+        handles = _tradeoff_handles(points, claim, upper)
+        if narrow or zoomed:
+            figure.legend(handles=handles, loc="outside upper left", ncols=1 if narrow else 3)
+        else:
+            figure.legend(handles=handles, loc="outside right upper")
+        label = "False negative rate against false positive rate of an attacker" + (
+            "" if claim is None else f", with the rates that the claim {claim} forbids"
+        )
+        return svg(figure, "tradeoff", label, narrow=narrow)
+
+
+def _rates_panel(axes: Axes, points: Sequence[Point], claim: Claim | None, upper: Proved | None) -> None:
+    at = np.concatenate([[0.0], np.geomspace(1e-9, 1e-3, 10), np.linspace(1e-3, 1, 150)])
+    axes.plot([0, 1], [1, 0], color=GRID, linewidth=1)
+    if claim is not None:
+        curve = claim.tradeoff(at)
+        axes.fill_between(at, 0, curve, facecolor="none", edgecolor=(CLAIM, 0.45), hatch="////", linewidth=0)
+        axes.plot(at, curve, color=CLAIM, linewidth=1.3, linestyle=_DASHES)
+    if upper is not None:
+        axes.plot(at, PureDP(upper.value).tradeoff(at), color=_proof_ink(upper), linewidth=1.3, linestyle=_DOTS)
+    hull = np.array(frontier(points))
+    axes.fill_between(hull[:, 0], hull[:, 1], 1, facecolor=(INK, 0.08), linewidth=0)
+    axes.plot(hull[:, 0], hull[:, 1], color=INK, linewidth=1.6)
+    for point in (point for point in points if point.event):
+        _draw_point(axes, point.rates, point.corner, exact=point.exact)
+    axes.set_xlim(0, 1)
+    axes.set_ylim(0, 1)
+    _percent_axes(axes)
+    axes.set_xlabel("false positives")
+    axes.set_ylabel("false negatives")
+
+
+def _alarms_panel(axes: Axes, points: Sequence[Point], claim: Claim | None, upper: Proved | None, floor: float) -> None:
+    """Rare events, for whichever side they speak: how often they come there (hits), and on the other (false alarms)."""
+    at = np.geomspace(floor, 1, 160)
+    if claim is not None:
+        most = 1 - claim.tradeoff(at)
+        axes.fill_between(at, most, 1, facecolor="none", edgecolor=(CLAIM, 0.45), hatch="////", linewidth=0)
+        axes.plot(at, most, color=CLAIM, linewidth=1.3, linestyle=_DASHES)
+    if upper is not None:
+        most = 1 - PureDP(upper.value).tradeoff(at)
+        axes.plot(at, most, color=_proof_ink(upper), linewidth=1.3, linestyle=_DOTS)
+    hull = np.array(frontier(points))
+    hits = np.maximum(1 - np.interp(at, hull[:, 0], hull[:, 1]), 1 - np.interp(at, hull[::-1, 1], hull[::-1, 0]))
+    axes.fill_between(at, floor, hits, facecolor=(INK, 0.08), linewidth=0)
+    axes.plot(at, hits, color=INK, linewidth=1.6)
+    for point in (point for point in points if point.event):
+        swapped = point.rates[1] < point.rates[0]
+        rates, corner = (pair[::-1] if swapped else pair for pair in (point.rates, point.corner))
+        _draw_point(axes, (max(rates[0], floor), 1 - rates[1]), (corner[0], 1 - corner[1]), exact=point.exact)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlim(floor, 1)
+    axes.set_ylim(floor, 1)
+    _percent_axes(axes)
+    axes.set_xlabel("false alarms, logarithmic")
+    axes.set_ylabel("hits, logarithmic")
+
+
+def _percent_axes(axes: Axes) -> None:
+    axes.set_box_aspect(1)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(FuncFormatter(lambda x, _: f"{100 * x:.3g} %"))
+
+
+def _proof_ink(upper: Proved) -> str:
+    return PROOF if upper.keeps_claim else MUTED
+
+
+def _draw_point(axes: Axes, at: tuple[float, ...], corner: tuple[float, ...], *, exact: bool) -> None:
+    """A cross where rates are computed; where they were counted, a circle and the way to their certain corner."""
+    if exact:
+        axes.plot(*at, "P", color=INK, markersize=7, zorder=5, clip_on=False)
+        return
+    axes.plot([at[0], corner[0], corner[0]], [corner[1], corner[1], at[1]], color=INK, linewidth=0.8)
+    axes.plot(*at, "o", color=INK, markersize=3.6, markerfacecolor="none", zorder=4, clip_on=False)
+
+
+def _tradeoff_handles(points: Sequence[Point], claim: Claim | None, upper: Proved | None) -> list[Any]:
+    handles: list[Any] = [Line2D([], [], color=INK, linewidth=1.6, label="certainly reached, or better")]
+    if any(point.event and not point.exact for point in points):
+        handles.append(
+            Line2D(
+                [],
+                [],
+                color=INK,
+                marker="o",
+                markersize=3.6,
+                markerfacecolor="none",
+                linestyle="",
+                label="event, as counted",
+            )
+        )
+    if any(point.exact for point in points):
+        handles.append(Line2D([], [], color=INK, marker="P", markersize=7, linestyle="", label="event, computed"))
+    if claim is not None:
+        handles.append(Patch(facecolor="none", edgecolor=(CLAIM, 0.45), hatch="////", label="forbidden by the claim"))
+    if upper is not None:
+        handles.append(_upper_handle(upper))
+    return handles
+
+
+def _upper_handle(upper: Proved) -> Line2D:
+    ink = _proof_ink(upper)
+    return Line2D([], [], color=ink, linewidth=1.3, linestyle=_DOTS, label=f"limit by proof, {upper.text}")
+
+
+# --- the privacy profile ---------------------------------------------------------------------------------
+
+
+def profile_figure(
+    points: Sequence[Point],
+    claim: Claim | None,
+    upper: Proved | None,
+    known: Sequence[tuple[float, float]] = (),
+    *,
+    narrow: bool = False,
+) -> str:
+    """Draw δ against ε: what is certainly needed, and what the claim says."""
+    epsilon = np.linspace(0.0, _widest(points, claim, upper), 161)
+    needed = certified_profile(points, epsilon, known)
+    claimed = None if claim is None else claim.profile(epsilon)
+    top = max(float(needed.max()), 0.0 if claimed is None else float(claimed.max()), 1e-12)
+    floor = _floor(needed, claim, top)
+    with canvas("profile", 3.4, narrow=narrow) as figure:
+        axes = figure.add_subplot()
+        shown = np.where(needed > floor, needed, np.nan)
+        axes.fill_between(epsilon, floor, np.maximum(needed, floor), facecolor=(INK, 0.08), linewidth=0)
+        axes.plot(epsilon, shown, color=INK, linewidth=1.6)
+        handles: list[Any] = [Line2D([], [], color=INK, linewidth=1.6, label="certainly needed, or more")]
+        if claimed is not None:
+            axes.plot(
+                epsilon,
+                np.where(claimed > floor, claimed, np.nan if floor else 0),
+                color=CLAIM,
+                linewidth=1.3,
+                linestyle=_DASHES,
+            )
+            handles.append(Line2D([], [], color=CLAIM, linewidth=1.3, linestyle=_DASHES, label="enough, by the claim"))
+        if isinstance(claim, PureDP | ApproxDP):
+            axes.plot(claim.value, max(claim.delta, floor), "D", color=CLAIM, markersize=6, clip_on=False)
+            handles.append(
+                Line2D([], [], color=CLAIM, marker="D", linestyle="", label=f"the claim, δ = {claim_text(claim.delta)}")
+            )
+        if upper is not None:
+            enough = PureDP(upper.value).profile(epsilon)
+            axes.plot(
+                epsilon,
+                np.where(enough > floor, enough, np.nan if floor else 0),
+                color=_proof_ink(upper),
+                linewidth=1.3,
+                linestyle=_DOTS,
+            )
+            handles.append(_upper_handle(upper))
+        if floor:
+            axes.set_yscale("log")
+            axes.yaxis.set_minor_locator(NullLocator())
+            axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: number_text(float(f"{y:.3g}"))))
+        axes.set_ylim(floor, min(1.0, top * (3 if floor else 1.08)))
+        axes.set_xlim(0, float(epsilon[-1]))
+        axes.set_xlabel("ε")
+        axes.set_ylabel("δ")
+        axes.grid(axis="y")
+        figure.legend(handles=handles, loc="outside upper left", ncols=1 if narrow else 3 if len(handles) < 4 else 2)
+        label = "The least δ for every ε: what is certainly needed" + (
+            "" if claim is None else f" and what the claim {claim} gives"
+        )
+        return svg(figure, "profile", label, narrow=narrow)
+
+
+def _floor(needed: Floats, claim: Claim | None, top: float) -> float:
+    """Zero for a linear axis; else where a logarithmic one ends: a δ that is small cannot be read on a linear one."""
+    smooth = claim is not None and not isinstance(claim, PureDP)
+    if claim is not None and 0 < claim.delta < 0.01 * top:
+        return claim.delta / 30
+    seen = needed[needed > 0]
+    small = smooth or (len(seen) > 0 and float(seen.max()) < 0.05 * top)
+    return max(1e-12, top * 1e-6) if small else 0.0
+
+
+def _widest(points: Sequence[Point], claim: Claim | None, upper: Proved | None) -> float:
+    """How far the axis of ε goes: past the claim, past the proof, and past what was shown."""
+    reach = [0.1]
+    if isinstance(claim, PureDP | ApproxDP):
+        reach.append(1.5 * claim.value)
+    elif claim is not None:
+        trial = np.geomspace(0.01, 100, 200)
+        reach.append(float(trial[np.argmax(claim.profile(trial) < 1e-6)]))
+    if upper is not None:
+        reach.append(1.2 * upper.value)
+    for point in points:
+        fpr, fnr = point.corner
+        for one, other in ((fpr, fnr), (fnr, fpr)):
+            if 1 - other > one > 0:
+                reach.append(1.2 * math.log((1 - other) / one))
+            elif one <= 0 and other < 1:
+                reach.append(5.0)
+    return min(max(reach), 30.0)

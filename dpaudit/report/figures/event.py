@@ -1,0 +1,303 @@
+"""What does the evidence look like? The ε line, and the event over both histograms.
+
+Sides are told apart by colour, by line (0 solid, 1 dashed), by filling (1 is hatched) and by marker (0 is
+a circle, 1 a square); side 0 is always first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
+
+from dpaudit.evidence.event import Event
+from dpaudit.evidence.records import Cell, Histogram
+from dpaudit.report.figures.canvas import CLAIM, INK, MUTED, PROOF, SIDE0, SIDE1, SIDES, canvas, svg
+from dpaudit.report.figures.event_cells import Bar, bars, is_drawn_as_bars, regions
+from dpaudit.report.text.phrases import shortened
+
+_DASHES = (0, (4, 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A number on the ε line.
+
+    ``kind`` is "lower" (sampled), "exact", "claim", "upper", "proved", "detectable" or "true". "proved" is an upper
+    bound that keeps the claim: it alone has the colour of a proof.
+    """
+
+    kind: str
+    name: str
+    value: float
+    text: str
+
+
+def line_figure(marks: Sequence[Mark], symbol: str, *, narrow: bool = False) -> str:
+    """Draw every mark on a row of its own over one axis: numbers that nearly agree stay readable."""
+    finite = [mark.value for mark in marks if math.isfinite(mark.value) and mark.value > 0]
+    top = max(finite, default=1.0) * (1.3 if len(finite) == len(marks) and not narrow else 1.5)
+    claim = next((mark.value for mark in marks if mark.kind == "claim"), None)
+    with canvas("line", 0.75 + 0.33 * len(marks), narrow=narrow) as figure:
+        axes = figure.add_subplot()
+        if finite and max(finite) > 60 * min(finite):
+            axes.set_xscale("symlog", linthresh=min(finite), linscale=0.6)
+            top = min(max(finite) * 4, 1.5e308)
+            _power_ticks(axes, min(finite), max(finite))
+        axes.set_xlim(0, top)
+        axes.set_ylim(len(marks) - 0.4, -0.6)
+        if claim is not None and claim <= top:
+            axes.axvline(claim, color=CLAIM, linewidth=1, linestyle=_DASHES, zorder=1)
+        for row, mark in enumerate(marks):
+            _draw_mark(axes, row, mark, top, claim, narrow=narrow)
+        axes.set_yticks(range(len(marks)), [mark.name for mark in marks])
+        axes.tick_params(axis="y", length=0, pad=9)
+        axes.spines["left"].set_visible(False)
+        axes.set_xlabel(symbol, fontsize=10)
+        label = f"The {symbol} line: " + "; ".join(f"{mark.name} {mark.text}" for mark in marks)
+        return svg(figure, "line", label, narrow=narrow)
+
+
+def _power_ticks(axes: Axes, low: float, high: float) -> None:
+    """Ticks at 0 and at a few powers of ten, written plainly."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    step = max(1, math.ceil((last - first) / 4))
+    powers = [power for power in range(first, last + 1, step) if power <= 308]
+    zero = [0.0] if last - first <= 8 else []  # over many decades it stands where the smallest power does
+    places = [*zero, *(10.0**power for power in powers)]
+    axes.set_xticks(places, [f"{place:g}" for place in places])
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+_MARKERS = {"lower": ">", "exact": "P", "claim": "D", "upper": "<", "proved": "<", "detectable": "^", "true": "o"}
+_INKS = {"claim": CLAIM, "proved": PROOF, "detectable": MUTED, "true": MUTED}  # others in ink
+
+
+def _draw_mark(axes: Axes, row: int, mark: Mark, top: float, claim: float | None, *, narrow: bool) -> None:
+    at = min(max(mark.value, 0.0), top)
+    ink = _INKS.get(mark.kind, INK)
+    if mark.kind in {"lower", "exact"} and at > 0:
+        filled = mark.kind == "lower"  # what is exact has an outline instead
+        axes.barh(
+            row,
+            at,
+            height=0.34 if filled else 0.56,
+            facecolor=(ink, 0.22) if filled else "none",
+            edgecolor="none" if filled else ink,
+            linewidth=1.1,
+        )
+        axes.plot([at, at], [row - 0.28, row + 0.28], color=ink, linewidth=2)
+    if mark.kind in {"upper", "proved"} and at < top:
+        axes.barh(
+            row, top - at, left=at, height=0.34, facecolor="none", edgecolor=(ink, 0.55), hatch="////", linewidth=0
+        )
+        axes.plot([at, at], [row - 0.28, row + 0.28], color=ink, linewidth=2)
+    hollow = mark.kind in {"detectable", "true"}
+    axes.plot(
+        at,
+        row,
+        marker=">" if math.isinf(mark.value) else _MARKERS[mark.kind],
+        color=ink,
+        markerfacecolor="none" if hollow else ink,
+        markersize=6,
+        clip_on=False,
+    )
+    before = _stands_before(axes, mark, at, claim, narrow=narrow)
+    axes.annotate(
+        mark.text,
+        (at, row),
+        xytext=(-9 if before else 9, 0),
+        textcoords="offset points",
+        ha="right" if before else "left",
+        va="center",
+        color=INK,
+        bbox=None,
+    )
+
+
+_LETTER, _GAP = 0.0115, 0.02  # of the width of a wide axis
+_NARROWER = 2.2  # how much less room a narrow axis has
+
+
+def _stands_before(axes: Axes, mark: Mark, at: float, claim: float | None, *, narrow: bool) -> bool:
+    """Whether the text of a mark stands left of it: where there is room, across no line, and outside of bars."""
+
+    def place(value: float) -> float:
+        return float(axes.transAxes.inverted().transform(axes.transData.transform((value, 0)))[0])
+
+    scale = _NARROWER if narrow else 1.0
+    here, line = place(at), None if claim is None else place(claim)
+    length, gap = _LETTER * scale * len(mark.text), _GAP * scale
+
+    def cost(left: float, right: float, *, in_bar: bool) -> float:
+        crossed = line is not None and left < line < right
+        return 4.0 * (left < 0 or right > 1.02) + 2.0 * crossed + 1.0 * in_bar
+
+    upper = mark.kind in {"upper", "proved"}
+    lower = mark.kind in {"lower", "exact"}
+    before = cost(here - gap - length, here - gap, in_bar=lower)
+    return before < cost(here + gap, here + gap + length, in_bar=upper)
+
+
+# --- the event over both histograms ----------------------------------------------------------------------
+
+
+def event_figure(histogram: Histogram, event: Event | None, *, narrow: bool = False) -> str:
+    """Draw how often each output came on either side, and which outputs the event takes."""
+    if is_drawn_as_bars(histogram):
+        return _bar_figure(histogram, bars(histogram, event), narrow)
+    return _density_figure(histogram, event, narrow)
+
+
+def legend_sides() -> list[Any]:
+    """Return what names both sides in a legend."""
+    return [
+        Patch(facecolor=(SIDE0, 0.25), edgecolor=SIDE0, label="side 0"),
+        Patch(facecolor="none", edgecolor=SIDE1, hatch="////", linestyle="--", label="side 1"),
+    ]
+
+
+def _bar_figure(histogram: Histogram, shown: list[Bar], narrow: bool) -> str:
+    rows = np.arange(len(shown))
+    runs = [max(count, 1) for count in histogram.runs]
+    shares = [
+        np.array([bar.count0 for bar in shown]) / runs[0],
+        np.array([bar.count1 for bar in shown]) / runs[1],
+    ]
+    with canvas("event", 0.95 + 0.34 * len(shown), narrow=narrow) as figure:
+        axes = figure.add_subplot()
+        axes.barh(rows - 0.19, shares[0], 0.34, facecolor=(SIDE0, 0.25), edgecolor=SIDE0, linewidth=1)
+        axes.barh(
+            rows + 0.19, shares[1], 0.34, facecolor="none", edgecolor=SIDE1, hatch="////", linestyle="--", linewidth=1
+        )
+        names = [
+            shortened(_brief(bar.label) if narrow else bar.label, 18 if narrow else 34)
+            + ("" if bar.side is None else f"  ▸ side {bar.side}")
+            for bar in shown
+        ]
+        axes.set_yticks(rows, names)
+        for tick, bar in zip(axes.get_yticklabels(), shown, strict=True):
+            if bar.side is not None:
+                tick.set_color(SIDES[bar.side])
+        axes.set_ylim(len(shown) - 0.4, -0.6)
+        axes.tick_params(axis="y", length=0)
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{100 * x:.3g} %"))
+        axes.grid(axis="x")
+        axes.set_xlabel("share of the runs of each side")
+        figure.legend(handles=legend_sides(), loc="outside upper left", ncols=2)
+        label = "Share of the runs of side 0 and of side 1 for each output" + (
+            "; an arrow names the side that the event takes it to speak for"
+            if any(b.side is not None for b in shown)
+            else ""
+        )
+        return svg(figure, "event", label, narrow=narrow)
+
+
+def _brief(label: str) -> str:
+    """An interval as a phone has room for it."""
+    return label.replace(" to below ", " … ").replace(" and above", " …")
+
+
+def _finite(cells: Sequence[Cell]) -> list[tuple[float, float, int, int]]:
+    return sorted(
+        (cell.low, cell.high, cell.count0, cell.count1)
+        for cell in cells
+        if cell.low is not None and cell.high is not None and cell.high > cell.low
+    )
+
+
+def _window(cells: list[tuple[float, float, int, int]]) -> tuple[float, float]:
+    """Return the part of the axis that is drawn: all, unless the two outermost cells are very wide."""
+    low, high = cells[0][0], cells[-1][1]
+    inner_low, inner_high = cells[0][1], cells[-1][0]
+    room = 0.6 * (inner_high - inner_low)
+    return max(low, inner_low - room), min(high, inner_high + room)
+
+
+def _density_figure(histogram: Histogram, event: Event | None, narrow: bool) -> str:
+    cells = _finite(histogram.cells)
+    edges = np.array([cell[0] for cell in cells] + [cells[-1][1]])
+    widths = np.array([high - low for low, high, _, _ in cells])
+    left, right = _window(cells)
+    with canvas("event", 3.1, narrow=narrow) as figure:
+        axes = figure.add_subplot()
+        for side, (colour, line) in enumerate(((SIDE0, "-"), (SIDE1, _DASHES))):
+            counts = np.array([cell[2 + side] for cell in cells])
+            density = counts / max(histogram.runs[side], 1) / widths
+            axes.stairs(
+                density,
+                edges,
+                fill=True,
+                facecolor=(colour, 0.18) if side == 0 else "none",
+                edgecolor=colour,
+                hatch=None if side == 0 else "////",
+                linewidth=0,
+                alpha=None if side == 0 else 0.45,
+            )
+            axes.stairs(density, edges, color=colour, linewidth=1.5, linestyle=line)
+        axes.set_xlim(left, right)
+        if narrow:
+            axes.xaxis.set_major_locator(MaxNLocator(5))
+        axes.set_ylim(bottom=0)
+        axes.set_yticks([])
+        axes.set_ylabel("density of the output" if histogram.axis == "output" else "density of the score")
+        axes.spines["left"].set_visible(False)
+        axes.set_xlabel("output" if histogram.axis == "output" else "score: a number fitted to tell the sides apart")
+        taken = regions(event) if histogram.axis == "output" else []
+        for region in taken:
+            _draw_region(axes, region.low, region.high, region.side, left, right)
+        handles = legend_sides()
+        for side in sorted({region.side for region in taken}):
+            handles.append(_event_handle(side))
+        figure.legend(handles=handles, loc="outside upper left", ncols=2 if narrow else 4)
+        label = "Histograms of the outputs under side 0 and side 1" + (
+            f", with the outputs that the event takes: {event.describe(0)} for side 0, {event.describe(1)} for side 1"
+            if event is not None and taken
+            else ""
+        )
+        return svg(figure, "event", shortened(label, 400), narrow=narrow)
+
+
+def _event_handle(side: int) -> Any:
+    return Patch(
+        facecolor=(SIDES[side], 0.9) if side == 0 else "none",
+        edgecolor=SIDES[side],
+        hatch=None if side == 0 else "xxxx",
+        label=f"event: speaks for side {side}",
+    )
+
+
+def _draw_region(axes: Axes, low: float | None, high: float | None, side: int, left: float, right: float) -> None:
+    """A strip over the axis, and a thin line down at each threshold."""
+    start, end = left if low is None else max(low, left), right if high is None else min(high, right)
+    colour = SIDES[side]
+    if end > start:
+        axes.fill_between(
+            [start, end],
+            1.02,
+            1.07,
+            transform=axes.get_xaxis_transform(),
+            clip_on=False,
+            facecolor=(colour, 0.9) if side == 0 else "none",
+            edgecolor=colour,
+            hatch=None if side == 0 else "xxxx",
+            linewidth=1,
+        )
+    elif start >= right:  # the region lies outside of what is drawn
+        _point_outside(axes, 1.0, f"from {start:.4g} on ▸", colour)
+    else:
+        _point_outside(axes, 0.0, f"◂ below {end:.4g}", colour)
+    for edge in (low, high):
+        if edge is not None and left < edge < right:
+            axes.axvline(edge, color=colour, linewidth=1, linestyle="-" if side == 0 else _DASHES)
+
+
+def _point_outside(axes: Axes, at: float, text: str, colour: str) -> None:
+    side = "left" if at == 0 else "right"
+    axes.text(at, 1.02, text, transform=axes.transAxes, ha=side, va="bottom", color=colour)

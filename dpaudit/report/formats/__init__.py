@@ -1,0 +1,1 @@
+"""How does evidence read in the formats of others?"""

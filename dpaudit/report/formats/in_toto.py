@@ -1,0 +1,126 @@
+"""How does a build attest what was found? An in-toto Statement, unsigned: whoever runs the build signs it.
+
+The Statement (in-toto Attestation Framework, v1) names the evidence and the code by their digests; its predicate is
+the framework's test result (``https://in-toto.io/attestation/test-result/v0.1``). A test that passed found nothing
+against a claim; it does not say that the claim holds. What does say so, a proof, is a test of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Verdict
+from dpaudit.report.text.findings import beside, pressing
+from dpaudit.report.text.headline import headline
+from dpaudit.report.text.numerals import NBSP
+from dpaudit.report.text.phrases import visible
+
+STATEMENT = "https://in-toto.io/Statement/v1"
+PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
+
+_FAILED, _WARNED, _PASSED = "FAILED", "WARNED", "PASSED"
+_ASKED = ("claim", "relation", "learning", "measuring", "confidence", "seed", "low_bits", "versions")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+def statement(evidences: Sequence[Evidence]) -> dict[str, Any]:
+    """Return one Statement about one or several audits, as JSON values.
+
+    ``result`` is FAILED where a claim is violated or runs cannot be trusted; else WARNED where nothing was decided,
+    nothing was claimed, or something was found beside the verdict that says more than it; else PASSED.
+    """
+    lists: dict[str, list[str]] = {_PASSED: [], _WARNED: [], _FAILED: []}
+    for evidence in evidences:
+        lists[_result(evidence)].append(f"no violation of the claim found: {_title(evidence)}")
+        if evidence.verdict is Verdict.PROVED:
+            lists[_PASSED].append(f"claim proved: {_title(evidence)}")
+    return {
+        "_type": STATEMENT,
+        "subject": _unique([subject for evidence in evidences for subject in _subjects(evidence)]),
+        "predicateType": PREDICATE,
+        "predicate": {
+            "result": next(result for result in (_FAILED, _WARNED, _PASSED) if lists[result]),
+            "configuration": [_configuration(evidence) for evidence in evidences],
+            "passedTests": lists[_PASSED],
+            "warnedTests": lists[_WARNED],
+            "failedTests": lists[_FAILED],
+            "dpaudit_findings": [_finding(evidence) for evidence in evidences],
+        },
+    }
+
+
+def statement_text(evidences: Sequence[Evidence]) -> str:
+    """Return the Statement as text."""
+    return json.dumps(statement(evidences), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _result(evidence: Evidence) -> str:
+    if evidence.verdict in (Verdict.VIOLATED, Verdict.INVALID):
+        return _FAILED
+    if evidence.verdict in (Verdict.INCONCLUSIVE, Verdict.NO_CLAIM):
+        return _WARNED
+    return _WARNED if pressing(evidence) else _PASSED
+
+
+def _title(evidence: Evidence) -> str:
+    """Name a test so that a policy can ask for it: the target and its claim, as they are written."""
+    return visible(f"{evidence.target.name} ({evidence.claim or 'no claim'})", one_line=True)
+
+
+def _subjects(evidence: Evidence) -> list[dict[str, Any]]:
+    """Return what is attested: the record by its id, the file that dpaudit writes of it, and the function's source."""
+    identity = evidence.id.removeprefix("dpa1:")
+    file = hashlib.sha256(evidence.to_json().encode("utf-8")).hexdigest()
+    found = [_subject(evidence.id, identity), _subject(f"{evidence.id}.json", file)]
+    source = evidence.target.digest
+    if source is not None and _DIGEST.fullmatch(source):
+        found.append(_subject(f"source of {visible(evidence.target.name, one_line=True)} {source[:12]}", source))
+    return found
+
+
+def _subject(name: str, digest: str) -> dict[str, Any]:
+    return {"name": name, "digest": {"sha256": digest}}
+
+
+def _unique(subjects: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return each artifact once: a digest that two audits share, or the same evidence given twice."""
+    return list({subject["digest"]["sha256"]: subject for subject in reversed(subjects)}.values())[::-1]
+
+
+def _configuration(evidence: Evidence) -> dict[str, Any]:
+    """Return what the audit was asked, with the SHA-256 of the RFC 8785 form of its annotations."""
+    import rfc8785
+
+    record = evidence.record()
+    asked = {
+        "target": record["target"]["name"],
+        "parameters": record["target"]["parameters"],
+        "pairs": [[pair["digest0"], pair["digest1"]] for pair in record["pairs"]],
+        **{name: record.get(name) for name in _ASKED},
+    }
+    return {
+        "name": f"configuration of {evidence.id}",
+        "digest": {"sha256": hashlib.sha256(rfc8785.dumps(asked)).hexdigest()},
+        "mediaType": "application/json",
+        "annotations": asked,
+    }
+
+
+def _finding(evidence: Evidence) -> dict[str, Any]:
+    head = headline(evidence)
+    return {
+        "evidence": evidence.id,
+        "verdict": str(evidence.verdict),
+        "sentence": _plain(head.sentence),
+        "caution": _plain(head.caution),
+        "beside": [{"about": found.name, "text": _plain(found.text)} for found in beside(evidence)],
+    }
+
+
+def _plain(text: str) -> str:
+    return visible(text.replace(NBSP, " "), one_line=True)

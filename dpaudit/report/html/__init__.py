@@ -1,0 +1,1 @@
+"""How does evidence become a page?"""

@@ -1,0 +1,246 @@
+"""What was measured, and how often did it come? The event of an audit, its counts, and its drawing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from markupsafe import Markup
+
+from dpaudit.evidence.event import Event
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Bound, Counts, Histogram, Scores, Sequential
+from dpaudit.report.figures.canvas import INK, MUTED, both, canvas, svg
+from dpaudit.report.figures.event import event_figure
+from dpaudit.report.figures.event_cells import bars, is_drawn_as_bars, regions
+from dpaudit.report.figures.loss_bins import frequency_interval
+from dpaudit.report.text.bound_kinds import is_proof, sampled_lower
+from dpaudit.report.text.method_text import how_counted, how_fixed, is_by_rank
+from dpaudit.report.text.numerals import confidence_text, count_text, share_text
+from dpaudit.report.text.phrases import gaussian_text, guesses_text, rate_text
+
+
+@dataclass(frozen=True, slots=True)
+class CountRow:
+    """A set of outputs, and count, share and interval on each side."""
+
+    name: str
+    cells: tuple[tuple[str, str, str], tuple[str, str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class EventPart:
+    """The event in words, its counts, and its drawing over the outputs of both sides."""
+
+    sentences: list[tuple[int, str]]
+    rows: list[CountRow]
+    totals: tuple[str, str]
+    guesses: str
+    figure: Markup | None
+    drawing: str
+    fixed: str
+    caption: str
+    intervals: bool
+    drawn_runs: str
+
+
+def event_part(evidence: Evidence) -> EventPart:
+    """Return the event that showed most in the runs."""
+    bound, histogram = sampled_lower(evidence), evidence.histogram
+    if bound is None:
+        return _measured(evidence, evidence.lower if not is_proof(evidence) else None)
+    figure, drawn = None, ""
+    if histogram is not None and histogram.cells:
+        outputs = histogram
+        figure = both(lambda narrow: event_figure(outputs, bound.event, narrow=narrow))
+        drawn = f"{count_text(histogram.runs[0])} runs of side 0 and {count_text(histogram.runs[1])} of side 1"
+    drawing = "" if histogram is None else _drawing_note(histogram, bound.event)
+    found = evidence.counterexample
+    computed = found is not None and bound.event == found.event
+    part = _measured(evidence, bound, computed=computed, figure=figure, drawing=drawing, drawn_runs=drawn)
+    if evidence.sequential is not None:
+        return _of_last_epoch(part, evidence.sequential)
+    return part if evidence.scores is None else _with_scores(part, evidence, evidence.scores, bound)
+
+
+def _of_last_epoch(part: EventPart, sequential: Sequential) -> EventPart:
+    """The same part, for the last of several events; runs that may stop at any count have no exact intervals."""
+    epochs = len(sequential.epochs)
+    times = "once" if epochs == 1 else f"{count_text(epochs)} times"
+    said = (
+        f"Events were chosen {times}, each from all runs before it; this is the last one, with the runs that were bet "
+        "on with it alone. The bound rests on all bets together."
+    )
+    return replace(part, guesses=said)
+
+
+def _with_scores(part: EventPart, evidence: Evidence, scores: Scores, bound: Bound) -> EventPart:
+    """The same part with the ROC and what else scores show; guesses by rank have no event, and no exact intervals."""
+    said = [part.guesses, *_scores_sentences(evidence)]
+    note = part.drawing
+    figure = part.figure or Markup()
+    if scores.roc:
+        figure += both(lambda narrow: roc_figure(scores, narrow=narrow))
+        note += " " + roc_note(scores, evidence.confidence)
+    if bound.method != "one-run" or bound.counts is None:
+        return replace(part, guesses=" ".join(filter(None, said)), figure=figure or None, drawing=note.strip())
+    sentences = [
+        (side, f"a score among the {count_text(sum(hits))} {end} of all {count_text(sum(bound.counts.runs))} canaries")
+        for side, hits, end in ((0, bound.counts.toward0, "highest"), (1, bound.counts.toward1, "lowest"))
+        if sum(hits)
+    ]
+    return replace(
+        part,
+        sentences=sentences,
+        rows=_count_rows(bound.counts, [side for side, _ in sentences]),
+        guesses=" ".join([f"Guessed were the {guesses_text(bound)}.", *_scores_sentences(evidence)]),
+        figure=figure or None,
+        drawing=note.strip(),
+        drawn_runs=f"{count_text(scores.given[0])} scores of members and {count_text(scores.given[1])} of others",
+    )
+
+
+def _scores_sentences(evidence: Evidence) -> list[str]:
+    """Say what scores show beside the bound; nothing for another target."""
+    scores = evidence.scores
+    if scores is None:
+        return []
+    found = "; ".join(rate_text(rate) for rate in scores.rates)
+    how = f"exact limits at {confidence_text(evidence.confidence)} confidence, each by itself"
+    if scores.design == "one-run":
+        how = "estimates; scores of one model hang together, and have no exact limits"
+    said = [f"The true positive rate is {found}: {how}."]
+    estimate = gaussian_text(scores)
+    if estimate:
+        said.append(
+            f"If, and only if, these were the scores of a Gaussian mechanism, it would have {estimate}: an estimate, "
+            "on a condition that was not checked. It is no bound and decided nothing."
+        )
+    return said
+
+
+def low_bits_part(evidence: Evidence) -> EventPart | None:
+    """The event in the low-order bits; None where none was measured."""
+    bound = evidence.floating_point
+    return None if bound is None or bound.event is None else _measured(evidence, bound)
+
+
+def _measured(
+    evidence: Evidence,
+    bound: Bound | None,
+    *,
+    computed: bool = False,
+    figure: Markup | None = None,
+    drawing: str = "",
+    drawn_runs: str = "",
+) -> EventPart:
+    event, counts = (None, None) if bound is None else (bound.event, bound.counts)
+    intervals = evidence.sequential is None and not is_by_rank(evidence)
+    sentences = [] if event is None else [(side, event.describe(side)) for side in (0, 1) if event.toward(side)]
+    return EventPart(
+        sentences=sentences,
+        rows=[] if counts is None else _count_rows(counts, [side for side, _ in sentences]),
+        totals=("", "") if counts is None else (count_text(counts.runs[0]), count_text(counts.runs[1])),
+        guesses="" if bound is None or counts is None or not bound.method.startswith("guess") else _guesses(counts),
+        figure=figure,
+        drawing=drawing,
+        fixed=how_fixed(evidence, None if bound is None else bound.pair, computed=computed),
+        caption=how_counted(evidence, intervals=intervals),
+        intervals=intervals,
+        drawn_runs=drawn_runs,
+    )
+
+
+def _drawing_note(histogram: Histogram, event: Event | None) -> str:
+    if is_drawn_as_bars(histogram):
+        marked = any(bar.side is not None for bar in bars(histogram, event))
+        return "An arrow names the side that the event takes an output to speak for." if marked else ""
+    if histogram.axis == "score":
+        return "The figure shows one score of outputs that have several numbers; the event may use another."
+    strips = "The strips above the axis mark the outputs that the event takes. " if regions(event) else ""
+    return strips + "Rare outputs outside of the axis are not drawn."
+
+
+def _count_rows(counts: Counts, sides: list[int]) -> list[CountRow]:
+    rows = []
+    rest = list(counts.runs)
+    for side in sides:
+        hits = counts.toward0 if side == 0 else counts.toward1
+        rest = [rest[own] - hits[own] for own in (0, 1)]
+        rows.append(CountRow(f"speaks for side {side}", _shares(hits, counts.runs)))
+    if sides:
+        rows.append(CountRow("any other output", _shares((rest[0], rest[1]), counts.runs)))
+    return rows
+
+
+def _shares(hits: tuple[int, int], runs: tuple[int, int]) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
+    low, high = frequency_interval(hits, runs)
+
+    def cell(own: int) -> tuple[str, str, str]:
+        share = share_text(hits[own] / runs[own]) if runs[own] else "–"
+        ends = f"{share_text(float(low[own]), rounding='lower')} to {share_text(float(high[own]), rounding='upper')}"
+        return count_text(hits[own]), share, ends
+
+    return cell(0), cell(1)
+
+
+def _guesses(counts: Counts) -> str:
+    right, wrong = counts.toward0[0] + counts.toward1[1], counts.toward0[1] + counts.toward1[0]
+    if right + wrong == 0:
+        return "No output fell into the event, so the attacker never guessed."
+    return (
+        f"An attacker who guesses the side by this event, and passes otherwise, guessed {count_text(right + wrong)} "
+        f"times and was right {count_text(right)} times ({share_text(right / (right + wrong))}); a coin would be "
+        "right half of the time."
+    )
+
+
+# --- the ROC of scores ------------------------------------------------------------------------------------
+
+
+def roc_figure(scores: Scores, *, narrow: bool = False) -> str:
+    """Draw the ROC at its thresholds, and the region in which it certainly lies, where there is one."""
+    sizes = scores.measured
+    points = sorted((b / sizes[1], a / sizes[0]) for a, b in (point.counts for point in scores.roc))
+    with canvas("roc", 3.8, narrow=narrow) as figure:
+        axes = figure.add_subplot()
+        region = _roc_region(scores)
+        if region:
+            x, low, high = zip(*region, strict=True)
+            axes.fill_between(x, low, high, step="post", color=INK, alpha=0.16, linewidth=0)
+        axes.plot([0, 1], [0, 1], color=MUTED, linewidth=0.8, linestyle=(0, (4, 2)))
+        axes.plot(
+            *zip((0.0, 0.0), *points, (1.0, 1.0), strict=True), color=INK, linewidth=1.2, marker="o", markersize=3
+        )
+        axes.set_xlim(0, 1)
+        axes.set_ylim(0, 1)
+        axes.grid()
+        axes.set_xlabel("false positive rate")
+        axes.set_ylabel("true positive rate")
+        label = "True positive rate against false positive rate" + ("" if not region else ", with its certain region")
+        return svg(figure, "roc", label, narrow=narrow)
+
+
+def _roc_region(scores: Scores) -> list[tuple[float, float, float]]:
+    """Corners (FPR, lowest TPR, highest TPR) of the region, from left to right: each holds up to the next."""
+    limits = [point.limits for point in scores.roc if point.limits is not None]
+    if not limits:
+        return []
+    ends = sorted({0.0, 1.0, *(limit[2] for limit in limits), *(limit[3] for limit in limits)})
+    return [
+        (
+            x,
+            max((limit[0] for limit in limits if limit[3] <= x), default=0.0),
+            min((limit[1] for limit in limits if limit[2] > x), default=1.0),
+        )
+        for x in ends
+    ]
+
+
+def roc_note(scores: Scores, confidence: float) -> str:
+    """Say what the ROC shows."""
+    if any(point.limits is None for point in scores.roc):
+        return "The curve is that of these scores; scores of one model hang together, so no region is certain."
+    return (
+        f"The curve is that of the measuring scores; all of the true curve lies within the grey region, at "
+        f"{confidence_text(confidence)} confidence. The region is a statement of its own and decides nothing."
+    )

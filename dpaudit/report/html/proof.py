@@ -1,0 +1,259 @@
+"""What is proved, what is certain, and what did runs of the same event show? Three kinds of numbers, never mixed."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Attempt, Bound, Counterexample, Proof, Verdict
+from dpaudit.privacy import Claim
+from dpaudit.report.figures.loss_bins import frequency_interval
+from dpaudit.report.html.difference import Piece, differences
+from dpaudit.report.text.bound_kinds import (
+    answers,
+    contradicting,
+    counterexample_attempt,
+    exact_lower,
+    proved_for,
+    without_bound,
+)
+from dpaudit.report.text.numerals import confidence_text, count_text, enclosure_text, share_text
+from dpaudit.report.text.phrases import full_text, symbol
+
+
+@dataclass(frozen=True, slots=True)
+class ProofPart:
+    """The section on the proof: a sentence, facts, how it works, what it leaves out, and its certificate."""
+
+    sentence: str
+    facts: list[tuple[str, str]]
+    method: str
+    outside: list[tuple[str, str]]
+    certificate: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class KindRow:
+    """What one kind of evidence says of the event: on side 0, on side 1, and so of the bound."""
+
+    kind: str
+    how: str
+    sides: tuple[str, str]
+    notes: tuple[str, str]
+    bound: str
+    confidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExactPart:
+    """The section on what is certain from below."""
+
+    title: str
+    lead: str
+    data: tuple[list[Piece], list[Piece]] | None
+    event: str
+    rows: list[KindRow]
+    note: str
+
+
+def proof_part(evidence: Evidence, claim: Claim | None) -> ProofPart | None:
+    """Return the section on the proof; None where nothing was tried."""
+    proof, upper = evidence.proof, evidence.upper
+    if proof is None:
+        return None
+    facts = [("Holds for" if upper is not None else "Tried for", proof.scope)]
+    if proof.method != "enumeration":
+        facts.append(("Answers", _many(proof)))
+    facts += [
+        ("Method", proof.method),
+        ("Paths through the program", f"{count_text(proof.paths)}, all of them"),
+    ]
+    compared = proof.comparison
+    if compared is not None and compared.runs:
+        facts.append(
+            (
+                "Compared with runs",
+                f"{count_text(compared.compared)} of {count_text(compared.paths)} paths, by "
+                f"{count_text(compared.runs)} runs that agree; "
+                f"{count_text(compared.passed_over)} more came too close to a branch to say",
+            )
+        )
+    if compared is not None:
+        facts += [("Not read", each) for each in compared.open_ends]
+    certificate = None
+    if proof.certificate is not None:
+        size = len(json.dumps(proof.certificate, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
+        certificate = f"{count_text(size)} bytes" if size < 2000 else f"{count_text(round(size / 1000))} kB"
+        facts.append(("Certificate", f"{certificate} of JSON, in the raw evidence below"))
+    return ProofPart(
+        sentence=_sentence(evidence, proof, upper, claim),
+        facts=facts,
+        method=_METHODS.get(proof.method, ""),
+        outside=_outside(proof, bounded=upper is not None),
+        certificate=certificate,
+    )
+
+
+def _sentence(evidence: Evidence, proof: Proof, upper: Bound | None, claim: Claim | None) -> str:
+    letter = symbol(evidence)
+    if proof.comparison is not None and proof.comparison.open_ends:
+        return f"Nothing is proved of {letter}: not all that can run of the program was read."
+    if upper is None:
+        text = f"No finite upper bound of {letter} was found; {without_bound(evidence)}."
+        exact = exact_lower(evidence)
+        infinite = exact is not None and math.isinf(exact.value)
+        return text if infinite else f"{text} A proof of another kind may still find one."
+    if contradicting(evidence) is not None:
+        return (
+            f"{full_text(upper, claim)} was proved {proved_for(proof)}, and runs contradict it: the implementation, "
+            "its arithmetic, or the prover is wrong."
+        )
+    text = f"{full_text(upper, claim)} {proved_for(proof)}. This is certain in its scope; no run had a part in it."
+    decided = evidence.verdict in {Verdict.PROVED, Verdict.VIOLATED}
+    if claim is not None and upper.value > claim.value and not decided:
+        text += " It does not reach the claim, which refutes nothing: the bound need not be tight."
+    return text
+
+
+def _many(proof: Proof) -> str:
+    if proof.length is None:
+        return "any number of them" if proof.method == "induction" else "as the scope says"
+    return f"exactly {count_text(proof.length)}, of any value"
+
+
+_METHODS = {
+    "alignment": (
+        "The program is followed along every path through it, with the data and the noise as unknowns. Paths with the "
+        "same output form a class. For each class the noise is shifted so that a run on one dataset becomes a run on "
+        "its neighbour with the same output; what the shifts cost, in units of the noise's scale, limits ε "
+        "(randomness alignment: Zhang & Kifer 2017; Wang, Ding, Kifer & Zhang 2020). All numbers are fractions, so "
+        "nothing is rounded."
+    ),
+    "induction": (
+        "The program reads one answer after the other. For every step the noise is shifted so that a run on one "
+        "dataset becomes a run on its neighbour with the same output, and what all steps together can cost, however "
+        "many there are, limits ε (randomness alignment: Zhang & Kifer 2017; Wang, Ding, Kifer & Zhang 2020). All "
+        "numbers are fractions, so nothing is rounded."
+    ),
+    "enumeration": (
+        "The noise is discrete, so that every way in which the draws can fall out was followed, for every dataset of "
+        "the domain. The probabilities of all outputs are then known exactly, and so is the largest ratio between "
+        "two neighbours."
+    ),
+}
+
+
+def _outside(proof: Proof, *, bounded: bool) -> list[tuple[str, str]]:
+    listed = [
+        (
+            "Real arithmetic and perfect sampling",
+            "The proof is about real numbers and noise that is drawn exactly. Floating-point numbers can leak through "
+            "their last bits; only a sampler that is exact inherits the proof.",
+        )
+    ]
+    if proof.method == "enumeration":
+        listed.append(("Other data", "A dataset that is not in the domain was not looked at."))
+    elif proof.length is not None:
+        listed.append(
+            ("Other lengths", f"It is about exactly {answers(proof.length)}; nothing is said of fewer or more.")
+        )
+    listed.append(("Other parameters and code", "It is about these parameters and this source, and no others."))
+    if bounded and proof.method != "enumeration":
+        listed.append(("How tight it is", "The loss may be smaller. A bound above a claim does not refute the claim."))
+    if proof.method != "enumeration":
+        listed.append(
+            (
+                "Other kinds of noise",
+                "The method knows Laplace, exponential, Gumbel, uniform and discrete Laplace noise whose scale does "
+                "not depend on the data. It gives no bound for Gaussian noise, nor for what sampling of records gains.",
+            )
+        )
+    return [
+        *listed,
+        (
+            "The program itself",
+            "Runs of the program were compared with what was read of it, and what its code came through; code of "
+            "libraries was not followed. What only another machine, interpreter or library does could still escape.",
+        ),
+        ("Side channels", "Running time and memory are outside."),
+    ]
+
+
+# --- the exact counterexample ----------------------------------------------------------------------------
+
+
+def exact_part(evidence: Evidence, claim: Claim | None) -> ExactPart | None:
+    """Return the section on the lower bound that is certain; None where there is none, or nothing is known of it."""
+    found, bound = evidence.counterexample, exact_lower(evidence)
+    if bound is None or (found is None and evidence.proof is None):
+        return None
+    refutes = claim is not None and bound.value > claim.value
+    title = "Exact counterexample" if refutes else "Exact lower bound"
+    if found is None:
+        pair = "" if bound.pair is None else f", on pair {bound.pair}"
+        lead = (
+            f"The probability of every output was computed exactly; the largest ratio gives {full_text(bound, claim)}"
+            f"{pair}. No run had a part in it."
+        )
+        return ExactPart(title, lead, None, "", [], "")
+    attempt = counterexample_attempt(evidence)
+    rows = [_exact_row(found, bound, claim)]
+    if attempt is not None and attempt.bound.counts is not None:
+        rows.append(_sampled_row(attempt, claim))
+    return ExactPart(
+        title=title,
+        lead=_lead(refutes=refutes),
+        data=differences(found.data0, found.data1),
+        event=found.event.describe(0),
+        rows=rows,
+        note=_note(bound, sampled=len(rows) > 1),
+    )
+
+
+def _lead(*, refutes: bool) -> str:
+    text = (
+        "Two neighbouring datasets and one set of outputs, whose probabilities are computed to certain limits from "
+        "the program as it was read, in real arithmetic. "
+    )
+    if refutes:
+        return text + "They refute the claim with certainty; no run had a part in it."
+    return text + "They do not exceed the claim: they say how large the loss is at least, with certainty."
+
+
+def _note(bound: Bound, *, sampled: bool) -> str:
+    top = "p₀ − δ" if bound.delta > 0 else "p₀"
+    ratio = f"({top})/p₁" if bound.delta > 0 else f"{top}/p₁"
+    text = f"The exact bound is ln({ratio}), with p₀ rounded down and p₁ rounded up."
+    if math.isinf(bound.value):
+        text = "The event is impossible on side 1 and possible on side 0, so that no finite bound holds."
+    if not sampled:
+        return text + " No runs of this event were made."
+    return text + (
+        " The runs are a second, independent look: fresh runs of the same event, which was fixed before them. Their "
+        "intervals are exact, at 95\N{NO-BREAK SPACE}% each by itself."
+    )
+
+
+def _exact_row(found: Counterexample, bound: Bound, claim: Claim | None) -> KindRow:
+    sides = (enclosure_text(*found.probability0), enclosure_text(*found.probability1))
+    return KindRow("exact", "computed", sides, ("", ""), full_text(bound, claim), "certain")
+
+
+def _sampled_row(attempt: Attempt, claim: Claim | None) -> KindRow:
+    bound, counts = attempt.bound, attempt.bound.counts
+    assert counts is not None
+    hits, runs = counts.toward0, counts.runs
+    low, high = frequency_interval(hits, runs)
+    sides = [f"{count_text(hits[own])} of {count_text(runs[own])}" for own in (0, 1)]
+    notes = [
+        f"{share_text(hits[own] / runs[own])}, interval {share_text(float(low[own]), rounding='lower')} to "
+        f"{share_text(float(high[own]), rounding='upper')}"
+        if runs[own]
+        else "–"
+        for own in (0, 1)
+    ]
+    text = full_text(bound, claim) if bound.value > 0 else "none above 0"
+    sure = confidence_text(bound.confidence)
+    return KindRow("sampled", "counted in runs", (sides[0], sides[1]), (notes[0], notes[1]), text, sure)

@@ -1,0 +1,87 @@
+"""Which layers of a promise of privacy does this evidence touch, and what would a reviewer of a deployment still ask?
+
+The questions are those of the public registry of deployments, of NIST SP 800-226 and of ISO/IEC 27559, clause 8.2.3.
+What the evidence knows is answered; the rest is named as open, and never guessed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.report.text.phrases import low_bits_sentence
+
+_OPEN = "not in this evidence"
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A question, its answer, and whether this evidence leaves it open."""
+
+    name: str
+    answer: str
+    is_open: bool = False
+
+
+def layers(evidence: Evidence) -> list[Layer]:
+    """Return the questions in the order in which a claim is built up: from the mathematics to the system around it."""
+    claim = evidence.claimed
+    return [
+        Layer("Variant", "no claim was given" if claim is None else claim.notion, claim is None),
+        Layer("Algorithm", _algorithm(evidence), evidence.target.asks in ("scores", "outputs")),
+        Layer("Implementation", _implementation(evidence), evidence.target.asks == "program"),
+        Layer("Random source", _randomness(evidence), evidence.target.asks in ("opaque", "scores", "outputs")),
+        Layer("Floating point", low_bits_sentence(evidence) or "not examined", evidence.floating_point is None),
+        Layer("Running time", _time(evidence), "time" not in evidence.observed),
+        _library(evidence),
+        _unknown("Contribution bounds", ": how many records, and which values, one person can add"),
+        _unknown("Accounting", ": how this release adds up with others from the same data"),
+        _unknown("Post-processing", " beyond what the function itself does"),
+        _unknown("Model", ": central or local, and who is trusted with what"),
+        _unknown("Data collection and access control", ""),
+    ]
+
+
+def _library(evidence: Evidence) -> Layer:
+    """The libraries that the versions name besides what dpaudit itself rests on."""
+    name, own = "Library and its version", {"dpaudit", "numpy", "scipy", "python", "platform"}
+    found = [f"{library} {version}" for library, version in evidence.versions.items() if library not in own]
+    if found and evidence.learn is None:
+        return Layer(name, ", ".join(found))
+    return _unknown(name, ": only the function that was run is named, by its source")
+
+
+def _unknown(name: str, what: str) -> Layer:
+    return Layer(name, _OPEN + what, is_open=True)
+
+
+def _algorithm(evidence: Evidence) -> str:
+    if evidence.proof is not None:
+        return "touched: read from the program's source, along every path through it, in real arithmetic"
+    if evidence.target.asks == "program":
+        return "touched: the program was run as it is written, and stands for real arithmetic"
+    if evidence.target.asks in ("scores", "outputs"):
+        return "not touched: nothing of it is in what was recorded"
+    return "touched through the runs alone: the source was not read"
+
+
+def _implementation(evidence: Evidence) -> str:
+    asks = evidence.target.asks
+    if asks == "program":
+        return "not touched: another implementation of the same algorithm may still be wrong"
+    if asks in ("scores", "outputs"):
+        return f"touched through its {asks}, as they were recorded"
+    return "touched: this function was run, with its own arithmetic, on this machine"
+
+
+def _randomness(evidence: Evidence) -> str:
+    asks = evidence.target.asks
+    if asks == "opaque":
+        return "the function's own, which was not examined"
+    if asks in ("scores", "outputs"):
+        return _OPEN
+    return "a seeded generator of NumPy, handed in for the audit; that of a deployment was not examined"
+
+
+def _time(evidence: Evidence) -> str:
+    return "observed with every output" if "time" in evidence.observed else "not examined"

@@ -1,0 +1,125 @@
+"""Which bound is of which kind? Sampled, exact and proved numbers stay apart, each with its own name.
+
+The headline of evidence is the larger of what was sampled and what is exact; a report shows both, for themselves.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import msgspec
+
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Attempt, Bound, Proof, Verdict
+from dpaudit.report.text.numerals import NBSP, count_text, upper_text
+
+COUNTEREXAMPLE = "counterexample"  # the name of the attempt that measures the event of the counterexample
+_LONGEST = 24  # characters of an exact value that is written beside its decimals
+
+
+def is_proof(evidence: Evidence) -> bool:
+    """Whether more than runs speaks here: the numbers of each kind are named apart."""
+    return evidence.proof is not None or evidence.exact is not None
+
+
+def exact_lower(evidence: Evidence) -> Bound | None:
+    """Return the lower bound that is certain, or None."""
+    return evidence.exact or (evidence.lower if evidence.lower.kind == "exact" else None)
+
+
+def sampled_attempt(evidence: Evidence) -> Attempt | None:
+    """Return the attempt that showed most, of those that read the outputs as real numbers."""
+    return max(
+        (attempt for attempt in evidence.attempts if attempt.bound.arithmetic == "real"),
+        key=lambda attempt: attempt.bound.value,
+        default=None,
+    )
+
+
+def sampled_lower(evidence: Evidence) -> Bound | None:
+    """Return what the runs show, at the confidence of them all together; None where nothing was run."""
+    if evidence.lower.kind == "sampled":
+        return evidence.lower if evidence.measuring > 0 or evidence.lower.value > 0 else None
+    best = sampled_attempt(evidence)
+    return None if best is None else msgspec.structs.replace(best.bound, confidence=evidence.confidence)
+
+
+def counterexample_attempt(evidence: Evidence) -> Attempt | None:
+    """Return the attempt that measured the event of the counterexample, the surest where there are two."""
+    named = [attempt for attempt in evidence.attempts if attempt.name == COUNTEREXAMPLE]
+    return max(named, key=lambda attempt: attempt.bound.confidence, default=None)
+
+
+def contradicting(evidence: Evidence) -> Bound | None:
+    """Return the sampled bound that contradicts the proof, the surest of them; None where none decided the verdict."""
+    upper, lower = evidence.upper, evidence.lower
+    # a sampled headline is above a proved bound only where it was so twice (`dpaudit.verify.prove_and_audit`)
+    decided = evidence.verdict is Verdict.VIOLATED and lower.kind == "sampled"
+    if upper is None or not decided or lower.value <= upper.value:
+        return None
+    above = [
+        attempt.bound
+        for attempt in evidence.attempts
+        if attempt.bound.arithmetic == "real" and attempt.bound.value > upper.value
+    ]
+    return max(above, key=lambda bound: bound.confidence, default=evidence.lower)
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """An ε that is certainly enough, as drawn: the colour of a proof belongs to one that keeps the claim."""
+
+    value: float
+    text: str
+    keeps_claim: bool
+
+
+def proved_limit(evidence: Evidence) -> Proved | None:
+    """Return the upper bound of ε at δ = 0 that curves can be drawn with; None where there is none."""
+    upper = evidence.upper
+    if upper is None or upper.parameter != "epsilon" or upper.delta > 0 or not math.isfinite(upper.value):
+        return None
+    if contradicting(evidence) is not None:
+        return None
+    limit = evidence.claimed.value if evidence.claimed is not None else None
+    text = f"ε ≤ {upper_text(upper.value, claim=limit)}"
+    return Proved(upper.value, text, evidence.verdict is Verdict.PROVED)
+
+
+def without_bound(evidence: Evidence) -> str:
+    """Say what it means that no finite upper bound was found."""
+    exact = exact_lower(evidence)
+    if exact is not None and math.isinf(exact.value):
+        return "the exact lower bound is infinite"
+    return "this by itself refutes nothing"
+
+
+def proved_for(proof: Proof | None) -> str:
+    """Say for which data a proof holds, as short as a headline needs it."""
+    if proof is None:
+        return "within the scope of the proof"
+    if proof.method == "enumeration":
+        return "for every dataset of the domain"
+    if proof.length is None:
+        return "for any number of answers" if proof.method == "induction" else "within the scope of the proof"
+    return f"for {answers(proof.length)}"
+
+
+def answers(length: int) -> str:
+    """Write how many answers."""
+    return f"{count_text(length)}{NBSP}answer{'' if length == 1 else 's'}"
+
+
+def exact_value(bound: Bound, written: str) -> str:
+    """Return what stands beside the decimals ``written`` of a bound: " = 5/8", " (exact: 1/3)", or nothing."""
+    text = bound.exact
+    if text is None or text == written or text == "infinite" or len(text) > _LONGEST:
+        return ""
+    try:
+        if Fraction(text) == Fraction(written):
+            return f"{NBSP}={NBSP}{text}"
+    except (ValueError, ZeroDivisionError):
+        pass  # ln(3), or a number like 1.2e-7 in our own writing
+    return f" (exact: {text})"

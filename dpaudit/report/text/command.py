@@ -1,0 +1,190 @@
+"""How can the audit be run again? A command line that somebody can type, and what has to stand in its files."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Scores, Search
+from dpaudit.privacy.claims import number_text
+from dpaudit.report.text.phrases import visible
+
+_FALSE_ALARM = 1e-3  # where nothing else is said
+_RUNNABLE = {"program", "sampler", "seeded", "opaque"}
+# what stands for files that nobody named
+PAIRS_FILE, DATA_FILE = "pairs.json", "data.json"
+_SCORES_FILES = ("in.npy", "out.npy")
+
+
+def reproduce_command(evidence: Evidence) -> str | None:
+    """Return the command line that runs the same audit again, quoted for a shell; None where there is none.
+
+    There is none for outputs that were recorded elsewhere, for a domain that was enumerated, and for a function that
+    no command line finds. Data that were given are not in the evidence: the command names their files, or files that
+    they are to be written to (`reproduce_notes`).
+    """
+    target, proof = evidence.target, evidence.proof
+    if evidence.scores is not None:
+        return _scores_command(evidence, evidence.scores)
+    if target.asks not in _RUNNABLE or (proof is not None and proof.method == "enumeration"):
+        return None
+    if not _is_named(evidence) or (evidence.search is not None and _domain(evidence.search) is None):
+        return None
+    options: list[str] = []
+    for name, value in target.parameters.items():
+        options += ["-p", f"{name}={_value(value)}"]
+    if evidence.claim is not None:
+        options += ["--claim", evidence.claim]
+    options += [] if proof is None else _of_proof(evidence)
+    options += ["--runs", str(evidence.budget), "--confidence", number_text(evidence.confidence)]
+    options += ["--seed", str(evidence.seed), "--relation", evidence.relation, *_false_alarm(evidence)]
+    options += _of_audit(evidence) if proof is None else []
+    if any(pair.data0 is not None for pair in evidence.pairs) or (evidence.search and evidence.search.kept):
+        options += ["--keep-data"]
+    words = ["dpaudit", "audit" if proof is None else "prove"]
+    # a name that looks like an option must not become one
+    words += [*options, "--", target.name] if target.name.startswith("-") else [target.name, *options]
+    return visible(shlex.join(words), one_line=True)
+
+
+def reproduce_notes(evidence: Evidence) -> list[str]:
+    """Return what somebody has to know to run the audit again: which files to write, or what to do in place of it."""
+    if evidence.target.asks in _RUNNABLE and not _is_named(evidence):
+        return [
+            "The function has no name that a command line could find: put it into a file, or replay the evidence from "
+            "Python, with dpaudit.replay(evidence, target=the function)."
+        ]
+    search = evidence.search
+    if search is not None and _domain(search) is None:
+        return ["The domain cannot be typed: replay the evidence from Python, with dpaudit.replay."]
+    command = reproduce_command(evidence)
+    if command is None or _files(evidence):
+        return []
+    kept = (search is not None and search.kept) or all(pair.data0 is not None for pair in evidence.pairs)
+    also = " The evidence keeps the data: dpaudit replay, with this evidence, needs no file." if kept else ""
+    if evidence.scores is not None:
+        return ["The scores came from Python: save them as {} and {}.".format(*_SCORES_FILES)]
+    if search is not None and search.source == "data":
+        return [f"The data came from Python: save them as {DATA_FILE}, or a frame as .csv or .parquet.{also}"]
+    if "--pair" in command.split():
+        return [
+            f"The pairs came from Python: save them as {PAIRS_FILE}, as [data0, data1] or a list of such pairs, or the "
+            f"two sides of arrays or frames as two .npy, .csv or .parquet files, each with a --pair of its own.{also}"
+        ]
+    return []
+
+
+def _is_named(evidence: Evidence) -> bool:
+    return evidence.run is None or evidence.run.named
+
+
+def _files(evidence: Evidence) -> tuple[str, ...]:
+    """The files that data came from, as they were typed; empty where they came from Python, or nobody knows."""
+    return () if evidence.run is None else evidence.run.files
+
+
+def _false_alarm(evidence: Evidence) -> list[str]:
+    """The option, where it is not the usual one; without a claim, or anything sampled, it says nothing."""
+    alarm, error = evidence.false_alarm, 1 - evidence.confidence
+    if (
+        evidence.claim is None
+        or not evidence.attempts
+        or alarm == _FALSE_ALARM
+        or (alarm is None and error <= _FALSE_ALARM)
+    ):
+        return []
+    return ["--false-alarm", number_text(float(f"{error:.12g}") if alarm is None else alarm)]
+
+
+def _of_audit(evidence: Evidence) -> list[str]:
+    options = [word for learning, measuring in evidence.fixed for word in ("--fixed", f"{learning},{measuring}")]
+    examined = evidence.target.asks != "program" and evidence.sequential is None and not evidence.observed
+    if examined and evidence.low_bits != "report":
+        options += ["--floating-point", evidence.low_bits]
+    options += [] if evidence.sequential is None else ["--sequential"]
+    options += [word for name in evidence.observed for word in ("--observe", name)]
+    options += [] if evidence.types == "count" else ["--types", evidence.types]
+    options += [] if evidence.curve is None else ["--curve"]
+    options += [] if evidence.learn is None else ["--learn", evidence.learn]
+    if evidence.search is not None:
+        return options + _of_search(evidence, evidence.search)
+    if any(pair.origin != "mechanism" for pair in evidence.pairs):
+        options += _pair_files(evidence)
+    return options
+
+
+def _of_proof(evidence: Evidence) -> list[str]:
+    proof = evidence.proof
+    assert proof is not None
+    options = [] if proof.length is None else ["--length", str(proof.length)]
+    return options + (["--domain", "integer"] if _whole_answers(evidence) else [])
+
+
+def _of_search(evidence: Evidence, search: Search) -> list[str]:
+    """The options that ask for the same search."""
+    if search.source in ("given", "mechanism"):
+        return ["--search", *(_pair_files(evidence) if search.source == "given" else [])]
+    data = [] if search.source != "data" else ["--data", *(_files(evidence)[:1] or [DATA_FILE])]
+    domain = _domain(search) or ""
+    return [*data, *(["--domain", domain] if domain else []), *(["--beyond-domain"] if search.beyond else [])]
+
+
+def _pair_files(evidence: Evidence) -> list[str]:
+    return [word for name in _files(evidence) or (PAIRS_FILE,) for word in ("--pair", name)]
+
+
+def _domain(search: Search) -> str | None:
+    """The domain as it is typed: JSON. Empty where there is none, None where JSON cannot say it."""
+    if search.domain is None:
+        return ""
+    read = json.loads(search.domain)
+    columns = isinstance(read, dict) and set(read) != {"values"} and not any(name.startswith("$") for name in read)
+    try:
+        typed = {name: _allowed(value) for name, value in read.items()} if columns else _allowed(read)
+    except ValueError:
+        return None
+    return json.dumps(typed, ensure_ascii=False)
+
+
+def _allowed(kept: Any) -> Any:
+    """What a column may hold, as the command line reads it: two numbers are a range, and all other lists are values."""
+    marked = isinstance(kept, dict)
+    plain = kept.get("$tuple", kept.get("values")) if marked else kept
+    if not isinstance(plain, list) or any(isinstance(value, list | dict) for value in plain):
+        raise ValueError
+    two_numbers = len(plain) == 2 and all(type(value) in (int, float) for value in plain)
+    if marked and "$tuple" in kept:
+        if not two_numbers:
+            raise ValueError
+        return plain
+    return {"values": plain} if two_numbers or marked else plain
+
+
+def _value(value: Any) -> str:
+    """Write a parameter so that the command line reads the same value: JSON, or bare text where that is no JSON."""
+    if not isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    try:
+        json.loads(value)
+    except ValueError:
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _scores_command(evidence: Evidence, scores: Scores) -> str:
+    words = ["dpaudit", "scores", *(_files(evidence) or _SCORES_FILES)]
+    words += [] if evidence.claim is None else ["--claim", evidence.claim]
+    words += ["--delta", number_text(scores.delta)]
+    words += ["--confidence", number_text(evidence.confidence), "--design", scores.design]
+    words += ["--seed", str(evidence.seed), *_false_alarm(evidence)]
+    return visible(shlex.join(words), one_line=True)
+
+
+def _whole_answers(evidence: Evidence) -> bool:
+    """Whether a proof is about whole numbers, which its certificate or its counterexample tells."""
+    records = [] if evidence.proof is None else [evidence.proof.certificate]
+    records += [] if evidence.counterexample is None else [evidence.counterexample.record]
+    scopes = [record.get("scope") for record in records if record is not None]
+    return any(isinstance(scope, dict) and scope.get("values") == "integer" for scope in scopes)

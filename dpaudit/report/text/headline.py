@@ -1,0 +1,161 @@
+"""Which sentence does a verdict deserve?
+
+Every sentence that judges stands here, by verdict and situation, so that it can be read in one place. A
+verdict of "not violated" is never worded as privacy, and nothing is worded as a legal conclusion.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Bound, Verdict
+from dpaudit.report.text.bound_kinds import (
+    contradicting,
+    counterexample_attempt,
+    exact_lower,
+    is_proof,
+    proved_for,
+    sampled_lower,
+    without_bound,
+)
+from dpaudit.report.text.numerals import count_text, error_text
+from dpaudit.report.text.phrases import bound_text, certainty, claim_words, detectable_sentence, full_text, symbol
+from dpaudit.report.text.second_look import doubt_sentence, doubted
+
+NO_PROOF = "This is not a proof of privacy."
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The verdict in words: the word, its sentence, and what must not be concluded from it."""
+
+    word: str
+    tone: str
+    sentence: str
+    caution: str
+
+
+def headline(evidence: Evidence) -> Headline:
+    """Return the words for an audit: one table of verdict and situation."""
+    verdict, claimed = evidence.verdict, evidence.claimed
+    claim = "" if claimed is None else claim_words(claimed)
+    word, tone = str(verdict).upper(), str(verdict).replace(" ", "-")
+    if verdict is Verdict.VIOLATED:
+        sentence, caution = _violated(evidence, claim)
+    elif verdict is Verdict.PROVED and evidence.upper is not None:
+        sentence, caution = _proved(evidence, evidence.upper, claim)
+    elif verdict is Verdict.NOT_VIOLATED and doubted(evidence) is not None:
+        sentence = f"No violation of the claim {claim} was confirmed. {doubt_sentence(evidence)}"
+        caution = f"{NO_PROOF} {detectable_sentence(evidence)}".strip()
+    elif verdict is Verdict.NOT_VIOLATED:
+        sentence = f"No violation of the claim {claim} was found. {_shown(evidence)} {proof_sentence(evidence)}"
+        caution = f"{NO_PROOF} {detectable_sentence(evidence)}".strip()
+    elif verdict is Verdict.INVALID:
+        sentence = "Nothing was concluded from these runs."
+        caution = "No number of this audit says anything about the mechanism's privacy."
+        if is_proof(evidence):
+            caution = "No number of these runs says anything. What is proved or exact does not rest on them."
+    elif verdict is Verdict.NO_CLAIM:
+        sentence = f"No claim was given, so there is nothing to judge. {_shown(evidence)} {proof_sentence(evidence)}"
+        caution = "A lower bound says how much is lost at least. It does not say how much is lost at most."
+        if evidence.upper is not None:
+            caution = "A lower bound says how much is lost at least, and an upper bound how much at most, in its scope."
+    else:
+        target = f"the claim {claim}" if claim else "the mechanism"
+        sentence = f"The audit could not decide on {target}. {doubt_sentence(evidence) or _shown(evidence)}"
+        caution = "Neither a violation nor the absence of one may be concluded."
+    return Headline(word, tone, sentence.strip(), caution)
+
+
+def reason_says_more(evidence: Evidence) -> bool:
+    """Whether the recorded reason tells what the claim and the lower bound do not."""
+    upper, sampled = evidence.upper, sampled_lower(evidence)
+    disputed = upper is not None and sampled is not None and sampled.value > upper.value
+    return evidence.verdict in {Verdict.INVALID, Verdict.INCONCLUSIVE} or disputed
+
+
+def decisive(evidence: Evidence) -> Bound:
+    """Return the bound that a violation rests on: what is certain, else the one that the evidence names."""
+    claim, low_bits, exact = evidence.claimed, evidence.floating_point, exact_lower(evidence)
+    if claim is None or evidence.verdict is not Verdict.VIOLATED:
+        return evidence.lower
+    if exact is not None and exact.value > claim.value:
+        return exact
+    by_low_bits = evidence.decided_in == "float" or evidence.lower.value <= claim.value
+    return low_bits if by_low_bits and low_bits is not None else evidence.lower
+
+
+def _shown(evidence: Evidence) -> str:
+    lower = evidence.lower
+    if lower.value <= 0:
+        letter = symbol(evidence)
+        return f"No lower bound of {letter} above 0 was shown."
+    return f"The audit shows {bound_text(lower, evidence.claimed)} {certainty(lower)}."
+
+
+def _violated(evidence: Evidence, claim: str) -> tuple[str, str]:
+    against = contradicting(evidence)
+    if against is not None and evidence.upper is not None:
+        return _contradiction(evidence, against, claim)
+    bound = decisive(evidence)
+    text = bound_text(bound, evidence.claimed)
+    reader = " for someone who reads the low-order bits of the output" if bound.arithmetic == "float" else ""
+    if bound.kind == "sampled":
+        second, alarm = evidence.second, evidence.false_alarm
+        again = "" if second is None else f"; {count_text(sum(second.counts.runs))} fresh runs of its event confirm it"
+        return (
+            f"The runs contradict the claim {claim}{reader}: they show {text} {certainty(bound)}{again}.",
+            "If the claim were true, an audit like this one would end so with a probability of at most "
+            f"{error_text(bound.confidence if alarm is None else 1 - alarm)}.",
+        )
+    return (
+        f"The claim {claim} certainly does not hold{reader}: {text} {certainty(bound)}.{_confirmed(evidence)}",
+        "This is certain for the audited pair and for the program as mathematics, in real arithmetic; it rests on no "
+        "sampling.",
+    )
+
+
+def _confirmed(evidence: Evidence) -> str:
+    """What runs of the counterexample's event show, as a sentence; empty where they show nothing."""
+    attempt = counterexample_attempt(evidence)
+    if attempt is None or attempt.bound.value <= 0:
+        return ""
+    return f" Runs of the same event show {bound_text(attempt.bound, evidence.claimed)} {certainty(attempt.bound)}."
+
+
+def _contradiction(evidence: Evidence, against: Bound, claim: str) -> tuple[str, str]:
+    upper, claimed = evidence.upper, evidence.claimed
+    assert upper is not None
+    both = "the proof" if claimed is None or against.value <= claimed.value else f"the proof and the claim {claim}"
+    return (
+        f"The runs contradict {both}: they show {bound_text(against, claimed)} {certainty(against)}, and "
+        f"{bound_text(upper, claimed)} was proved {proved_for(evidence.proof)}.",
+        "One of the two is wrong: the implementation, its arithmetic, or the prover. If the proof were right, runs "
+        f"would show this with a probability of at most {error_text(against.confidence)}.",
+    )
+
+
+def _proved(evidence: Evidence, upper: Bound, claim: str) -> tuple[str, str]:
+    claimed, proof = evidence.claimed, evidence.proof
+    scope = "" if proof is None else f" The proof holds for {proof.scope.rstrip('.')}."
+    rounded = claimed is not None and upper.value > claimed.value
+    note = " The bound is written rounded up; exactly, it does not exceed the claim." if rounded else ""
+    return (
+        f"The claim is {claim}, and {full_text(upper, claimed)} is proved {proved_for(proof)}.{note}{scope}",
+        "A proof covers the mechanism as modelled, in real arithmetic and with perfect sampling, not the system in "
+        "which it is used.",
+    )
+
+
+def proof_sentence(evidence: Evidence) -> str:
+    """Say what a proof shows where it does not decide; empty without a proof."""
+    proof, upper = evidence.proof, evidence.upper
+    if proof is None:
+        return ""
+    if upper is None:
+        return f"No finite upper bound was found; {without_bound(evidence)}."
+    text = f"Proved {proved_for(proof)} is {full_text(upper, evidence.claimed)}"
+    claim = evidence.claimed
+    above = claim is not None and upper.value > claim.value
+    return f"{text}{', which is more than the claim and refutes nothing' if above else ''}."

@@ -1,0 +1,90 @@
+"""How did the audit go, in words? What was counted, what was fixed before it, and what rests on what.
+
+Runs of a mechanism, outputs that were recorded elsewhere, scores of a model and runs that were bet on one by one each
+have sentences of their own: none of them may claim the care of another.
+"""
+
+from __future__ import annotations
+
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.report.text.numerals import count_text
+from dpaudit.report.text.second_look import second_text
+
+
+def counted(evidence: Evidence) -> str:
+    """Name what the sides consist of: runs, or what was recorded elsewhere."""
+    return evidence.target.asks if evidence.target.asks in ("scores", "outputs") else "runs"
+
+
+def is_by_rank(evidence: Evidence) -> bool:
+    """Whether canaries of one model were guessed by the order of their scores."""
+    return evidence.scores is not None and evidence.scores.design == "one-run"
+
+
+def how_fixed(evidence: Evidence, pair: int | None, *, computed: bool = False) -> str:
+    """Say when the event was fixed, and what measured it."""
+    where = "" if pair is None else f" of pair {pair}"
+    if computed:
+        return (
+            "The event was computed with the exact numbers above, before any run of it, and measured on fresh "
+            f"runs{where}."
+        )
+    if is_by_rank(evidence):
+        return (
+            "How many canaries are guessed was fixed by their number, before any look at the scores; which ones, the "
+            "order of the scores says."
+        )
+    if counted(evidence) != "runs":
+        what = counted(evidence)
+        return f"The event was fixed on {what} that had been set apart for learning, and measured on the other {what}."
+    if evidence.sequential is not None:
+        return f"The event was fixed before the runs that were bet on with it{where}."
+    return f"The event was fixed after the learning runs and measured on fresh runs{where}."
+
+
+def how_counted(evidence: Evidence, *, intervals: bool) -> str:
+    """Say what the table of counts shows."""
+    what = counted(evidence)
+    text = f"How many of the measuring {what} of each side fell into the event"
+    if is_by_rank(evidence):
+        text = "How many canaries of each side were guessed"
+    elif what == "runs":
+        text = "How often the measuring runs of each side fell into the event"
+    if intervals:
+        return f"{text}; intervals are exact, at 95\N{NO-BREAK SPACE}% each by itself."
+    return f"{text}. These counts have no exact intervals of their own; the bound does not need them."
+
+
+def method_sentence(evidence: Evidence) -> str:
+    """Say how counts became a bound, in the words of this kind of audit."""
+    learning, measuring = count_text(evidence.learning), count_text(evidence.measuring)
+    valid = "From the counts follows a lower bound that is valid at every number of"
+    if is_by_rank(evidence):
+        return (
+            f"Of {measuring} canaries, each in the training data of one model or not by a coin of its own, those with "
+            "the highest and the lowest scores were guessed, in numbers that were fixed before. From the number of "
+            "right guesses follows a lower bound that is valid at every number of canaries, without approximation."
+        )
+    if counted(evidence) != "runs":
+        what = counted(evidence)
+        return (
+            f"{learning} {what}, picked by the seed, chose what to look for; that choice was frozen, and counted in "
+            f"{measuring} others; the two never mix. {valid} {what}, without approximation."
+        )
+    if evidence.sequential is not None:
+        return (
+            f"All {count_text(evidence.runs)} runs were bet on as they came, by events that only earlier runs had "
+            "chosen. What was won gives a lower bound that is valid whenever one looks or stops."
+        )
+    return (
+        f"The audit used {learning} learning runs to choose what to look for, froze that choice, and counted it in "
+        f"{measuring} fresh measuring runs; the two never mix. {valid} runs, without approximation.{_again(evidence)}"
+    )
+
+
+def _again(evidence: Evidence) -> str:
+    """Say what became of a bound above the claim."""
+    text = second_text(evidence)
+    if text is None:
+        return ""
+    return f" Its bound is above the claim, and before that is called a violation it is looked at once more: {text}."

@@ -1,0 +1,1 @@
+"""Does evidence say what is so? Checked, run again, or held beside earlier evidence."""

@@ -1,0 +1,136 @@
+"""Is this evidence what it says? Its id, every bound from its counts, and every certificate, looked at once more.
+
+Nothing is run and no target is loaded: what the file states is computed again from what the file holds, in
+`sampled` and `curve` what counts say, in `second` the same by another library, in `certain` what is proved, in
+`stated` the verdict and everything else that follows. Proofs are checked by `dpaudit.checker`, which shares no code
+with the prover. What a file alone cannot reveal is listed in ``docs/evidence.md``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from dpaudit.errors import UsageError
+from dpaudit.evidence.canonical_json import read_text
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.report import evidence_from_page
+from dpaudit.review.check.certain import bare_certificate, certain
+from dpaudit.review.check.curve import curve
+from dpaudit.review.check.finding import Answer, Finding, answered, exit_code, failing, passes, unchecked
+from dpaudit.review.check.page import page_finding
+from dpaudit.review.check.sampled import sampled
+from dpaudit.review.check.stated import stated
+from dpaudit.stats.statement import ODDS
+
+__all__ = ["TOO_MANY", "Answer", "Finding", "check", "check_file", "exit_code", "passes"]
+
+TOO_MANY = "counts"  # what a finding is about where there are too many runs to compute anything from them
+_CERTIFICATE = "dpaudit-certificate"
+_MOST_HITS = 10**6  # of an event that is bounded by its odds: it is rare, and each way of it is weighed
+_MOST_RUNS = 10**12  # that are computed again, in seconds; to make as many takes days
+
+
+def check_file(path: str | Path, *, target: str | None = None) -> list[Finding]:
+    """Check an evidence file, a page that embeds one, or a certificate alone.
+
+    With a ``target`` (its name) its code is loaded, compared with the evidence, and read again where it was proved.
+
+    Raises:
+        UsageError: if it is none of these.
+    """
+    text = read_text(path)
+    if target is not None:
+        from dpaudit.review.check.against import against
+
+        evidence = (
+            evidence_from_page(text) if text.lstrip().startswith("<") else Evidence.from_json(text, name=str(path))
+        )
+        return [*check_file(path), *against(evidence, target)]
+    if text.lstrip().startswith("<"):
+        try:
+            evidence = evidence_from_page(text)
+        except UsageError as error:
+            raise UsageError(f"cannot read {str(path)!r}: {error}") from None
+        return [page_finding(text, evidence), *check(evidence)]
+    if _is_certificate(text):
+        return [bare_certificate(text)]
+    return list(check(Evidence.from_json(text, name=str(path))))
+
+
+def _is_certificate(text: str) -> bool:
+    """Whether a text is meant to be a certificate; how it is to be read, the checker decides."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return f'"{_CERTIFICATE}"' in text and '"evidence"' not in text
+    return isinstance(document, dict) and document.get("format") == _CERTIFICATE
+
+
+def _too_many(evidence: Evidence) -> str:
+    """Which counts would take minutes to be computed from; empty where none would."""
+    if _largest(evidence.record()) > _MOST_RUNS:
+        return f"more than {_MOST_RUNS:,} runs are stated"
+    by_odds = [each.bound.counts for each in evidence.attempts if each.bound.method == ODDS]
+    if any(sum(counts.toward0) + sum(counts.toward1) > _MOST_HITS for counts in by_odds if counts is not None):
+        return f"an event that is bounded by its odds has more than {_MOST_HITS:,} runs in it"
+    return ""
+
+
+def _largest(record: Any) -> int:
+    """The largest count of runs that a record states anywhere."""
+    if isinstance(record, list):
+        return max(map(_largest, record), default=0)
+    if not isinstance(record, dict):
+        return 0
+    counted = [_number(value) for name in _COUNTED for value in _flat(record.get(name))]
+    return max([*counted, *map(_largest, record.values())], default=0)
+
+
+_COUNTED = (
+    "runs",
+    "toward0",
+    "toward1",
+    "bins",
+    "count0",
+    "count1",
+    "learning",
+    "measuring",
+    "counts",
+    "given",
+    "measured",
+)
+
+
+def _flat(value: Any) -> Iterator[Any]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _flat(item)
+    else:
+        yield value
+
+
+def _number(value: Any) -> int:
+    """A count as records write it: one from 2^53 on is a text."""
+    if isinstance(value, str) and value.isdecimal() and value.isascii():
+        return int(value) if len(value) < 400 else _MOST_RUNS + 1
+    return int(value) if isinstance(value, int) else 0
+
+
+def check(evidence: Evidence, *, second: bool = True) -> Iterator[Finding]:
+    """Yield a finding for everything in the evidence that can be computed again; ``second``: by another library too."""
+    yield answered("id", True, f"the record hashes to {evidence.id}")
+    too_many = _too_many(evidence)
+    if too_many:
+        yield unchecked(TOO_MANY, f"{too_many}: too many to compute anything from them again", decides=True)
+        return
+    for part in (partial(sampled, second=second), curve, certain, stated):
+        try:
+            yield from part(evidence)
+        except Exception as error:  # a record that contradicts itself may fail in any way
+            yield failing(
+                getattr(part, "__name__", "sampled"), f"what it says cannot be read: {error or type(error).__name__}"
+            )

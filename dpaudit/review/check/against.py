@@ -1,0 +1,101 @@
+"""Is evidence of this target? The code is loaded, and where it was proved the program is read again.
+
+Nothing is run: digest, name, parameters and claim are compared, and for a proof the tree, the fold or the laws that the
+program has today with those of the record. That the counts are of runs, only a replay shows.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from dpaudit.errors import UsageError
+from dpaudit.evidence.canonical_json import json_values, plain_value
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Proof
+from dpaudit.loading.named import load, public_name
+from dpaudit.review.check.counterexample import scope_of
+from dpaudit.review.check.finding import Finding, answered, failing, unchecked
+from dpaudit.targets.mechanism import Mechanism
+from dpaudit.verify.certificate import nodes_as_data
+from dpaudit.verify.exact import digest_of_laws, laws_of
+from dpaudit.verify.fold import prove_fold
+from dpaudit.verify.prove import prove_program
+
+
+def against(evidence: Evidence, name: str) -> Iterator[Finding]:
+    """Yield a finding for everything that the target says, or is, and the evidence states.
+
+    Raises:
+        UsageError: where the target cannot be loaded.
+    """
+    mechanism, target = load(name), evidence.target
+    own = public_name(mechanism)
+    same = own.rpartition(":")[2] == target.name.rpartition(":")[2]
+    yield answered("name", same, f"the target is {own}, and the evidence is of {target.name}")
+    digest = mechanism.digest_like(target.digest)
+    if digest is None or target.digest is None:
+        yield unchecked("code", "there is no code to compare", decides=True)
+    else:
+        how = "that" if digest == target.digest else "not that"
+        yield answered("code", digest == target.digest, f"its code is {how} of the evidence: {digest}")
+    try:
+        given = mechanism.parameters_with(target.parameters)
+    except UsageError as error:
+        yield failing("parameters", str(error))
+        return
+    stated = json_values(plain_value(given)) == json_values(target.parameters)
+    yield answered("parameters", stated, "all parameters are stated" if stated else "other parameters are stated")
+    claim, unit = mechanism.claim_for(given), mechanism.unit
+    if claim is None or str(claim) != evidence.claim:
+        said = (
+            f"the target itself claims {claim or 'nothing'}, and the evidence is about {evidence.claim or 'no claim'}"
+        )
+        yield unchecked("claim", said, decides=False)
+    else:
+        yield answered("claim", True, f"the target itself claims {claim}")
+    if unit:
+        yield answered("unit", unit == evidence.unit, f"a record of the target is {unit!r:.80}")
+    if evidence.proof is not None:
+        yield _read_again(evidence, evidence.proof, mechanism, given)
+
+
+def _read_again(evidence: Evidence, proof: Proof, mechanism: Mechanism, given: dict[str, Any]) -> Finding:
+    try:
+        same = _is_same_program(evidence, proof, mechanism, given)
+    except (UsageError, LookupError, TypeError, AttributeError, ValueError) as error:
+        return failing("program", f"the program cannot be read as it was: {error}")
+    if same is None:
+        return unchecked("program", "the record does not hold what the program could be compared with", decides=True)
+    how = "has" if same else "does not have"
+    return answered("program", same, f"read again, the program {how} the {_READ[proof.method]} of the record")
+
+
+_READ = {"alignment": "tree", "induction": "fold", "enumeration": "laws"}
+
+
+def _is_same_program(evidence: Evidence, proof: Proof, mechanism: Mechanism, given: dict[str, Any]) -> bool | None:
+    """Whether the program has the tree, the fold or the laws of the record; None where that has none."""
+    record = proof.certificate or ({} if evidence.counterexample is None else evidence.counterexample.record)
+    if not record:
+        return None
+    if proof.method == "enumeration":
+        names = [name for name, _ in record["every"]] if "every" in record else record["pair"]
+        laws = laws_of(mechanism.function, list(map(ast.literal_eval, names)), given)
+        orders = [laws, laws[::-1]] if "every" not in record else [laws]
+        return len(names) == record["datasets"] and record["digest"] in map(digest_of_laws, orders)
+    scope = scope_of(record["scope"])
+    domain = "integer" if scope.values == "integer" else None
+    if scope.length == "any":
+        fold = prove_fold(mechanism, given, relation=scope.relation, domain=domain).certificate
+        return fold is not None and all(_bare(fold[part]) == _bare(record[part]) for part in ("init", "states"))
+    read = prove_program(mechanism, given, length=scope.length, relation=scope.relation, domain=domain)
+    return bool(nodes_as_data(read.tree, {}) == _bare(record["nodes"]))
+
+
+def _bare(nodes: Any) -> Any:
+    """A tree without the shifts that prove something of it."""
+    if isinstance(nodes, dict):
+        return {name: _bare(part) for name, part in nodes.items() if name not in ("shifts", "class")}
+    return list(map(_bare, nodes)) if isinstance(nodes, list) else nodes

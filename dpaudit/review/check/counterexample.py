@@ -1,0 +1,217 @@
+"""How likely is the event of a counterexample, by the tree that the file holds?
+
+The tree is read by the reader of certificates; every leaf whose output has the form of the event adds the probability
+of its conditions together with the limits of its numbers, by exact integration
+(`dpaudit.verify.counterexample.forest_probability`). Where the paths of one output tie draws together in a circle,
+their hull is tried.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.checker.reading import Steps, rational
+from dpaudit.checker.tree import Leaf as CheckedLeaf
+from dpaudit.checker.tree import Tree as CheckedTree
+from dpaudit.evidence.canonical_json import plain_value
+from dpaudit.evidence.event import Box, Event, Rule
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Counterexample
+from dpaudit.neighbours import Relation
+from dpaudit.neighbours.digest import digest
+from dpaudit.program.symbolic.linear import Condition, Linear
+from dpaudit.program.symbolic.tree import Draw, Leaf, Output, Tree
+from dpaudit.targets.source_digest import PREFIX as REACHED
+from dpaudit.verify.certified_delta import Enclosure
+from dpaudit.verify.counterexample.forest_probability import probability
+from dpaudit.verify.counterexample.shapes import read_output
+from dpaudit.verify.merging import classes, merge
+from dpaudit.verify.prove import VALUES, Scope, as_text
+
+_EXTRA: tuple[set[str], frozenset[str]] = (set(), frozenset({"shifts", "class"}))
+
+
+def scope_of(given: Mapping[str, Any]) -> Scope:
+    """Return a scope as certificates and counterexamples write it."""
+    relation = Relation("queries", given["movement"], given["group"])
+    return Scope(given["length"], given["values"], relation, given["parameters"])
+
+
+def leaves_of(nodes: Sequence[Any], length: int) -> list[Leaf]:
+    """Return the paths of a tree that is written as nodes, without those of probability 0.
+
+    Raises:
+        CertificateError: where the nodes form no complete tree.
+    """
+    read = CheckedTree("", {"q": length}, Steps(), _EXTRA).read(list(nodes))
+    return [_leaf(leaf) for leaf in read.leaves.values() if not leaf.null]
+
+
+def _leaf(given: CheckedLeaf) -> Leaf:
+    conditions = tuple(Condition(Linear(each.terms, each.constant), each.kind) for each in given.conditions)  # type: ignore[arg-type]
+    draws = tuple(Draw(each.method, each.scale, ()) for each in given.draws)
+    return Leaf(given.number, conditions, draws, _output(given.output.form))
+
+
+def _output(form: tuple[Any, ...]) -> Output:
+    """An output of the checker as one of the prover: numbers are expressions again."""
+    tag, *parts = form
+    if tag in ("int", "float") and len(parts) == 2:
+        return (tag, Linear(dict(parts[0]), parts[1]))
+    if tag in ("list", "tuple"):
+        return (tag, *map(_output, parts))
+    if tag == "dict":
+        return (tag, *((_output(key), _output(value)) for key, value in parts))
+    return form
+
+
+def misread(evidence: Evidence, found: Counterexample) -> str:
+    """What differs between a counterexample and the record that it was computed from; empty where nothing does."""
+    record, given = found.record, scope_of(found.record["scope"])
+    pair = [[rational(value, "the pair") for value in data] for data in record["pair"]]
+    answer = int if given.values == "integer" else float
+    data = [[answer(value) for value in side] for side in pair]
+    if [found.data0, found.data1] != list(map(repr, data)):
+        return "its data are not those of its record"
+    if found.event != _event(record["event"]):
+        return "its event is not that of its record"
+    if [digest(side) for side in data] != [evidence.pairs[0].digest0, evidence.pairs[0].digest1]:
+        return "its data are not the pair of the evidence"
+    if record["scope"]["data"] != "queries" or given.values not in VALUES or len(data[0]) != given.length:
+        return "its scope is not that of its data"
+    if evidence.proof is not None and evidence.proof.method == "alignment":
+        return unlike(evidence, given, record["mechanism"])
+    return another_program(evidence, record["mechanism"]) or _another_question(evidence, given)
+
+
+def unlike(evidence: Evidence, scope: Scope, mechanism: Mapping[str, Any]) -> str:
+    """What differs between what was proved or refuted and what the evidence says it is of; empty where nothing does."""
+    proof = evidence.proof
+    assert proof is not None
+    if str(scope) != proof.scope:
+        return f"it holds for {scope}, and {proof.scope} is stated"
+    if proof.length != (None if scope.length == "any" else scope.length):
+        return f"it is for length {scope.length}, not {proof.length}"
+    return another_program(evidence, mechanism) or _another_question(evidence, scope)
+
+
+def another_program(evidence: Evidence, mechanism: Mapping[str, Any]) -> str:
+    """What says that a certificate or counterexample is of another program than the target; empty where nothing does.
+
+    Names are compared where the target is named in a catalogue: a function in a file may have been given another name.
+    """
+    target = evidence.target
+    name, own = mechanism["name"], f"sha256:{target.digest}" if target.digest else ""
+    if mechanism["source"] != own and not of_older_fold(evidence, mechanism):
+        return "it is of another source than the target"
+    if name != target.name and ":" not in target.name:
+        return f"it is of {name!r:.80}, and the target is {target.name}"
+    return ""
+
+
+def of_older_fold(evidence: Evidence, mechanism: Mapping[str, Any]) -> bool:
+    """Whether a proof for any length may be of a fold with a source of its own, which nothing ties to the target.
+
+    An older dpaudit kept such folds beside the entries of a catalogue.
+    """
+    proof = evidence.proof
+    digest = evidence.target.digest
+    older = digest is not None and not digest.startswith(REACHED) and mechanism["source"] != f"sha256:{digest}"
+    return older and proof is not None and proof.method == "induction"
+
+
+def _another_question(evidence: Evidence, scope: Scope) -> str:
+    """Which relation or parameter a scope has that the evidence has not."""
+    if str(scope.relation) != evidence.relation:
+        return f"it holds under {scope.relation}, and {evidence.relation} is stated"
+    for name, value in evidence.target.parameters.items():
+        if name not in scope.parameters or not _same_parameter(scope.parameters[name], value):
+            return f"it is not for {name} = {value!r:.80}"
+    more = scope.parameters.keys() - evidence.target.parameters.keys()
+    return f"it is for a parameter {min(more)!r:.80} that is not stated" if more else ""
+
+
+def _same_parameter(text: str, value: Any) -> bool:
+    """Whether a parameter of a scope is the stated one.
+
+    Older certificates write a tuple as Python does, and older evidence a fraction.
+    """
+    if text == as_text(value):
+        return True
+    try:
+        if isinstance(value, str) and value.startswith("Fraction("):
+            return repr(Fraction(text)) == value
+        return isinstance(value, list) and plain_value(ast.literal_eval(text)) == value
+    except (ValueError, ZeroDivisionError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return False
+
+
+def _event(given: Mapping[str, Any]) -> Event:
+    low, high = (tuple(map(_limit, given[side])) for side in ("low", "high"))
+    if low:
+        return Event("witness", (Rule(given["form"], Box(low, high), (0.5,), (0, 1)),))
+    return Event("witness", (Rule(given["form"], None, (), (1,)),))
+
+
+def _limit(text: str | None) -> float | None:
+    return None if text is None else float(rational(text, "a limit"))
+
+
+def event_probabilities(found: Counterexample) -> tuple[Enclosure, Enclosure] | None:
+    """Return the probabilities of the event on both sides; None where star integration does not know them.
+
+    Raises:
+        CertificateError: where the record holds no complete tree.
+    """
+    record = found.record
+    leaves = leaves_of(record["nodes"], record["scope"]["length"])
+    tree = Tree((), tuple(leaves))
+    first, second = (
+        _probability(tree, record["event"], [rational(value, "the pair") for value in data]) for data in record["pair"]
+    )
+    return None if first is None or second is None else (first, second)
+
+
+def _probability(tree: Tree, event: Mapping[str, Any], data: Sequence[Fraction]) -> Enclosure | None:
+    point = {f"q{place}": value for place, value in enumerate(data)}
+    low = high = Fraction(0)
+    for group in classes(tree):
+        limits = _limits(group[0].output, event)
+        if limits is None:
+            continue
+        found = _of_class(group, tree, limits, point)
+        if found is None:
+            return None
+        low, high = low + found.low, high + found.high
+    return Enclosure(low, min(high, Fraction(1)))
+
+
+def _of_class(
+    group: Sequence[Leaf], tree: Tree, limits: Sequence[Condition], point: Mapping[str, Fraction]
+) -> Enclosure | None:
+    alone = [probability(leaf.draws, [*leaf.conditions, *limits], point) for leaf in group]
+    known = [each for each in alone if each is not None]
+    if len(known) == len(alone):
+        return Enclosure(
+            sum((each.low for each in known), Fraction(0)), sum((each.high for each in known), Fraction(0))
+        )
+    merged = merge(group, tree) if len(group) > 1 else None
+    return None if merged is None else probability(group[0].draws, [*merged.hull, *limits], point)
+
+
+def _limits(output: Output, event: Mapping[str, Any]) -> list[Condition] | None:
+    """Return what the event asks of an output's numbers; None for an output of another form."""
+    read = read_output(output)
+    if read is None or read.form != event["form"]:
+        return None
+    return list(_within(read.numbers, event))
+
+
+def _within(numbers: Sequence[Linear], event: Mapping[str, Any]) -> Iterator[Condition]:
+    for side, sign in (("low", 1), ("high", -1)):
+        for number, text in zip(numbers, event[side], strict=bool(event[side])):
+            if text is not None:
+                yield Condition((number - Linear({}, rational(text, "a limit"))).times(sign), ">=")

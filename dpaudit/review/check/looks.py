@@ -1,0 +1,102 @@
+"""Is a bound above the claim a violation, by the rule of two looks? Both looks, from their counts once more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from dpaudit.auditing.scores.canaries import shown_guesses
+from dpaudit.auditing.scores.checking import RECORDED
+from dpaudit.auditing.verdict import Looks
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Bound, Counts, Verdict
+from dpaudit.review.check.finding import DIGITS, Finding, agrees, answered, failing
+from dpaudit.stats.two_looks import FirstLook, Rule, first_look, second_look, second_method
+
+
+def rule_of(evidence: Evidence) -> Rule | None:
+    """The rule by which a bound above the claim is a violation; None where every one is."""
+    if evidence.false_alarm is None or evidence.claim is None:
+        return None
+    again = evidence.sequential is None and evidence.target.asks not in RECORDED
+    return Rule(1 - evidence.confidence, evidence.false_alarm, again)
+
+
+def planned_share(evidence: Evidence) -> float:
+    """The share of the error level at which one look finds as much as the rule does."""
+    rule = rule_of(evidence)
+    return 1.0 if rule is None else rule.planned / rule.error
+
+
+def is_certain(evidence: Evidence) -> bool:
+    """Whether what exceeds the claim rests on no sampling, or contradicts a proof, which has a look of its own."""
+    lower, upper, claim = evidence.lower, evidence.upper, evidence.claimed
+    if evidence.proof is None or claim is None:
+        return False
+    contradicts = upper is not None and lower.kind == "sampled" and lower.value > upper.value
+    return lower.kind == "exact" or lower.value <= claim.value or contradicts
+
+
+def looks_of(evidence: Evidence) -> Looks | None:
+    """Return what the looks come to: the first from the counts, the second as it is stated (`looked` checks it)."""
+    rule, claim = rule_of(evidence), evidence.claimed
+    if rule is None or claim is None or not evidence.attempts:
+        return None
+    if is_certain(evidence):
+        return Looks(rule, None)
+    if evidence.sequential is not None:
+        stopped, above = evidence.sequential.stopped, evidence.lower.value > claim.value
+        return Looks(rule, FirstLook(0, "real", rule.at_once if stopped else rule.error, stopped) if above else None)
+    deciding = [
+        (number, attempt.bound)
+        for number, attempt in enumerate(evidence.attempts)
+        if attempt.bound.counts is not None and (attempt.bound.arithmetic == "real" or evidence.low_bits == "verdict")
+    ]
+    by_rank = any(bound.method == "one-run" for _, bound in deciding)
+    return Looks(rule, first_look(rule, deciding, claim, _by_rank if by_rank else None), evidence.second)
+
+
+def _by_rank(bound: Bound, error: float) -> float:
+    assert bound.counts is not None
+    return shown_guesses(bound.counts, bound.delta, error)
+
+
+def looked(evidence: Evidence, impossible: Callable[[Evidence, Bound, Counts], str]) -> Iterator[Finding]:
+    """Yield a finding for the false alarm that is stated, and for the second look.
+
+    ``impossible`` says what cannot be in a bound that was counted; empty where nothing is wrong.
+    """
+    rule, second, claim = rule_of(evidence), evidence.second, evidence.claimed
+    if rule is None:
+        if second is not None or evidence.false_alarm is not None:
+            yield failing("second look", "there is a second look, or a false alarm, and nothing that asks for it")
+        return
+    if not 0 < rule.false_alarm < rule.error < 1:
+        yield failing("second look", f"a false alarm of {rule.false_alarm} asks for no other look than one")
+        return
+    looks = looks_of(evidence)
+    first = None if looks is None else looks.first
+    due = first is not None and not first.sure and rule.twice and evidence.verdict is not Verdict.INVALID
+    if second is None or not due:
+        holds = second is None and not due
+        said = f"{'one' if due else 'none'} was due, and there is {'none' if second is None else 'one'}"
+        yield answered("second look", holds, said)
+        return
+    assert first is not None and claim is not None
+    bound = evidence.attempts[first.attempt].bound
+    method, runs = second_method(bound)
+    stated = (second.attempt, second.p, second.method, sum(second.counts.runs))
+    if stated != (first.attempt, first.p, method, runs):
+        said = f"attempt {first.attempt}, at p = {first.p:.6g}, by {method} bounds on {runs} runs"
+        yield failing("second look", f"the first look asks for another one: {said}")
+        return
+    wrong = impossible(evidence, msgspec.structs.replace(bound, method=method), second.counts)
+    if wrong:
+        yield failing("second look", wrong)
+        return
+    again = second_look(rule, first, bound, second.counts, claim)
+    holds = agrees(again.value, second.value) and agrees(again.level, second.level, DIGITS)
+    holds = holds and second.confirmed == (second.value > claim.value)
+    said = f"its counts give {again.value:.10g} at the error level {again.level:.4g}"
+    yield answered("second look", holds, said if holds else f"{said}, and something else is stated")

@@ -1,0 +1,315 @@
+"""Does what was sampled follow from what was counted?
+
+Every bound from its counts, every count against the runs that were made, the headline from the bounds, and the
+smallest violation that would have been found.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from dpaudit.auditing.scores.canaries import foresee_guesses, shown_guesses
+from dpaudit.auditing.scores.checking import RECORDED, recomputed
+from dpaudit.evidence.event import Trees
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Attempt, Bound, Counts, Power, Verdict, round_outward
+from dpaudit.privacy import ApproxDP, Claim, PureDP, parse_claim
+from dpaudit.report.text.bound_kinds import COUNTEREXAMPLE
+from dpaudit.review.check.finding import DIGITS, Finding, agrees, answered, failing, unchecked
+from dpaudit.review.check.looks import looked, planned_share
+from dpaudit.review.check.second import second_opinion
+from dpaudit.review.check.sequential import bets
+from dpaudit.stats.power import Foreseen, foresee
+from dpaudit.stats.statement import BOTH_SIDES, MULTINOMIAL, ODDS, SWAPPED, lower_bound
+
+_POWER_DIGITS = 1e-6  # of what would have been found, relative
+_EARLIER_DIGITS = 2e-2  # the same, of evidence that states no power: it was computed by an earlier rule
+_FORESEEN = 1e-9  # numbers of runs are rounded to 2 digits
+_LOW_BITS_SHARE = 0.2  # of the error level, where low-order bits decide too
+_JOINT = ("joint", "two-sided joint", "enumerated joint", "two-sided enumerated joint", BOTH_SIDES)
+
+
+def sampled(evidence: Evidence, *, second: bool = True) -> Iterator[Finding]:
+    """Yield a finding for everything that counts say; ``second``: by another library too."""
+    sequential = evidence.sequential
+    if sequential is not None:
+        yield from bets(evidence, sequential)
+    else:
+        for number, attempt in enumerate(evidence.attempts):
+            yield from _counted(evidence, number, attempt, second=second)
+        yield _runs(evidence)
+    yield _errors(evidence)
+    yield _headline(evidence)
+    if evidence.floating_point is not None:
+        yield _low_bits(evidence)
+    if evidence.histogram is not None:
+        yield from _histogram(evidence)
+    yield from looked(evidence, impossible)
+    if sequential is None:
+        yield _power(evidence)
+    for holds, sentence in recomputed(evidence):
+        yield answered("scores", holds, sentence)
+
+
+# --- one bound --------------------------------------------------------------------------------------------
+
+
+def _counted(evidence: Evidence, number: int, attempt: Attempt, *, second: bool) -> Iterator[Finding]:
+    bound, title = attempt.bound, f"attempt {number} ({attempt.name})"
+    counts = bound.counts
+    wrong = _misplaced(evidence, attempt)
+    if counts is None:
+        wrong = wrong or ("" if bound.value == 0 else "a bound without counts")
+        yield answered("bound", not wrong, f"{title}: {wrong or 'nothing was counted'}")
+        return
+    wrong = wrong or impossible(evidence, bound, counts)
+    if wrong:
+        yield failing("bound", f"{title}: {wrong}")
+        return
+    claim, error = parse_claim(bound.notion), 1 - bound.confidence
+    try:
+        if bound.method == "one-run":
+            value = shown_guesses(counts, bound.delta, error)
+        else:
+            value = lower_bound(bound.method, counts, claim=claim, weight=bound.weight, error=error)
+    except (ValueError, ArithmeticError) as problem:
+        yield failing("bound", f"{title}: {problem}")
+        return
+    again = round_outward(value, "lower")
+    holds = agrees(again, bound.value)
+    said = f"{title}: its counts give {again:.10g}"
+    yield answered("bound", holds, said if holds else f"{said}, and it states {bound.value:.10g}")
+    if second:
+        yield from second_opinion(title, bound, counts, claim)
+
+
+def _notion(evidence: Evidence) -> Claim:
+    """What is bounded: the claim; without one ε, which recorded data may bound at a δ."""
+    if evidence.claimed is None and evidence.target.asks in RECORDED:
+        return ApproxDP(0.0, evidence.lower.delta) if evidence.lower.delta > 0 else PureDP(0.0)
+    return evidence.claimed or PureDP(0.0)
+
+
+def _misplaced(evidence: Evidence, attempt: Attempt) -> str:
+    """What is wrong with a sampled bound before its counts are looked at; empty where nothing is."""
+    bound = attempt.bound
+    if (bound.side, bound.kind, bound.exact) != ("lower", "sampled", None):
+        return "what was sampled is a lower bound, and this one says something else of itself"
+    if bound.pair != attempt.pair or not 0 <= attempt.pair < len(evidence.pairs):
+        return "it is of no pair of this evidence"
+    if bound.arithmetic not in ("real", "float") or (bound.arithmetic == "float" and evidence.low_bits == "ignore"):
+        return f"its arithmetic is called {bound.arithmetic!r}, and low-order bits count for {evidence.low_bits!r}"
+    if bound.assumes != evidence.assumptions:
+        return "it assumes something else than the evidence"
+    rules = () if bound.event is None else bound.event.rules
+    if evidence.learn is None and any(isinstance(rule.score, Trees) for rule in rules):
+        return "its event has learned trees, and no learner is named"
+    return ""
+
+
+def impossible(evidence: Evidence, bound: Bound, counts: Counts) -> str:
+    """What cannot be in a bound that was counted, before anything is computed; empty where nothing is wrong."""
+    notion = _notion(evidence)
+    if bound.notion != str(notion) or bound.delta != notion.delta or bound.parameter != notion.parameter:
+        return f"it bounds {bound.parameter} of {bound.notion}, and the claim is {notion}"
+    graded = bound.method in (MULTINOMIAL, SWAPPED)
+    weights = bound.weight if isinstance(bound.weight, tuple) else () if bound.weight is None else (bound.weight,)
+    if not 0 < bound.confidence < 1 or not all(0 < weight < 1 for weight in weights):
+        return "its confidence and its weight are to lie between 0 and 1"
+    if isinstance(bound.weight, tuple) != graded or (len(weights) == 1) != (bound.method in _JOINT):
+        return "a joint bound has a weight, a multinomial one has many, and no other has one"
+    if (counts.bins is not None) != graded or (graded and not _bins_add_up(bound, counts)):
+        return "its bins are not those of its event, or do not hold all runs"
+    filled = zip(counts.runs, counts.toward0, counts.toward1, strict=True)
+    if any(min(a, b) < 0 or a + b > runs or runs < 1 for runs, a, b in filled):
+        return "more runs speak for a side than were made"
+    if bound.method in ("joint", "enumerated joint", ODDS) and any(counts.toward0) and any(counts.toward1):
+        return "an event of one side speaks for both"
+    if bound.method.startswith("two-sided") and not _speaks_for_both(bound):
+        return "an event of both sides speaks for one"
+    if bound.method == "one-run":
+        return "" if bound.event is None else "guesses by rank have no event that was fixed"
+    if bound.event is None:
+        return "it counts an event, and has none"
+    for side, found in enumerate((counts.toward0, counts.toward1)):
+        if any(found) and not bound.event.toward(side):
+            return f"no output of its event speaks for side {side}, and some were counted"
+    return ""
+
+
+def _speaks_for_both(bound: Bound) -> bool:
+    """Whether outputs speak for either side, which need not have come; or whether there is one output only."""
+    if bound.event is None or (bound.event.toward(0) and bound.event.toward(1)):
+        return True
+    return all(label != 0 for rule in bound.event.rules for label in rule.labels)  # it had to speak for some side
+
+
+def _bins_add_up(bound: Bound, counts: Counts) -> bool:
+    """Whether there is a count for every degree of the event, and they come to what is counted of it otherwise."""
+    if bound.event is None or counts.bins is None:
+        return False
+    most, least = bound.event.degrees
+    return all(
+        len(bins) == most - least
+        and min(bins) >= 0
+        and sum(bins) == runs
+        and sum(bins[:most]) == toward0
+        and sum(bins[most:]) >= toward1
+        for bins, runs, toward0, toward1 in zip(counts.bins, counts.runs, counts.toward0, counts.toward1, strict=True)
+    )
+
+
+# --- all of them ------------------------------------------------------------------------------------------
+
+
+def _runs(evidence: Evidence) -> Finding:
+    """Whether all that was measured is counted: the same runs by every attempt on a pair, but the counterexample's.
+
+    No pair is left out that the file names.
+    """
+    measured: dict[tuple[int, bool], set[tuple[int, int]]] = {}
+    for each in evidence.attempts:
+        if each.bound.arithmetic == "real" and each.bound.counts is not None:
+            measured.setdefault((each.pair, each.name == COUNTEREXAMPLE), set()).add(each.bound.counts.runs)
+    tried = {each.pair for each in evidence.attempts if each.bound.arithmetic == "real"}
+    missing = [str(pair) for pair in range(len(evidence.pairs)) if evidence.attempts and pair not in tried]
+    if missing:
+        return failing("runs", f"the evidence names pairs on which nothing was measured: {', '.join(missing)}")
+    alike = all(len(runs) == 1 for runs in measured.values())
+    counted = sum(sum(runs) for each in measured.values() for runs in each)
+    holds = (alike and counted == evidence.measuring) or evidence.verdict is Verdict.INVALID
+    return answered("runs", holds, f"{counted} runs are counted, and {evidence.measuring} were measured")
+
+
+def _errors(evidence: Evidence) -> Finding:
+    """Whether the chances of being wrong add up to what the whole is allowed: no more, and not less than was spent."""
+    real, low = (
+        sum(1 - each.bound.confidence for each in evidence.attempts if each.bound.arithmetic == kind)
+        for kind in ("real", "float")
+    )
+    allowed = 1 - evidence.confidence
+    decides = evidence.low_bits == "verdict"  # otherwise the low-order bits have the confidence to themselves
+    shares = [1 - _LOW_BITS_SHARE] if decides else [1.0]
+    spent = real + low if decides else max(real, low)
+    holds = 0 < evidence.confidence < 1 and spent <= allowed * (1 + DIGITS) + DIGITS
+    if evidence.attempts:
+        holds = holds and any(agrees(real, share * allowed) for share in shares)
+    return answered("confidence", holds, f"the attempts err with at most {spent:.4g}, {evidence.confidence} is stated")
+
+
+def _headline(evidence: Evidence) -> Finding:
+    shown = [_whole(evidence, each) for each in evidence.attempts if each.bound.arithmetic == "real"]
+    exact, upper, stated = evidence.exact, evidence.upper, evidence.lower
+    best = max(shown, key=lambda bound: bound.value, default=None)
+    if best is None and exact is None:
+        holds = stated == _nothing(evidence, "real")
+    elif best is None or (exact is not None and exact.value >= best.value):
+        holds = stated == exact
+    else:
+        holds = stated == best
+        if upper is not None and best.value > upper.value:  # a chance, where a second look did not find it again
+            holds |= stated == (exact or msgspec.structs.replace(best, value=0.0))
+    how = "is" if holds else "is not"
+    return answered("headline", holds, f"the headline's lower bound {stated.value:.10g} {how} the best that was shown")
+
+
+def _low_bits(evidence: Evidence) -> Finding:
+    shown = [_whole(evidence, each) for each in evidence.attempts if each.bound.arithmetic == "float"]
+    stated = evidence.floating_point
+    assert stated is not None
+    holds = stated == max(shown, key=lambda bound: bound.value, default=_nothing(evidence, "float"))
+    how = "is" if holds else "is not"
+    return answered("low-order bits", holds, f"their lower bound {stated.value:.10g} {how} the best that was shown")
+
+
+def _whole(evidence: Evidence, attempt: Attempt) -> Bound:
+    """The bound at the confidence of the whole."""
+    return msgspec.structs.replace(attempt.bound, confidence=evidence.confidence)
+
+
+def _nothing(evidence: Evidence, arithmetic: str) -> Bound:
+    """The bound where nothing was measured."""
+    notion = _notion(evidence)
+    return Bound(
+        value=0.0,
+        side="lower",
+        kind="sampled",
+        parameter=notion.parameter,
+        notion=str(notion),
+        confidence=evidence.confidence,
+        delta=notion.delta,
+        method="none",
+        arithmetic=arithmetic,
+    )
+
+
+def _histogram(evidence: Evidence) -> Iterator[Finding]:
+    """Whether every run that the histogram counts lies in one of its cells, and was measured."""
+    histogram = evidence.histogram
+    assert histogram is not None
+    cells, pair = histogram.cells, histogram.pair
+    filled = sum(cell.count0 for cell in cells), sum(cell.count1 for cell in cells)
+    holds = filled == histogram.runs and all(min(cell.count0, cell.count1) >= 0 for cell in cells)
+    own = [
+        each.bound
+        for each in evidence.attempts
+        if each.pair == pair and each.bound.counts is not None and each.name != COUNTEREXAMPLE
+    ]
+    for bound in own:
+        assert bound.counts is not None
+        same = bound.arithmetic == "float"  # these are counted on just the runs of the histogram
+        pairs = zip(histogram.runs, bound.counts.runs, strict=True)
+        holds = holds and all(a == b if same else a <= b for a, b in pairs)
+    shown = [each for each in evidence.attempts if each.bound.arithmetic == "real" and each.name != COUNTEREXAMPLE]
+    holds = holds and pair == max(shown, key=lambda each: each.bound.value).pair
+    if histogram.exact is not None:
+        holds = holds and all(_are_probabilities(side, len(cells)) for side in histogram.exact)
+    said = f"{filled[0]} and {filled[1]} runs lie in its cells, of {histogram.runs[0]} and {histogram.runs[1]}"
+    yield answered("histogram", holds, said)
+    if holds and histogram.exact is not None:
+        said = "the law that it shows beside the counts is the mechanism's own word; no verdict rests on it"
+        yield unchecked("histogram", said, decides=False)
+
+
+def _are_probabilities(stated: Sequence[float], cells: int) -> bool:
+    """Whether a stated law has a probability for each cell, each rounded to 10 decimals, and no more than 1 in all."""
+    return len(stated) == cells and all(0 <= each <= 1 for each in stated) and sum(stated) <= 1 + 1e-10 * (cells + 1)
+
+
+# --- what would have been found ---------------------------------------------------------------------------
+
+
+def _power(evidence: Evidence) -> Finding:
+    claim = evidence.claimed
+    real = [
+        each
+        for each in evidence.attempts
+        if each.bound.arithmetic == "real" and each.name != COUNTEREXAMPLE and each.bound.counts is not None
+    ]
+    stated, where = evidence.detectable, evidence.detectable_on
+    if claim is None or not real:
+        holds = stated is None and where == "event" and not evidence.power
+        return answered("power", holds, "nothing was to be found" if holds else f"{stated} could not have been found")
+    if any(each.bound.method == "one-run" for each in real):
+        again = Foreseen(foresee_guesses(claim, real, planned_share(evidence)), "event", ())
+    else:
+        again = foresee(claim, real, evidence.learning, planned_share(evidence))
+    accuracy = _POWER_DIGITS if evidence.power else _EARLIER_DIGITS
+    holds = stated is not None and agrees(round_outward(again.value, "upper"), stated, accuracy)
+    holds = holds and (where == again.where or again.value == math.inf) and _alike(again.smaller, evidence.power)
+    said = f"{claim.symbol} of {again.value:.6g} would have been found with probability 0.9"
+    return answered("power", holds, said if holds else f"{said} (by: {again.where}), and something else is stated")
+
+
+def _alike(again: Sequence[Power], stated: Sequence[Power]) -> bool:
+    """Whether the runs for smaller violations are the stated ones; older evidence states none."""
+    return not stated or (
+        len(again) == len(stated)
+        and all(
+            agrees(own.value, other.value, _POWER_DIGITS) and agrees(own.runs, other.runs, _FORESEEN)
+            for own, other in zip(again, stated, strict=True)
+        )
+    )

@@ -1,0 +1,259 @@
+"""Does the verdict follow, and everything else that one part of the file says of another?"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.auditing.request import assumed
+from dpaudit.auditing.scores.audit import ASSUMED, LOST
+from dpaudit.auditing.scores.checking import RECORDED
+from dpaudit.auditing.verdict import Looks, judge
+from dpaudit.errors import UsageError
+from dpaudit.evidence.event import types_agree
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.installed import installed_version
+from dpaudit.evidence.records import PairRecord, Verdict
+from dpaudit.neighbours import parse_relation
+from dpaudit.neighbours.answers import ROUNDING
+from dpaudit.neighbours.digest import digest
+from dpaudit.neighbours.serialise import read_kept
+from dpaudit.review.check.finding import Finding, answered, failing, unchecked
+from dpaudit.review.check.looks import looks_of
+from dpaudit.review.check.search import searched
+from dpaudit.sampling.forms import TYPES
+from dpaudit.targets.mechanism import Shape
+from dpaudit.verify.prove import as_decimal
+
+_READINGS = {Shape.PROGRAM: "batch", Shape.SAMPLER: "sampler"}
+
+
+def open_ends(evidence: Evidence) -> tuple[str, ...]:
+    """Return what can run of a program and was not read, as far as that is recorded."""
+    comparison = None if evidence.proof is None else evidence.proof.comparison
+    return () if comparison is None else comparison.open_ends
+
+
+def stated(evidence: Evidence) -> Iterator[Finding]:
+    """Yield a finding for what follows from the rest."""
+    for number, pair in enumerate(evidence.pairs):
+        yield from _pair(evidence, number, pair)
+    yield from searched(evidence)
+    yield _target(evidence)
+    yield _assumptions(evidence)
+    yield from _sensitivity(evidence)
+    yield from _verdict(evidence)
+
+
+def _sensitivity(evidence: Evidence) -> Iterator[Finding]:
+    """Whether a movement of the query is what it is said to be of the declared sensitivity, as far as floats tell."""
+    moved = evidence.sensitivity
+    if moved is None:
+        return
+    allowed = math.inf if moved.claimed is None else moved.claimed * parse_relation(evidence.relation).group
+    last_digits = 1e-12 * allowed if math.isfinite(allowed) else 0.0
+    room = max(moved.room, ROUNDING * allowed) if moved.room else 0.0
+    too_far = moved.largest > allowed + room + last_digits
+    within = moved.largest <= allowed + room - last_digits
+    holds = not (too_far and not moved.exceeded) and not (within and moved.exceeded)
+    holds = holds and (moved.finite is None or moved.finite <= moved.largest) and 0 <= moved.silent <= moved.tried
+    shown = "a" if moved.exceeded else "no"
+    if not holds:
+        yield failing("sensitivity", f"{shown} counterexample does not follow from the distances")
+        return
+    said = f"{shown} counterexample follows from the distances; the query, which gave them, is in no file"
+    yield unchecked("sensitivity", said, decides=False)
+
+
+# --- the verdict ------------------------------------------------------------------------------------------
+
+
+def _verdict(evidence: Evidence) -> Iterator[Finding]:
+    if evidence.verdict is Verdict.INVALID:
+        holds = not evidence.attempts and evidence.histogram is None and evidence.detectable is None
+        if holds:
+            yield unchecked("verdict", "that the runs could not be trusted, only another audit can show", decides=True)
+        else:
+            yield failing("verdict", "runs that could not be trusted show nothing, and these do")
+        return
+    lower, upper, looks = evidence.lower, evidence.upper, looks_of(evidence)
+    contradicts = upper is not None and lower.kind == "sampled" and lower.value > upper.value
+    try:
+        verdict, reason = judge(
+            evidence.claimed,
+            lower,
+            evidence.detectable,
+            evidence.floating_point if evidence.low_bits == "verdict" else None,
+            looks=looks,
+            upper=upper,
+            within=_within(evidence),
+            scope="" if evidence.proof is None else evidence.proof.scope,
+            contradicts=contradicts,
+            open_ends=open_ends(evidence),
+        )
+    except (ValueError, ArithmeticError) as error:
+        yield failing("verdict", str(error))
+        return
+    if contradicts and verdict is Verdict.PROVED:
+        verdict, reason = Verdict.VIOLATED, evidence.reason
+    holds = verdict is evidence.verdict
+    how = "follows" if holds else "does not follow"
+    yield answered("verdict", holds, f"{evidence.verdict} {how} from the bounds and the claim")
+    yield from _decided(evidence, looks)
+    # another dpaudit may say the same in other words, but not with other numbers
+    same = evidence.versions.get("dpaudit") == installed_version("dpaudit")
+    told = evidence.reason == reason if same else _numbers(evidence.reason) == _numbers(reason)
+    if holds and not told:
+        yield failing("reason", f"the sentence of the verdict is: {reason}")
+    elif holds and evidence.reason != reason:
+        yield unchecked("reason", f"another dpaudit wrote its words; today they are: {reason}", decides=False)
+
+
+def _decided(evidence: Evidence, looks: Looks | None) -> Iterator[Finding]:
+    """Whether a violation rests on the bound that it is said to rest on: low-order bits, or real numbers."""
+    claim = evidence.claimed
+    above = claim is not None and evidence.lower.value > claim.value
+    by_one_look = "float" if evidence.verdict is Verdict.VIOLATED and not above else "real"
+    decided = by_one_look if looks is None else looks.decided_in
+    unsaid = evidence.decided_in == "real" and not above  # as in older evidence
+    if evidence.decided_in != decided and not unsaid:
+        what = {"float": "on low-order bits", "real": "on low-order bits, and they are said to decide"}[decided]
+        yield failing("verdict", f"it rests {'' if decided == 'float' else 'not '}{what}")
+
+
+def _numbers(text: str) -> set[str]:
+    return set(re.findall(r"\d[\d.,/e+-]*", text))
+
+
+def _within(evidence: Evidence) -> bool:
+    """Whether the upper bound is at most the claim, decided exactly."""
+    claim, upper = evidence.claimed, evidence.upper
+    if claim is None or upper is None or upper.exact is None:
+        return False
+    if upper.exact.startswith("ln("):
+        from dpaudit.program.enumerate import exact, parse_exact
+        from dpaudit.verify.exact import exp_of
+
+        return not exact(parse_exact(upper.exact[3:-1])) > exp_of(claim.value, upward=True)
+    return fraction(upper.exact) <= as_decimal(claim.value, toward=0.0)
+
+
+def fraction(text: str | None) -> Fraction:
+    """Return a fraction as it is written, without an exponent, which could ask for any number of digits."""
+    if text is None or "e" in text.lower():
+        raise ValueError(f"{text!r} is no fraction")
+    return Fraction(text)
+
+
+# --- what was audited -------------------------------------------------------------------------------------
+
+
+def _types(evidence: Evidence) -> str:
+    """What is wrong with how types are said to count; empty where nothing is."""
+    events = [bound.event for bound in (evidence.lower, *(each.bound for each in evidence.attempts)) if bound.event]
+    if evidence.types in TYPES and types_agree(events, evidence.types):
+        return ""
+    return f"types are said to {evidence.types!r:.40}, and the forms of the events say something else"
+
+
+def _target(evidence: Evidence) -> Finding:
+    """Whether the kind of the target, how it was read, and what follows for the runs agree."""
+    target = evidence.target
+    wrong = ""
+    if target.asks in RECORDED:
+        holds = evidence.low_bits == "ignore" and "declared" in evidence.relation and evidence.reproducible
+        wrong = _types(evidence)
+        return answered("target", holds and not wrong, wrong or f"{target.asks} that were recorded elsewhere")
+    try:
+        shape = Shape(target.asks)
+    except ValueError:
+        return failing("target", f"no function is of the kind {target.asks!r}")
+    own_randomness = _own_randomness(evidence)
+    reading = "run by run" if own_randomness or evidence.observed else _READINGS.get(shape, "run by run")
+    if target.reading != reading and not target.reading.startswith("run by run: "):
+        wrong = f"a function of the kind {shape} is not read as {target.reading!r}"
+    elif own_randomness != (shape is Shape.OPAQUE) and shape in (Shape.OPAQUE, Shape.PROGRAM):
+        wrong = f"a {shape} is said {'' if own_randomness else 'not '}to have randomness of its own"
+    elif evidence.reproducible != (not own_randomness and not evidence.observed):
+        watched = ", whose run time is observed," if evidence.observed else ""
+        own = ", of which randomness of its own is assumed," if own_randomness else ""
+        called = "" if evidence.reproducible else "not "
+        wrong = f"a function of the kind {shape}{own}{watched} is called {called}reproducible"
+    elif _types(evidence):
+        wrong = _types(evidence)
+    elif evidence.low_bits not in ("ignore", "report", "verdict") or (
+        shape is Shape.PROGRAM and evidence.low_bits != "ignore"
+    ):
+        wrong = f"low-order bits of a {shape} count for {evidence.low_bits!r}"
+    elif (evidence.floating_point is None) != (evidence.low_bits == "ignore") and _judged(evidence):
+        wrong = "low-order bits are examined, and nothing is said of them, or the other way round"
+    elif parse_relation(evidence.relation).kind == "declared" and not any(
+        "declared" in it for it in evidence.assumptions
+    ):
+        wrong = "the relation is declared, and it is not assumed"
+    elif min(evidence.seed, evidence.learning, evidence.measuring) < 0:
+        wrong = "a seed and numbers of runs are not negative"
+    return answered("target", not wrong, wrong or f"a {shape}, read as {target.reading.partition(':')[0]}")
+
+
+def _own_randomness(evidence: Evidence) -> bool:
+    """Whether the runs are said to hang on more than the seed, as those of opaque functions do, and of some others."""
+    return any("own randomness" in it for it in evidence.assumptions)
+
+
+def _assumptions(evidence: Evidence) -> Finding:
+    """Whether what is taken on trust is what follows from the kind of the target, the relation and what is observed."""
+    asks, stated = evidence.target.asks, evidence.assumptions
+    if asks in RECORDED:
+        design = "outputs" if evidence.scores is None else evidence.scores.design
+        known = [ASSUMED[design]] if design == "one-run" else [ASSUMED[design], (*ASSUMED[design], LOST)]
+    else:
+        declared = parse_relation(evidence.relation).kind == "declared"
+        own = Shape(asks) is Shape.OPAQUE or (Shape(asks) is not Shape.PROGRAM and _own_randomness(evidence))
+        known = [
+            assumed(own, declared=declared, observed=bool(evidence.observed), repeated=repeated)
+            for repeated in (False, True)
+        ]
+    holds = stated in known
+    return answered("assumptions", holds, "; ".join(stated) if holds else f"what is assumed is: {'; '.join(known[0])}")
+
+
+def _judged(evidence: Evidence) -> bool:
+    return evidence.verdict is not Verdict.INVALID and bool(evidence.attempts)
+
+
+def _pair(evidence: Evidence, number: int, pair: PairRecord) -> Iterator[Finding]:
+    """Yield a finding for a pair whose data the file holds: their digests, and that they are neighbours."""
+    if pair.origin not in ("mechanism", "given", "found"):
+        yield failing("pair", f"pair {number}: nothing comes from {pair.origin!r}")
+    data = []
+    for kept, shown, own in ((pair.data0, pair.shown0, pair.digest0), (pair.data1, pair.shown1, pair.digest1)):
+        for found in [*([] if kept is None else [read_kept(kept)]), *_read(shown)]:
+            if digest(found) != own:
+                yield failing("pair", f"pair {number}: data that it shows have another digest")
+                return
+        data += [read_kept(kept)] if kept is not None else _read(shown)
+    if len(data) < 2:
+        said = f"pair {number}: its data are there by digest alone, so that nothing shows that they are neighbours"
+        yield unchecked("pair", said, decides=False)
+        return
+    try:
+        parse_relation(evidence.relation).check(*data)
+    except UsageError as error:
+        yield failing("pair", f"pair {number}: {error}")
+    else:
+        yield answered(
+            "pair", True, f"pair {number}: the data have these digests, under the relation {evidence.relation}"
+        )
+
+
+def _read(text: str | None) -> list[Any]:
+    """The data that a text shows, alone in a list; none where it shows no plain values, or not all of them."""
+    try:
+        return [] if text is None else [ast.literal_eval(text)]
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return []

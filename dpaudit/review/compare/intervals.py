@@ -1,0 +1,197 @@
+"""Did a mechanism come to lose more, or less, between two audits? What can be said of it for certain.
+
+Two lower bounds are not compared: each says "at least", and the smaller one may belong to the larger loss. What can
+be compared is one event, frozen before either audit measured it, on one pair: each audit has counts of it, and from
+counts follows an interval of the event's own loss (`dpaudit.stats.interval`). Where the two intervals do not meet,
+the event tells more than it did, or less.
+
+An audit reports the event that told most, so each of its intervals has its share of the error: all of them hold at
+once, whichever is looked at. The two audits have half of their error each, so that no independence is needed; audits
+with one seed may well have drawn the same noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Bound, Verdict, round_outward
+from dpaudit.privacy import parse_claim
+from dpaudit.report.text.bound_kinds import COUNTEREXAMPLE
+from dpaudit.report.text.numerals import NBSP, claim_text
+from dpaudit.stats.interval import loss_interval
+from dpaudit.stats.statement import BOTH_SIDES, GUESS, ODDS
+
+_METHODS = ("guess", "joint", "two-sided joint", GUESS, ODDS, BOTH_SIDES)
+_EVEN = 0.7071  # the weight of both counts of an event with many degrees, which has none of its own
+
+
+@dataclass(frozen=True, slots=True)
+class EventLoss:
+    """One measured event, and between which two numbers its loss lies.
+
+    Attributes:
+        event: which outputs speak for which side, in words.
+        pair: digests of the two datasets.
+        parameter: what the ends are values of: "epsilon", "mu" or "rho"; at ``delta`` or a Rényi ``order``, or 0.
+        method: how the loss is read: as the bound was, and with many degrees as an event of both sides.
+        runs: measuring runs of both sides.
+        low, high: certain ends, rounded outward; ``high`` is ∞ where the counts leave any loss possible.
+        considered: how many events of the audit have an interval; the error is divided by them.
+    """
+
+    event: str
+    pair: tuple[str, str]
+    parameter: str
+    delta: float
+    order: float
+    method: str
+    runs: tuple[int, int]
+    low: float
+    high: float
+    considered: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The losses of two events, of an earlier audit and of a later one.
+
+    Attributes:
+        before, after: None where an audit measured nothing that an interval follows from.
+        confidence: that both intervals hold.
+        obstacle: why the two intervals cannot be compared, as a sentence; empty where both are of one event.
+    """
+
+    before: EventLoss | None
+    after: EventLoss | None
+    confidence: float
+    obstacle: str
+
+    @property
+    def change(self) -> str:
+        """Return "more", "less" or "none shown", or "not comparable"."""
+        if self.obstacle or self.before is None or self.after is None:
+            return "not comparable"
+        if self.after.low > self.before.high:
+            return "more"
+        return "less" if self.after.high < self.before.low else "none shown"
+
+    @property
+    def significant(self) -> bool:
+        """Whether one event on one pair certainly loses another amount than it did, at the confidence."""
+        return self.change in ("more", "less")
+
+
+def compare(before: Evidence, after: Evidence) -> Comparison:
+    """Return what the counts of two audits say of each other.
+
+    An event that both measured on one pair is looked for first, the one that tells most in the later audit; where
+    there is none, the event that told most in each is shown.
+    """
+    old, new = _measured(before), _measured(after)
+    # ordered by what was shown, and where two showed the same by their place
+    pairs = [(i, k) for k in _ranked(new) for i in _ranked(old) if not _obstacle(old[i], new[k], before, after)]
+    i, k = pairs[0] if pairs else (next(iter(_ranked(old)), None), next(iter(_ranked(new)), None))
+    first = None if i is None else _interval(old[i], before, len(old))
+    second = None if k is None else _interval(new[k], after, len(new))
+    error = ((1 - before.confidence) + (1 - after.confidence)) / 2
+    return Comparison(first, second, 1 - error, _why_not(before, after, old, new, i, k))
+
+
+def _measured(evidence: Evidence) -> list[Bound]:
+    """Return the bounds whose events were frozen and counted on a number of runs that was fixed.
+
+    Runs that cannot be trusted count for nothing. The second look at a counterexample is left out: whether it was
+    taken hung on the first.
+    """
+    if evidence.verdict is Verdict.INVALID:
+        return []
+    found, looked = [], False
+    for attempt in evidence.attempts:
+        again, looked = looked and attempt.name == COUNTEREXAMPLE, looked or attempt.name == COUNTEREXAMPLE
+        if not again and _is_countable(attempt.bound):
+            found.append(attempt.bound)
+    return found
+
+
+def _is_countable(bound: Bound) -> bool:
+    counted = bound.counts is not None and bound.event is not None and bound.pair is not None
+    return counted and bound.arithmetic == "real" and _method(bound) in _METHODS
+
+
+def _ranked(bounds: Sequence[Bound]) -> list[int]:
+    return sorted(range(len(bounds)), key=lambda number: -bounds[number].value)
+
+
+def _method(bound: Bound) -> str:
+    """How the loss of an event is read: one of many degrees as one that speaks for either side."""
+    if isinstance(bound.weight, tuple):
+        return BOTH_SIDES
+    return bound.method.replace("enumerated ", "")  # which only orders the outcomes, for few runs
+
+
+def _interval(bound: Bound, evidence: Evidence, considered: int) -> EventLoss:
+    assert bound.counts is not None and bound.event is not None
+    notion, method = parse_claim(bound.notion), _method(bound)
+    weight = _EVEN if isinstance(bound.weight, tuple) else bound.weight
+    error = (1 - evidence.confidence) / 2 / considered
+    low, high = loss_interval(method, bound.counts, claim=notion, weight=weight, error=error)
+    return EventLoss(
+        event=str(bound.event),
+        pair=_pair(bound, evidence),
+        parameter=notion.parameter,
+        delta=notion.delta,
+        order=float(getattr(notion, "order", 0.0)),
+        method=method,
+        runs=bound.counts.runs,
+        low=round_outward(low, "lower"),
+        high=round_outward(high, "upper"),
+        considered=considered,
+    )
+
+
+def _pair(bound: Bound, evidence: Evidence) -> tuple[str, str]:
+    pair = evidence.pairs[bound.pair or 0]
+    return pair.digest0, pair.digest1
+
+
+def _why_not(
+    before: Evidence, after: Evidence, old: Sequence[Bound], new: Sequence[Bound], i: int | None, k: int | None
+) -> str:
+    if i is not None and k is not None:
+        return _obstacle(old[i], new[k], before, after)
+    who = (
+        "Neither audit"
+        if i is None and k is None
+        else "Only the later audit"
+        if i is None
+        else "Only the earlier audit"
+    )
+    return f"{who} measured an event whose loss can be bounded from both sides."
+
+
+def _obstacle(old: Bound, new: Bound, before: Evidence, after: Evidence) -> str:
+    """Say why two events cannot be compared; empty where they can."""
+    assert old.event is not None and new.event is not None
+    if _pair(old, before) != _pair(new, after):
+        return "The two audits measured on different pairs of datasets, so each interval is about its own pair."
+    if old.event.rules != new.event.rules:
+        return (
+            "The two audits measured different events, so each interval is about what its own event shows; a gate "
+            "with a baseline counts the earlier event again."
+        )
+    notions = [parse_claim(bound.notion).with_value(0.0) for bound in (old, new)]
+    if notions[0] != notions[1]:
+        one, other = (_unit(bound) for bound in (old, new))
+        return f"One audit is about {one} and the other about {other}, which are not the same thing."
+    if _method(old) != _method(new):
+        return "The two audits read the loss of the event in different ways, which give different numbers."
+    return ""
+
+
+def _unit(bound: Bound) -> str:
+    notion = parse_claim(bound.notion)
+    order = getattr(notion, "order", None)
+    at = f" at order{NBSP}{claim_text(order)}" if order is not None else ""
+    return notion.symbol + (f" at δ{NBSP}={NBSP}{claim_text(notion.delta)}" if notion.delta > 0 else at)

@@ -1,0 +1,268 @@
+"""What changed between two audits, and does an event lose more than it did? As lines, as a page and as JSON.
+
+What was computed from the counts (`dpaudit.review.compare.intervals`) is handed in as plain values; everything else
+stands in the two records. The words keep apart what is certain of one event from what nobody knows of the mechanism.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import textwrap
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Bound, Proof
+from dpaudit.report.html.templates import environment
+from dpaudit.report.text.bound_kinds import exact_lower, sampled_lower
+from dpaudit.report.text.findings import beside
+from dpaudit.report.text.numerals import NBSP, claim_text, confidence_text, count_text, lower_text, upper_text
+from dpaudit.report.text.phrases import bound_text, certainty, claim_words, full_text, visible
+from dpaudit.review.compare.worst import changes, heading
+
+if TYPE_CHECKING:
+    from dpaudit.review.compare.intervals import Comparison, EventLoss
+
+FORMAT = "dpaudit-comparison"
+CAUTION = (
+    "An interval is about the loss of one event. Its upper end says nothing of other events, and so nothing of how "
+    "much the mechanism loses at most."
+)
+_SYMBOLS = {"epsilon": "ε", "mu": "μ", "rho": "ρ"}
+_WIDTH = 100
+_LABEL, _COLUMN = 15, 40
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One thing that both records state: as JSON values, and as people read it."""
+
+    key: str
+    name: str
+    before: Any
+    now: Any
+    before_text: str
+    now_text: str
+
+    @property
+    def differs(self) -> bool:
+        """Whether the records state different things, which their texts may round away."""
+        return bool(self.before != self.now)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """An interval as drawn: its place on the axis in percent, and whether its upper end lies beyond it."""
+
+    left: float
+    width: float
+    open: bool
+
+
+def rows(before: Evidence, now: Evidence) -> list[Row]:
+    """Return all that is compared of the two records, in the order in which it is read."""
+    old, new = dict(_stated(before)), dict(_stated(now))
+    return [
+        Row(key, name, old[key, name][0], new[key, name][0], old[key, name][1], new[key, name][1]) for key, name in new
+    ]
+
+
+def sentence(comparison: Comparison, *, same: bool = False) -> str:
+    """Say what the two intervals tell; ``same`` where both records are one."""
+    if same:
+        return "Both are the same evidence, so there is nothing to compare."
+    before, after = comparison.before, comparison.after
+    if comparison.obstacle or before is None or after is None:
+        return f"Whether the loss changed cannot be said. {comparison.obstacle}".strip()
+    then, later = interval_text(before), interval_text(after)
+    told = f"The same event on the same pair lost {then} before and loses {later} now"
+    sure = f"{confidence_text(comparison.confidence)} confidence"
+    if comparison.significant:
+        return f"{told}: {comparison.change} than before, at {sure}."
+    return (
+        f"{told}. The intervals meet: no change of its loss is shown at {sure}, which does not show that there is none."
+    )
+
+
+def interval_text(loss: EventLoss) -> str:
+    """Write an interval, its ends rounded outward: ε between 0.9 and 1.1."""
+    letter = _SYMBOLS.get(loss.parameter, loss.parameter)
+    at = f" at δ{NBSP}={NBSP}{claim_text(loss.delta)}" if loss.delta > 0 else ""
+    at += f" at order{NBSP}{claim_text(loss.order)}" if loss.order > 0 else ""
+    if math.isinf(loss.high):
+        return f"{letter}{NBSP}≥{NBSP}{lower_text(loss.low)}{at}, with no upper end"
+    return f"{letter} between {lower_text(loss.low)} and {upper_text(loss.high)}{at}"
+
+
+def compare_text(before: Evidence, now: Evidence, comparison: Comparison) -> str:
+    """Return the comparison as lines for a terminal."""
+    found = changes(before, now, comparison)
+    told = [f"{'Better' if change.better else 'Changed'}: {change.sentence}" for change in found]
+    said = [f"{heading(before, now, comparison)}.", *told, sentence(comparison, same=before.id == now.id), CAUTION]
+    lines = [line for text in said for line in textwrap.wrap(_plain(text), _WIDTH)]
+    lines += ["", _line("", "before", "now", " ")]
+    for row in rows(before, now):
+        lines += _wrapped(row)
+    lines += _wrapped(Row("", "event's loss", *_ends(comparison), *_ends(comparison)), mark=comparison.significant)
+    return "\n".join(line.rstrip() for line in lines) + "\n\n* differs\n"
+
+
+def compare_page(before: Evidence, now: Evidence, comparison: Comparison) -> str:
+    """Return the comparison as one HTML page that loads nothing."""
+    losses = [loss for loss in (comparison.before, comparison.after) if loss is not None]
+    return (
+        environment()
+        .get_template("compare.html.j2")
+        .render(
+            before=before,
+            now=now,
+            same=before.id == now.id,
+            heading=heading(before, now, comparison),
+            changes=changes(before, now, comparison),
+            sentence=sentence(comparison, same=before.id == now.id),
+            caution=CAUTION,
+            rows=rows(before, now),
+            losses=[("Before", comparison.before), ("Now", comparison.after)],
+            bars=bars(losses),
+            comparison=comparison,
+            interval=interval_text,
+            count=count_text,
+            confidence=confidence_text,
+        )
+    )
+
+
+def compare_json(before: Evidence, now: Evidence, comparison: Comparison) -> str:
+    """Return the comparison as JSON; infinities are the text "inf", as in evidence."""
+    document = {
+        "format": FORMAT,
+        "version": 1,
+        "before": before.id,
+        "now": now.id,
+        "headline": heading(before, now, comparison),
+        "found": [
+            {"title": _plain(change.title), "sentence": _plain(change.sentence), "better": change.better}
+            for change in changes(before, now, comparison)
+        ],
+        "changes": [
+            {"key": row.key, "before": row.before, "now": row.now, "differs": row.differs} for row in rows(before, now)
+        ],
+        "loss": {
+            "before": _loss_values(comparison.before),
+            "now": _loss_values(comparison.after),
+            "confidence": comparison.confidence,
+            "change": comparison.change,
+            "significant": comparison.significant,
+            "obstacle": comparison.obstacle.replace(NBSP, " "),
+            "caution": CAUTION,
+        },
+    }
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+# --- what the records state -------------------------------------------------------------------------------
+
+
+def _stated(evidence: Evidence) -> Iterator[tuple[tuple[str, str], tuple[Any, str]]]:
+    record, target, claim, proof = evidence.record(), evidence.target, evidence.claimed, evidence.proof
+    own, pairs = record["target"], [[pair["digest0"], pair["digest1"]] for pair in record["pairs"]]
+    listed = ", ".join(f"{name} = {_value(value)}" for name, value in sorted(own["parameters"].items()))
+    versions = dict(sorted(record["versions"].items()))
+    yield ("id", "Evidence"), (evidence.id, evidence.id)
+    yield ("target", "Target"), (own["name"], target.name)
+    yield ("digest", "Code digest"), (own["digest"], target.digest or "not available")
+    yield ("parameters", "Parameters"), (own["parameters"], listed or "none")
+    yield ("claim", "Claim"), (record["claim"], "none" if claim is None else claim_words(claim))
+    yield ("relation", "Neighbours"), (record["relation"], evidence.relation)
+    yield ("unit", "Unit of privacy"), (record["unit"], evidence.unit or "not stated")
+    yield ("pairs", "Pairs"), (pairs, "; ".join(f"{a[:12]}… and {b[:12]}…" for a, b in pairs) or "none")
+    yield ("asks", "Kind of function"), (own["asks"], target.asks)
+    yield ("versions", "Versions"), (versions, ", ".join(f"{name} {text}" for name, text in versions.items()))
+    yield ("seed", "Seed"), (record["seed"], str(evidence.seed))
+    runs = f"{count_text(evidence.learning)} learning, {count_text(evidence.measuring)} measuring"
+    yield ("runs", "Runs"), ([record["learning"], record["measuring"]], runs)
+    yield ("confidence", "Confidence"), (evidence.confidence, confidence_text(evidence.confidence))
+    yield ("verdict", "Verdict"), (str(evidence.verdict), str(evidence.verdict).upper())
+    yield ("sampled", "Lower, sampled"), _bound(sampled_lower(evidence), evidence)
+    yield ("exact", "Lower, exact"), _bound(exact_lower(evidence), evidence)
+    yield ("upper", "Upper"), _bound(evidence.upper, evidence)
+    yield ("scope", "Proof for"), _scope(proof)
+    yield ("low_bits", "Low-order bits"), _bound(evidence.floating_point, evidence)
+    also = [f"{found.label}: {found.line}" for found in beside(evidence)]
+    yield ("beside", "Beside verdict"), ([_plain(line) for line in also], "; ".join(also) or "nothing")
+
+
+def _scope(proof: Proof | None) -> tuple[Any, str]:
+    return (None, "none") if proof is None else (_plain(proof.scope), proof.scope)
+
+
+def _value(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _bound(bound: Bound | None, evidence: Evidence) -> tuple[Any, str]:
+    if bound is None:
+        return None, "none"
+    values = {
+        "value": _number(bound.value),
+        "parameter": bound.parameter,
+        "kind": bound.kind,
+        "confidence": bound.confidence,
+        "delta": bound.delta,
+    }
+    if bound.side == "lower" and bound.value <= 0:
+        return values, "none above 0"
+    text = full_text(bound, evidence.claimed) if bound.exact else bound_text(bound, evidence.claimed)
+    return values, f"{text} {certainty(bound)}"
+
+
+def _number(value: float) -> float | str:
+    return value if math.isfinite(value) else str(value)
+
+
+def _loss_values(loss: EventLoss | None) -> dict[str, Any] | None:
+    if loss is None:
+        return None
+    return {**asdict(loss), "event": _plain(loss.event), "low": _number(loss.low), "high": _number(loss.high)}
+
+
+# --- how it is laid out -----------------------------------------------------------------------------------
+
+
+def bars(losses: list[EventLoss]) -> list[Bar]:
+    """Return where intervals lie on one axis from 0, in percent; an infinite end goes to the edge."""
+    ends = [end for loss in losses for end in (loss.low, loss.high) if math.isfinite(end)]
+    most = max(ends, default=0.0) * 1.15 or 1.0
+    drawn = []
+    for loss in losses:
+        left = 100 * min(loss.low / most, 1.0) if math.isfinite(loss.low) else 99.0
+        right = 100 * loss.high / most if math.isfinite(loss.high) else 100.0
+        drawn.append(Bar(round(left, 2), round(max(right - left, 0.6), 2), math.isinf(loss.high)))
+    return drawn
+
+
+def _plain(text: str) -> str:
+    return visible(text.replace(NBSP, " "), one_line=True)
+
+
+def _ends(comparison: Comparison) -> tuple[str, str]:
+    before, after = ("none" if loss is None else interval_text(loss) for loss in (comparison.before, comparison.after))
+    return before, after
+
+
+def _wrapped(row: Row, *, mark: bool | None = None) -> list[str]:
+    """A row of the table, each column wrapped in its own room."""
+    one, other = (textwrap.wrap(_plain(text), _COLUMN) or [""] for text in (row.before_text, row.now_text))
+    height = max(len(one), len(other))
+    one, other = one + [""] * (height - len(one)), other + [""] * (height - len(other))
+    differs = row.differs if mark is None else mark
+    return [
+        _line(row.name if number == 0 else "", left, right, "*" if differs and number == 0 else " ")
+        for number, (left, right) in enumerate(zip(one, other, strict=True))
+    ]
+
+
+def _line(name: str, left: str, right: str, mark: str) -> str:
+    return f"{mark} {name:<{_LABEL}} {left:<{_COLUMN}}  {right}"

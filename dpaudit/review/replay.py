@@ -1,0 +1,495 @@
+"""Does the same question get the same answer today? An audit or a proof, run again from what its evidence says.
+
+The same seed, versions and platform give the same id. Where they do not, every member of the record that differs is
+named, with what may be the cause. A function with randomness of its own cannot repeat its runs: there the frozen
+events are counted once more on as many fresh runs, and Fisher's exact test (1935) says whether they still occur as
+often.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from dpaudit.auditing.audit import Listener, audit
+from dpaudit.auditing.pair import measure_event
+from dpaudit.auditing.request import Question, ask
+from dpaudit.errors import InvalidRunsError, UsageError
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Attempt, Counts, Search, Verdict, round_outward
+from dpaudit.loading.named import load, public_name
+from dpaudit.loading.trust import load_trusted
+from dpaudit.neighbours.digest import digest
+from dpaudit.neighbours.serialise import read_kept
+from dpaudit.sampling.blocks import Purpose
+from dpaudit.sampling.play import Watch
+from dpaudit.settings import own_settings
+from dpaudit.stats.statement import lower_bound
+from dpaudit.targets.mechanism import Mechanism, Shape
+from dpaudit.verify.prove_and_audit import prove
+
+ERROR = 1e-3
+"""How often events that occur as often as before are said to differ."""
+
+_LONGEST = 60  # characters of a value that differs
+_WHOLE = "whole-number"  # in the scope of a proof about whole numbers
+_ORDER = {"verdict": 0, "lower": 0, "histogram": 3, "attempts": 2, "curve": 3}  # in which differences are told
+_FITTED = "a fitted score depends in its last bits on the linear algebra of the processor"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A member of the record that is not what it was; values as JSON, cut short."""
+
+    member: str
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        return f"{self.member} was {self.before} and is {self.after}"
+
+
+@dataclass(frozen=True, slots=True)
+class Recount:
+    """A frozen event on fresh runs: how often it occurred then and now.
+
+    ``p_value`` is the chance of counts that differ so much while the event occurs as often as before, the least of
+    Fisher's tests times their number; ``bound`` the lower bound that the new counts give by the same method.
+    """
+
+    title: str
+    before: Counts
+    after: Counts
+    p_value: float
+    bound: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the counts may come from the same probabilities."""
+        return self.p_value >= ERROR
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What came of it.
+
+    Attributes:
+        before: the evidence that was replayed.
+        after: what was found now; None where events were counted again instead.
+        differences: what the record of now says otherwise, except the versions that it was made with.
+        recounts: of the events of a function with randomness of its own.
+        reasons: what may be the cause of differences; for equal findings, why the id is another all the same.
+        trouble: why the runs of now cannot be trusted; empty where they can.
+    """
+
+    before: Evidence
+    after: Evidence | None
+    differences: tuple[Difference, ...]
+    recounts: tuple[Recount, ...]
+    reasons: tuple[str, ...]
+    trouble: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the same was found: all that the record says but its versions, or every event as often."""
+        return not self.differences and not self.trouble and all(each.holds for each in self.recounts)
+
+    @property
+    def identical(self) -> bool:
+        """Whether the id was reproduced."""
+        return self.after is not None and _record(self.before) == _record(self.after)
+
+    def sentences(self) -> Iterator[str]:
+        """Say what was found, a sentence a line."""
+        if self.trouble:
+            yield f"the runs of now cannot be trusted: {self.trouble}"
+        if self.identical:
+            yield f"the same id, {self.before.id}"
+        elif self.after is not None and self.holds:
+            yield "everything that was found is found again"
+        if self.differences:
+            yield f"{len(self.differences)} values differ; what may be the cause:"
+        yield from self.reasons
+        yield from map(str, self.differences)
+        for each in self.recounts:
+            how = "as often as before" if each.holds else "not as often as before"
+            yield (
+                f"{each.title} occurs {how}: {_occurs(each.before)} then, {_occurs(each.after)} now "
+                f"(p = {each.p_value:.2g}, by Fisher's exact test); the bound is {each.bound:.6g} now"
+            )
+
+
+@own_settings()
+def replay(
+    evidence: Evidence | str | Path,
+    *,
+    target: str | Mechanism | Callable[..., Any] | None = None,
+    pairs: Sequence[tuple[Any, Any]] | None = None,
+    data: Any = None,
+    domain: Sequence[Any] | None = None,
+    workers: int = 1,
+    trust: bool = False,
+    say: Callable[[str], None] | None = None,
+    listen: Listener | None = None,
+) -> Replay:
+    """Run an audit or a proof again, and compare.
+
+    Args:
+        evidence: the evidence, or its file.
+        target: what to run, where the name in the evidence does not lead to it.
+        pairs: the datasets, where the evidence holds only their digests, which they must have.
+        data: the dataset whose neighbours were searched, likewise.
+        domain: the datasets that were enumerated, where the evidence does not hold them.
+        workers: processes.
+        trust: run what the evidence names wherever it lies. Otherwise only what an installed catalogue offers, or lies
+            under the working directory, is run (`dpaudit.loading.trust`): evidence may come from anybody.
+        say: called before the first run with a sentence: what is run, and whether its code is that of the evidence.
+        listen: called with (stage, runs done, runs in all).
+
+    Raises:
+        UsageError: where it cannot be replayed, with the reason.
+    """
+    before = evidence if isinstance(evidence, Evidence) else Evidence.load(evidence)
+    mechanism = _mechanism(before, target, trust)
+    if say is not None:
+        say(_introduced(before, mechanism))
+    if before.proof is not None:
+        after = prove(mechanism, **_of_proof(before, domain), workers=workers, listen=listen)
+    else:
+        searched = before.search is not None and before.reproducible
+        given, ground = _searched(before, pairs, data) if searched else (_pairs(before, pairs), None)
+        if not before.reproducible and before.attempts:
+            return _counted_again(before, mechanism, given, workers)
+        after = audit(mechanism, **_of_audit(before, given), data=ground, workers=workers, listen=listen)
+    if not before.reproducible and before.verdict is after.verdict is Verdict.INVALID:
+        return Replay(before, after, (), (), ("the runs could not be trusted then, and cannot be now",))
+    if target is not None:  # by whatever name it is called now
+        named = msgspec.structs.replace(after.target, name=before.target.name)
+        after = msgspec.structs.replace(after, target=named)
+    own, like = mechanism.digest, mechanism.digest_like(before.target.digest)
+    older = own is not None and like is not None and own != like
+    found = tuple(_differences(before, after, {str(own): str(like)} if older else {}))
+    reasons = list(_reasons(before, after, found))
+    if older:
+        reasons.append("its digest covers the function's own source alone; today's covers all that it reaches")
+    return Replay(before, after, found, (), tuple(reasons))
+
+
+# --- what the evidence says of the question ---------------------------------------------------------------
+
+
+def _introduced(evidence: Evidence, mechanism: Mechanism) -> str:
+    """Say what is about to be run."""
+    stated = evidence.target.digest
+    own = mechanism.digest_like(stated)
+    told = f"its code is that of the evidence, {own:.20}…" if own is not None else "neither has source code to compare"
+    if own != stated:
+        here, there = ("none" if each is None else f"{each:.20}…" for each in (own, stated))
+        told = f"its code is {here}, and that of the evidence is {there}"
+    return f"running {public_name(mechanism)}: {told}"
+
+
+def _mechanism(evidence: Evidence, target: str | Mechanism | Callable[..., Any] | None, trust: bool) -> Mechanism:
+    name, asks = evidence.target.name, evidence.target.asks
+    if asks not in map(str, Shape):
+        raise UsageError(f"evidence of {asks} cannot be replayed: what was recorded is not in it, and cannot be run")
+    if target is not None:
+        return load(target)
+    try:
+        return load(name) if trust else load_trusted(name)
+    except UsageError as error:
+        raise UsageError(
+            f"{name!r} cannot be replayed: {error}; replay it in the folder where it was audited, or say what to run: "
+            "--target, or dp.replay(evidence, target=…)"
+        ) from None
+
+
+def _of_audit(evidence: Evidence, pairs: list[tuple[Any, Any]] | None) -> dict[str, Any]:
+    """Return the arguments of `audit` that the evidence tells; ``pairs`` are None for the mechanism's own."""
+    return {
+        **_of_both(evidence),
+        "pairs": pairs,
+        "runs": evidence.budget,
+        "fixed": evidence.fixed,
+        "floating_point": evidence.low_bits,
+        "learn": evidence.learn,
+        "curve": evidence.curve is not None,
+        "sequential": evidence.sequential is not None,
+        **_of_search(evidence.search if evidence.reproducible else None),
+        "observe": evidence.observed,
+        "types": evidence.types,
+        "keep_data": any(pair.data0 is not None for pair in evidence.pairs),
+    }
+
+
+def _of_search(search: Search | None) -> dict[str, Any]:
+    """Return the arguments of `audit` that say how the pair is searched for."""
+    if search is None:
+        return {}
+    return {
+        "domain": None if search.domain is None else read_kept(search.domain),
+        "beyond_domain": search.beyond,
+        "search": search.source in ("given", "mechanism"),
+    }
+
+
+def _of_proof(evidence: Evidence, domain: Sequence[Any] | None) -> dict[str, Any]:
+    """Return the arguments of `prove` that the evidence tells."""
+    proof = evidence.proof
+    assert proof is not None
+    which: Any = "integer" if _WHOLE in proof.scope else None
+    if proof.method == "enumeration":
+        which = domain if domain is not None else None if proof.domain is None else read_kept(proof.domain)
+        if which is None:
+            raise UsageError(
+                "the evidence does not hold the domain that was enumerated; give it: --domain, or "
+                "dp.replay(evidence, domain=…). Evidence made with --keep-data holds it"
+            )
+    return {
+        **_of_both(evidence),
+        "length": proof.length,
+        "domain": which,
+        "runs": evidence.budget,
+        "keep_data": proof.domain is not None,
+    }
+
+
+def _of_both(evidence: Evidence) -> dict[str, Any]:
+    return {
+        "parameters": evidence.target.parameters,
+        "claim": evidence.claim,
+        "relation": evidence.relation,
+        "confidence": evidence.confidence,
+        "seed": evidence.seed,
+        "false_alarm": 1 - evidence.confidence if evidence.false_alarm is None else evidence.false_alarm,
+    }
+
+
+def _pairs(evidence: Evidence, given: Sequence[tuple[Any, Any]] | None) -> list[tuple[Any, Any]] | None:
+    """Return the pairs that were given: kept, or given now if they are the same; None for the mechanism's own."""
+    if given is None and all(pair.origin == "mechanism" for pair in evidence.pairs):
+        return None
+    if given is None:
+        kept = [(pair.data0, pair.data1) for pair in evidence.pairs]
+        if any(data0 is None or data1 is None for data0, data1 in kept):
+            raise UsageError(
+                "the evidence holds the datasets by digest alone; give them: --pair FILE, or "
+                "dp.replay(evidence, pairs=[(data0, data1)]). Evidence made with --keep-data holds them"
+            )
+        given = [(read_kept(data0 or ""), read_kept(data1 or "")) for data0, data1 in kept]
+    digests = [(digest(data0), digest(data1)) for data0, data1 in given]
+    if digests != [(pair.digest0, pair.digest1) for pair in evidence.pairs]:
+        raise UsageError("these are not the datasets of the evidence: their digests differ; give the same, in order")
+    return None if all(pair.origin == "mechanism" for pair in evidence.pairs) else list(given)
+
+
+def _searched(
+    evidence: Evidence, pairs: Sequence[tuple[Any, Any]] | None, data: Any
+) -> tuple[list[tuple[Any, Any]] | None, Any]:
+    """Return the pairs and the data that were searched: kept, or given now if they are the same."""
+    search = evidence.search
+    assert search is not None
+    if search.source in ("mechanism", "domain"):
+        return None, None
+    what, given = ("dataset", data) if search.source == "data" else ("pairs", pairs)
+    if given is None and search.kept is None:
+        option, argument = ("--data", "data=…") if search.source == "data" else ("--pair", "pairs=[…]")
+        raise UsageError(
+            f"the evidence holds the {what} that {'was' if search.source == 'data' else 'were'} searched by digest "
+            f"alone; give what was searched: {option} FILE, or dp.replay(evidence, {argument}). Evidence made with "
+            "--keep-data holds it"
+        )
+    if given is None:
+        given = read_kept(search.kept or "")
+    given = given if search.source == "data" else tuple((data0, data1) for data0, data1 in given)
+    if digest(given) != search.data:
+        raise UsageError(f"this is not the {what} of the evidence: its digest differs; give the same")
+    return (None, given) if search.source == "data" else (list(given), None)
+
+
+# --- what differs -----------------------------------------------------------------------------------------
+
+
+def _record(evidence: Evidence) -> dict[str, Any]:
+    """Return the record as this dpaudit writes it, also of an older file."""
+    return msgspec.structs.replace(evidence, written=None).record()
+
+
+def _differences(before: Evidence, after: Evidence, renamed: Mapping[str, str]) -> Iterator[Difference]:
+    """Yield what differs; ``renamed`` are digests of today's kind, and what they are in older evidence."""
+    old, new = _record(before), _record(after)
+    for text, older in renamed.items():
+        new = json.loads(json.dumps(new).replace(text, older))
+    for record in (old, new):
+        del record["versions"]
+    if _query_unknown(before, after):
+        del old["sensitivity"]
+    found = _unlike("", old, new)
+    yield from sorted(found, key=lambda each: _ORDER.get(re.split(r"[.\[]", each.member)[0], 1))
+
+
+def _query_unknown(before: Evidence, after: Evidence) -> bool:
+    """Whether the query was given beside the mechanism, so that it cannot be asked again."""
+    return before.sensitivity is not None and after.sensitivity is None
+
+
+def _unlike(member: str, old: Any, new: Any) -> Iterator[Difference]:
+    """Yield what the new record says otherwise, member by member; lists of another length as a whole."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name, value in old.items():
+            inner = f"{member}.{name}" if member else name
+            if name in new:
+                yield from _unlike(inner, value, new[name])
+            else:
+                yield Difference(inner, _text(value), "not there")
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for place, (first, second) in enumerate(zip(old, new, strict=True)):
+            yield from _unlike(f"{member}[{place}]", first, second)
+    elif old != new:
+        yield Difference(member, _text(old), _text(new))
+
+
+def _more(old: Any, new: Any, member: str = "") -> Iterator[str]:
+    """Yield the members that only the new record has: they came later, and take back nothing."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name, value in new.items():
+            inner = f"{member}.{name}" if member else name
+            if name in old:
+                yield from _more(old[name], value, inner)
+            else:
+                yield inner
+
+
+def _text(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _reasons(before: Evidence, after: Evidence, found: Sequence[Difference]) -> Iterator[str]:
+    """Say what may be the cause, as far as the evidence tells."""
+    told = False
+    for name in dict.fromkeys([*before.versions, *after.versions]):
+        then, now = before.versions.get(name, "none"), after.versions.get(name, "none")
+        if then != now:
+            told = True
+            yield f"{name} was {then} and is {now}"
+    more = list(_more(_record(before), _record(after)))
+    if more:
+        told = True
+        yield f"now the evidence says more: {', '.join(more)}"
+    if _query_unknown(before, after):
+        yield "the query was given beside the mechanism, so that its sensitivity was not searched again"
+    if not found:
+        return
+    members = {each.member for each in found}
+    if "target.digest" in members:
+        told = True
+        yield "the code of the target has changed"
+    if any(member.startswith("pairs") for member in members):
+        told = True
+        yield "the mechanism's own datasets have changed"
+    if any(kind in json.dumps(before.record()) for kind in ('"linear"', '"trees"')):
+        told = True
+        yield _FITTED
+    if not told:
+        yield (
+            "nothing that the evidence tells explains it: the mechanism keeps a state or draws from elsewhere, code "
+            "that it calls has changed, or dpaudit has, within one version"
+        )
+
+
+# --- randomness of its own --------------------------------------------------------------------------------
+
+
+def _counted_again(before: Evidence, mechanism: Mechanism, pairs: list[tuple[Any, Any]] | None, workers: int) -> Replay:
+    """Count the frozen events on fresh runs, and compare how often they occur."""
+    asked = _of_audit(before, pairs)
+    question = ask(
+        mechanism,
+        asked["parameters"],
+        before.claim,
+        pairs,
+        before.relation,
+        before.confidence,
+        before.seed,
+        workers,
+        observe=before.observed,
+        types=before.types,
+    )
+    counted = [each for each in before.attempts if each.bound.counts is not None and each.bound.event is not None]
+    try:
+        found = [_measured(question, each) for each in counted]
+    except InvalidRunsError as error:
+        return Replay(before, None, (), (), (), str(error))
+    tests = sum(len(_tables(old.bound.counts, new)) for old, new in zip(counted, found, strict=True))
+    recounts = tuple(
+        _recount(question, number, old, new, tests)
+        for number, (old, new) in enumerate(zip(counted, found, strict=True))
+    )
+    if all(each.holds for each in recounts):
+        return Replay(before, None, (), recounts, ())
+    why = _TIMED if before.observed else _OPAQUE
+    now = (
+        "the code of the target has changed"
+        if mechanism.digest_like(before.target.digest) != before.target.digest
+        else why
+    )
+    return Replay(before, None, (), recounts, (now,))
+
+
+_TIMED = "run times depend on the machine and on what else it does: audit again, and compare the verdicts"
+_OPAQUE = "code that the function calls has changed, or its runs depend on something that is not in the evidence"
+
+
+def _measured(question: Question, attempt: Attempt) -> Counts:
+    bound = attempt.bound
+    assert bound.counts is not None and bound.event is not None
+    question = replace(question, watch=Watch())  # all attempts on a pair are counted on the same draws
+    return measure_event(question, attempt.pair, bound.event, sum(bound.counts.runs), Purpose.CONFIRMING)
+
+
+def _recount(question: Question, number: int, attempt: Attempt, after: Counts, tests: int) -> Recount:
+    bound = attempt.bound
+    assert bound.counts is not None
+    value = lower_bound(bound.method, after, claim=question.notion, weight=bound.weight, error=1 - bound.confidence)
+    least = min((_fisher(table) for table in _tables(bound.counts, after)), default=1.0)
+    title = f"event {number} ({attempt.name})"
+    return Recount(title, bound.counts, after, min(1.0, tests * least), round_outward(value, "lower"))
+
+
+Table = tuple[tuple[int, int], tuple[int, int]]
+
+
+def _tables(before: Counts | None, after: Counts) -> list[Table]:
+    """Hits and misses then and now, for each side and each direction in which anything was counted."""
+    assert before is not None
+    tables = []
+    for old, new in ((before.toward0, after.toward0), (before.toward1, after.toward1)):
+        if any(old) or any(new):
+            tables += [
+                ((old[side], before.runs[side] - old[side]), (new[side], after.runs[side] - new[side]))
+                for side in (0, 1)
+            ]
+    return tables
+
+
+def _fisher(table: Table) -> float:
+    from scipy.stats import fisher_exact
+
+    return float(fisher_exact(np.array(table)).pvalue)
+
+
+def _occurs(counts: Counts) -> str:
+    """Say how often an event speaks for its sides."""
+    parts = []
+    for side, hits in ((0, counts.toward0), (1, counts.toward1)):
+        if any(hits):
+            parts.append(f"for side {side} {hits[0]:,} and {hits[1]:,}")
+    return (", ".join(parts) or "never") + f" of {counts.runs[0]:,} and {counts.runs[1]:,}"

@@ -1,0 +1,282 @@
+"""Which blocks are finished? A file that grows as they finish, so that an audit that was interrupted can go on.
+
+The file begins with a line that says what it is. Records follow, each with its length and a checksum before it: first
+the question, then a record for each finished block, under a key made of everything that its runs and what is kept of
+them depend on. A record is written in one piece after its block has finished, so an interruption can tear the last one
+at most; it is dropped, and its block run again. Nothing in the file is code: it is read as numbers and texts of known
+kinds (MessagePack), and never unpickled. It is not signed: whoever can write the file can write false runs into it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import inspect
+import json
+import os
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import msgspec
+import numpy as np
+
+from dpaudit.errors import UsageError
+from dpaudit.neighbours.digest import digest
+from dpaudit.sampling.outputs import Outputs
+
+if TYPE_CHECKING:
+    from dpaudit.sampling.blocks import Block, Game
+    from dpaudit.sampling.play import Played
+
+MAGIC = b"dpaudit finished blocks 1\n"
+
+_LENGTH, _CHECKSUM = 8, 16
+_LONGEST_QUESTION = 2**30  # bytes
+_LEGIBLE = 60  # characters of a value that people can make something of; digests are longer
+_ARRAYS = ("<f8", "<i4", "<i8", "|b1", "|i1", "<u8")  # kinds of arrays that are kept
+
+
+class _Kept(msgspec.Struct, array_like=True, frozen=True):
+    """A finished block: what a worker sends back of it, but for the block itself."""
+
+    key: bytes
+    sizes: tuple[int, int]
+    fingerprints: tuple[bytes | None, bytes | None]
+    fell_back: str | None
+    result: Any
+
+
+class Journal:
+    """The file of finished blocks of one question."""
+
+    def __init__(self, path: str | Path, question: Mapping[str, Any]) -> None:
+        """Open a file, or begin one.
+
+        Args:
+            path: its name.
+            question: everything that the answer depends on, as JSON values by name.
+
+        Raises:
+            UsageError: if the file is something else, belongs to another question or another audit that is going on,
+                or cannot be read or written.
+        """
+        self._name = str(path)
+        self._places: dict[bytes, tuple[int, int]] = {}
+        self._lock = threading.Lock()  # workers are handed blocks by a thread of its own
+        self._reductions: dict[int, tuple[Any, str | None]] = {}
+        try:
+            self._file: BinaryIO = open(path, "r+b" if Path(path).exists() else "x+b")  # noqa: SIM115
+        except OSError as error:
+            raise UsageError(f"cannot open {self._name!r} to resume from: {error.strerror or error}") from None
+        try:
+            self._claim()
+            self._read(json.loads(json.dumps(question)))
+        except (OSError, ValueError, TypeError, RecursionError, msgspec.MsgspecError) as error:
+            self.close()
+            if isinstance(error, UsageError):
+                raise
+            why = getattr(error, "strerror", None) or "its blocks cannot be read"
+            raise UsageError(f"cannot resume from {self._name!r}: {why}; name another file") from None
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let go of the file; what a full disk did not take is lost, and was said when it was written."""
+        with contextlib.suppress(OSError):
+            self._file.close()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def finished(self) -> int:
+        """How many blocks the file holds."""
+        return len(self._places)
+
+    def find(self, game: Game, block: Block, reduce: Callable[..., Any]) -> Played[Any] | None:
+        """Return what is kept of a block, or None."""
+        from dpaudit.sampling.play import Played
+
+        key = self._key(game, block, reduce)
+        if key is None or key not in self._places:
+            return None
+        start, length = self._places[key]
+        with self._lock:
+            self._file.seek(start)
+            content = self._file.read(length)
+        try:
+            kept = msgspec.msgpack.decode(content, type=_Kept)
+            return Played(block, _restored(kept.result), kept.sizes, kept.fingerprints, kept.fell_back)
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError, msgspec.MsgspecError):
+            return None  # it is run again
+
+    def add(self, game: Game, played: Played[Any], reduce: Callable[..., Any]) -> None:
+        """Keep a finished block; one whose result is of no kind that can be kept is left to be run again."""
+        key = self._key(game, played.block, reduce)
+        if key is None or key in self._places:
+            return
+        try:
+            result = _plain(played.result)
+        except TypeError:
+            return
+        kept = _Kept(key, played.sizes, played.fingerprints, played.fell_back, result)
+        content = msgspec.msgpack.encode(kept)
+        with self._lock:
+            self._places[key] = self._append(content)
+
+    def _key(self, game: Game, block: Block, reduce: Callable[..., Any]) -> bytes | None:
+        known = self._reductions.get(id(reduce))
+        if known is None or known[0] is not reduce:
+            known = self._reductions[id(reduce)] = (reduce, _described(reduce))
+        if known[1] is None:
+            return None
+        of_pair = game.digests[block.pair] if game.digests else None  # else the question says what the pair is made of
+        whose = int(block.purpose), block.pair, block.index, block.size, block.chance
+        others = [] if game.types == "count" else [game.types]
+        parts = (known[1], of_pair, game.seed, game.observe, str(game.made_as), *whose, *others)
+        return hashlib.blake2b(repr(parts).encode(), digest_size=16).digest()
+
+    # --- the file -----------------------------------------------------------------------------------------
+
+    def _claim(self) -> None:
+        """Two audits must not write to one file."""
+        try:
+            import fcntl
+        except ImportError:  # where there is no such lock, nothing is checked
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UsageError(f"another audit is writing to {self._name!r}; wait for it, or name another file") from None
+
+    def _read(self, question: dict[str, Any]) -> None:
+        """Read what is there up to the first record that is not whole, which goes on being written from there."""
+        begun = self._file.read(len(MAGIC))
+        if begun != MAGIC and not MAGIC.startswith(begun):
+            raise UsageError(
+                f"{self._name!r} holds no finished blocks of an audit (or those of another dpaudit); it is left as it "
+                "is: name another file"
+            )
+        records = list(self._records()) if begun == MAGIC else []
+        if not records:
+            self._file.seek(0)
+            self._file.truncate()
+            self._file.write(MAGIC)
+            self._append(json.dumps(question).encode())
+            return
+        (start, length), blocks = records[0], records[1:]
+        self._file.seek(start)
+        self._refuse_other(json.loads(self._file.read(length)), question)
+        for start, length in blocks:
+            self._file.seek(start)
+            kept = msgspec.msgpack.decode(self._file.read(length), type=_Kept)
+            self._places[kept.key] = start, length
+        end = sum(records[-1])
+        self._file.truncate(end)
+
+    def _records(self) -> Any:
+        """Yield where the whole records stand, as (start, length)."""
+        while True:
+            head = self._file.read(_LENGTH + _CHECKSUM)
+            start = self._file.tell()
+            length = int.from_bytes(head[:_LENGTH], "little")
+            left = os.fstat(self._file.fileno()).st_size - start
+            if len(head) < _LENGTH + _CHECKSUM or length > left or _sum(self._file.read(length)) != head[_LENGTH:]:
+                return
+            yield start, length
+
+    def _append(self, content: bytes) -> tuple[int, int]:
+        """Write a record at the end, and hand it to the operating system: it outlives this process."""
+        try:
+            start = self._file.seek(0, os.SEEK_END) + _LENGTH + _CHECKSUM
+            self._file.write(len(content).to_bytes(_LENGTH, "little") + _sum(content) + content)
+            self._file.flush()
+        except OSError as error:
+            raise UsageError(f"cannot write the finished block to {self._name!r}: {error.strerror or error}") from None
+        return start, len(content)
+
+    def _refuse_other(self, kept: Any, asked: dict[str, Any]) -> None:
+        if kept == asked:
+            return
+        kept = kept if isinstance(kept, dict) else {}
+        name = next((name for name in {**asked, **kept} if kept.get(name) != asked.get(name)), "question")
+        before, now = _shown(kept.get(name)), _shown(asked.get(name))
+        other = (
+            f"{name} was {before} and is {now}" if max(len(before), len(now)) <= _LEGIBLE else f"it differs in: {name}"
+        )
+        raise UsageError(
+            f"{self._name!r} holds the finished blocks of another question: {other}; ask the same as before, or name "
+            "another file"
+        )
+
+
+def question_in(path: str | Path) -> dict[str, Any] | None:
+    """Return the question whose finished blocks a file holds; None where it holds none."""
+    try:
+        with open(path, "rb") as file:
+            if file.read(len(MAGIC)) != MAGIC:
+                return None
+            head = file.read(_LENGTH + _CHECKSUM)
+            content = file.read(min(int.from_bytes(head[:_LENGTH], "little"), _LONGEST_QUESTION))
+        question = json.loads(content) if _sum(content) == head[_LENGTH:] else None
+    except (OSError, ValueError):
+        return None
+    return question if isinstance(question, dict) else None
+
+
+def _sum(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=_CHECKSUM).digest()
+
+
+def _shown(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _described(reduce: Callable[..., Any]) -> str | None:
+    """What a reduction does, as a text that another process finds too; None where that cannot be told."""
+    kind = type(reduce)
+    if dataclasses.is_dataclass(reduce):
+        return f"{kind.__module__}.{kind.__qualname__} {digest(reduce)}"
+    if inspect.isfunction(reduce) and "<" not in reduce.__qualname__:
+        return f"{reduce.__module__}.{reduce.__qualname__}"
+    return None
+
+
+# --- results as plain values ------------------------------------------------------------------------------
+
+
+def _plain(value: Any) -> Any:
+    """A result as values that MessagePack knows; raises TypeError for any other."""
+    if value is None or isinstance(value, bool | int | float | str | bytes):
+        return value
+    if isinstance(value, np.integer | np.bool_):
+        return value.item()
+    if isinstance(value, Outputs):
+        return ["outputs", list(value.forms), _plain(value.codes), [_plain(numbers) for numbers in value.numbers]]
+    if isinstance(value, np.ndarray) and value.dtype.str in _ARRAYS:
+        return ["array", value.dtype.str, list(value.shape), value.tobytes()]
+    if type(value) in (tuple, list):
+        return [type(value).__name__, *map(_plain, value)]
+    raise TypeError
+
+
+def _restored(value: Any) -> Any:
+    """The inverse of `_plain`; raises ValueError for what it never makes."""
+    if not isinstance(value, list):
+        return value
+    kind, *rest = value
+    if kind == "array" and rest[0] in _ARRAYS:
+        return np.frombuffer(rest[2], dtype=rest[0]).reshape(rest[1]).copy()
+    if kind == "outputs":
+        return Outputs(tuple(map(str, rest[0])), _restored(rest[1]), tuple(map(_restored, rest[2])))
+    if kind in ("tuple", "list"):
+        items = map(_restored, rest)
+        return tuple(items) if kind == "tuple" else list(items)
+    raise ValueError(f"a kept block holds a {kind!r:.40}")

@@ -1,0 +1,45 @@
+"""What does one single call do? For error messages, where the first exception says it best."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dpaudit.program.scalar import ScalarNoise
+from dpaudit.settings import lent
+from dpaudit.targets.mechanism import Mechanism
+
+
+def first_exception(mechanism: Mechanism, data: Any, parameters: Mapping[str, Any]) -> str:
+    """Call the mechanism once and return the exception that it raises as text."""
+    rng = np.random.default_rng(0)
+    filled = {"noise": ScalarNoise(rng), "rng": rng, "size": 1}
+    try:
+        with lent():
+            mechanism.function(data, **{name: filled[name] for name in mechanism.asked}, **parameters)
+    except (Exception, SystemExit) as error:
+        return f"{type(error).__name__}: {error}{_another_kind(data, error)}"
+    return "an exception that a single call does not raise again"
+
+
+def _another_kind(data: Any, error: BaseException) -> str:
+    """Say what to write where a function seems to be made for data of another kind; empty otherwise."""
+    kind, text = type(data).__name__, str(error)
+    if isinstance(error, AttributeError):
+        meant = type(error.obj) is type(data)
+    else:
+        meant = isinstance(error, TypeError) and (text.startswith(f"{kind} indices") or f"'{kind}'" in text)
+    if type(data) in (list, tuple, dict) and meant:
+        return (
+            f"; the data are a {kind} here: a function of data frames or arrays takes two .csv, .parquet or .npy files "
+            "(--pair data0.csv --pair data1.csv), or pairs=[(frame0, frame1)] in Python, or begins with "
+            "pandas.DataFrame(data) or numpy.asarray(data)"
+        )
+    if kind == "DataFrame" and isinstance(error, TypeError) and "string ind" in text:
+        return (
+            "; the data are a DataFrame here, and going through one yields the names of its columns: a function of "
+            "records begins with data = data.to_dict('records')"
+        )
+    return ""

@@ -1,0 +1,262 @@
+"""What do the outputs of many runs look like? A form for each run, and the numbers that go with it.
+
+The *form* is all that is discrete in an output: types, lengths, keys, categories, NaN and ±inf, an
+exception (`forms`). It is a text, such as ``[bool × 3]``, ``'blue'`` or ``{'a': int}``. The *numbers* are what is
+left: every finite int, float and bool, in order, one row a run. Everything downstream sees only this.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dpaudit.program.batch.path import ImpureError
+from dpaudit.program.batch.reading import PathOutputs
+from dpaudit.program.outcome import entry
+from dpaudit.sampling.forms import Column, embedded, form_of_arrays, is_number, read_form
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Outputs:
+    """The outputs of n runs.
+
+    Attributes:
+        forms: the distinct forms.
+        codes: (n,) for each run, the index of its form.
+        numbers: for each form, (runs of that form, numbers of that form), in the order of the runs.
+    """
+
+    forms: tuple[str, ...]
+    codes: np.ndarray[Any, np.dtype[np.int32]]
+    numbers: tuple[Floats, ...]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def equals(self, other: Outputs) -> bool:
+        """Whether every run has the same form and, to the last bit, the same numbers."""
+        alike = self.forms == other.forms and np.array_equal(self.codes, other.codes)
+        return alike and all(map(np.array_equal, self.numbers, other.numbers))
+
+    def take(self, runs: np.ndarray[Any, Any]) -> Outputs:
+        """Return the outputs of the chosen runs (a mask or a slice of positions), in their order."""
+        mask = np.zeros(len(self), dtype=bool)
+        mask[runs] = True
+        rows = tuple(
+            numbers[mask[self.codes == code]] if len(self.forms) > 1 else numbers[mask]
+            for code, numbers in enumerate(self.numbers)
+        )
+        return Outputs(self.forms, self.codes[mask], rows)
+
+    def first(self, length: int) -> Outputs:
+        """Return the outputs of the first ``length`` runs, without a copy."""
+        codes = self.codes[:length]
+        counts = np.bincount(codes, minlength=len(self.forms)).tolist()
+        rows = tuple(numbers[:count] for numbers, count in zip(self.numbers, counts, strict=True))
+        return Outputs(self.forms, codes, rows)
+
+
+def concatenate(parts: Sequence[Outputs]) -> Outputs:
+    """Join the outputs of several blocks, in order."""
+    index: dict[str, int] = {}
+    for part in parts:
+        for form in part.forms:
+            index.setdefault(form, len(index))
+    rows: list[list[Floats]] = [[] for _ in index]
+    codes = [np.empty(0, dtype=np.int32)]
+    for part in parts:
+        own = np.array([index[form] for form in part.forms], dtype=np.int32)
+        codes.append(own[part.codes] if len(own) else part.codes)
+        for form, numbers in zip(part.forms, part.numbers, strict=True):
+            rows[index[form]].append(numbers)
+    return Outputs(tuple(index), np.concatenate(codes), tuple(np.concatenate(row) for row in rows))
+
+
+# --- what a sampler returns -------------------------------------------------------------------------------
+
+
+def how_many(outputs: Any) -> int | None:
+    """How many outputs a sampler returned, or None for what is no sequence."""
+    if isinstance(outputs, np.ndarray):
+        return len(outputs) if outputs.ndim else None
+    listed = hasattr(outputs, "__len__") and not isinstance(outputs, str | bytes | Mapping)
+    return len(outputs) if listed else None
+
+
+def only(outputs: Any) -> Any:
+    """Return the output of a sampler that was asked for one; an exception, or anything else, as it is."""
+    return outputs[0] if how_many(outputs) == 1 else outputs
+
+
+# --- from the outputs of many runs -----------------------------------------------------------------------
+
+
+class Taken:
+    """An output as it was when it was there: its form and its numbers, one, or an array with one for each run."""
+
+    __slots__ = ("form", "numbers")
+
+    def __init__(self, output: Any) -> None:
+        self.numbers: list[Column] = []
+        self.form = read_form(output, self.numbers)
+
+
+_FIXED = frozenset({float, int, bool, str, type(None)})
+
+
+def taken(output: Any) -> Any:
+    """Read one output at once: whoever returned a container may fill it anew. A plain value stays as it is."""
+    return output if type(output) in _FIXED else Taken(output)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TakenPath:
+    """What the runs of one path returned, as it was then; a run whose numbers are not all finite stands for itself."""
+
+    runs: np.ndarray[Any, Any]
+    whole: Taken
+    finite: np.ndarray[Any, Any]
+    others: tuple[Any, ...]
+
+
+def taken_path(runs: np.ndarray[Any, Any], output: Any) -> TakenPath | tuple[int, Any]:
+    """Read the output of a path at once: that of a single run, or of many together."""
+    if len(runs) == 1:
+        return int(runs[0]), taken(entry(output, 0))
+    whole = Taken(output)
+    finite = np.ones(len(runs), dtype=bool)
+    for column in whole.numbers:
+        if isinstance(column, np.ndarray) and len(column) != len(runs):
+            raise ImpureError("returned noise of an earlier call")
+        if isinstance(column, np.ndarray):
+            finite &= is_number(column)
+    whole.numbers = [embedded(column) if isinstance(column, np.ndarray) else column for column in whole.numbers]
+    return TakenPath(runs, whole, finite, tuple(taken(entry(output, int(run))) for run in np.flatnonzero(~finite)))
+
+
+class _Collector:
+    """Gathers rows by form together with the run that each belongs to."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, list[tuple[np.ndarray[Any, Any], Floats]]] = {}
+        self._single: dict[str, tuple[list[int], list[list[float]]]] = {}
+
+    def add_one(self, run: int, output: Any) -> None:
+        found = output if type(output) is Taken else Taken(output)
+        runs, rows = self._single.setdefault(found.form, ([], []))
+        runs.append(run)
+        rows.append(found.numbers)
+
+    def add_many(self, runs: np.ndarray[Any, Any], form: str, rows: Floats) -> None:
+        if len(runs):
+            self._parts.setdefault(form, []).append((runs, rows))
+
+    def outputs(self, size: int) -> Outputs:
+        """Return everything in the order of the runs, with the forms in the order of their first run."""
+        for form, (single, rows) in self._single.items():
+            self.add_many(np.asarray(single), form, np.asarray(rows, dtype=np.float64).reshape(len(single), -1))
+        found = []
+        for form, parts in self._parts.items():
+            where = np.concatenate([runs for runs, _ in parts])
+            order = np.argsort(where, kind="stable")
+            found.append((form, where[order], np.concatenate([numbers for _, numbers in parts])[order]))
+        found.sort(key=lambda item: int(item[1][0]))
+        codes = np.full(size, -1, dtype=np.int32)
+        for code, (_, where, _) in enumerate(found):
+            codes[where] = code
+        if size and codes.min() < 0:
+            raise RuntimeError("runs were lost between the program and its outputs")
+        return Outputs(tuple(form for form, _, _ in found), codes, tuple(numbers for _, _, numbers in found))
+
+
+def from_list(outputs: Sequence[Any]) -> Outputs:
+    """Return the outputs of one call a run, as they are now or as they were `taken`."""
+    if outputs and all(type(output) is float for output in outputs):
+        return from_array(np.asarray(outputs))
+    collector = _Collector()
+    for run, output in enumerate(outputs):
+        collector.add_one(run, output)
+    return collector.outputs(len(outputs))
+
+
+def from_paths(paths: Sequence[Any], size: int) -> Outputs:
+    """Return the outputs of a batch, in the order of its runs: as they are now, or as they were `taken_path`."""
+    collector = _Collector()
+    for path in paths:
+        part = taken_path(path.runs, path.output) if isinstance(path, PathOutputs) else path
+        if isinstance(part, tuple):
+            collector.add_one(*part)
+            continue
+        rows = np.empty((len(part.runs), len(part.whole.numbers)))
+        for position, column in enumerate(part.whole.numbers):
+            rows[:, position] = column
+        collector.add_many(part.runs[part.finite], part.whole.form, rows[part.finite])
+        for run, output in zip(part.runs[~part.finite], part.others, strict=True):
+            collector.add_one(int(run), output)
+    return collector.outputs(size)
+
+
+def from_array(outputs: np.ndarray[Any, Any]) -> Outputs:
+    """Return the outputs of a sampler: the first axis is the runs."""
+    size, shape = len(outputs), outputs.shape[1:]
+    form = None if type(outputs) is not np.ndarray else form_of_arrays(outputs.dtype, shape)
+    if not size or form is None:
+        return from_list(list(outputs))
+    own = outputs.reshape(size, math.prod(shape))
+    numbers = np.ones(size, dtype=bool) if _all_numbers(own) else np.all(is_number(own), axis=1)
+    rows = embedded(own.astype(np.float64, copy=False))
+    if np.all(numbers):
+        return Outputs((form,), np.zeros(size, dtype=np.int32), (rows,))
+    collector = _Collector()
+    collector.add_many(np.flatnonzero(numbers), form, rows[numbers])
+    for run in np.flatnonzero(~numbers):
+        collector.add_one(int(run), outputs[run])
+    return collector.outputs(size)
+
+
+def _all_numbers(values: np.ndarray[Any, Any]) -> bool:
+    """Whether all entries are numbers, in one quick look that may say no where they are."""
+    if values.dtype.kind != "f":
+        return bool(np.all(is_number(values)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        # NaN and infinities stay in a sum; finite entries may overflow it
+        return bool(np.isfinite(values.sum())) and bool(values.all())
+
+
+def information(outputs: Outputs) -> float:
+    """Return roughly how many bits the sequence of outputs could tell two blocks apart by.
+
+    n times the entropy of the empirical distribution of whole outputs: 0 for a constant, small where
+    blocks may well agree by chance.
+    """
+    bits = 0.0
+    for numbers in outputs.numbers:
+        if len(numbers):
+            bits += (
+                _entropy_bits(numbers[:, 0])
+                if numbers.shape[1] == 1
+                else max(
+                    (_entropy_bits(numbers[:, column]) for column in range(min(numbers.shape[1], 8))),
+                    default=0.0,
+                )
+            )
+    counts = np.bincount(outputs.codes, minlength=len(outputs.forms))
+    return bits + _count_bits(counts)
+
+
+def _entropy_bits(values: Floats) -> float:
+    if len(set(values.tolist())) == len(values):  # as of most continuous noise; much faster than counting
+        return len(values) * math.log2(len(values))
+    return _count_bits(np.unique(values, return_counts=True)[1])
+
+
+def _count_bits(counts: np.ndarray[Any, Any]) -> float:
+    counts = counts[counts > 0]
+    total = counts.sum()
+    return float(-(counts * np.log2(counts / total)).sum()) if len(counts) > 1 else 0.0

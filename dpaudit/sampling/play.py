@@ -1,0 +1,247 @@
+"""How is a mechanism run many times, here or in other processes?
+
+Workers reduce their outputs to what is asked for, so measuring keeps counts only. What was finished before, in a file
+of blocks, is not run again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import numpy as np
+
+from dpaudit.errors import InvalidRunsError
+from dpaudit.sampling.blocks import Block, Game
+from dpaudit.sampling.dependence import Integers
+from dpaudit.sampling.outputs import Outputs, information
+from dpaudit.sampling.progress import Sitting
+from dpaudit.sampling.runs import is_large, outputs_of, refuse_if_changed
+from dpaudit.sampling.timed import untimed
+from dpaudit.settings import own_settings
+
+if TYPE_CHECKING:
+    from dpaudit.sampling.checkpoint import Journal
+
+Result = TypeVar("Result")
+Done = TypeVar("Done")
+
+_FINGERPRINT_RUNS = (16, 128, 4096)
+_CHANCE_BITS = 64  # sequences that tell less apart may agree by chance
+
+
+@dataclass(frozen=True, slots=True)
+class Played(Generic[Result]):
+    """What a worker sends back of one block.
+
+    Attributes:
+        result: what the reduction made of the outputs of side 0 and side 1.
+        sizes: runs of each side.
+        fingerprints: a digest of the first outputs of each side, where they vary enough to know them again.
+        fell_back: why a program was read run by run, or None.
+    """
+
+    block: Block
+    result: Result
+    sizes: tuple[int, int]
+    fingerprints: tuple[bytes | None, bytes | None]
+    fell_back: str | None
+
+
+def _fingerprint(outputs: Outputs) -> bytes | None:
+    """A digest of the first outputs of a side: of as few as no two blocks share by chance; None if all may."""
+    for length in _FINGERPRINT_RUNS:
+        start = outputs.first(length)
+        if len(outputs) >= length and information(start) >= _CHANCE_BITS:
+            state = hashlib.blake2b(repr((length, start.forms)).encode(), digest_size=16)
+            state.update(start.codes.tobytes())
+            for numbers in start.numbers:
+                state.update(np.ascontiguousarray(numbers).tobytes())
+            return state.digest()
+    return None
+
+
+@dataclass(slots=True)
+class Watch:
+    """Notices runs that repeat earlier ones: a generator that was copied, or seeded anew; a store of noise.
+
+    One for all runs of an audit: those that learn, those that measure, and those of a second look.
+    """
+
+    _seen: set[tuple[int, int, bytes]] = field(default_factory=set)
+    _outputs: dict[tuple[int, int], list[Integers]] = field(default_factory=dict)
+    _sides: dict[int, list[Integers]] = field(default_factory=dict)
+
+    def see(self, played: Played[Any]) -> None:
+        """Raise `InvalidRunsError` where a block repeats the varying outputs of an earlier one."""
+        for side, fingerprint in enumerate(played.fingerprints):
+            if fingerprint is None:
+                continue
+            key = (played.block.pair, side, fingerprint)
+            if key in self._seen:
+                raise InvalidRunsError(
+                    "blocks with different seeds return the same varying sequence of outputs: the "
+                    "mechanism does not draw its randomness from the generator that it is given"
+                )
+            self._seen.add(key)
+
+    def with_earlier(self, pair: int, side: int, outputs: Integers) -> Integers:
+        """Return outputs, as numbers in the order of the runs, after those of the same side that were noted before."""
+        noted = self._outputs.setdefault((pair, side), [])
+        noted.append(outputs)
+        return np.concatenate(noted)
+
+    def sides(self, pair: int, sides: Integers) -> Integers:
+        """Return of which side each run is, in the order of the calls, after those that were noted before."""
+        noted = self._sides.setdefault(pair, [])
+        noted.append(sides)
+        return np.concatenate(noted)
+
+
+def play_block(game: Game, block: Block, reduce: Callable[[Outputs, Outputs], Result]) -> Played[Result]:
+    """Run one block and reduce its outputs; what a worker does."""
+    with own_settings():
+        (side0, side1), reason = outputs_of(game, block)
+        known = (untimed(side0), untimed(side1)) if game.observe else (side0, side1)
+        fingerprints = (_fingerprint(known[0]), _fingerprint(known[1]))
+        return Played(block, reduce(side0, side1), (len(side0), len(side1)), fingerprints, reason)
+
+
+def _repeats(game: Game, block: Block) -> bool:
+    with own_settings():
+        first, again = (outputs_of(game, block)[0] for _ in range(2))
+    return all(one.equals(other) for one, other in zip(first, again, strict=True))
+
+
+def repeats(game: Game, block: Block, *, workers: int = 1) -> bool:
+    """Whether a block that is run twice, in one process, puts out the same: one that makes runs later.
+
+    Raises as `play` does.
+    """
+    game = replace(game, sitting=None)
+    if not _shareable(game, workers):
+        return _repeats(game, block)
+    return next(_in_workers(_repeats, [(game, block)], workers))
+
+
+def play(
+    game: Game,
+    blocks: Sequence[Block],
+    reduce: Callable[[Outputs, Outputs], Result],
+    *,
+    workers: int = 1,
+    watch: Watch | None = None,
+) -> Iterator[Played[Result]]:
+    """Run blocks and yield their results in order.
+
+    Raises:
+        InvalidRunsError: if a worker dies, or blocks repeat one another.
+        UsageError: if the mechanism changes its data or does not depend on its noise alone.
+    """
+    for played in play_each([(game, block) for block in blocks], reduce, workers=workers):
+        if watch is not None:
+            watch.see(played)
+        yield played
+    if game.digests and not _shareable(game, workers):  # workers have copies of their own
+        for pair, side in itertools.product({block.pair for block in blocks}, (0, 1)):
+            if is_large(game.pairs[pair][side]):
+                refuse_if_changed(game, pair, side)
+
+
+def play_each(
+    parts: Iterable[tuple[Game, Block]], reduce: Callable[[Outputs, Outputs], Result], *, workers: int = 1
+) -> Iterator[Played[Result]]:
+    """Run blocks, each of a game of its own, and yield their results in order; games may be made as they are needed.
+
+    Raises as `play` does.
+    """
+    coming = iter(parts)
+    first = next(coming, None)
+    if first is None:
+        return
+    every = itertools.chain([first], coming)
+    sitting = first[0].sitting
+    if sitting is not None and sitting.journal is not None:
+        yield from _kept(every, reduce, workers, sitting, sitting.journal)
+    else:
+        yield from _fresh(every, reduce, workers)
+
+
+def _fresh(
+    parts: Iterable[tuple[Game, Block]], reduce: Callable[[Outputs, Outputs], Result], workers: int
+) -> Iterator[Played[Result]]:
+    """Run blocks here or in workers, and yield their results in order."""
+    coming = iter(parts)
+    first = next(coming, None)
+    if first is None:
+        return
+    every = itertools.chain([first], coming)
+    if _shareable(first[0], workers):
+        yield from _in_workers(partial(play_block, reduce=reduce), every, workers)
+    else:
+        yield from (play_block(game, block, reduce) for game, block in every)
+
+
+def _kept(
+    parts: Iterable[tuple[Game, Block]],
+    reduce: Callable[[Outputs, Outputs], Result],
+    workers: int,
+    sitting: Sitting,
+    journal: Journal,
+) -> Iterator[Played[Result]]:
+    """Yield what was kept of blocks, and run the others: those of the same question have the same draws."""
+    waiting: deque[tuple[Game, Played[Result] | None]] = deque()
+
+    def unfinished() -> Iterator[tuple[Game, Block]]:
+        for game, block in parts:
+            found = journal.find(game, block, reduce)
+            waiting.append((game, found))
+            if found is None:
+                yield game, block
+
+    def restored() -> Iterator[Played[Result]]:
+        while waiting and waiting[0][1] is not None:
+            found = waiting.popleft()[1]
+            assert found is not None
+            sitting.restored = True
+            sitting.repeated += found.block.size
+            yield found
+
+    parts = iter(parts)
+    for game, block in parts:  # most were finished from the first on: they need not wait for a fresh one
+        waiting.append((game, journal.find(game, block, reduce)))
+        if waiting[0][1] is None:
+            waiting.clear()
+            parts = itertools.chain([(game, block)], parts)
+            break
+        yield from restored()
+    for played in _fresh(unfinished(), reduce, workers):
+        yield from restored()
+        sitting.restored = False
+        journal.add(waiting.popleft()[0], played, reduce)
+        yield played
+    yield from restored()
+
+
+def _shareable(game: Game, workers: int) -> bool:
+    return workers > 1 and not game.observe and (game.copied or isinstance(game.mechanism, str))
+
+
+def _in_workers(
+    work: Callable[[Game, Block], Done], parts: Iterable[tuple[Game, Block]], workers: int
+) -> Iterator[Done]:
+    from joblib import Parallel, delayed
+    from joblib.externals.loky.process_executor import BrokenProcessPool
+
+    try:
+        # loky's processes are started afresh, never forked; and no setting of the user's own may choose others
+        yield from Parallel(n_jobs=workers, backend="loky", return_as="generator")(
+            delayed(work)(game, block) for game, block in parts
+        )
+    except BrokenProcessPool as error:
+        raise InvalidRunsError(f"a worker process died while running the mechanism: {error}") from error

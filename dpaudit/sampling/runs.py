@@ -1,0 +1,188 @@
+"""What do the runs of one block put out?
+
+A run counts as it was drawn: none is drawn again because of what it drew. What a function returned is read, or copied,
+before anything else runs.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dpaudit.errors import InvalidRunsError, UsageError
+from dpaudit.neighbours.digest import digest
+from dpaudit.program.batch.reading import run_batch
+from dpaudit.program.outcome import raised
+from dpaudit.sampling.blocks import Block, Game, Purpose, generator_of, loaded, sides_of
+from dpaudit.sampling.forms import reading_types
+from dpaudit.sampling.outputs import Outputs, from_array, from_list, from_paths, how_many, only, taken, taken_path
+from dpaudit.sampling.progress import told
+from dpaudit.sampling.timed import timed_runs
+from dpaudit.settings import lent
+from dpaudit.targets.mechanism import Mechanism, Shape
+
+_LARGE = 50_000  # records
+_SINGLY = 6  # the streams of a sampler that is called for one run at a time
+_RAISED = "a sampler that raises, or returns one object for many runs, of which every call is one run"
+
+
+class RaisedTogetherError(InvalidRunsError):
+    """A sampler raised, or returned one object, in a call for many runs: what each of them put out cannot be said."""
+
+
+def outputs_of(game: Game, block: Block) -> tuple[tuple[Outputs, Outputs], str | None]:
+    """Run a block: the outputs of side 0 and of side 1, and why a program was read run by run."""
+    mechanism = loaded(game.mechanism) if isinstance(game.mechanism, str) else game.mechanism
+    with reading_types(game.types), lent():
+        return _outputs_of(mechanism, game, block)
+
+
+def _outputs_of(mechanism: Mechanism, game: Game, block: Block) -> tuple[tuple[Outputs, Outputs], str | None]:
+    data = game.pairs[block.pair]
+    if game.observe:
+        return _timed(mechanism, data, game, block, sides_of(game, block)), None
+    shape = game.made_as or (Shape.OPAQUE if mechanism.own_randomness else mechanism.shape)
+    if shape is Shape.OPAQUE:
+        return _interleaved(mechanism, data, game, block, sides_of(game, block)), None
+    heads = int(np.count_nonzero(sides_of(game, block)))  # the order of the sides does not matter to independent runs
+    sides, reasons = [], []
+    for side, size in enumerate((block.size - heads, heads)):
+        runs = told(game.sitting, block, range(size), begun=side * (block.size - heads))
+        rng = generator_of(game.seed, block, side)
+        singly = generator_of(
+            game.seed, block, _SINGLY + side
+        )  # draws that nobody has seen, where others were given up
+        try:
+            own = rng if shape is mechanism.shape else singly
+            outputs, reason = _run(mechanism, shape, data[side], game.parameters, runs, size, own)
+        except RaisedTogetherError:
+            if block.purpose is not Purpose.SEARCH:
+                raise
+            # a search looks for a pair, which is then measured afresh
+            outputs, reason = _run(mechanism, Shape.SEEDED, data[side], game.parameters, runs, size, singly)
+        _protect(game, block, side)
+        sides.append(outputs)
+        reasons.append(reason)
+    return (sides[0], sides[1]), reasons[0] or reasons[1]
+
+
+def _protect(game: Game, block: Block, side: int) -> None:
+    """Refuse data that are not what they were. Large ones are looked at ever more rarely, and when all blocks are done.
+
+    A digest of a million records takes as long as thousands of runs may.
+    """
+    doubling = block.index & (block.index - 1) == 0
+    if game.digests and (doubling or not is_large(game.pairs[block.pair][side])):
+        refuse_if_changed(game, block.pair, side)
+
+
+def is_large(data: Any) -> bool:
+    """Whether data have so many records that a digest of them takes its time."""
+    return hasattr(data, "__len__") and len(data) > _LARGE
+
+
+def refuse_if_changed(game: Game, pair: int, side: int) -> None:
+    """Raise `UsageError` where data are not what they were."""
+    if digest(game.pairs[pair][side]) != game.digests[pair][side]:
+        raise UsageError(
+            f"the mechanism changes its data (side {side} of pair {pair}): later runs would see other data; "
+            "let it work on a copy"
+        )
+
+
+def _run(
+    mechanism: Mechanism,
+    shape: Shape,
+    data: Any,
+    parameters: dict[str, Any],
+    runs: Iterable[int],
+    size: int,
+    rng: np.random.Generator,
+) -> tuple[Outputs, str | None]:
+    if shape is Shape.PROGRAM:
+        result = run_batch(lambda noise: mechanism.function(data, noise=noise, **parameters), size, rng, taken_path)
+        return from_paths(result.paths, size), result.fell_back
+    if shape is Shape.SAMPLER:
+        return _sampled(mechanism, data, parameters, size, rng), None
+    call = _one_run(mechanism, data, parameters, rng)
+    return from_list([taken(call()) for _ in runs]), None if shape is mechanism.shape else _RAISED
+
+
+def _one_run(
+    mechanism: Mechanism, data: Any, parameters: dict[str, Any], rng: np.random.Generator
+) -> Callable[[], Any]:
+    """Return what makes one run: a call, of a sampler for one output; an exception is its output."""
+    filled = {name: {"rng": rng, "size": 1}[name] for name in mechanism.asked}
+    function, sampler = partial(mechanism.function, data, **filled, **parameters), mechanism.shape is Shape.SAMPLER
+
+    def call() -> Any:
+        outer = sys.exception()
+        try:
+            output = function()
+        except (Exception, SystemExit) as error:
+            return raised(error, outer)
+        return only(output) if sampler else output
+
+    return call
+
+
+def _sampled(
+    mechanism: Mechanism, data: Any, parameters: dict[str, Any], size: int, rng: np.random.Generator
+) -> Outputs:
+    if size == 1:
+        return from_list([taken(_one_run(mechanism, data, parameters, rng)())])
+    try:
+        outputs = mechanism.function(data, size=size, rng=rng, **parameters)
+    except (Exception, SystemExit) as error:
+        raise RaisedTogetherError(
+            f"{mechanism.name} raised {type(error).__name__} in a call for {size:,} runs, where no learning run had "
+            "raised, and nobody can say which of them it belongs to; return such an output instead of raising, or ask "
+            "for rng alone, so that every call is one run"
+        ) from None
+    count = how_many(outputs)
+    if count != size:
+        given = f"{outputs!r:.80}" if count is None else f"{count} outputs"
+        raise UsageError(f"{mechanism.name} was asked for size={size} outputs and returned {given}")
+    if not isinstance(outputs, np.ndarray) or outputs.dtype == object:
+        rows = hasattr(outputs, "itertuples")  # of a data frame; a list of it would hold its labels
+        listed = list(outputs.itertuples(index=False, name=None) if rows else outputs)
+        if isinstance(listed[0], list | dict | set | np.ndarray) and all(each is listed[0] for each in listed):
+            raise RaisedTogetherError(
+                f"{mechanism.name} returned one and the same {type(listed[0]).__name__} for {size:,} runs, where no "
+                "learning run had: if it is filled anew for each, only the last is left; return a copy for each"
+            )
+        return from_list(listed)
+    fresh = np.empty(0)
+    alone = outputs.base is None and sys.getrefcount(outputs) == sys.getrefcount(fresh)
+    return from_array(outputs if alone else outputs.copy())  # whoever else holds it may fill it anew
+
+
+def _interleaved(
+    mechanism: Mechanism, data: tuple[Any, Any], game: Game, block: Block, coins: np.ndarray[Any, Any]
+) -> tuple[Outputs, Outputs]:
+    """Run what has randomness of its own in the order of the coins, so that its own state cannot pass for a leak."""
+    sides: tuple[list[Any], list[Any]] = ([], [])
+    calls = [_one_run(mechanism, data[side], game.parameters, generator_of(game.seed, block, side)) for side in (0, 1)]
+    for coin in told(game.sitting, block, coins):
+        sides[int(coin)].append(taken(calls[int(coin)]()))
+    for side in (0, 1):
+        _protect(game, block, side)
+    return from_list(sides[0]), from_list(sides[1])
+
+
+def _timed(
+    mechanism: Mechanism, data: tuple[Any, Any], game: Game, block: Block, coins: np.ndarray[Any, Any]
+) -> tuple[Outputs, Outputs]:
+    """Run any mechanism in the order of the coins, with the time of every run."""
+    sides: tuple[list[Any], list[Any]] = ([], [])
+    streams = [generator_of(game.seed, block, stream) for stream in (0, 1, 4, 5)]
+    runs = timed_runs(mechanism, data, game.parameters, coins, streams[:2], streams[2:])
+    for side, output in told(game.sitting, block, runs):
+        sides[side].append(taken(output))
+    for side in (0, 1):
+        _protect(game, block, side)
+    return from_list(sides[0]), from_list(sides[1])

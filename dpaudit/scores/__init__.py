@@ -1,6 +1,0 @@
-"""What do numbers that were recorded elsewhere show? Scores of an attack on a model, or the outputs of a mechanism."""
-
-from dpaudit.scores.audit import audit_outputs, audit_scores
-from dpaudit.scores.reading import read_scores
-
-__all__ = ["audit_outputs", "audit_scores", "read_scores"]

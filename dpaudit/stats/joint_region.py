@@ -1,0 +1,119 @@
+"""Which probabilities (p, q) of an event under the two sides do its counts leave possible?
+
+For counts k of n and l of m, P₁ = P(Bin(n, p) ≥ k) and P₂ = P(Bin(m, q) ≤ l) are independent
+super-uniform p-values, so with weights w₁² + w₂² = 1 fixed beforehand z = w₁·z(P₁) + w₂·z(P₂) tests (p, q)
+(Stouffer's combination): its region is a half-plane, the shape that a ratio wants, where two separate
+Clopper–Pearson intervals give a square. The region is cut by Clopper–Pearson bounds at error γ each
+(Berger & Boos 1994), and covered by a staircase, so that the numerical grid is rigorous.
+
+A `Region` is that staircase: with the stated confidence some corner j has p ≥ p_j and q ≤ q_j. Whatever
+increases in p and decreases in q is therefore at least its smallest value over the corners.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtr, ndtri
+
+from dpaudit.stats.clopper_pearson import probability_at_least, probability_at_most
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+_CORNERS = 161
+_FARTHEST = -37.0  # z(P₂)
+CUT = 50  # γ = error/50
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Corners (p_j, q_j), shape (…, corners) each: for some j, p ≥ p_j and q ≤ q_j."""
+
+    p: Floats
+    q: Floats
+
+    def least(self, loss: Callable[[Floats, Floats], Floats]) -> Floats:
+        """Return the least of a loss that increases in p and decreases in q: a certain lower bound of it."""
+        return np.asarray(np.min(loss(self.p, self.q), axis=-1))
+
+
+def joint_weight(p: float, q: float, n: float, m: float, slope_p: float = 1.0, slope_q: float = 1.0) -> float:
+    """Return w₁ for a one-sided event: the noise of p̂ and q̂ in the loss, from the learning runs.
+
+    Args:
+        p, q: probabilities of the event as learned; n, m: runs of the two sides to come.
+        slope_p, slope_q: how fast the loss falls as log p falls and as log q rises (1 and 1 for log(p/q)).
+
+    Wrong weights cost tightness, never validity.
+    """
+    return _share(slope_p * math.sqrt((1 - p) / (p * n)), slope_q * math.sqrt((1 - q) / (q * m)))
+
+
+def two_sided_weight(a: float, b: float, runs: float, slope_a: float = 1.0, slope_b: float = 1.0) -> float:
+    """Return w₁ for a two-sided event with probabilities a (right) and b (wrong) among all runs.
+
+    The second count is that of wrong guesses among the runs that are not right: β = b/(1 − a).
+    """
+    rest = max(1 - a, 1e-12)
+    beta = min(b / rest, 1 - 1e-12)
+    first = math.sqrt(rest / (a * runs)) * (slope_a + slope_b * a / rest)
+    return _share(first, slope_b * math.sqrt((1 - beta) / (beta * runs * rest)))
+
+
+def _share(first: float, second: float) -> float:
+    return min(max(first / math.hypot(first, second), 1e-3), 1 - 1e-6) if first or second else math.sqrt(0.5)
+
+
+def staircase(weight: float, error: float, *, farthest: bool = False) -> tuple[Floats, Floats]:
+    """Return the error levels of p's lower and q's upper bound at each corner of the region.
+
+    With ``farthest``, z(P₂) below −37 is left out: its chance is 1e-299.
+    """
+    if not 0 < weight < 1:
+        raise ValueError(f"the weight must lie strictly between 0 and 1, not {weight!r}")
+    gamma = error / CUT
+    w1, w2 = weight, math.sqrt(1 - weight * weight)
+    critical, cut = -float(ndtri(error - 2 * gamma)), -float(ndtri(gamma))
+    z2 = np.linspace(max((critical - w1 * cut) / w2, _FARTHEST), cut, _CORNERS)
+    z1 = np.minimum((critical - w2 * z2) / w1, cut)
+    first = z1[0] if farthest and z2[0] == _FARTHEST else cut
+    # z(P₂) up to z2[0] with z(P₁) at its cut; then each cell between z2[j] and z2[j+1] with z(P₁) ≤ z1[j]
+    return ndtr(-np.concatenate([[first], z1[:-1]])), ndtr(-z2)
+
+
+def _columns(*counts: ArrayLike) -> list[Floats]:
+    """The counts, broadcast, with a last axis for the corners."""
+    return [np.asarray(count, dtype=np.float64)[..., None] for count in np.broadcast_arrays(*counts)]
+
+
+def joint_region(
+    hits: ArrayLike, runs: ArrayLike, others: ArrayLike, other_runs: ArrayLike, *, weight: float, error: float
+) -> Region:
+    """Return the region for a one-sided event; counts broadcast.
+
+    Args:
+        hits, runs: count and runs of the side on which the event is likelier (p).
+        others, other_runs: count and runs of the other side (q).
+        weight: w₁, fixed before measuring.
+        error: 1 − confidence.
+    """
+    low, high = staircase(weight, error)
+    k, n, rest, m = _columns(hits, runs, others, other_runs)
+    return Region(probability_at_least(k, n, low), probability_at_most(rest, m, high))
+
+
+def two_sided_region(right: ArrayLike, wrong: ArrayLike, runs: ArrayLike, *, weight: float, error: float) -> Region:
+    """Return the region of (P(right), P(wrong)) per run, sides by a fair coin; counts broadcast.
+
+    right ~ Bin(N, a) and wrong | right ~ Bin(N − right, b/(1 − a)) give independent p-values; at a corner
+    a ≥ p and b/(1 − a) ≤ β, so b ≤ β·(1 − p) at its least favourable point.
+    """
+    low, high = staircase(weight, error)
+    a, b, n = _columns(right, wrong, runs)
+    p = probability_at_least(a, n, low)
+    beta = probability_at_most(b, n - a, high)
+    return Region(p, beta * (1 - p))

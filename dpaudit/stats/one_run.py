@@ -1,0 +1,114 @@
+"""How large must ε be, given how many canaries of one model were guessed right?
+
+Each of m canaries was put into the data of one training run, or left out of it, by a fair coin of its own. An
+attacker who sees the model guesses r of the coins. The canaries share one model, so the guesses are not independent,
+and no binomial interval holds for them. Under (ε, δ)-DP the number of right guesses is still at most
+
+    P(right ≥ v) ≤ β + 2mδ·α,  β = P(W ≥ v),  α = max over i ≥ 1 of P(v > W ≥ v − i)/i,  W ~ Binomial(r, e^ε/(1 + e^ε))
+
+(Steinke, Nasr & Jagielski 2023, "Privacy Auditing with One (1) Training Run", Theorem 5.2), for guesses of any kind
+whose number r was fixed beforehand. δ > 0 breaks up every canary's coin a little, hence the m in its price.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betainc, betaincinv, gammaln
+
+from dpaudit.stats.guessing import guess_bound
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+_POINTS, _ROUNDS = 33, 8  # of the search for ε: 32^8 steps in all
+_FAR = 12.0  # standard deviations below its mean, beyond which W has no mass that counts
+_MOST_AT_ONCE = 2_000_000  # numbers in one table
+_ROUNDING = 1e-8  # relative, more than any sum here can lose
+
+
+def one_run_p_value(right: ArrayLike, guesses: int, canaries: int, epsilon: ArrayLike, delta: float) -> Floats:
+    """Return the most that the chance of so many right guesses can be under (ε, δ)-DP, at most 1.
+
+    Args:
+        right: right guesses, at most ``guesses``; broadcast with ``epsilon``.
+        guesses: how many of the canaries were guessed, fixed beforehand.
+        canaries: all that were included by a coin, guessed or not.
+        epsilon: nats, at least 0.
+        delta: of the (ε, δ)-DP that is held against the guesses.
+    """
+    v, eps = (np.asarray(x, dtype=np.float64) for x in np.broadcast_arrays(right, epsilon))
+    chance = 1 / (1 + np.exp(-eps))
+    beta = np.where(v <= 0, 1.0, betainc(np.maximum(v, 1.0), guesses - np.maximum(v, 1.0) + 1, chance))
+    if delta == 0:
+        return np.asarray(beta)
+    alpha = _alpha(v.ravel(), guesses, chance.ravel()).reshape(v.shape)
+    return np.asarray(np.minimum(1.0, (beta + 2 * canaries * delta * alpha) * (1 + _ROUNDING)))
+
+
+def _alpha(v: Floats, guesses: int, chance: Floats) -> Floats:
+    """α of the theorem: the highest mean of W's probabilities over the numbers just below v; (n,), (n,) → (n,)."""
+    if not len(v):
+        return np.zeros(0)
+    least = guesses * chance - _FAR * np.sqrt(guesses * chance * (1 - chance)) - 1
+    reach = int(np.max(np.clip(v - least, 1, np.maximum(v, 1))))
+    rows = max(1, _MOST_AT_ONCE // reach)
+    if len(v) > rows:
+        parts = range(0, len(v), rows)
+        return np.concatenate([_alpha(v[i : i + rows], guesses, chance[i : i + rows]) for i in parts])
+    steps = np.arange(1, reach + 1)
+    below = v[:, None] - steps
+    k = np.maximum(below, 0.0)
+    ways = gammaln(guesses + 1) - gammaln(k + 1) - gammaln(guesses - k + 1)
+    mass = np.exp(ways + k * np.log(chance)[:, None] + (guesses - k) * np.log1p(-chance)[:, None])
+    return np.asarray(np.max(np.cumsum(np.where(below >= 0, mass, 0.0), axis=1) / steps, axis=1))
+
+
+def is_limited_by_delta(canaries: int, claim: float, delta: float) -> bool:
+    """Whether it is δ, rather than too few canaries, that keeps the chance of guesses that are all right from falling.
+
+    With all m of m guesses right, β is (e^ε/(1 + e^ε))^m and falls with m, and 2mδ·α comes to about 2δ(1 + e^ε), which
+    does not.
+    """
+    with_delta, without = (float(one_run_p_value(canaries, canaries, canaries, claim, at)) for at in (delta, 0.0))
+    return with_delta > 2 * without
+
+
+def one_run_bound(right: int, guesses: int, canaries: int, *, delta: float, error: float) -> float:
+    """Return the lower bound of ε at δ, at confidence 1 − ``error``; 0.0 where nothing is shown.
+
+    The least ε, to 10 digits and from below, that the guesses do not rule out: every smaller one on the way there
+    was looked at, so that nothing hangs on the p-value rising with ε.
+    """
+    if right <= 0 or float(one_run_p_value(right, guesses, canaries, 0.0, delta)) > error:
+        return 0.0
+    low, high = 0.0, float(guess_bound(right, guesses - right, error))  # at which β alone is the error
+    for _ in range(_ROUNDS):
+        tried = np.linspace(low, high, _POINTS)
+        possible = np.flatnonzero(one_run_p_value(right, guesses, canaries, tried, delta) > error)
+        first = int(possible[0]) if len(possible) else _POINTS - 1
+        low, high = float(tried[max(first - 1, 0)]), float(tried[first])
+    return low
+
+
+def detectable_one_run(
+    guesses: int, canaries: int, claim: float, *, delta: float, error: float, power: float = 0.9
+) -> float:
+    """Return the least ε that would have been shown to exceed ``claim`` with probability ``power``.
+
+    Had every guess been right with probability e^ε/(1 + e^ε), independently, which is as much as (ε, 0)-DP allows;
+    ∞ where no number of right guesses suffices.
+    """
+
+    def shown(right: int) -> bool:
+        return one_run_bound(right, guesses, canaries, delta=delta, error=error) > claim
+
+    if guesses <= 0 or not shown(guesses):
+        return np.inf
+    low, high = 0, guesses  # low fails, high succeeds
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if shown(middle) else (middle, high)
+    chance = float(betaincinv(high, guesses - high + 1, power))
+    return float(np.log(chance) - np.log1p(-chance)) if chance < 1 else np.inf

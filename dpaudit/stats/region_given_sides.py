@@ -1,0 +1,109 @@
+"""Which probabilities of an event that speaks for both sides do its counts leave possible, whatever the sides are?
+
+No coin picks the sides here: n₀ runs are of side 0 and as many of side 1, and the region holds given that. On side 0 a
+run guesses right with probability p₁ and wrong with p₂, on side 1 with q₂ and q₁. What every notion bounds is about the
+two averages
+
+    a = (p₁ + q₂)/2,    b = (p₂ + q₁)/2:
+
+(q₁, p₁) and (p₂, q₂) both lie below the concave curve 1 − f that a claim allows to attackers, and so does (b, a).
+
+Let X₁ and Y₂ be the right guesses of the sides, R their sum, W the wrong guesses of both. R is a sum of independent
+coins with mean μ = n₀(p₁ + q₂); given X₁ and Y₂, W is one with mean M = (n₀ − X₁)β₀ + (n₀ − Y₂)β₁, β₀ = p₂/(1 − p₁). A
+sum of unequal coins has
+
+- beyond its mean, a smaller tail than the binomial with the same mean (Hoeffding 1956, Theorem 5): P(R ≥ r) for r ≥
+  μ + 1, P(W ≤ w) for w ≤ M − 1;
+- before its mean, where moving two coins apart makes these chances larger (the sum of the others is unimodal, with its
+  mode within one of its mean: Darroch 1964), at most those of coins that are 0 or as likely as any of them may be:
+  P(R ≥ r) ≤ P(Bin(⌈μ/c⌉, c) ≥ r) for r ≤ μ − 1 and P(W ≤ w) ≤ P(Bin(⌊M/c⌋, c) ≤ w) for w ≥ M + 1, where no coin is
+  likelier than c; and within one of the mean, as one count farther on.
+
+So there is a p-value for μ, and given X₁ and Y₂ one for M: they are added with weights as in `joint`, to a staircase of
+μ and M. Where the coins of each side lie is known from Clopper–Pearson bounds, six at error γ each (Berger & Boos
+1994): they give c, and limit how μ and M are divided between the sides, of which the least favourable division counts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import betainc, betaincc
+
+from dpaudit.stats.clopper_pearson import probability_at_least, probability_at_most
+from dpaudit.stats.joint_region import Region, staircase
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+_CUT = 200  # γ = error/200
+_SURE = 1e-15  # more than the chance of a p-value that floats cannot tell from 1
+
+
+def region_given_sides(
+    side0: tuple[int, int, int], side1: tuple[int, int, int], *, weight: float, error: float
+) -> Region:
+    """Return the region of (a, b): for some corner j, a ≥ p_j and b ≤ q_j.
+
+    Args:
+        side0, side1: right guesses, wrong guesses and runs of each side; tight where both have equally many runs.
+        weight: w₁, of the right guesses, fixed before measuring.
+        error: 1 − confidence.
+    """
+    gamma = error / _CUT
+    low, high = staircase(weight, error - 6 * gamma - _SURE, farthest=True)
+    sides = side0, side1
+    runs, right, wrong = (sum(side[i] for side in sides) for i in (2, 0, 1))
+    left = [side[2] - side[0] for side in sides]
+    least = [float(probability_at_least(side[0], side[2], gamma)) for side in sides]
+    most = [float(probability_at_most(side[0], side[2], gamma)) for side in sides]
+    chance = [float(probability_at_most(side[1], n, gamma)) for side, n in zip(sides, left, strict=True)]
+    mean = _mean_at_least(right, runs, low, max(most))
+    apart = abs(side0[2] - side1[2]) / 2  # n₀p₁ + n₁q₂ lies so near to (n₀ + n₁)·a
+    a = np.where(low < 1, np.clip((mean - apart) / runs, 0.0, 1.0), 1.0)  # no μ has a p-value above 1
+    errors = _mean_at_most(wrong, sum(left), high, max(chance))
+    both = np.clip(2 * a, sum(least), sum(most))
+    b = np.zeros(len(a))
+    for p in (np.maximum(least[0], both - most[1]), np.minimum(most[0], both - least[1])):
+        of0 = np.minimum(errors, chance[0] * left[0])
+        of1 = np.minimum(errors, chance[1] * left[1])
+        for m0, m1 in ((of0, errors - of0), (errors - of1, of1)):
+            # where all runs of a side guessed right, nothing is known of its β
+            beta0, beta1 = (share / n if n else 1.0 for share, n in ((m0, left[0]), (m1, left[1])))
+            b = np.maximum(b, ((1 - p) * beta0 + (1 - (both - p)) * beta1) / 2)
+    return Region(a, np.minimum(b * (1 + 1e-12), 1.0))
+
+
+def _mean_at_least(hits: int, runs: int, error: Floats, most: float) -> Floats:
+    """Return the least mean of a sum of coins, none likelier than ``most``, that is so often as large as ``hits``."""
+    equal = runs * probability_at_least(hits, runs, error)
+    if hits == 0:
+        return np.zeros(len(error))
+    few = _first(lambda coins: betainc(hits, coins - hits + 1, most) > error, hits, most, len(error))
+    before = (few - 1) * most
+    return np.where(equal <= hits - 1, equal, np.where(before >= hits + 1, np.minimum(before, runs), hits - 1.0))
+
+
+def _mean_at_most(hits: int, runs: int, error: Floats, most: float) -> Floats:
+    """Return the largest mean of a sum of coins, none likelier than ``most``, that is so often at most ``hits``."""
+    equal = runs * probability_at_most(hits, runs, error)
+    many = _first(
+        lambda coins: (coins > hits) & (betaincc(hits + 1, np.maximum(coins - hits, 1), most) <= error),
+        hits,
+        most,
+        len(error),
+    )
+    before = many * most
+    found = np.where(equal >= hits + 1, equal, np.where(before <= hits - 1, before, hits + 1.0))
+    return np.minimum(found, float(runs))
+
+
+def _first(reached: Any, hits: int, chance: float, size: int) -> Floats:
+    """Return the least number of coins, none below ``hits``, at which something holds that goes on holding."""
+    far = (hits + 12 * np.sqrt(hits + 1.0) + 60) / max(chance, 1e-12)
+    low, high = np.full(size, float(hits) - 1), np.full(size, np.ceil(far))
+    while np.any(open_ := high - low > 1):
+        middle = np.where(open_, np.floor((low + high) / 2), high)
+        holds = reached(np.maximum(middle, hits))
+        low, high = np.where(open_ & ~holds, middle, low), np.where(open_ & holds, middle, high)
+    return high

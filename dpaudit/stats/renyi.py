@@ -1,0 +1,262 @@
+"""How large must a Rényi divergence be, given how the runs of both sides fill several bins?
+
+One event shows little of a divergence that is spread over all outputs. For any positive function h of the output,
+
+    D_α(P‖Q) ≥ α/(α − 1)·log E_P[h^(α−1)] − log E_Q[h^α],        D_1(P‖Q) ≥ E_P[log h] − log E_Q[h]
+
+(Hölder's inequality; Donsker & Varadhan 1983; Birrell, Dupuis, Katsoulakis, Rey-Bellet & Wang 2021, Theorem 3.1),
+with equality at h = dP/dQ. The right side increases in the first mean and decreases in the second, so certain bounds
+of two means give one of the divergence, whatever h is. D_1 is the least D_α, and so no D_α/α is asked for at α = 1
+itself: ρ ≥ D_α/α for every α > 1, and their limit is D_1.
+
+The bins stand in an order, the one that speaks most for P first. Of n runs N₁ fall into the first, N₂ of the
+others into the second, and so on: independent binomials, given what came before. Each has a p-value for its chance
+βᵢ, too small a chance on the side of P and too large a one on that of Q. As in `joint`, their zᵢ are added with
+weights, ∑wᵢ² = 1, that were fixed beforehand (Stouffer): ∑wᵢzᵢ ≤ z(1 − error') is the region, cut by zᵢ ≤ κ
+(Berger & Boos 1994). zᵢ below −κ count as −κ, which errs with the chance Φ(−κ) each and keeps an empty bin from
+deciding everything. The least favourable point of the region is found by dynamic programming over how much of the
+sum each bin uses up, in whole steps; every step is rounded against the bound, so the grid is rigorous. The region
+holds for all h and α at once: both may follow the counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import isotonic_regression
+from scipy.special import ndtr, ndtri
+
+from dpaudit.privacy import Claim, RenyiDP, ZeroConcentratedDP
+from dpaudit.stats.clopper_pearson import probability_at_least, probability_at_most
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+
+ORDERS = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 64.0, 128.0)
+_CUT_SHARE = 1 / 25  # of the error, for all cuts
+_COARSE, _FINE = 0.02, 0.005  # steps of the sum; the first finds the order, the second states the bound
+_LEAST_WEIGHT = 0.02
+_Z90 = 1.2815515655446004  # Φ⁻¹(0.9)
+_FARTHEST, _HALVINGS = 16.0, 9  # of what a detectable value is sought along
+
+
+def orders_of(claim: Claim) -> tuple[float, ...]:
+    """Return orders α whose divergence says something of the claim; 1 stands for the limit."""
+    if isinstance(claim, ZeroConcentratedDP):
+        return ORDERS
+    if isinstance(claim, RenyiDP):  # a divergence increases in its order (van Erven & Harremoës 2014, Theorem 3)
+        return (*(order for order in ORDERS if order < claim.order), claim.order)
+    raise ValueError(f"a multinomial bound is for zCDP and Rényi claims, not for {claim}")
+
+
+def value_of(claim: Claim, order: float, divergence: ArrayLike) -> Floats:
+    """Return what a divergence at an order shows of the claim's parameter: D_α/α for ρ, D_α for Rényi's ε."""
+    return np.asarray(divergence) / (order if isinstance(claim, ZeroConcentratedDP) else 1.0)
+
+
+def variational(order: float, log_h: ArrayLike, p: ArrayLike, q: ArrayLike) -> float:
+    """Return the right side of the inequality above for the bins' probabilities ``p`` and ``q``; shapes (bins,)."""
+    first, second = _functions(order, np.asarray(log_h, dtype=np.float64))
+    return float(_joined(order, np.dot(first, p), np.dot(second, q)))
+
+
+def variational_noise(order: float, log_h: ArrayLike, p: ArrayLike, q: ArrayLike, n: float, m: float) -> float:
+    """Return the standard deviation of `variational` where ``n`` and ``m`` runs estimate p and q (delta method)."""
+    first, second = _functions(order, np.asarray(log_h, dtype=np.float64))
+    p, q = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
+    along_p, along_q = _slopes(order, first, second, p, q)
+    return math.sqrt(np.dot(p, (along_p - np.dot(p, along_p)) ** 2) / n + np.dot(q, along_q**2) / m)
+
+
+def multinomial_weights(
+    p: Sequence[float] | Floats, q: Sequence[float] | Floats, n: float, m: float, order: float
+) -> tuple[float, ...]:
+    """Return the weights of both sides' bins but the last: each one's share of the noise, from the learning runs.
+
+    Args:
+        p, q: (bins,) probabilities as learned, all positive, of the bin that speaks most for the side of p first.
+        n, m: runs of the two sides to come.
+        order: the α that the bound is likely to be best at.
+
+    Wrong weights cost tightness, never validity.
+    """
+    p, q = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
+    slopes = _slopes(order, *_functions(order, _falling(np.log(p / q), p + q)), p, q)
+    found = np.concatenate([_stick_noise(p, slopes[0], n), _stick_noise(q, slopes[1], m)])
+    found = np.maximum(found / max(float(np.linalg.norm(found)), 1e-300), _LEAST_WEIGHT)
+    return tuple(float(weight) for weight in found / np.linalg.norm(found))
+
+
+def multinomial_bound(
+    bins_p: Sequence[int], bins_q: Sequence[int], *, claim: Claim, weights: Sequence[float], error: float
+) -> float:
+    """Return the lower bound of the claim's parameter at confidence 1 − ``error``; 0.0 where nothing is shown.
+
+    Args:
+        bins_p, bins_q: (bins,) runs of each side in every bin; the bin that speaks most for the side of P first.
+        claim: a zCDP or a Rényi claim; its own value is not used.
+        weights: (2·(bins − 1),) of the bins of P and then of Q, the last of each left out; fixed before measuring;
+            only their ratios count.
+        error: 1 − confidence.
+
+    Raises:
+        ValueError: for other claims, or where bins and weights do not fit.
+    """
+    orders = orders_of(claim)
+    sides = np.asarray(bins_p, dtype=np.int64), np.asarray(bins_q, dtype=np.int64)
+    if sides[0].shape != sides[1].shape or sides[0].ndim != 1 or len(weights) != 2 * (len(sides[0]) - 1):
+        raise ValueError(f"{len(weights)} weights do not fit bins of shapes {sides[0].shape} and {sides[1].shape}")
+    if len(weights) == 0 or not all(0 < weight < math.inf for weight in weights):
+        raise ValueError("there must be at least two bins, and positive weights for them")
+    region = _Region(*sides, np.asarray(weights, dtype=np.float64), error)
+    coarse, order = max((float(value_of(claim, order, region.divergence(order, _COARSE))), order) for order in orders)
+    return max(0.0, coarse, float(value_of(claim, order, region.divergence(order, _FINE))))
+
+
+def detectable_divergence(
+    bins_p: Sequence[int], bins_q: Sequence[int], *, claim: Claim, weights: Sequence[float], error: float
+) -> float:
+    """Return the least value of the claim's parameter that these bins would have shown to exceed the claim.
+
+    With probability 0.9, had the sides filled them like p ∝ √(ab)·(a/b)^t and q ∝ √(ab)·(b/a)^t, where a and b are
+    what the counts say: as they did, at t = 1/2, or less and more apart. The counts are moved to their unlucky tenth
+    (a first-order reliability point). Infinity where nothing that these bins hold would be shown.
+    """
+    n, m = sum(bins_p), sum(bins_q)
+    logs = [np.log((np.asarray(bins) + 0.5) / (sum(bins) + 0.5 * len(bins))) for bins in (bins_p, bins_q)]
+    middle, apart = (logs[0] + logs[1]) / 2, _falling(logs[0] - logs[1], np.asarray(bins_p) + np.asarray(bins_q) + 1.0)
+
+    def shown(t: float) -> tuple[float, float]:
+        """The value that bins so far apart have, and the bound that they give."""
+        p, q = (np.exp(middle + sign * t * apart) for sign in (1, -1))
+        p, q = p / p.sum(), q / q.sum()
+        divergences = ((variational(order, 2 * t * apart, p, q), order) for order in orders_of(claim))
+        value, order = max((float(value_of(claim, order, found)), order) for found, order in divergences)
+        slopes = _slopes(order, *_functions(order, 2 * t * apart), p, q)
+        noise = max(variational_noise(order, 2 * t * apart, p, q, n, m), 1e-300)
+        unlucky_p = p * (1 - _Z90 * (slopes[0] - np.dot(p, slopes[0])) / (n * noise))
+        unlucky_q = q * (1 + _Z90 * slopes[1] / (m * noise))
+        bins = (np.floor(np.maximum(side, 0)).astype(np.int64) for side in (n * unlucky_p, m * unlucky_q))
+        region = _Region(next(bins), next(bins), np.asarray(weights, dtype=np.float64), error)
+        return value, float(value_of(claim, order, region.divergence(order, _COARSE)))
+
+    low, high = 0.0, 0.5
+    while shown(high)[1] <= claim.value:
+        low, high = high, 2 * high
+        if high > _FARTHEST:
+            return math.inf
+    for _ in range(_HALVINGS):
+        t = (low + high) / 2
+        low, high = (low, t) if shown(t)[1] > claim.value else (t, high)
+    return shown(high)[0]
+
+
+class _Region:
+    """The chances that the counts leave possible, and the least that a divergence can be over them."""
+
+    def __init__(self, bins_p: Integers, bins_q: Integers, weights: Floats, error: float) -> None:
+        most = len(bins_p) - 1
+        weights = weights / (float(np.linalg.norm(weights)) * (1 + 1e-12))  # ∑wᵢ² at most 1, whatever is rounded
+        gamma = error * _CUT_SHARE / (4 * most)
+        self.cut = -float(ndtri(gamma))
+        self.critical = -float(ndtri(error * (1 - _CUT_SHARE)))
+        self.weights = weights[:most], weights[most:]
+        self.hits = bins_p[:-1], bins_q[:-1]
+        self.left = tuple(np.cumsum(bins[::-1])[::-1][:-1] for bins in (bins_p, bins_q))
+        self.runs = int(bins_p.sum()), int(bins_q.sum())
+        # close to order 1 the counts' own ratio serves best, beyond it the least favourable one; any h would be valid
+        self.log_h = self._ratio(0.0), self._ratio(self.critical)
+
+    def _chances(self, side: int, bin_: int, z: ArrayLike) -> Floats:
+        """The chance of a bin, given that no earlier one was hit, at which its statistic is z: falling for P."""
+        bound = probability_at_most if side else probability_at_least
+        return bound(self.hits[side][bin_], self.left[side][bin_], ndtr(-np.asarray(z, dtype=np.float64)))
+
+    def _ratio(self, far: float) -> Floats:
+        """log h: the ratio of the bins' chances, falling, so ``far`` into the region as its weights point."""
+        logs = []
+        for side, runs in enumerate(self.runs):
+            sticks = [float(self._chances(side, i, far * w)) for i, w in enumerate(self.weights[side])]
+            rest = np.concatenate([[1.0], np.cumprod(1 - np.array(sticks))])
+            logs.append(np.log(np.maximum(rest * np.array([*sticks, 1.0]), 0.5 / (runs + 1))))
+        return _falling(logs[0] - logs[1], np.exp(logs[0]) + np.exp(logs[1]))
+
+    def divergence(self, order: float, step: float) -> float:
+        """Return the least of the variational form over the region; −∞ where it says nothing."""
+        first, second = _functions(order, self.log_h[order > 1])
+        # every statistic is at most κ, and so is at least the sum of all
+        reach = max(float(w.sum()) for w in self.weights) * self.cut
+        most = math.ceil(reach / step) + 2 * len(first)
+        means = [self._means(side, scores, step, most) for side, scores in ((0, first), (1, second))]
+        # P uses up more than g − 1 steps and at most g; so Q is left with less than the rest of all but g − 1
+        used = np.arange(-most, most + 1)
+        rest = math.ceil(self.critical / step) - used + 1
+        possible = rest >= -most
+        at = np.minimum(rest[possible], most) + most
+        first_mean, second_mean = means[0][possible], means[1][at]
+        both = np.isfinite(first_mean) & np.isfinite(second_mean)
+        return float(np.min(_joined(order, first_mean[both], second_mean[both])))
+
+    def _means(self, side: int, scores: Floats, step: float, most: int) -> Floats:
+        """Return the least mean of falling scores (for Q the greatest), if so many steps at most are used up.
+
+        Shape (2·most + 1,), for −most to most steps; ∞, for Q −∞, where that is too few for any point of the region.
+        """
+        nothing, better = (-np.inf, np.fmax) if side else (np.inf, np.fmin)
+        width = 2 * most + 1
+        inner = np.full(width, scores[-1])
+        inner[:most] = nothing
+        for i in range(len(scores) - 2, -1, -1):
+            weight = self.weights[side][i]
+            cells = np.arange(math.floor(-self.cut * weight / step), math.ceil(self.cut * weight / step))
+            chances = self._chances(side, i, np.minimum((cells + 1) * step / weight, self.cut))
+            padded = np.concatenate([np.full(cells[-1] + 1, nothing), inner, np.full(-cells[0], inner[-1])])
+            found = np.full(width, nothing)
+            # a mean increases in the chance of the higher score: its end of the cell is the least favourable
+            for cell, chance in zip(cells, chances, strict=True):
+                start = cells[-1] + 1 - cell
+                with np.errstate(invalid="ignore"):  # no chance of what is impossible: no point, and fmin skips it
+                    better(found, chance * scores[i] + (1 - chance) * padded[start : start + width], out=found)
+            inner = found
+        return inner
+
+
+def _functions(order: float, log_h: Floats) -> tuple[Floats, Floats]:
+    """The functions of the bins whose means under P and under Q are bounded; h is scaled to at most 1."""
+    log_h = log_h - log_h.max()
+    return (log_h if order == 1 else np.exp((order - 1) * log_h)), np.exp(order * log_h)
+
+
+def _joined(order: float, first: ArrayLike, second: ArrayLike) -> Floats:
+    """The variational form from its two means."""
+    first, second = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        known = first if order == 1 else order / (order - 1) * np.log(np.maximum(first, 0.0))
+        return np.asarray(known - np.log(second))
+
+
+def _slopes(order: float, first: Floats, second: Floats, p: Floats, q: Floats) -> tuple[Floats, Floats]:
+    """How fast the variational form rises with the probability of each bin, under P and (falling) under Q."""
+    tiny = 1e-300
+    along_p = first if order == 1 else order / (order - 1) * first / max(float(np.dot(first, p)), tiny)
+    along_q = second / max(float(np.dot(second, q)), tiny)
+    return along_p, along_q - 1
+
+
+def _stick_noise(p: Floats, slope: Floats, runs: float) -> Floats:
+    """The noise that each bin's chance, given the earlier ones, brings into ∑ slope·p; all bins but the last."""
+    left = np.maximum(np.cumsum(p[::-1])[::-1], 1e-300)
+    later = np.cumsum((slope * p)[::-1])[::-1]
+    chance = np.clip(p[:-1] / left[:-1], 1e-12, 1 - 1e-12)
+    return np.asarray(
+        left[:-1] * (slope[:-1] - later[1:] / left[1:]) * np.sqrt(chance * (1 - chance) / (runs * left[:-1]))
+    )
+
+
+def _falling(values: Floats, weights: Floats) -> Floats:
+    """The falling sequence nearest to ``values`` (pool adjacent violators)."""
+    return np.asarray(isotonic_regression(values, weights=weights, increasing=False).x, dtype=np.float64)

@@ -1,0 +1,189 @@
+"""How sure must runs be before a claim is called violated? The rule of two looks.
+
+A bound at an error level a, such as 5 %, lies above a claim that is just kept in up to a of all audits. That is what
+its confidence says; for a verdict it is too often. So a violation has an error level α of its own, the *false alarm*:
+
+    no bound at a is above the claim:       not violated;
+    one at α/2 is:                          violated;
+    else fresh runs of that event, twice as many as measured it, and violated if their bound at c/p is above the claim.
+
+Here p is the least of the levels a, a/2, a/4, …, not below α, down to which every bound is above the claim (the first
+look's p-value, rounded up), and c = (α/2)/(1 + m/2) where m is how often a was halved. It is the rule p₁·p₂ ≤ c of
+Bauer & Köhne (1994, Evaluation of experiments with adaptive interim analyses) on levels that are fixed beforehand.
+
+Theorem. A mechanism that keeps its claim is called violated with a probability of at most α. Proof: a bound at a level
+t exceeds a true claim with a probability of at most t, so that P(p ≤ aⱼ) ≤ aⱼ for each aⱼ = a/2ʲ; no more is asked of
+the bounds, and in particular not that their rejection regions lie within each other. The second look is made of fresh
+runs, at a level that is fixed given the first. So the probability is at most α/2 + Σⱼ P(p = aⱼ)·c/aⱼ. As c/aⱼ grows
+with j, the sum is largest where P(p ≤ aⱼ) = aⱼ for each j: then it is (a₀ − a₁)c/a₀ + … + aₘ·c/aₘ = m·c/2 + c = α/2. ∎
+
+Attempts (pairs, events) share every level as they share the error of the audit, so that p is the least over them all.
+Where a is at most α, one look at a is enough. What cannot be run again has one look, at α.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from scipy.special import ndtr, ndtri
+
+from dpaudit.evidence.records import Bound, Counts, SecondLook, round_outward
+from dpaudit.privacy import Claim
+from dpaudit.stats.statement import Weight, lower_bound, method_for
+
+FALSE_ALARM = 1e-3
+AGAIN = 2  # times as many runs for the second look, which should find what the first one found
+_POWER = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """When a bound above the claim is a violation.
+
+    Attributes:
+        error: 1 − confidence, at which bounds are shown.
+        false_alarm: the chance that a mechanism that keeps its claim is called violated.
+        repeatable: whether more runs can be made.
+    """
+
+    error: float
+    false_alarm: float
+    repeatable: bool = True
+
+    @property
+    def doubts(self) -> bool:
+        """Whether a bound at the stated confidence alone is too little for a violation."""
+        return self.error > self.false_alarm * (1 + 1e-9)  # 1 − 0.95 is more than 0.05, in floats
+
+    @property
+    def twice(self) -> bool:
+        """Whether there may be a second look."""
+        return self.doubts and self.repeatable
+
+    @property
+    def at_once(self) -> float:
+        """The level at which one look is enough."""
+        if self.twice:
+            return self.false_alarm / 2
+        return self.false_alarm if self.doubts else self.error
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """The levels that p may be: a, a/2, a/4, … down to α."""
+        found = [self.error]
+        while self.doubts and found[-1] / 2 >= self.false_alarm:
+            found.append(found[-1] / 2)
+        return tuple(found)
+
+    def second(self, p: float) -> float:
+        """The level of the second look, c/p."""
+        return self.false_alarm / (1 + len(self.levels)) / p
+
+    @property
+    def planned(self) -> float:
+        """The level at which one look finds with probability 0.9 just what this rule finds with probability 0.9."""
+        return _planned(self) if self.twice else self.at_once
+
+
+@lru_cache(maxsize=256)
+def _planned(rule: Rule) -> float:
+    """The same, for statistics that a violation moves by a number of standard deviations: √2 as far the second time."""
+    critical = [-float(ndtri(level)) for level in rule.levels] + [-float(ndtri(rule.at_once))]
+
+    def power(shift: float) -> float:
+        found = float(ndtr(shift - critical[-1]))
+        for level, low, high in zip(rule.levels, critical[:-1], critical[1:], strict=True):
+            again = ndtr(math.sqrt(AGAIN) * shift + ndtri(rule.second(level)))
+            found += float((ndtr(shift - low) - ndtr(shift - high)) * again)
+        return found
+
+    low, high = 0.0, 40.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if power(middle) < _POWER else (low, middle)
+    return min(float(ndtr(float(ndtri(_POWER)) - high)), rule.error)
+
+
+Shown = Callable[[Bound, float], float]
+"""The lower bound that the counts of an attempt give at an error level."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstLook:
+    """An attempt whose bound lies above the claim, and how surely.
+
+    Attributes:
+        attempt: its number.
+        arithmetic: of its bound.
+        p: the least level down to which it does, for the whole audit.
+        sure: whether that is enough for a violation.
+    """
+
+    attempt: int
+    arithmetic: str
+    p: float
+    sure: bool
+
+
+def shown_by_counts(bound: Bound, error: float, claim: Claim) -> float:
+    """The lower bound that counts of runs give."""
+    assert bound.counts is not None
+    return lower_bound(bound.method, bound.counts, claim=claim, weight=bound.weight, error=error)
+
+
+def first_look(
+    rule: Rule, bounds: Iterable[tuple[int, Bound]], claim: Claim, shown: Shown | None = None
+) -> FirstLook | None:
+    """Return the attempt that speaks most surely against the claim; None where no bound is above it.
+
+    Args:
+        rule: of the whole audit.
+        bounds: of the attempts that decide, with their numbers; each has its share of the error.
+        claim: what it is held against.
+        shown: how counts become a bound, where not by `lower_bound`.
+    """
+    above = [(number, bound) for number, bound in bounds if bound.value > claim.value]
+
+    def rejects(bound: Bound, level: float) -> bool:
+        if level == rule.error:
+            return True
+        own = (1 - bound.confidence) * (level / rule.error)
+        value = shown_by_counts(bound, own, claim) if shown is None else shown(bound, own)
+        return round_outward(value, "lower") > claim.value
+
+    def order(looked: tuple[int, Bound]) -> tuple[bool, float]:
+        return looked[1].arithmetic == "real", looked[1].value
+
+    above.sort(key=order, reverse=True)
+    for number, bound in above:
+        if rejects(bound, rule.at_once):
+            return FirstLook(number, bound.arithmetic, rule.at_once, True)
+    best: FirstLook | None = None
+    for number, bound in above:
+        p = rule.error
+        for level in rule.levels:
+            if not rejects(bound, level):
+                break
+            p = level
+        if best is None or p < best.p:
+            best = FirstLook(number, bound.arithmetic, p, False)
+    return best
+
+
+def second_method(bound: Bound) -> tuple[str, int]:
+    """Return how the second look reads its counts, and its runs: both are fixed by the first."""
+    assert bound.counts is not None
+    runs = AGAIN * sum(bound.counts.runs)
+    return method_for(bound.method.replace("enumerated ", ""), runs / 2), runs
+
+
+def second_look(rule: Rule, first: FirstLook, bound: Bound, counts: Counts, claim: Claim) -> SecondLook:
+    """Return what fresh counts of the event say: the record of the second look."""
+    level = rule.second(first.p)
+    method, _ = second_method(bound)
+    weight: Weight = bound.weight
+    value = round_outward(lower_bound(method, counts, claim=claim, weight=weight, error=level), "lower")
+    return SecondLook(first.attempt, first.p, level, method, counts, value, value > claim.value)

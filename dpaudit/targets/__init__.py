@@ -1,0 +1,1 @@
+"""Which function is it, with all that it reaches, and what is claimed of it?"""

@@ -1,0 +1,505 @@
+"""What is this function, as a mechanism: what does it ask for, what is claimed of it, on which pairs?
+
+Nothing is ever subclassed. A mechanism is a function; what it asks for decides how it is run:
+
+=================  =======================================  =================================
+asks for           signature                                runs as
+=================  =======================================  =================================
+``noise``          ``f(data, noise, **parameters)``         a program: one output a run
+``size``           ``f(data, size, rng, **parameters)``     a sampler: ``size`` outputs a call; without
+                                                            ``rng`` one, as an opaque function
+``rng`` alone      ``f(data, rng, **parameters)``           seeded: one output a call
+none of these      ``f(data, **parameters)``                opaque: randomness of its own
+=================  =======================================  =================================
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, TypedDict, Unpack, overload
+
+from dpaudit.errors import UsageError, nearest
+from dpaudit.privacy.claims import Claim, as_claim
+from dpaudit.targets.source_digest import PREFIX as REACHED
+from dpaudit.targets.source_digest import reached_digest
+
+FILLED = ("noise", "rng", "size")
+
+
+class Shape(Enum):
+    """What a function asks for, and so how it is run."""
+
+    PROGRAM = "program"
+    SAMPLER = "sampler"
+    SEEDED = "seeded"
+    OPAQUE = "opaque"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+FORMS = (
+    "f(data, noise, **parameters), f(data, size, rng, **parameters), "
+    "f(data, rng, **parameters) or f(data, **parameters)"
+)
+
+
+def _title(function: Any) -> str:
+    if isinstance(function, functools.partial):
+        return _title(function.func)
+    return str(getattr(function, "__name__", None) or type(function).__name__)
+
+
+def _listed(function: Callable[..., Any], *, follow: bool) -> list[inspect.Parameter]:
+    try:
+        listed = list(inspect.signature(function, follow_wrapped=follow).parameters.values())
+    except (TypeError, ValueError):
+        raise UsageError(
+            f"{_title(function)} has no readable signature; wrap it in one of the forms {FORMS}, or give shape='opaque'"
+        ) from None
+    if not listed or listed[0].kind in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD):
+        raise UsageError(f"{_title(function)} takes no data; the forms of a mechanism are {FORMS}")
+    return listed
+
+
+def _takes_any(listed: list[inspect.Parameter]) -> bool:
+    return listed[-1].kind is inspect.Parameter.VAR_KEYWORD
+
+
+def _names(function: Callable[..., Any]) -> tuple[dict[str, Any], bool]:
+    """Return what a function takes by name after its data, with defaults, and whether it takes any other name.
+
+    A wrapper (functools.wraps) that takes ``**names`` hands them on to the function within, so that one's
+    names count too; except ``noise``, ``rng`` and ``size`` where the wrapper itself asks for one of them.
+    """
+    try:
+        own = _listed(function, follow=False)
+    except UsageError:
+        own = _listed(function, follow=True)  # a wrapper without a signature of its own, such as a cache
+    names = _named(own, _title(function))
+    if not _takes_any(own):
+        return names, False
+    inner = _listed(function, follow=True)
+    handed_on = _named(inner, _title(function))
+    if not names.keys().isdisjoint(FILLED):
+        handed_on = {name: default for name, default in handed_on.items() if name not in FILLED}
+    return {**handed_on, **names}, _takes_any(inner)
+
+
+def _named(listed: list[inspect.Parameter], title: str) -> dict[str, Any]:
+    names: dict[str, Any] = {}
+    for item in listed[1:]:
+        if item.kind is inspect.Parameter.POSITIONAL_ONLY:
+            if item.default is inspect.Parameter.empty:
+                raise UsageError(f"{title} takes {item.name} by position only; give it by name: write {FORMS}")
+        elif item.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
+            names[item.name] = item.default
+    return names
+
+
+def _inferred(names: Mapping[str, Any], title: str) -> tuple[Shape, frozenset[str]]:
+    """Return how a function is run, and which of noise, rng and size it asks for."""
+    asked = frozenset(
+        name for name in FILLED if name in names and (names[name] is inspect.Parameter.empty or names[name] is None)
+    )
+    if "noise" in asked:
+        if asked != {"noise"}:
+            raise UsageError(f"{title} asks for noise and for {', '.join(sorted(asked - {'noise'}))}; write {FORMS}")
+        return Shape.PROGRAM, asked
+    if "size" in asked:
+        return Shape.SAMPLER, asked
+    return (Shape.SEEDED if "rng" in asked else Shape.OPAQUE), asked
+
+
+_SIZES = ("n_samples", "num_samples", "nsamples", "n_runs", "samples", "n")
+
+
+def _size_hint(missing: list[str]) -> str:
+    """What to do where the number of outputs of a call has another name than ours."""
+    other = next((name for name in missing if name in _SIZES), None)
+    return "" if other is None else f"; where {other} says how many outputs a call returns, name it size"
+
+
+_NEEDED = {Shape.PROGRAM: "noise", Shape.SAMPLER: "size", Shape.SEEDED: "rng", Shape.OPAQUE: None}
+
+
+def _stated(shape: str | Shape, names: Mapping[str, Any], anything: bool, title: str) -> tuple[Shape, frozenset[str]]:
+    """Return the shape that somebody says outright, and what such a function is given."""
+    try:
+        kind = Shape(str(shape))
+    except ValueError:
+        raise UsageError(f"shape is one of {', '.join(map(str, Shape))}, not {shape!r}") from None
+    needed = _NEEDED[kind]
+    if needed is not None and needed not in names and not anything:
+        raise UsageError(f"{title} cannot run as {kind}: it does not take {needed}; write {FORMS}")
+    given = {"size", "rng"} if kind is Shape.SAMPLER else {needed}
+    return kind, frozenset(name for name in FILLED if name in given and (name in names or anything))
+
+
+def _sources(function: Any) -> Iterator[str]:
+    """The source of a function and of every function that it wraps, as far as there is any to read.
+
+    An object that is nothing but functions put together, such as a fold, names them as ``__functions__``.
+    """
+    while function is not None:
+        if isinstance(function, functools.partial):
+            function = function.func
+            continue
+        parts = getattr(function, "__functions__", None)
+        if parts is not None:
+            yield from _sources_of_parts(parts, set())
+        elif not isinstance(function, Mechanism):
+            own = getattr(function, "__code__", None)  # the source of a wrapper is its own, not that within
+            has_source = inspect.isroutine(function) or inspect.isclass(function)
+            with contextlib.suppress(OSError, TypeError, SyntaxError):
+                yield inspect.getsource(own or (function if has_source else type(function)))
+        function = getattr(function, "__wrapped__", None)
+
+
+def _sources_of_parts(parts: Iterable[Any], seen: set[int]) -> Iterator[str]:
+    """The sources of parts and of what they close over; what is no function stands there as a value.
+
+    Parts are often made by one function for several objects, which then differ in nothing but what is closed over.
+    """
+    for part in parts:
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        if isinstance(part, functools.partial):
+            yield from _sources_of_parts([part.func, part.args, part.keywords], seen)
+        elif callable(part):
+            yield from _sources(part)
+            yield from _sources_of_parts(_closed_over(part), seen)
+        else:
+            yield re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(part))  # an address differs from run to run
+
+
+def _closed_over(function: Any) -> Iterator[Any]:
+    for cell in getattr(function, "__closure__", None) or ():
+        with contextlib.suppress(ValueError):  # an empty cell
+            yield cell.cell_contents
+
+
+@dataclass(frozen=True, eq=False)
+class Mechanism:
+    """A randomised function with what is known of it; calling it calls the function.
+
+    Attributes:
+        function: the function itself.
+        name: its name in the catalogue, in reports and on the command line.
+        claim: a Claim, its text, a callable that is given the parameters it names, or None.
+        relation: the text of a relation, or a callable of parameters, or None.
+        pairs: worst-case pairs, a list or a callable of parameters, or None.
+        true_loss: the real value of the claim's parameter over those pairs, where known (or a callable).
+        law: where outputs are single numbers of a known law, a callable of ``data`` and of the parameters that it
+            names, which returns the function x ↦ P(output < x) over arrays (floats, shape kept), or None for such
+            data. It is drawn beside what was counted, and decides nothing.
+        query: the deterministic function within, before any noise: a callable of the data and of the parameters that
+            it names, which returns numbers. `dpaudit.auditing.sensitivity` searches its declared sensitivity for a
+            counterexample.
+        sensitivity: how far the query moves between neighbours at most, as declared: a number, or (number, norm) with
+            the norm 1, 2 or "inf"; or a callable of the parameters that it names.
+        unit: what one record stands for.
+        source: authors, year, number of the algorithm or theorem.
+        family: the group it is listed under.
+        correct: False for a published mistake.
+        needs: what it takes to find the mistake, where an audit at the default runs does not.
+        shape: how it is run.
+        reference: the text by which another process can load it, or None.
+        versions: versions of what its outputs depend on beside dpaudit's own, by distribution; evidence holds them.
+    """
+
+    function: Callable[..., Any]
+    name: str
+    claim: Any = None
+    relation: Any = None
+    pairs: Any = None
+    true_loss: Any = None
+    law: Any = None
+    query: Callable[..., Any] | None = None
+    sensitivity: Any = None
+    unit: str = ""
+    source: str = ""
+    family: str = ""
+    correct: bool = True
+    needs: str = ""
+    shape: Shape = Shape.OPAQUE
+    reference: str | None = None
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    open_ended: bool = False
+    asked: frozenset[str] = frozenset()
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "__wrapped__", self.function)
+        for attribute in ("__doc__", "__module__", "__qualname__", "__name__"):
+            if hasattr(self.function, attribute):
+                object.__setattr__(self, attribute, getattr(self.function, attribute))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function as it is."""
+        return self.function(*args, **kwargs)
+
+    @property
+    def own_randomness(self) -> bool:
+        """Whether it is given nothing to draw from: an opaque function, or a sampler that does not ask for rng."""
+        return self.shape is Shape.OPAQUE or (self.shape is Shape.SAMPLER and "rng" not in self.asked)
+
+    @property
+    def description(self) -> str:
+        """The docstring of the function, or the empty text."""
+        function = self.function
+        while isinstance(function, functools.partial):
+            function = function.func
+        return inspect.getdoc(function) or ""
+
+    @property
+    def summary(self) -> str:
+        """The first line of the docstring."""
+        return self.description.partition("\n")[0]
+
+    @functools.cached_property
+    def digest(self) -> str | None:
+        """A digest of the function's code and all that it reaches (`dpaudit.targets.source_digest`).
+
+        As it is when first asked for.
+
+        None where there is no code to read.
+        """
+        return reached_digest(self.function)
+
+    def digest_like(self, stated: str | None) -> str | None:
+        """Return the digest of the kind of a stated one: older evidence has that of the function's own source alone."""
+        if stated is None or stated.startswith(REACHED):
+            return self.digest
+        sources = list(_sources(self.function))
+        return hashlib.sha256("\0".join(sources).encode()).hexdigest() if sources else None
+
+    def parameters_with(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Return all parameters: the given ones over the defaults.
+
+        Raises:
+            UsageError: for a parameter that does not exist, or one without a value.
+        """
+        given = dict(given or {})
+        for name in given:
+            if name in self.asked:
+                raise UsageError(f"{name} is no parameter of {self.name}: dpaudit fills it in for every run")
+            if name not in self.defaults and not self.open_ended:
+                raise UsageError(f"{self.name} has no parameter {name!r}; {nearest(name, self.defaults)}")
+        merged = {**self.defaults, **given}
+        missing = [name for name, value in merged.items() if value is inspect.Parameter.empty]
+        if missing:
+            how = f"give the parameter {missing[0]}=…{_size_hint(missing)}"
+            raise UsageError(f"{self.name} needs a value for {', '.join(missing)}; {how}")
+        return merged
+
+    def claim_for(self, parameters: Mapping[str, Any]) -> Claim | None:
+        """Return the claim at these parameters, or None where the mechanism makes none."""
+        return as_claim(self._resolve(self.claim, parameters, "claim"))
+
+    def relation_for(self, parameters: Mapping[str, Any]) -> str | None:
+        """Return the text of the relation at these parameters, or None."""
+        relation = self._resolve(self.relation, parameters, "relation")
+        return None if relation is None else str(relation)
+
+    def pairs_for(self, parameters: Mapping[str, Any]) -> list[tuple[Any, Any]]:
+        """Return the worst-case pairs at these parameters; empty where the mechanism names none."""
+        pairs = self._resolve(self.pairs, parameters, "pairs")
+        found = []
+        for pair in () if pairs is None else pairs:
+            if not isinstance(pair, list | tuple) or len(pair) != 2:
+                raise UsageError(f"the pairs of {self.name} are a list [(data0, data1), …], but hold {pair!r:.80}")
+            found.append((pair[0], pair[1]))
+        return found
+
+    def true_loss_for(self, parameters: Mapping[str, Any]) -> float | None:
+        """Return the real loss over the worst-case pairs, in the claim's own parameter, where it is known."""
+        loss = self._resolve(self.true_loss, parameters, "true_loss")
+        return None if loss is None else float(loss)
+
+    def law_for(self, data: Any, parameters: Mapping[str, Any]) -> Any:
+        """Return the function x ↦ P(output < x) for a dataset, or None where it is not known."""
+        return self._resolve(self.law, {**parameters, "data": data}, "law")
+
+    def query_for(self, parameters: Mapping[str, Any]) -> Callable[[Any], Any] | None:
+        """Return the query as a function of the data alone, or None where the mechanism exposes none."""
+        if self.query is None:
+            return None
+        names, takes_any = _names(self.query)
+        absent = [name for name, value in names.items() if value is inspect.Parameter.empty and name not in parameters]
+        if absent:
+            raise UsageError(
+                f"the query of {self.name} needs {', '.join(absent)}, which is no parameter of the mechanism; "
+                f"{nearest(absent[0], parameters)}"
+            )
+        given = {name: value for name, value in parameters.items() if takes_any or name in names}
+        return functools.partial(self.query, **given)
+
+    def sensitivity_for(self, parameters: Mapping[str, Any]) -> tuple[Any, Any] | None:
+        """Return the declared sensitivity of the query and its norm (1 where none is named), or None."""
+        stated = self._resolve(self.sensitivity, parameters, "sensitivity")
+        return None if stated is None else tuple(stated) if isinstance(stated, tuple | list) else (stated, 1)
+
+    def _resolve(self, spec: Any, parameters: Mapping[str, Any], what: str) -> Any:
+        """Call a callable with the parameters that it names; return anything else as it is."""
+        if not callable(spec):
+            return spec
+        wanted = inspect.signature(spec).parameters.values()
+        takes_any = any(item.kind is inspect.Parameter.VAR_KEYWORD for item in wanted)
+        named = {item.name: item.default for item in wanted if item.kind not in _VARIADIC}
+        absent = [
+            name for name, default in named.items() if name not in parameters and default is inspect.Parameter.empty
+        ]
+        if absent:
+            raise UsageError(
+                f"the {what} of {self.name} is computed from {', '.join(absent)}, which is no parameter of it; "
+                f"{nearest(absent[0], parameters)}"
+            )
+        given = {name: value for name, value in parameters.items() if takes_any or name in named}
+        try:
+            return spec(**given)
+        except (Exception, SystemExit) as error:
+            at = ", ".join(f"{name}={value!r:.40}" for name, value in given.items()) or "no parameters"
+            why = str(error) if isinstance(error, UsageError) else f"{type(error).__name__}: {error}"
+            raise UsageError(f"the {what} of {self.name} cannot be computed at {at}: {why}") from error
+
+
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+class Options(TypedDict, total=False):
+    """What can be said of a function; see `Mechanism`."""
+
+    claim: Any
+    relation: Any
+    pairs: Any
+    true_loss: Any
+    law: Any
+    query: Callable[..., Any] | None
+    sensitivity: Any
+    unit: str
+    source: str
+    family: str
+    correct: bool
+    needs: str
+    name: str | None
+    shape: str | Shape | None
+    reference: str | None
+    versions: Mapping[str, str] | None
+
+
+@overload
+def mechanism(function: Callable[..., Any], **options: Unpack[Options]) -> Mechanism: ...
+
+
+@overload
+def mechanism(function: None = None, **options: Unpack[Options]) -> Callable[[Callable[..., Any]], Mechanism]: ...
+
+
+def mechanism(function: Callable[..., Any] | None = None, **options: Unpack[Options]) -> Any:
+    """Say what a function claims: a decorator, with or without arguments, or a plain call.
+
+    Every argument is described at `Mechanism`; ``claim``, ``relation``, ``pairs`` and ``true_loss`` may be
+    callables, which are given the parameters that they name (a claim class in the usual case).
+
+    Raises:
+        UsageError: for a callable without a readable signature or in none of the forms.
+    """
+    if function is None:
+        return functools.partial(mechanism, **options)
+    if not callable(function):
+        raise UsageError(f"a mechanism is a function, not {function!r:.80}; write {FORMS}")
+    return _declared(function, **options)
+
+
+def _refuse_other_callables(function: Callable[..., Any], title: str) -> None:
+    """Raise `UsageError` for what can be called, and returns no output of a mechanism."""
+    if inspect.isclass(function):
+        raise UsageError(
+            f"{title} is a class, and a call of it makes an object; write a function around it: "
+            f"def release(data, rng): return {title}(…).its_method(data)"
+        )
+    if inspect.iscoroutinefunction(function):
+        raise UsageError(
+            f"{title} is async, and a call of it returns a coroutine; write a function around it: "
+            f"def release(data): return asyncio.run({title}(data))"
+        )
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise UsageError(
+            f"{title} is a generator, and a call of it runs nothing; write a function that returns what it yields: "
+            f"def release(data, rng): return list({title}(data, rng))"
+        )
+    qualified = getattr(function, "__qualname__", "")
+    owner = qualified.rpartition(".")[0].rpartition(".")[2]
+    if inspect.isfunction(function) and owner.isidentifier() and _first_parameter(function) == "self":
+        raise UsageError(
+            f"{qualified} is a method without its object, so that the data would stand for self; write a function "
+            f"around it: def release(data, rng): return {owner}(…).{title}(data)"
+        )
+
+
+def _first_parameter(function: Callable[..., Any]) -> str:
+    code = getattr(function, "__code__", None)
+    return str(code.co_varnames[0]) if code is not None and code.co_argcount else ""
+
+
+def _declared(
+    function: Callable[..., Any],
+    *,
+    claim: Any = None,
+    relation: Any = None,
+    pairs: Any = None,
+    true_loss: Any = None,
+    law: Any = None,
+    query: Callable[..., Any] | None = None,
+    sensitivity: Any = None,
+    unit: str = "",
+    source: str = "",
+    family: str = "",
+    correct: bool = True,
+    needs: str = "",
+    name: str | None = None,
+    shape: str | Shape | None = None,
+    reference: str | None = None,
+    versions: Mapping[str, str] | None = None,
+) -> Mechanism:
+    title = name or _title(function)
+    _refuse_other_callables(function, title)
+    try:
+        names, open_ended = _names(function)
+    except UsageError:
+        if shape is None:
+            raise
+        names, open_ended = {}, True
+    kind, asked = _inferred(names, title) if shape is None else _stated(shape, names, open_ended, title)
+    defaults = {name: default for name, default in names.items() if name not in asked}
+    return Mechanism(
+        function=function,
+        name=title,
+        claim=claim,
+        relation=relation,
+        pairs=pairs,
+        true_loss=true_loss,
+        law=law,
+        query=query,
+        sensitivity=sensitivity,
+        unit=unit,
+        source=source,
+        family=family,
+        correct=correct,
+        needs=needs,
+        shape=kind,
+        reference=reference,
+        defaults=defaults,
+        open_ended=open_ended,
+        asked=asked,
+        versions=dict(versions or {}),
+    )

@@ -1,0 +1,128 @@
+"""How much privacy can a program lose at most, whatever its data are? Proof by aligning its randomness.
+
+Paths with the same output form a class, a polyhedron of queries and draws. If the draws of every class can be
+shifted so that a run on one dataset becomes a run on its neighbour with the same output, at a cost of at most ε,
+then no output is more than e^ε times as likely (randomness alignment: Zhang & Kifer 2017; Wang, Ding, Kifer &
+Zhang 2020). The cheapest shift is a linear programme, so that it is found, not guessed; it is convex in the
+difference of the datasets, so that the worst difference is a vertex. ``docs/certificate.md`` has the proof.
+
+The bound is exact for the length, relation and parameters that were read. It need not be tight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpaudit.neighbours.relation import Relation
+from dpaudit.program.symbolic.linear import Condition, Linear
+from dpaudit.program.symbolic.tree import Draw, Leaf, Output, Tree
+from dpaudit.verify.differences import Difference, direction, worst_differences
+from dpaudit.verify.merging import Merged, can_merge, classes, merge
+from dpaudit.verify.shifts import Shift, Shifter
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedClass:
+    """A class of paths with the same output, and how its draws are shifted.
+
+    Attributes:
+        leaves: its paths; more than one only where ``merged`` describes them together.
+        merged: the region of several leaves, or None for a leaf alone.
+        conditions: what describes the region, over queries and draws.
+        shifts: one for each worst difference, as far as there is one.
+        cost: the largest cost of a shift, or None where some difference has none.
+        worst: the difference that costs most, or one that has no shift.
+    """
+
+    leaves: tuple[Leaf, ...]
+    merged: Merged | None
+    conditions: tuple[Condition, ...]
+    shifts: tuple[Shift, ...]
+    cost: Fraction | None
+    worst: Difference
+
+    @property
+    def output(self) -> Output:
+        """What all its runs return."""
+        return self.leaves[0].output
+
+    @property
+    def draws(self) -> tuple[Draw, ...]:
+        """What all its runs draw; number k is the variable ``hk``."""
+        return self.leaves[0].draws
+
+    @property
+    def released(self) -> tuple[Linear, ...]:
+        """The expressions that its runs release."""
+        return self.leaves[0].released
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """All classes of a program, aligned.
+
+    Attributes:
+        bound: ε in nats; None where some class has no shift, so that alignment gives no finite bound (which does not
+            mean that there is none).
+        worst: the class that costs most (or has no shift), with its worst difference.
+        classes: all of them.
+    """
+
+    bound: Fraction | None
+    worst: AlignedClass
+    classes: tuple[AlignedClass, ...]
+
+
+def align(tree: Tree, relation: Relation, length: int) -> Alignment:
+    """Align all classes of a program that reads the queries q0 … q{length − 1}.
+
+    Raises:
+        UsageError: for a relation without vertices, and where a class has too many worst differences.
+    """
+    variables = [f"q{number}" for number in range(length)]
+    merging = can_merge(tree)
+    found: list[AlignedClass] = []
+    for group in classes(tree):
+        alone = [_aligned((leaf,), None, leaf.conditions, variables, relation) for leaf in group]
+        if len(group) > 1 and merging and _loss(alone) > 0:
+            merged = merge(group, tree)
+            if merged is not None:
+                together = _aligned(tuple(group), merged, merged.hull, variables, relation)
+                if _loss([together]) < _loss(alone):
+                    alone = [together]
+        found += alone
+    worst = max(found, key=lambda each: _loss([each]))
+    return Alignment(worst.cost, worst, tuple(found))
+
+
+def _loss(found: Iterable[AlignedClass]) -> Fraction | float:
+    return max(float("inf") if each.cost is None else each.cost for each in found)
+
+
+def _aligned(
+    leaves: tuple[Leaf, ...],
+    merged: Merged | None,
+    conditions: Sequence[Condition],
+    variables: Sequence[str],
+    relation: Relation,
+) -> AlignedClass:
+    draws = leaves[0].draws
+    rows = [condition.expression for condition in conditions if condition.sign != "="]
+    equalities = [condition.expression for condition in conditions if condition.sign == "="] + list(leaves[0].released)
+    directions = [direction(variable, rows, equalities) for variable in variables]
+    differences = worst_differences(directions, relation, whole=any(draw.is_discrete for draw in draws))
+    shifter = Shifter(rows, equalities, draws, variables)
+    shifts: list[Shift] = []
+    cost: Fraction | None = Fraction(-1)
+    worst = differences[0]
+    for difference in differences:
+        found = shifter.cheapest(difference)
+        if found is None:
+            cost, worst = None, difference
+            break
+        shifts.append(found)
+        if cost is not None and found.cost > cost:
+            cost, worst = found.cost, difference
+    return AlignedClass(leaves, merged, tuple(conditions), tuple(shifts), cost, worst)

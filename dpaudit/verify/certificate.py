@@ -1,0 +1,121 @@
+"""How is a proof written down, so that anyone can check it? See ``docs/certificate.md`` for the format.
+
+Nothing is proved here: what was found is written as JSON with exact fractions. `dpaudit.checker` believes none of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.neighbours.relation import Relation
+from dpaudit.program.symbolic.linear import Condition, Farkas, Linear
+from dpaudit.program.symbolic.simplex import Rational
+from dpaudit.program.symbolic.tree import ArgmaxNode, CompareNode, DeadNode, DrawNode, Node, Tree
+from dpaudit.verify.alignment import AlignedClass, Alignment
+from dpaudit.verify.shifts import Shift
+
+FORMAT = "dpaudit-certificate"
+VERSION = 1
+
+
+def tree_certificate(
+    tree: Tree,
+    alignment: Alignment,
+    *,
+    name: str,
+    source: str,
+    length: int,
+    values: str,
+    relation: Relation,
+    parameters: Mapping[str, str],
+) -> dict[str, Any]:
+    """Return the certificate of a finite bound, as plain data for JSON."""
+    assert alignment.bound is not None, "there is no certificate without a bound"
+    merged = [each for each in alignment.classes if each.merged is not None]
+    said: dict[int, dict[str, Any]] = {}
+    for each in alignment.classes:
+        for leaf in each.leaves:
+            own = {"shifts": shifts_as_data(each.shifts)} if each.merged is None else {"class": merged.index(each)}
+            said[leaf.node] = own
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": "tree",
+        "mechanism": {"name": name, "source": source},
+        "scope": {
+            "data": "queries",
+            "length": length,
+            "values": values,
+            "movement": relation.movement,
+            "group": relation.group,
+            "parameters": dict(parameters),
+        },
+        "bound": rational(alignment.bound),
+        "nodes": nodes_as_data(tree, said),
+        "classes": [_class(each) for each in merged],
+    }
+
+
+def nodes_as_data(tree: Tree, said: Mapping[int, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return a tree's nodes; ``said`` holds what a leaf says beside its output, by the number of its node."""
+    return [_node(node, said.get(number, {})) for number, node in enumerate(tree.nodes)]
+
+
+def _node(node: Node, said: Mapping[str, Any]) -> dict[str, Any]:
+    if isinstance(node, DrawNode):
+        return {"draw": node.draw.method, "scale": rational(node.draw.scale), "then": node.then}
+    if isinstance(node, CompareNode):
+        return {"compare": linear(node.expression), **{str(way): then for way, then in node.ways.items()}}
+    if isinstance(node, ArgmaxNode):
+        return {"argmax": list(map(linear, node.expressions)), "then": node.then}
+    if isinstance(node, DeadNode):
+        return {"dead": farkas(node.reason)}
+    return {"leaf": output(node.leaf.output), **said}
+
+
+def shifts_as_data(shifts: Iterable[Shift]) -> list[dict[str, Any]]:
+    """Return the shifts of a class."""
+    return [
+        {"difference": list(map(rational, each.difference)), "shift": list(map(rational, each.shift))}
+        for each in shifts
+    ]
+
+
+def _class(each: AlignedClass) -> dict[str, Any]:
+    assert each.merged is not None
+    return {
+        "hull": list(map(condition, each.merged.hull)),
+        "inside": [{"leaf": leaf.node, "reasons": list(map(farkas, reasons))} for leaf, reasons in each.merged.inside],
+        "apart": [{"leaf": leaf.node, "reason": farkas(reason)} for leaf, reason in each.merged.apart],
+        "shifts": shifts_as_data(each.shifts),
+    }
+
+
+def rational(number: Rational) -> str:
+    """Return a fraction in lowest terms."""
+    return str(Fraction(number))
+
+
+def linear(expression: Linear) -> dict[str, str]:
+    """Return an expression, without zeros."""
+    found = {name: rational(number) for name, number in expression.terms.items()}
+    return {**found, "1": rational(expression.constant)} if expression.constant else found
+
+
+def condition(given: Condition) -> list[Any]:
+    """Return a condition."""
+    return [linear(given.expression), given.sign]
+
+
+def farkas(vector: Farkas) -> list[list[Any]]:
+    """Return a Farkas vector."""
+    return [[number, rational(multiplier)] for number, multiplier in vector]
+
+
+def output(given: Any) -> Any:
+    """Return an output: tuples become lists, expressions objects."""
+    if isinstance(given, Linear):
+        return linear(given)
+    return list(map(output, given)) if isinstance(given, tuple) else given

@@ -1,0 +1,1 @@
+"""Which pair and event refute a claim, and how likely is the event, certainly?"""

@@ -1,0 +1,225 @@
+"""Which data and limits make an event tell most? A search in floating point, whose result is certified elsewhere.
+
+Every point is a dataset with values for the limits that a shape leaves open. Queries that play the same part are
+first moved together, by differential evolution (Storn & Price 1997) on a scale that is linear near 0 and logarithmic
+far away; then every number on its own, over a grid of short binary fractions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpaudit.events.predict import predicted_bound
+from dpaudit.privacy import PureDP
+from dpaudit.program.symbolic.budget import spend
+from dpaudit.verify.counterexample.forest_floats import Landscape
+from dpaudit.verify.counterexample.shapes import LEAST, MOST, Shape
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Objective = Callable[[Floats, Floats, float], Floats]
+"""A score of probabilities (p0, p1), given what an event that is too rare pays for each nat of ln p0."""
+
+_REACH = 40.0  # how far from 0 data and limits may lie, in units of the largest scale
+_RARE = 1e-60  # an event must be so likely
+_BEYOND = 1e4  # more than any loss
+_ERROR = 0.05  # of the bound that is predicted
+_EXACTLY = 1e12  # learning runs that stand for known probabilities
+_PENALTY, _STRICT = 5.0, 1e6  # for an event that is too rare: on the way, so that it may be crossed, and at the end
+_POPULATION = 36
+_CONVERGED = 1e-6  # between the best and the worst score
+_REFINED = 30  # generations in which every variable is on its own
+_STEPS = 60  # of the final search
+_RANDOM = 24  # random directions in each
+
+
+def largest_loss(least_mass: float = _RARE) -> Objective:
+    """Return the loss ln(p0/p1), less a penalty where p0 is too small; one without limit counts by ln p0."""
+
+    def objective(p0: Floats, p1: Floats, penalty: float) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mass = np.maximum(np.log(p0), -_BEYOND)
+            loss = np.where(p1 > 0, mass - np.log(p1), _BEYOND + mass)
+            short = np.maximum(math.log(least_mass) - mass, 0.0)
+            return np.where(p0 > 0, loss - penalty * short, -_BEYOND - penalty * short)
+
+    return objective
+
+
+def largest_bound(runs: int) -> Objective:
+    """Return the bound that so many runs, of both sides together, would probably give at 95 % confidence."""
+
+    def objective(p0: Floats, p1: Floats, penalty: float) -> Floats:
+        found = predicted_bound(
+            p0,
+            p1,
+            _EXACTLY,
+            _EXACTLY,
+            ahead=runs / 2,
+            claim=PureDP(1.0),
+            error=_ERROR,
+            penalty=0.0,
+            two_sided=False,
+        )
+        with np.errstate(divide="ignore"):
+            return np.where(np.isfinite(found), found, -_BEYOND + np.where(p0 > 0, np.log(p0), -_BEYOND))
+
+    return objective
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A point, with what the search thinks of it: dataset 0 and all limits, exact."""
+
+    shape: Shape
+    score: float
+    data: tuple[Fraction, ...]
+    limits: dict[str, Fraction]
+
+
+class Search:
+    """The search over the points of one shape."""
+
+    def __init__(self, shape: Shape, objective: Objective, *, whole: bool, rng: np.random.Generator) -> None:
+        """Prepare a search; ``whole`` says that data are whole numbers."""
+        self._shape = shape
+        self._objective = objective
+        self._penalty = _PENALTY
+        self._rng = rng
+        self._length = len(shape.difference)
+        self._free = [*(f"q{place}" for place in range(self._length)), *shape.open]
+        variables = [*self._free, *shape.held]
+        self._landscapes = [Landscape(each.forest, each.conditions, variables) for each in shape.regions]
+        self._difference = np.array([*shape.difference, *[0] * (len(variables) - self._length)], dtype=np.float64)
+        self._held = np.array([[float(held.terms.get(name, 0)) for name in self._free] for held in shape.held.values()])
+        self._held_at = np.array([float(held.constant) for held in shape.held.values()])
+        scales = [float(draw.scale) for draw in shape.source.draws] or [1.0]
+        self._unit = max(scales)
+        constants = [abs(float(each.expression.constant)) for region in shape.regions for each in region.conditions]
+        self._bound = math.asinh(_REACH + max(constants, default=0.0) / self._unit)
+        step = 2.0 ** math.floor(math.log2(self._unit / 32))
+        self._grid = np.array([max(step, 1.0) if whole else step] * self._length + [step] * len(shape.open))
+        self._groups = self._parts()
+        self._members = rng.uniform(-self._bound, self._bound, (_POPULATION, len(self._groups)))
+        self._members[: _POPULATION // 2] *= rng.random((_POPULATION // 2, 1))  # near 0 as well as far away
+        self._scores = self._at(self._members, self._groups)
+
+    def _parts(self) -> Floats:
+        """Return which variables move together: (groups, variables) of 0 and 1."""
+        found: dict[Any, list[int]] = {}
+        for place, name in enumerate(self._free):
+            if place < self._length:
+                key: Any = (self._shape.difference[place], self._part(name))
+            else:
+                key = name
+            found.setdefault(key, []).append(place)
+        groups = np.zeros((len(found), len(self._free)))
+        for row, places in enumerate(found.values()):
+            groups[row, places] = 1
+        return groups
+
+    def _part(self, name: str) -> tuple[Any, ...]:
+        """Return what a query is compared with, but for the numbers of draws."""
+        parts = []
+        for region in self._shape.regions:
+            for condition in region.conditions:
+                terms = condition.expression.terms
+                if name in terms:
+                    draws = region.forest.draws
+                    others = sorted(
+                        (str(value), draws[int(other[1:])].method, str(draws[int(other[1:])].scale))
+                        for other, value in terms.items()
+                        if other.startswith("h")
+                    )
+                    limits = sorted(other for other in terms if other.startswith((LEAST, MOST)))
+                    parts.append((str(terms[name]), tuple(others), tuple(limits), condition.sign))
+        return tuple(sorted(parts))
+
+    def _complete(self, points: Floats) -> Floats:
+        if not len(self._held):
+            return points
+        return np.hstack([points, points @ self._held.T + self._held_at])
+
+    def _masses(self, points: Floats) -> tuple[Floats, Floats]:
+        full = self._complete(points)
+        p0, p1 = (
+            np.sum([each.masses(data) for each in self._landscapes], axis=0) for data in (full, full + self._difference)
+        )
+        return p0, p1
+
+    def _score(self, points: Floats) -> Floats:
+        return self._objective(*self._masses(points), self._penalty)
+
+    def go_on(self, generations: int) -> float:
+        """Search on, groups together, and return the best score so far."""
+        self._evolve(generations, self._groups)
+        return float(self._scores.max())
+
+    def best(self) -> Found:
+        """Search to the end and return the best point that was found."""
+        point = self._members[np.argmax(self._scores)] @ self._groups
+        spread = self._rng.normal(0, 1, (_POPULATION, len(point))) * self._rng.choice([0.02, 0.2], (_POPULATION, 1))
+        self._members = np.clip(np.vstack([point, point + spread[1:]]), -self._bound, self._bound)
+        everything = np.eye(len(point))
+        self._scores = self._at(self._members, everything)
+        self._evolve(_REFINED, everything)
+        point = self._unit * np.sinh(self._members[np.argmax(self._scores)])
+        point, _ = self._polished(np.round(point / self._grid) * self._grid)
+        self._penalty = _STRICT
+        point, score = self._polished(point)
+        data = tuple(Fraction(float(value)) for value in point[: self._length])
+        at = {f"q{place}": value for place, value in enumerate(data)}
+        opened = zip(self._shape.open, point[self._length :], strict=True)
+        limits = {
+            **self._shape.fixed,
+            **{name: Fraction(float(value)) for name, value in opened},
+            **{name: Fraction(float(Fraction(held.at(at)))) for name, held in self._shape.held.items()},
+        }
+        return Found(self._shape, score, data, limits)
+
+    def _at(self, members: Floats, groups: Floats) -> Floats:
+        return self._score(self._unit * np.sinh(members @ groups))
+
+    def _evolve(self, generations: int, groups: Floats) -> None:
+        """Improve the members, whose values are those of groups on the scale of asinh."""
+        rng, members, scores = self._rng, self._members, self._scores
+        for _ in range(generations):
+            spend()
+            if np.ptp(scores) <= _CONVERGED:
+                break
+            first, second, third = (rng.permutation(_POPULATION) for _ in range(3))
+            towards = np.where(rng.random((_POPULATION, 1)) < 0.5, members[np.argmax(scores)], members[third])
+            trial = members + rng.uniform(0.3, 1.0, (_POPULATION, 1)) * (towards - members)
+            trial += rng.uniform(0.3, 1.0, (_POPULATION, 1)) * (members[first] - members[second])
+            kept = rng.random(trial.shape) < 0.2
+            trial = np.clip(np.where(kept, members, trial), -self._bound, self._bound)
+            found = self._at(trial, groups)
+            better = found >= scores
+            members[better], scores[better] = trial[better], found[better]
+
+    def _polished(self, point: Floats) -> tuple[Floats, float]:
+        """Return the best point of the grid nearby."""
+        count = len(self._free)
+        straight = np.unique(np.vstack([np.eye(count), self._groups, np.ones((1, count))]), axis=0)
+        size = self._unit * 4
+        score = float(self._score(point[None])[0])
+        farthest = np.floor(self._unit * math.sinh(self._bound) / self._grid) * self._grid
+        for _ in range(_STEPS):
+            anywhere = self._rng.normal(0, 1, (_RANDOM, count)) * (self._rng.random((_RANDOM, count)) < 0.5)
+            moves = np.vstack([straight, -straight, anywhere])
+            moves = np.vstack([moves * size, moves * (size / 4)])
+            trial = np.clip(point + np.round(moves / self._grid) * self._grid, -farthest, farthest)
+            found = self._score(trial)
+            best = int(np.argmax(found))
+            if found[best] > score:
+                point, score = trial[best], float(found[best])
+            elif size <= self._grid.min():
+                break
+            else:
+                size /= 4
+        return point, score

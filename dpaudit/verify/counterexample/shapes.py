@@ -1,0 +1,241 @@
+"""Which events can tell of a class? Its form, with limits for the numbers; the limits' values are left open.
+
+An event is a box: all outputs of one form whose numbers lie within limits. What is discrete in a class is fixed; a
+number that is released with noise becomes a half-line; a number that is a function of the data alone is held at the
+value that it has on side 0. An output of another class may lie in the same box, so that the event is a union of
+regions: the conditions of every class of that form, with the limits for its own numbers.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.program.outcome import Raised
+from dpaudit.program.symbolic.linear import Condition, Linear
+from dpaudit.program.symbolic.tree import Output, draw_name
+from dpaudit.sampling.forms import read_form
+from dpaudit.sampling.outputs import from_list
+from dpaudit.verify.alignment import AlignedClass
+from dpaudit.verify.counterexample.forest_probability import KNOWN, Forest, forest
+from dpaudit.verify.differences import Difference
+
+LEAST, MOST = "least", "most"  # limits of a number are variables with its place: least0, most0
+
+_MOST_SIDES = 8  # ways of choosing half-lines that are tried
+_SLACK = Fraction(1, 1 << 20)  # about a number without noise, which is computed in floats
+
+
+# --- the form and the numbers of an output ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What the game sees of an output of the tree: its form, its numbers in order, and which of them are whole."""
+
+    form: str
+    numbers: tuple[Linear, ...]
+    whole: tuple[bool, ...]
+
+
+def read_output(output: Output) -> Read | None:
+    """Return the form and numbers of an output, or None where they cannot be matched."""
+    numbers: list[tuple[Linear, bool]] = []
+    try:
+        seen = from_list([_example(output, numbers)])
+    except TypeError:  # a number with noise as a key
+        return None
+    if seen.numbers[0].shape[1] != len(numbers):
+        return None
+    return Read(seen.forms[0], tuple(number for number, _ in numbers), tuple(whole for _, whole in numbers))
+
+
+def _example(output: Output, numbers: list[tuple[Linear, bool]]) -> Any:
+    """Return a value of the output's form, and append its numbers."""
+    kind = output[0]
+    if kind == "bool":
+        numbers.append((Linear({}, int(output[1])), True))
+        return output[1]
+    if kind in ("int", "float"):
+        if not isinstance(output[1], Linear):
+            return float(output[1])
+        numbers.append((output[1], kind == "int"))
+        value = output[1].constant if output[1].is_constant else 1
+        return int(value) if kind == "int" else float(value)
+    if kind == "exception":
+        name, _, message = output[1].partition(": ")
+        found, told = Raised(name, message), list[Any]()
+        read_form(found, told)
+        numbers += [(Linear({}, Fraction(number)), True) for number in told]  # those in its text
+        return found
+    if kind == "dict":
+        return {_example(key, []): _example(value, numbers) for key, value in output[1:]}
+    if kind in ("list", "tuple"):
+        return (list if kind == "list" else tuple)(_example(member, numbers) for member in output[1:])
+    return output[1] if kind == "str" else None
+
+
+# --- events with open limits -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A class within the limits: conditions over draws, queries and limits."""
+
+    forest: Forest
+    conditions: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """An event whose limits are variables.
+
+    Attributes:
+        source: the class that it is made for.
+        difference: of the datasets, side 1 less side 0.
+        form: of the outputs.
+        count: how many numbers they have.
+        fixed: limits that are known, by their variable (``least0``, ``most0``, …).
+        open: the variables of the half-lines.
+        held: limits that hang on the data of side 0, by their variable.
+        regions: disjoint; the event is their union.
+    """
+
+    source: AlignedClass
+    difference: Difference
+    form: str
+    count: int
+    fixed: Mapping[str, Fraction]
+    open: tuple[str, ...]
+    held: Mapping[str, Linear]
+    regions: tuple[Region, ...]
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """All limits that are there."""
+        return (*self.fixed, *self.open, *self.held)
+
+
+def shapes(
+    source: AlignedClass, difference: Difference, classes: Sequence[AlignedClass], reads: Mapping[int, Read | None]
+) -> Iterator[Shape]:
+    """Return events for a class, the simplest choice of half-lines first; none where no probability is known.
+
+    Args:
+        source: the class.
+        difference: of the datasets.
+        classes: all classes of the program.
+        reads: the form and numbers of each class, by its place.
+    """
+    own = reads[next(place for place, each in enumerate(classes) if each is source)]
+    if own is None or any(each is None for each in reads.values()):
+        return
+    moved = {f"q{place}": change for place, change in enumerate(difference) if change}
+    noisy = _limited(source, own, moved)
+    if noisy is None:
+        return
+    same = [(each, read) for place, each in enumerate(classes) if (read := reads[place]) and read.form == own.form]
+    for sides in _sides([own.numbers[place] for place in noisy], moved):
+        found = _shape(source, difference, own, dict(zip(noisy, sides, strict=True)), same, moved)
+        if found is not None:
+            yield found
+
+
+def _has_draws(expression: Linear) -> bool:
+    return any(name.startswith("h") for name in expression.terms)
+
+
+def _limited(source: AlignedClass, own: Read, moved: Mapping[str, int]) -> list[int] | None:
+    """Return the numbers with noise that are worth a limit: they leave a forest, and hang on what moves."""
+    limited = [place for place, number in enumerate(own.numbers) if _has_draws(number)]
+    while True:
+        conditions = [*source.conditions, *(Condition(own.numbers[place], ">=") for place in limited)]
+        found = forest(source.draws, conditions)
+        if found is not None:
+            break
+        if not limited:
+            return None
+        # the one with most draws, of equals the last, is left without a limit
+        limited.remove(max(limited, key=lambda place: (_draws_in(own.numbers[place]), place)))
+    touched: set[int] = set()
+    for root in found.roots:
+        pending, draws, ties = [root], set(), set()
+        while pending:
+            branch = pending.pop()
+            draws.add(draw_name(branch.draw))
+            ties |= {place for place, _, _ in branch.ties}
+            pending += branch.children
+        if any(not moved.keys().isdisjoint(conditions[place].expression.terms) for place in ties):
+            touched |= ties
+    start = len(source.conditions)
+    return [place for index, place in enumerate(limited) if start + index in touched]
+
+
+def _draws_in(expression: Linear) -> int:
+    return sum(name.startswith("h") for name in expression.terms)
+
+
+def _sides(numbers: Sequence[Linear], moved: Mapping[str, int]) -> Iterator[tuple[str, ...]]:
+    """Return choices of half-lines: first away from where side 1 moves each number, then others."""
+    first = tuple(MOST if number.along(moved) > 0 else LEAST for number in numbers)
+    other = {MOST: LEAST, LEAST: MOST}
+    # the choices that differ least from the first or from its opposite come first
+    flips = sorted(
+        itertools.product((False, True), repeat=len(numbers)) if len(numbers) <= 10 else [(False,) * len(numbers)],
+        key=lambda flip: (min(sum(flip), len(flip) - sum(flip)), sum(flip)),
+    )
+    for flip in flips[:_MOST_SIDES]:
+        yield tuple(other[side] if turned else side for side, turned in zip(first, flip, strict=True))
+
+
+def _shape(
+    source: AlignedClass,
+    difference: Difference,
+    own: Read,
+    sides: Mapping[int, str],
+    same: Sequence[tuple[AlignedClass, Read]],
+    moved: Mapping[str, int],
+) -> Shape | None:
+    fixed: dict[str, Fraction] = {}
+    held: dict[str, Linear] = {}
+    for place, (number, whole) in enumerate(zip(own.numbers, own.whole, strict=True)):
+        if _has_draws(number):
+            continue
+        change = abs(Fraction(number.along(moved)))
+        constant = number.is_constant
+        slack = Fraction(0) if constant and whole else change / 4 if change else _SLACK
+        for name, signed in ((f"{LEAST}{place}", -slack), (f"{MOST}{place}", slack)):
+            if constant:
+                fixed[name] = Fraction(float(number.constant + signed))
+            else:
+                held[name] = number + Linear({}, signed)
+    opened = tuple(f"{side}{place}" for place, side in sides.items())
+    regions = []
+    for each, read in same:
+        conditions = list(each.conditions)
+        for name in (*fixed, *opened, *held):
+            number = read.numbers[int(name.removeprefix(LEAST).removeprefix(MOST))]
+            limit = Linear({}, fixed[name]) if name in fixed else Linear.variable(name)
+            conditions.append(Condition(number - limit if name.startswith(LEAST) else limit - number, ">="))
+        certain = [each for each in conditions if each.expression.is_constant]
+        if not all(each.holds({}) for each in certain):
+            continue
+        kept = tuple(each for each in conditions if not each.expression.is_constant)
+        tied = forest(each.draws, kept)
+        if tied is None or not _is_known(tied):
+            return None
+        regions.append(Region(tied, kept))
+    return Shape(source, difference, own.form, len(own.numbers), fixed, opened, held, tuple(regions))
+
+
+def _is_known(tied: Forest) -> bool:
+    pending = list(tied.roots)
+    while pending:
+        branch = pending.pop()
+        if tied.draws[branch.draw].method not in KNOWN:
+            return False
+        pending += branch.children
+    return True

@@ -1,0 +1,487 @@
+"""How large is the privacy loss exactly, where the law of every output is known?
+
+From the exact laws of a program with discrete noise (`dpaudit.program.enumerate`): the largest ratio e^ε over
+pairs, and the exact δ(ε), both as rational numbers or as quotients of exponentials. Over given pairs that is
+a lower bound of the mechanism's loss, and a proof where it exceeds a claim. Over every neighbouring pair of
+an enumerated domain it is the loss itself, for that domain and no larger one.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from itertools import combinations
+from typing import Any, cast
+
+from dpaudit.errors import UsageError
+from dpaudit.neighbours.relation import Relation, parse_relation
+from dpaudit.program.enumerate import (
+    MOST_TRACES,
+    Exact,
+    Law,
+    Weight,
+    decimal_of,
+    exact,
+    exact_reading,
+    output_text,
+    parse_exact,
+)
+from dpaudit.targets.mechanism import Mechanism
+
+Number = int | float | str | Fraction | Exact
+_DECIMAL_DIGITS = 15  # a float that needs more was rounded
+_MOST_LETTERS = 200_000  # of all laws in a record
+_ROUNDINGS = 8  # units in the last place that the logarithm of a rounded quotient may be off
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What an exact number is about.
+
+    Attributes:
+        datasets: the texts of the datasets whose laws were read.
+        pairs: how many unordered pairs of them were compared.
+        enumerated: whether these are all neighbouring pairs of a whole domain, so that the number is an upper
+            bound over that domain too.
+        traces: how many ways through the program were followed.
+        digest: SHA-256 of all laws in the order of the datasets.
+    """
+
+    datasets: tuple[str, ...]
+    pairs: int
+    enumerated: bool
+    traces: int
+    digest: str
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """Which bounds of the loss the number gives: a lower one, and over a whole domain an upper one."""
+        return ("lower", "upper") if self.enumerated else ("lower",)
+
+    def __str__(self) -> str:
+        if self.enumerated:
+            return f"all {self.pairs:,} neighbouring pairs among the {len(self.datasets):,} datasets of the domain"
+        return f"{self.pairs:,} given pair{'s' if self.pairs != 1 else ''}"
+
+
+@dataclass(frozen=True)
+class ExactLoss:
+    """The exact pure loss ε, as e^ε, with the pair and output that reach it.
+
+    Attributes:
+        exp_epsilon: the largest ratio P(output)/Q(output); None where it is infinite.
+        pair: indices of the datasets (of P, of Q) that reach it.
+        output: the text of the output that reaches it.
+        laws: the laws P and Q of that pair.
+        scope: what the number is about.
+        every: the laws on all datasets, in their order.
+    """
+
+    exp_epsilon: Weight | None
+    pair: tuple[int, int]
+    output: str
+    laws: tuple[Mapping[str, Weight], Mapping[str, Weight]]
+    scope: Scope
+    every: tuple[Mapping[str, Weight], ...] = ()
+
+    @property
+    def epsilon(self) -> tuple[float, float]:
+        """Floats below and above ε, at most 1e-12 apart (relatively); equal where ε is 0 or infinite."""
+        return (math.inf, math.inf) if self.exp_epsilon is None else log_interval(self.exp_epsilon)
+
+    def within(self, epsilon: Number) -> bool:
+        """Whether the loss is at most ``epsilon``, decided exactly; see `exp_of` for what a number means."""
+        return self.exp_epsilon is not None and not exact(self.exp_epsilon) > exp_of(epsilon, upward=True)
+
+    def record(self) -> dict[str, Any]:
+        """Return the loss as JSON values, from which `check_record` and `check_every` recompute it.
+
+        The laws on all datasets stand there too where they are not too long, and are more than those of the pair.
+        """
+        laws = list(map(_texts, self.every))
+        length = sum(len(text) + len(weight) for law in laws for text, weight in law.items())
+        every = [[name, law] for name, law in zip(self.scope.datasets, laws, strict=False)]
+        told = {"every": every} if len(laws) > 2 and length <= _MOST_LETTERS else {}
+        return {
+            "exp_epsilon": "inf" if self.exp_epsilon is None else str(self.exp_epsilon),
+            "pair": [self.scope.datasets[index] for index in self.pair],
+            "output": self.output,
+            "laws": list(map(_texts, self.laws)),
+            "datasets": len(self.scope.datasets),
+            "pairs": self.scope.pairs,
+            "enumerated": self.scope.enumerated,
+            "traces": self.scope.traces,
+            "digest": self.scope.digest,
+            **told,
+        }
+
+
+@dataclass(frozen=True)
+class ExactDelta:
+    """The exact δ(ε) = max over pairs of Σ (P(y) − e^ε·Q(y))₊, with the pair and outputs that reach it.
+
+    Attributes:
+        delta: the number.
+        pair: indices of the datasets (of P, of Q) that reach it.
+        event: the texts of the outputs with P(y) > e^ε·Q(y).
+        scope: what the number is about.
+    """
+
+    delta: Weight
+    pair: tuple[int, int]
+    event: tuple[str, ...]
+    scope: Scope
+
+    def within(self, delta: Number) -> bool:
+        """Whether δ(ε) is at most ``delta``, decided exactly; a float counts as the decimal that is written."""
+        return not exact(self.delta) > number_of(delta)
+
+
+# --- numbers ---------------------------------------------------------------------------------------------
+
+
+def number_of(value: Number) -> Exact:
+    """Return a number, the text of one, or the decimal that Python writes for a float."""
+    if isinstance(value, str):
+        try:
+            return Exact(Fraction(value))
+        except (ValueError, ZeroDivisionError):
+            raise UsageError(f"cannot read the number {value!r}; write 0.5, 1/2, 1e-6 or ln(3)") from None
+    if not isinstance(value, float):
+        return exact(value)
+    if not math.isfinite(value):
+        raise UsageError(f"a number must be finite, not {value!r}")
+    return decimal_of(value)
+
+
+def exp_of(epsilon: Number, *, upward: bool = False) -> Exact:
+    """Return e^epsilon as an exact number.
+
+    ``"ln(3)"`` gives 3, and a fraction or decimal its exponential. A float counts as the decimal that Python
+    writes for it. With ``upward``, one of more than 15 digits was rounded (``math.log(2)`` lies below ln 2), and counts
+    as the largest number that it may have been: 8 units in the last place more.
+    """
+    if isinstance(epsilon, str) and epsilon.strip().startswith("ln(") and epsilon.strip().endswith(")"):
+        found = number_of(epsilon.strip()[3:-1])
+        if not found > 0:
+            raise UsageError(f"cannot read the number {epsilon!r}: a logarithm is of a number above 0")
+        return found
+    number = number_of(epsilon)
+    if upward and isinstance(epsilon, float) and _digits(epsilon) > _DECIMAL_DIGITS:
+        number = Exact(Fraction(epsilon) + _ROUNDINGS * Fraction(math.ulp(epsilon)))
+    return Exact.exponential(number)
+
+
+def _digits(value: float) -> int:
+    return len(Decimal(repr(float(value))).normalize().as_tuple().digits)
+
+
+def log_interval(value: Weight) -> tuple[float, float]:
+    """Return floats low ≤ ln(value) ≤ high for a positive number, checked exactly."""
+    number = exact(value)
+    if number.sign() <= 0:
+        raise UsageError(f"the logarithm of {number} does not exist")
+    middle = number.logarithm()
+    if number == 1:
+        return 0.0, 0.0
+    low = high = middle
+    step = max(abs(middle), 1e-300) * 1e-15
+    while Exact.exponential(Fraction(low)) > number:
+        low, step = middle - step, 2 * step
+    step = max(abs(middle), 1e-300) * 1e-15
+    while Exact.exponential(Fraction(high)) < number:
+        high, step = middle + step, 2 * step
+    return low, high
+
+
+# --- losses from laws ------------------------------------------------------------------------------------
+
+
+def _scope(laws: Sequence[Law], pairs: Sequence[tuple[int, int]], names: Sequence[str], enumerated: bool) -> Scope:
+    digest = digest_of_laws(laws)
+    names = names or [f"dataset {index}" for index in range(len(laws))]
+    return Scope(tuple(names), len(pairs), enumerated, sum(law.traces for law in laws), digest)
+
+
+def digest_of_laws(laws: Iterable[Law]) -> str:
+    """Return the digest that a record states of the laws on all datasets, in their order."""
+    return _digest(_texts(law.weights) for law in laws)
+
+
+def _texts(law: Mapping[str, Weight]) -> dict[str, str]:
+    return {text: str(weight) for text, weight in law.items()}
+
+
+def _digest(laws: Iterable[Mapping[str, str]]) -> str:
+    state = hashlib.sha256()
+    for law in laws:
+        state.update(json.dumps(law, sort_keys=True).encode())
+    return state.hexdigest()
+
+
+def _both_orders(pairs: Iterable[tuple[int, int]]) -> Iterable[tuple[int, int]]:
+    for first, second in pairs:
+        yield first, second
+        yield second, first
+
+
+def _above(found: Sequence[Any], best: Sequence[Any]) -> bool:
+    """Whether the ratio found[0]/found[1] is above best[0]/best[1], exactly; a zero divisor makes it infinite."""
+    ends = [exact(number).bounds() for number in (*found[:2], *best[:2])]
+    if None not in ends:
+        (p, p_high), (q, q_high), (r, r_high), (s, s_high) = cast("list[tuple[Fraction, Fraction]]", ends)
+        if p * s > r_high * q_high or p_high * s_high <= r * q:
+            return p * s > r_high * q_high
+    return bool(found[0] * best[1] > best[0] * found[1])
+
+
+def largest_ratio(law: Mapping[str, Weight], other: Mapping[str, Weight]) -> tuple[Weight, Weight, str]:
+    """Return P(y), Q(y) and y where P(y)/Q(y) is largest; Q(y) is 0 where that is infinite.
+
+    Single outputs are enough: the ratio of an event lies between the ratios of its outputs.
+    """
+    best: tuple[Weight, Weight, str] | None = None
+    for text, p in law.items():
+        q = other.get(text, Fraction(0))
+        if not p:
+            continue
+        if not q:
+            return p, Fraction(0), text
+        if best is None or _above((p, q), best):
+            best = p, q, text
+    if best is None:
+        raise UsageError("a law without outputs has no loss")
+    return best
+
+
+def exact_privacy(
+    laws: Sequence[Law], pairs: Sequence[tuple[int, int]], *, names: Sequence[str] = (), enumerated: bool = False
+) -> ExactLoss:
+    """Return the exact pure loss over pairs of laws, in both orders.
+
+    Args:
+        laws: the law of the output on each dataset.
+        pairs: pairs of their indices.
+        names: the texts of the datasets; numbered where there are none.
+        enumerated: whether the pairs are all neighbours in a whole domain; `enumerated_privacy` makes sure.
+
+    Raises:
+        UsageError: without pairs.
+    """
+    best: tuple[Weight, Weight, str] | None = None
+    worst = (0, 0)
+    for first, second in _both_orders(pairs):
+        found = largest_ratio(laws[first].weights, laws[second].weights)
+        if best is None or _above(found, best):
+            best, worst = found, (first, second)
+        if not found[1]:
+            break
+    if best is None:
+        raise UsageError("an exact loss needs at least one pair of neighbouring datasets")
+    p, q, text = best
+    ratio = None if not q else _simple(exact(p) / q)
+    sides = laws[worst[0]].weights, laws[worst[1]].weights
+    every = tuple(law.weights for law in laws) if enumerated else ()
+    return ExactLoss(ratio, worst, text, sides, _scope(laws, pairs, names, enumerated), every)
+
+
+def _simple(number: Any) -> Weight:
+    value = exact(number).simplified()
+    return value if value.fraction is None else value.fraction
+
+
+def hockey_stick(law: Mapping[str, Weight], other: Mapping[str, Weight], ratio: Weight) -> tuple[Weight, list[str]]:
+    """Return Σ (P(y) − ratio·Q(y))₊ and the outputs where the summand is positive."""
+    event = [text for text, p in law.items() if exact(p) > exact(ratio) * other.get(text, Fraction(0))]
+    mass = sum((law[text] for text in event), Fraction(0))
+    mass_other = sum((other.get(text, Fraction(0)) for text in event), Fraction(0))
+    return _simple(exact(mass) - exact(ratio) * mass_other), event
+
+
+def exact_delta(
+    laws: Sequence[Law],
+    pairs: Sequence[tuple[int, int]],
+    epsilon: Number,
+    *,
+    names: Sequence[str] = (),
+    enumerated: bool = False,
+) -> ExactDelta:
+    """Return the exact δ(ε) over pairs of laws, in both orders; arguments as in `exact_privacy`, ε as in `exp_of`."""
+    ratio = _simple(exp_of(epsilon))
+    if ratio < 1:
+        raise UsageError(f"ε must be at least 0, not {epsilon!r}")
+    best: tuple[Weight, list[str]] | None = None
+    worst = (0, 0)
+    for first, second in _both_orders(pairs):
+        found = hockey_stick(laws[first].weights, laws[second].weights, ratio)
+        if best is None or found[0] > best[0]:
+            best, worst = found, (first, second)
+    if best is None:
+        raise UsageError("an exact δ needs at least one pair of neighbouring datasets")
+    return ExactDelta(best[0], worst, tuple(best[1]), _scope(laws, pairs, names, enumerated))
+
+
+# --- from a program --------------------------------------------------------------------------------------
+
+Neighbours = str | Relation | Callable[[Any, Any], bool]
+
+
+def neighbouring(domain: Sequence[Any], relation: Neighbours) -> list[tuple[int, int]]:
+    """Return every pair of indices of datasets of a domain that are neighbours, i < j.
+
+    ``relation`` is a relation or its text, or a symmetric function of two datasets.
+    """
+    if isinstance(relation, str | Relation):
+        found = parse_relation(relation)
+        if found.kind == "declared":
+            raise UsageError("a declared relation has no list of neighbours; give another relation, or pairs")
+        accepts: Callable[[Any, Any], bool] = found.accepts
+    else:
+        accepts = relation
+    return [(i, j) for i, j in combinations(range(len(domain)), 2) if accepts(domain[i], domain[j])]
+
+
+def one_replaced(first: Sequence[Any], second: Sequence[Any]) -> bool:
+    """Whether two datasets of one length differ in exactly one place, as in the local model."""
+    return len(first) == len(second) and sum(a != b for a, b in zip(first, second, strict=True)) == 1
+
+
+def laws_of(
+    function: Callable[..., Any],
+    datasets: Iterable[Any],
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    most_traces: int = MOST_TRACES,
+) -> list[Law]:
+    """Return the exact law of a program (or `Mechanism`, at all its parameters) on each dataset."""
+    if isinstance(function, Mechanism):
+        parameters, function = function.parameters_with(parameters), function.function
+    return [exact_reading(function, data, parameters, most_traces=most_traces) for data in datasets]
+
+
+def enumerated_privacy(
+    function: Callable[..., Any],
+    domain: Sequence[Any],
+    relation: Neighbours,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    most_traces: int = MOST_TRACES,
+) -> ExactLoss:
+    """Return the exact pure loss of a program over every neighbouring pair of a domain: both bounds at once.
+
+    Args:
+        function: a program, a `Fold` or a `Mechanism`.
+        domain: every dataset that there is.
+        relation: which of them are neighbours.
+        parameters: of the program.
+        most_traces: how many ways through the program may be followed on one dataset.
+
+    Raises:
+        UsageError: where the program has no exact reading, or no two datasets are neighbours.
+    """
+    names = _distinct(domain)
+    pairs = neighbouring(domain, relation)
+    laws = laws_of(function, domain, parameters, most_traces=most_traces)
+    return exact_privacy(laws, pairs, names=names, enumerated=True)
+
+
+def pairs_privacy(
+    function: Callable[..., Any],
+    pairs: Sequence[tuple[Any, Any]],
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    most_traces: int = MOST_TRACES,
+) -> ExactLoss:
+    """Return the exact pure loss of a program over given pairs of datasets: a lower bound of its loss."""
+    datasets = [data for pair in pairs for data in pair]
+    laws = laws_of(function, datasets, parameters, most_traces=most_traces)
+    indices = [(2 * index, 2 * index + 1) for index in range(len(pairs))]
+    return exact_privacy(laws, indices, names=list(map(output_text, datasets)))
+
+
+def _distinct(domain: Sequence[Any]) -> list[str]:
+    names = list(map(output_text, domain))
+    if len(set(names)) < len(names):
+        raise UsageError("the domain holds a dataset twice")
+    return names
+
+
+# --- the check -------------------------------------------------------------------------------------------
+
+
+def check_record(record: Mapping[str, Any]) -> None:
+    """Recompute the loss of the recorded pair from its two laws; `UsageError` where it is not as stated.
+
+    This checks the lower bound, and `check_every` that no other pair of the domain is worse. That the laws are the
+    program's is checked by reading the program again and comparing ``digest``.
+    """
+    try:
+        laws = list(map(_read_law, record["laws"]))
+        stated, output = record["exp_epsilon"], record["output"]
+        p, q = (law.get(output, Fraction(0)) for law in laws)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise UsageError(f"the record of an exact loss cannot be read: {error}") from None
+    if not p or (stated == "inf") != (not q) or (q and exact(p) / q != parse_exact(stated)):
+        raise UsageError(f"the laws of the record do not have the ratio {stated} at the output {output!r:.80}")
+    top, bottom, _ = max((largest_ratio(laws[i], laws[1 - i]) for i in (0, 1)), key=_Ordered)
+    if p * bottom != top * q:
+        raise UsageError("the laws of the record have a larger ratio than the stated one")
+
+
+def check_every(record: Mapping[str, Any], relation: str) -> bool:
+    """Whether the record holds the laws on every dataset, and no pair of neighbours is worse than the stated one.
+
+    False where it does not hold them all, or does not show which datasets are neighbours; `UsageError` where they say
+    otherwise.
+    """
+    every = record.get("every")
+    if every is None and record["datasets"] == 2 and record["pairs"] == 1:
+        names, texts = record["pair"], record["laws"]
+        order = next((each for each in ((0, 1), (1, 0)) if _digest(texts[i] for i in each) == record["digest"]), None)
+        if order is None:
+            raise UsageError("the laws of both datasets do not have the digest that is stated")
+        every = [[names[i], texts[i]] for i in order]
+    if every is None:
+        return False
+    names, texts = [name for name, _ in every], [law for _, law in every]
+    if len(set(names)) != len(names) or len(names) != record["datasets"] or _digest(texts) != record["digest"]:
+        raise UsageError("the laws on all datasets are not as many as stated, or have another digest")
+    if [texts[names.index(name)] for name in record["pair"]] != record["laws"]:
+        raise UsageError("the laws of the worst pair are not those of its datasets")
+    try:
+        domain = list(map(ast.literal_eval, names))
+    except (ValueError, SyntaxError):
+        return False
+    pairs = neighbouring(domain, relation)
+    if len(pairs) != record["pairs"]:
+        raise UsageError(f"{len(pairs)} pairs of the datasets are neighbours, and {record['pairs']} are stated")
+    laws = list(map(_read_law, texts))
+    worst = exact(Fraction(0)) if record["exp_epsilon"] == "inf" else parse_exact(record["exp_epsilon"])
+    for first, second in _both_orders(pairs):
+        p, q, _ = largest_ratio(laws[first], laws[second])
+        if record["exp_epsilon"] != "inf" and (not q or exact(p) > worst * q):
+            raise UsageError(f"the laws on {names[first]} and {names[second]} have a larger ratio than the stated one")
+    return True
+
+
+def _read_law(given: Mapping[str, str]) -> dict[str, Weight]:
+    law = {str(text): _simple(parse_exact(weight)) for text, weight in given.items()}
+    if any(weight < 0 for weight in law.values()) or sum(law.values(), Fraction(0)) != 1:
+        raise UsageError("a law of the record is no law: its probabilities are not ≥ 0 with the sum 1")
+    return law
+
+
+class _Ordered:
+    """Orders P/Q of `largest_ratio` exactly, infinite ones last."""
+
+    def __init__(self, found: tuple[Weight, Weight, str]) -> None:
+        self.p, self.q, _ = found
+
+    def __lt__(self, other: _Ordered) -> bool:
+        return bool(self.p * other.q < other.p * self.q)

@@ -1,0 +1,204 @@
+"""Is this fold private, for data of every length? From a mechanism to a bound with its certificate.
+
+The fold is read in all its states, its steps are aligned by induction, and concrete runs over data of several
+lengths are compared with what was read. The bound holds for every number of answers, for one relation, these
+parameters and exact arithmetic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from dpaudit.errors import UsageError
+from dpaudit.neighbours.relation import Relation, parse_relation
+from dpaudit.program.coverage.agreement import Agreement, Compared, compare_at_random
+from dpaudit.program.coverage.regions import compare_regions
+from dpaudit.program.coverage.watching import Watched
+from dpaudit.program.fold import Fold
+from dpaudit.program.symbolic.budget import now
+from dpaudit.program.symbolic.fold_machine import Machine, Part, Unrolled, read_fold
+from dpaudit.targets.mechanism import Mechanism, mechanism
+from dpaudit.verify.certificate import FORMAT, VERSION, linear, nodes_as_data, rational
+from dpaudit.verify.induction import Case, align_fold
+from dpaudit.verify.prove import VALUES, Scope, as_text, missed
+
+_LENGTHS = (0, 1, 2, 5, 12, 40)  # of the data of the runs that are compared with what was read
+
+
+@dataclass(frozen=True)
+class FoldProof:
+    """What alignment says of a fold.
+
+    Attributes:
+        name: of the mechanism.
+        source: the digest of the fold's functions, or the empty text.
+        scope: what the bound holds for.
+        machine: all states of the fold, with their steps.
+        cases: the induction, for each range of the differences; None where there is none.
+        agreement: what concrete runs of the fold showed.
+        open_ends: what can run and was not read, in words; the bound is one of the fold only where there is none.
+    """
+
+    name: str
+    source: str
+    scope: Scope
+    machine: Machine
+    cases: tuple[Case, ...] | None
+    agreement: Agreement
+    open_ends: tuple[str, ...] = ()
+
+    @property
+    def bound(self) -> Fraction | None:
+        """ε in nats, or None where alignment gives no finite bound for every length (which is no refutation)."""
+        return None if self.cases is None else max(case.cost for case in self.cases)
+
+    @cached_property
+    def certificate(self) -> dict[str, Any] | None:
+        """The proof as plain data for JSON, which `dpaudit.checker` checks; None without a finite bound."""
+        if self.cases is None or self.bound is None:
+            return None
+        relation = self.scope.relation
+        numbers = iter(range(1 + 2 * len(self.machine.states)))
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "kind": "fold",
+            "mechanism": {"name": self.name, "source": self.source},
+            "scope": {
+                "data": "queries",
+                "length": self.scope.length,
+                "values": self.scope.values,
+                "movement": relation.movement,
+                "group": relation.group,
+                "parameters": dict(self.scope.parameters),
+            },
+            "bound": rational(self.bound),
+            "init": self._nodes(self.machine.start, next(numbers)),
+            "states": [
+                {
+                    "name": state.name,
+                    "step": self._nodes(state.step, next(numbers)),
+                    "end": None if state.end is None else self._nodes(state.end, next(numbers)),
+                }
+                for state in self.machine.states
+            ],
+            "cases": [
+                {
+                    "distances": list(map(rational, case.distances)),
+                    "allowances": [list(map(rational, allowance)) for allowance in case.allowances],
+                }
+                for case in self.cases
+            ],
+        }
+
+    def _nodes(self, part: Part, number: int) -> list[dict[str, Any]]:
+        """Return the nodes of a part, given its number among all."""
+        assert self.cases is not None
+        said: dict[int, dict[str, Any]] = {}
+        for place, ending in enumerate(part.endings):
+            lists = [case.shifts[number][place] for case in self.cases]
+            said[ending.leaf.node] = {
+                "next": ending.next,
+                "state": list(map(linear, ending.reals)),
+                "shifts": []
+                if ending.leaf.is_null
+                else [
+                    [
+                        # the difference of the record alone: those of the state are the case's distances
+                        {"difference": rational(each.difference[0]), "shift": list(map(rational, each.shift))}
+                        for each in shifts
+                    ]
+                    for shifts in lists
+                ],
+            }
+        return nodes_as_data(part.tree, said)
+
+
+def prove_fold(
+    target: Mechanism | Callable[..., Any],
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    relation: str | Relation | None = None,
+    domain: str | None = None,
+    runs: int = 120,
+) -> FoldProof:
+    """Bound the loss of a fold for any number of answers.
+
+    Args:
+        target: a `Fold` over answers, or a mechanism that is one.
+        parameters: over its defaults. Numbers are exact: a float counts as the decimal that is written.
+        relation: on queries; the mechanism's own where None.
+        domain: "real" answers (the default) or "integer" ones, as draws of whole numbers need.
+        runs: how many concrete runs are compared with what was read.
+
+    Raises:
+        UsageError: for what is no fold or not on queries; with the line and the reason, where the fold does what the
+            symbolic reading does not know; where it has too many states.
+    """
+    found = target if isinstance(target, Mechanism) else mechanism(target)
+    fold = found.function
+    if not isinstance(fold, Fold):
+        raise UsageError(
+            f"{found.name} is no Fold, and only a Fold has proofs for every length; "
+            "write it as Fold(step, init, finish=None), or give a length"
+        )
+    values = "real" if domain is None else domain
+    if values not in VALUES:
+        raise UsageError(f"domain is 'real' or 'integer', not {domain!r}")
+    integer = values == "integer"
+    given = found.parameters_with(parameters)
+    which = parse_relation(relation or found.relation_for(given) or "declared")
+    watched = Watched(fold, given, is_fold=True)
+    machine = read_fold(fold, given, integer=integer, watched=watched)
+    raising = _raising(machine)
+    if raising is not None:
+        raise UsageError(f"{found.name} raises in every run: {raising}")
+    drawn = (draw for part in machine.parts for ending in part.endings for draw in ending.leaf.draws)
+    if not integer and any(draw.is_discrete for draw in drawn):
+        raise UsageError(
+            f"{found.name} draws whole numbers, which hide nothing between real answers that differ by ½; "
+            "give domain='integer' if the answers are whole numbers"
+        )
+    now("comparing runs with it")
+    agreement = _agree(machine, fold, given, Compared(watched.runs), integer=integer, runs=runs)
+    if agreement.disagreement is not None:
+        raise UsageError(f"{found.name} is read wrongly: {agreement.disagreement}; so nothing is proved of it")
+    now("aligning its steps")
+    scope = Scope("any", values, which, {name: as_text(value) for name, value in given.items()})
+    digest = f"sha256:{found.digest}" if found.digest else ""
+    open_ends = (*watched.open(), *missed(agreement))
+    return FoldProof(found.name, digest, scope, machine, align_fold(machine, which), agreement, open_ends)
+
+
+def _raising(machine: Machine) -> str | None:
+    """Return what every run raises, at its start or at its first record; None where not all do."""
+    for parts in ([machine.start], [state.step for state in machine.states]):
+        outputs = [ending.leaf.output for part in parts for ending in part.endings if not ending.leaf.is_null]
+        if outputs and all(output[0] == "exception" for output in outputs):
+            return str(outputs[0][1])
+    return None
+
+
+def _agree(
+    machine: Machine, fold: Fold, parameters: Mapping[str, Any], whole: Compared, *, integer: bool, runs: int
+) -> Agreement:
+    """Compare runs of the fold over data of several lengths with its machine, and single steps with every path."""
+    for number, length in enumerate(_LENGTHS):
+        each = max(1, runs // len(_LENGTHS))
+        compare_at_random(
+            Unrolled(machine, length), fold, parameters, length, whole, integer=integer, runs=each, seed=number
+        )
+    paths = steps = 0
+    for part in machine.parts:
+        if whole.disagreement is not None or not runs:
+            break
+        compared = Compared(whole.coverage)
+        compare_regions(part.read, part.program, part.data, parameters, compared)
+        paths += sum(not leaf.is_null for leaf in part.read.leaves)
+        steps += len(compared.seen)
+        whole.add(compared)
+    return replace(whole.agreement(paths or None), leaves=steps)

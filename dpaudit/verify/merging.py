@@ -1,0 +1,95 @@
+"""Are the paths with one output together a convex region?
+
+A shift is found for each path alone, or for a whole class: all paths with the same output and the same draws. A
+path may be hard to keep where the class is easy, as of a maximum that is searched for one by one. If the
+conditions that hold on all paths of a class (its *hull*) are met by no other path, they describe the class
+exactly, since every run takes some path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpaudit.program.symbolic.linear import Condition, Farkas, contradiction
+from dpaudit.program.symbolic.tree import Draw, Leaf, Tree, continuous_names, supports
+
+MOST_COMPARISONS = 50_000  # of a class with another leaf, in a tree
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The region of a class of several leaves.
+
+    Attributes:
+        hull: conditions > 0 and ≥ 0 that describe it.
+        inside: for each leaf of the class, for each condition of the hull, why the leaf's runs satisfy it: a
+            contradiction of the leaf's conditions, the condition's negation, and the supports.
+        apart: for each other leaf that is not null, why none of its runs is in the hull: a contradiction of the
+            hull, the leaf's conditions, and the supports of the class's draws and the leaf's beyond them.
+    """
+
+    hull: tuple[Condition, ...]
+    inside: tuple[tuple[Leaf, tuple[Farkas, ...]], ...]
+    apart: tuple[tuple[Leaf, Farkas], ...]
+
+
+def classes(tree: Tree) -> list[list[Leaf]]:
+    """Return the leaves that are not null, in groups of the same output and draws."""
+    groups: dict[Any, list[Leaf]] = {}
+    for leaf in tree.leaves:
+        if not leaf.is_null:
+            groups.setdefault((leaf.output, leaf.draws), []).append(leaf)
+    return list(groups.values())
+
+
+def can_merge(tree: Tree) -> bool:
+    """Whether draws of one number take the same values on all paths, as merging needs."""
+    found: dict[int, tuple[Any, ...]] = {}
+    for leaf in tree.leaves:
+        for number, draw in enumerate(leaf.draws):
+            if found.setdefault(number, _support(draw)) != _support(draw):
+                return False
+    groups = [len(group) for group in classes(tree)]
+    return sum(size > 1 for size in groups) * sum(groups) <= MOST_COMPARISONS
+
+
+def _support(draw: Draw) -> tuple[Any, ...]:
+    if draw.method in ("laplace", "gumbel"):
+        return ("line",)
+    return (draw.method, draw.scale) if draw.method == "uniform" else (draw.method,)
+
+
+def merge(group: Sequence[Leaf], tree: Tree) -> Merged | None:
+    """Return the hull of a class of leaves, or None where it is met by other leaves too."""
+    draws = group[0].draws
+    smooth, bounds = continuous_names(draws), supports(draws)
+    candidates = dict.fromkeys(condition for leaf in group for condition in leaf.conditions if condition.sign != "=")
+    reasons: dict[Condition, tuple[Farkas, ...]] = {}
+    for condition in candidates:
+        why = []
+        for leaf in group:
+            reason = contradiction([*leaf.conditions, condition.negation, *bounds], smooth)
+            if reason is None:
+                break
+            why.append(reason)
+        else:
+            reasons[condition] = tuple(why)
+    hull = list(reasons)
+    for condition in list(hull):
+        others = [other for other in hull if other is not condition]
+        if contradiction([*others, condition.negation, *bounds], smooth) is not None:
+            hull = others
+    members = {leaf.node for leaf in group}
+    apart: list[tuple[Leaf, Farkas]] = []
+    for leaf in tree.leaves:
+        if leaf.is_null or leaf.node in members:
+            continue
+        everything = draws + leaf.draws[len(draws) :]
+        found = contradiction([*hull, *leaf.conditions, *supports(everything)], continuous_names(everything))
+        if found is None:
+            return None
+        apart.append((leaf, found))
+    inside = tuple((leaf, tuple(reasons[condition][place] for condition in hull)) for place, leaf in enumerate(group))
+    return Merged(tuple(hull), inside, tuple(apart))

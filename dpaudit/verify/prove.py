@@ -1,0 +1,205 @@
+"""Is this program private, for all data of one length? From a mechanism to a bound with its certificate.
+
+The program is read symbolically, its classes are aligned, and concrete runs are compared with what was read. The
+bound holds for its scope, and for nothing else: one length, one relation, these parameters, exact arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+from dpaudit.errors import UsageError
+from dpaudit.evidence.canonical_json import plain_value
+from dpaudit.neighbours.relation import Relation, parse_relation
+from dpaudit.program.coverage.agreement import Agreement, Compared, compare_at_random
+from dpaudit.program.coverage.regions import compare_regions
+from dpaudit.program.coverage.watching import Watched
+from dpaudit.program.fold import Fold
+from dpaudit.program.symbolic.budget import now
+from dpaudit.program.symbolic.reading import queries, read
+from dpaudit.program.symbolic.tree import Tree
+from dpaudit.program.symbolic.value import short_decimal
+from dpaudit.targets.mechanism import Mechanism, Shape, mechanism
+from dpaudit.verify.alignment import AlignedClass, Alignment, align
+from dpaudit.verify.certificate import tree_certificate
+
+VALUES = ("real", "integer")
+MOST_LENGTH = 1_000
+_DIGITS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a bound holds for.
+
+    Attributes:
+        length: how many queries are asked, or "any" for any number of them.
+        values: "real" or "integer" answers.
+        relation: of kind "queries".
+        parameters: their exact values, as texts.
+    """
+
+    length: int | Literal["any"]
+    values: str
+    relation: Relation
+    parameters: Mapping[str, str]
+
+    def __str__(self) -> str:
+        many = "any number of" if self.length == "any" else str(self.length)
+        values = "whole-number" if self.values == "integer" else "real"
+        noun = "answer" if self.length == 1 else "answers"
+        parameters = ", ".join(f"{name} = {value}" for name, value in self.parameters.items())
+        return f"all data of {many} {values} {noun}, under {self.relation}" + (
+            f", with {parameters}" if parameters else ""
+        )
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What alignment says of a mechanism.
+
+    Attributes:
+        name: of the mechanism.
+        source: the digest of its source, or the empty text.
+        scope: what the bound holds for.
+        tree: all paths of the program.
+        alignment: all classes with their shifts.
+        agreement: what concrete runs of the program showed.
+        open_ends: what can run and was not read, in words; the bound is one of the program only where there is none.
+    """
+
+    name: str
+    source: str
+    scope: Scope
+    tree: Tree
+    alignment: Alignment
+    agreement: Agreement
+    open_ends: tuple[str, ...] = ()
+
+    @property
+    def bound(self) -> Fraction | None:
+        """ε in nats, or None where alignment gives no finite bound (which is no refutation)."""
+        return self.alignment.bound
+
+    @property
+    def worst(self) -> AlignedClass:
+        """The class that costs most, with its worst difference: where a search for a counterexample starts."""
+        return self.alignment.worst
+
+    @cached_property
+    def certificate(self) -> dict[str, Any] | None:
+        """The proof as plain data for JSON, which `dpaudit.checker` checks; None without a finite bound."""
+        if self.bound is None:
+            return None
+        assert self.scope.length != "any", "a tree has one length"
+        return tree_certificate(
+            self.tree,
+            self.alignment,
+            name=self.name,
+            source=self.source,
+            length=self.scope.length,
+            values=self.scope.values,
+            relation=self.scope.relation,
+            parameters=self.scope.parameters,
+        )
+
+
+def prove_program(
+    target: Mechanism | Callable[..., Any],
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    length: int,
+    relation: str | Relation | None = None,
+    domain: str | None = None,
+    runs: int = 100,
+) -> Proof:
+    """Bound the loss of a program for all answers of one length.
+
+    Args:
+        target: a mechanism, or a function ``f(data, noise, **parameters)`` whose data are a list of answers.
+        parameters: over its defaults. Numbers are exact: a float counts as the decimal that is written.
+        length: how many answers.
+        relation: on queries; the mechanism's own where None.
+        domain: "real" answers (the default) or "integer" ones, as draws of whole numbers need.
+        runs: how many concrete runs are compared with what was read.
+
+    Raises:
+        UsageError: for what is no program or not on queries; with the line and the reason, where the program does
+            what the symbolic reading does not know (`dpaudit.program.symbolic.reading.SymbolicError`).
+    """
+    found = target if isinstance(target, Mechanism) else mechanism(target)
+    if found.shape is not Shape.PROGRAM:
+        raise UsageError(
+            f"{found.name} is of the kind '{found.shape}': only a program, f(data, noise, **parameters), can be proved"
+        )
+    if isinstance(length, bool) or not isinstance(length, int) or not 1 <= length <= MOST_LENGTH:
+        raise UsageError(f"length is a whole number from 1 to {MOST_LENGTH:,}, not {length!r}")
+    values = "real" if domain is None else domain
+    if values not in VALUES:
+        raise UsageError(f"domain is 'real' or 'integer', not {domain!r}")
+    given = found.parameters_with(parameters)
+    which = parse_relation(relation or found.relation_for(given) or "declared")
+    if which.kind != "queries" or which.movement == "norm=2":
+        raise UsageError(
+            f"there are no proofs by alignment under the relation {str(which)!r}; say which answers move by "
+            "relation='queries', 'queries(one)', 'queries(monotone)' or 'queries(norm=1)'"
+        )
+    integer = values == "integer"
+    now("reading it")
+    watched = Watched(found.function, given, is_fold=isinstance(found.function, Fold))
+    data = queries(length, integer=integer)
+    tree = read(found.function, data, given, watched)
+    live = [leaf for leaf in tree.leaves if not leaf.is_null]
+    if all(leaf.output[0] == "exception" for leaf in live):
+        raise UsageError(f"{found.name} raises in every run: {live[0].output[1]}")
+    if not integer and any(draw.is_discrete for leaf in live for draw in leaf.draws):
+        raise UsageError(
+            f"{found.name} draws whole numbers, which hide nothing between real answers that differ by ½; "
+            "give domain='integer' if the answers are whole numbers"
+        )
+    now("comparing runs with it")
+    compared = Compared(watched.runs)
+    compare_at_random(tree, found.function, given, length, compared, integer=integer, runs=runs)
+    if runs and compared.disagreement is None:
+        compare_regions(tree, found.function, data, given, compared)
+    agreement = compared.agreement(len(live))
+    if agreement.disagreement is not None:
+        raise UsageError(f"{found.name} is read wrongly: {agreement.disagreement}; so nothing is proved of it")
+    now("aligning its paths")
+    scope = Scope(length, values, which, {name: as_text(value) for name, value in given.items()})
+    digest = f"sha256:{found.digest}" if found.digest else ""
+    open_ends = (*watched.open(), *missed(agreement))
+    return Proof(found.name, digest, scope, tree, align(tree, which, length), agreement, open_ends)
+
+
+def missed(agreement: Agreement) -> tuple[str, ...]:
+    """Say how many paths no run could be compared with; nothing where there is none."""
+    if not agreement.missed:
+        return ()
+    paths = "path" if agreement.missed == 1 else "paths"
+    return (f"no run could be compared with {agreement.missed:,} {paths} of {agreement.paths:,}",)
+
+
+def as_text(value: Any) -> str:
+    """Write a parameter as evidence has it; a float is the decimal that is written, as a fraction."""
+    value = plain_value(value)
+    exact = short_decimal(value) if isinstance(value, float) else None
+    return str(value if exact is None else exact)
+
+
+def as_decimal(value: float, *, toward: float) -> Fraction:
+    """Return the decimal that a number was written as; the next float ``toward`` a side where it was rounded."""
+    written = short_decimal(value)
+    return Fraction(math.nextafter(value, toward)) if written is None else written
+
+
+def rounded(value: Fraction, side: Literal["lower", "upper"]) -> float:
+    """Round a bound outward to 10 digits; as `round_outward`, and never through a float that is already rounded."""
+    rounding = {"lower": ROUND_FLOOR, "upper": ROUND_CEILING}[side]
+    return float(Context(prec=_DIGITS, rounding=rounding).divide(value.numerator, value.denominator))

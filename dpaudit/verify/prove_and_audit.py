@@ -1,0 +1,489 @@
+"""How much can a program lose at most, how much does it certainly lose, and what do runs of it show?
+
+The order of a proof, and the only place that knows it: the bound from above with its certificate, the
+counterexample from below with its exact probabilities, and an audit by runs of the same function on the
+counterexample's pair. The three numbers stay apart: one is certain for all data of the proof's scope, one for one
+pair, and one at a confidence.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from dpaudit.auditing.audit import Listener, audit, no_bound, run_info, target_of, versions_of
+from dpaudit.auditing.pair import measure_event
+from dpaudit.auditing.request import Question, ask, whole
+from dpaudit.auditing.second_look import look
+from dpaudit.auditing.seeds import given_or_fresh
+from dpaudit.auditing.verdict import Looks, judge, shown
+from dpaudit.errors import InvalidRunsError, UsageError
+from dpaudit.events import event_weight
+from dpaudit.evidence.event import Event
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Attempt, Bound, Comparison, Counterexample, Proof, Verdict, round_outward
+from dpaudit.loading.named import load
+from dpaudit.neighbours import Relation, parse_relation
+from dpaudit.neighbours.serialise import kept_text
+from dpaudit.privacy import ApproxDP, Claim, PureDP
+from dpaudit.processes.process import second_look_begins
+from dpaudit.program.coverage.agreement import Agreement
+from dpaudit.program.coverage.watching import Watched
+from dpaudit.program.fold import Fold
+from dpaudit.program.symbolic.budget import SECONDS, now
+from dpaudit.program.symbolic.budget import time_budget as within
+from dpaudit.sampling.blocks import Purpose
+from dpaudit.settings import own_settings
+from dpaudit.stats.power import foresee
+from dpaudit.stats.statement import lower_bound
+from dpaudit.stats.two_looks import FALSE_ALARM
+from dpaudit.targets.mechanism import Mechanism, Shape
+from dpaudit.verify.exact import ExactLoss, enumerated_privacy
+from dpaudit.verify.fold import FoldProof, prove_fold
+from dpaudit.verify.prove import Proof as TreeProof
+from dpaudit.verify.prove import as_decimal, prove_program, rounded
+
+if TYPE_CHECKING:
+    from dpaudit.verify.counterexample.counterexample import Witness
+
+_EVENT_SHARE = 0.5  # of the error and of the runs, for the event of the counterexample
+_AGAIN = 1e-6  # the error at which a bound that contradicts a proof is measured afresh
+_LEAST_RUNS = 400
+_NEARLY = 0.8
+_WITNESS_LENGTH = 4  # answers of the counterexample of a proof for any number of them
+
+
+@own_settings()
+def prove(
+    target: str | Mechanism | Any,
+    *,
+    parameters: Mapping[str, Any] | None = None,
+    claim: Claim | str | None = None,
+    relation: str | Relation | None = None,
+    length: int | None = None,
+    domain: str | Sequence[Any] | None = None,
+    runs: int | float = 100_000,
+    confidence: float = 0.95,
+    seed: int | None = None,
+    workers: int = 1,
+    keep_data: bool = False,
+    time_budget: float | None = SECONDS,
+    listen: Listener | None = None,
+    false_alarm: float = FALSE_ALARM,
+) -> Evidence:
+    """Prove an upper bound of a program's ε, look for a counterexample, and confirm it by runs.
+
+    Args:
+        target: as for `audit`; it must be a program, ``f(data, noise, **parameters)``.
+        parameters: parameters of the mechanism; numbers are exact, a float counts as the decimal that is written.
+        claim: a pure or (ε, δ) claim or its text; by default the mechanism's own.
+        relation: which datasets are neighbours; by default the mechanism's own.
+        length: how many answers the data hold. None: any number of them, for a mechanism that is a `Fold`.
+        domain: "real" or "integer" answers; or all datasets there are, for a program with discrete noise: then
+            every output is enumerated, and the loss is exact.
+        runs: executions that confirm the counterexample and look for more on its pair; 0 for none.
+        confidence: of what is sampled.
+        seed: the root of every random draw, by default a fresh one; workers: processes.
+        keep_data: the evidence holds the domain that was enumerated, so that anyone can replay it.
+        time_budget: seconds for reading and proving, runs apart; None for as long as it takes. Nothing is left of a
+            proof that takes longer.
+        listen: called with (stage, runs done, runs in all).
+        false_alarm: as for `audit`, of what is sampled; a bound that contradicts a proof has a second look of its own.
+
+    Returns:
+        Evidence with ``upper``, ``exact``, ``counterexample`` and ``proof`` where they exist.
+
+    Raises:
+        UsageError: if the program cannot be read (the sentence names its line), or the request cannot be carried out.
+    """
+    started, clock = datetime.now(UTC), time.perf_counter()
+    mechanism = load(target)
+    mechanism.digest  # noqa: B018 – of the code as it is before it is read
+    total = whole("runs", runs, least=0)
+    if 0 < total < _LEAST_RUNS:
+        raise UsageError(f"runs is 0, for none, or at least {_LEAST_RUNS}, not {total}")
+    if mechanism.shape is not Shape.PROGRAM:
+        raise UsageError(
+            f"{mechanism.name} is of the kind '{mechanism.shape}': only a program, "
+            "f(data, noise, **parameters), can be proved"
+        )
+    given = mechanism.parameters_with(parameters)
+    root = whole("seed", given_or_fresh(seed), least=0)
+    if domain is not None and not isinstance(domain, str) and length is not None:
+        raise UsageError("a domain that lists all datasets has their lengths too; leave out the length")
+    with within(time_budget, mechanism.name):
+        if domain is None or isinstance(domain, str):
+            found = _aligned(mechanism, given, relation, length, domain, total, root)
+        else:
+            found = _enumerated(mechanism, given, relation, domain, keep_data)
+    question = ask(
+        mechanism, given, claim, [found.pair], found.relation, confidence, root, workers, false_alarm=false_alarm
+    )
+    if question.claim is not None and not isinstance(question.claim, PureDP | ApproxDP):
+        raise UsageError(f"a proof bounds ε, which says nothing of {question.claim}; give an epsilon=… claim")
+    evidence = _judged(question, found, total, listen)
+    if evidence.verdict is Verdict.INVALID:
+        evidence = msgspec.structs.replace(evidence, asked=total)
+    return msgspec.structs.replace(evidence, run=run_info(started, clock, workers))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What was found without running anything: a proof, its bound, and a counterexample.
+
+    ``upper`` is None without a finite bound; ``pair`` is where runs look for more, within the scope of the proof. A
+    proof may come with a ``witness``, an enumeration with its ``loss``.
+    """
+
+    proof: Proof
+    kind: str  # of the upper bound: "proof" or "exact"
+    relation: Relation
+    upper: Fraction | None  # of a loss: a float above it
+    upper_text: str | None
+    pair: tuple[Any, Any]
+    counterexample: Counterexample | None
+    witness: Witness | None
+    loss: ExactLoss | None
+
+    def least(self, delta: float) -> tuple[Fraction | None, str]:
+        """A certain lower bound of ε at δ, None where it is infinite and 0 where nothing is known, and its text."""
+        if self.witness is not None:
+            found = self.witness.least(as_decimal(delta, toward=1.0))
+            return found, "infinite" if found is None else str(found)
+        if self.loss is None or delta > 0:
+            return Fraction(0), "0"
+        if self.loss.exp_epsilon is None:
+            return None, "infinite"
+        return Fraction(self.loss.epsilon[0]), f"ln({self.loss.exp_epsilon})"
+
+    def within(self, claim: Claim) -> bool:
+        """Whether the upper bound is at most the claim, decided exactly."""
+        if self.loss is not None:
+            return self.loss.within(claim.value)
+        return self.upper is not None and self.upper <= as_decimal(claim.value, toward=0.0)
+
+
+def _aligned(
+    mechanism: Mechanism,
+    given: Mapping[str, Any],
+    relation: str | Relation | None,
+    length: int | None,
+    domain: str | None,
+    runs: int,
+    seed: int,
+) -> _Found:
+    if length is None and not isinstance(mechanism.function, Fold):
+        raise UsageError(
+            f"say how many answers {mechanism.name} is given, such as length=5 (--length 5); only a mechanism that is "
+            "written as a Fold is proved for any number of them"
+        )
+    fold = prove_fold(mechanism, given, relation=relation, domain=domain) if length is None else None
+    tree = prove_program(
+        mechanism,
+        given,
+        length=_WITNESS_LENGTH if length is None else length,
+        relation=fold.scope.relation if fold is not None else relation,
+        domain=domain,
+    )
+    proved: TreeProof | FoldProof = tree if fold is None else fold
+    comparison = _compared(proved.agreement, proved.open_ends)
+    witness = None if comparison.open_ends else _witness(tree, mechanism, given, runs, seed)
+    bound = None if comparison.open_ends else proved.bound
+    counterexample = None
+    if witness is not None:
+        p0, p1 = (each.decimals(30) for each in witness.probabilities)
+        counterexample = Counterexample(
+            repr(list(witness.pair[0])), repr(list(witness.pair[1])), witness.event, p0, p1, witness.record()
+        )
+    return _Found(
+        proof=Proof(
+            method="alignment" if fold is None else "induction",
+            scope=str(proved.scope),
+            length=length,
+            paths=sum(not leaf.is_null for leaf in tree.tree.leaves),
+            certificate=None if bound is None else proved.certificate,
+            comparison=comparison,
+        ),
+        kind="proof",
+        relation=proved.scope.relation,
+        upper=bound,
+        upper_text=None if bound is None else str(bound),
+        pair=_moved(tree) if witness is None else (list(witness.pair[0]), list(witness.pair[1])),
+        counterexample=counterexample,
+        witness=witness,
+        loss=None,
+    )
+
+
+def _compared(agreement: Agreement, open_ends: tuple[str, ...]) -> Comparison:
+    paths = agreement.leaves if agreement.paths is None else agreement.paths
+    return Comparison(agreement.runs, agreement.passed_over, agreement.leaves, paths, open_ends)
+
+
+def _moved(tree: TreeProof) -> tuple[list[int | float], list[int | float]]:
+    """The pair that costs most by the proof, where no counterexample says which is worst."""
+    answer = int if tree.scope.values == "integer" else float
+    after = tree.worst.worst
+    return [answer(0) for _ in after], list(map(answer, after))
+
+
+def _witness(tree: TreeProof, mechanism: Mechanism, given: Mapping[str, Any], runs: int, seed: int) -> Witness | None:
+    """The counterexample whose exact loss is largest, or one of nearly that loss that runs can confirm."""
+    if find_spec("flint") is None:
+        return None
+    now("looking for a counterexample")
+    from dpaudit.verify.counterexample.counterexample import find_witness
+
+    largest = find_witness(tree, mechanism.function, given, seed=seed)
+    if largest is None or not runs:
+        return largest
+    shown = find_witness(tree, mechanism.function, given, budget_runs=runs, seed=seed)
+    return shown if shown is not None and _as_float(shown.epsilon) >= _NEARLY * _as_float(largest.epsilon) else largest
+
+
+def _as_float(epsilon: Fraction | None) -> float:
+    """A float to compare with; ∞ for None."""
+    return math.inf if epsilon is None else float(epsilon)
+
+
+def _enumerated(
+    mechanism: Mechanism, given: Mapping[str, Any], relation: str | Relation | None, domain: Sequence[Any], keep: bool
+) -> _Found:
+    which = relation if relation is not None else mechanism.relation_for(given)
+    if which is None:
+        raise UsageError("say which datasets of the domain are neighbours, such as relation='replace'")
+    which = _relation(which)
+    now("following all ways through it")
+    watched = Watched(mechanism.function, given, is_fold=isinstance(mechanism.function, Fold))
+    loss = enumerated_privacy(watched.observed(mechanism.function), list(domain), which, given)
+    changed = watched.changed()
+    if changed is not None:
+        raise UsageError(f"{mechanism.name} changes {changed} between calls; a program must not keep a state")
+    _, high = loss.epsilon
+    first, second = loss.pair
+    looks = watched.looks()
+    comparison = Comparison(0, 0, 0, loss.scope.traces, looks) if looks else None
+    infinite = loss.exp_epsilon is None or comparison is not None
+    return _Found(
+        proof=Proof(
+            method="enumeration",
+            scope=f"the {len(loss.scope.datasets)} datasets of the domain that was given, under {which}",
+            length=None,
+            paths=loss.scope.traces,
+            certificate=loss.record() if comparison is None else None,
+            domain=kept_text(list(domain)) if keep else None,
+            comparison=comparison,
+        ),
+        kind="exact",
+        relation=which,
+        upper=None if infinite else Fraction(high),
+        upper_text=None if infinite else f"ln({loss.exp_epsilon})",
+        pair=(domain[first], domain[second]),
+        counterexample=None,
+        witness=None,
+        loss=loss if comparison is None else None,
+    )
+
+
+def _relation(which: str | Relation) -> Relation:
+    return which if isinstance(which, Relation) else parse_relation(which)
+
+
+# --- what runs say of it ----------------------------------------------------------------------------------
+
+
+def _judged(question: Question, found: _Found, runs: int, listen: Listener | None) -> Evidence:
+    claim = question.claim
+    upper = None
+    if found.upper is not None:
+        upper = _certain("upper", found.kind, found.upper, found.upper_text, found.proof.method, PureDP(0.0))
+    exact = None
+    least, text = found.least(question.notion.delta)
+    if least is None or least > 0:
+        exact = _certain("lower", "exact", least, text, found.proof.method, question.notion)
+    if upper is not None and exact is not None and exact.value > upper.value:
+        raise RuntimeError(
+            f"{question.mechanism.name} is proved to lose at most {upper.value} and at least {exact.value}"
+        )
+    looks: Looks | None = None
+    try:
+        evidence = _sampled(question, found, runs, listen) if runs else _unsampled(question)
+        lower, contradicts = _best(question, evidence.lower, exact, upper, runs)
+        if evidence.attempts and claim is not None:
+            by_runs = lower.kind == "sampled" and lower.value > claim.value and not contradicts
+            looks = look(question, evidence.attempts if by_runs else (), tell=listen, made=evidence.runs)
+    except InvalidRunsError as error:
+        evidence = _unsampled(question, Verdict.INVALID, f"The runs cannot be trusted: {error}.")
+        lower, contradicts = exact or evidence.lower, False
+    verdict, reason = judge(
+        claim,
+        lower,
+        evidence.detectable,
+        looks=looks,
+        upper=upper,
+        within=claim is not None and found.within(claim),
+        scope=found.proof.scope,
+        contradicts=contradicts,
+        open_ends=() if found.proof.comparison is None else found.proof.comparison.open_ends,
+    )
+    if contradicts and upper is not None and verdict is Verdict.PROVED:  # of a proof that does not hold
+        verdict = Verdict.VIOLATED
+        reason = (
+            f"contradicts the proof: implementation, arithmetic or prover is wrong; ε is at least {shown(lower.value)}"
+            f", at {lower.confidence:.6g} confidence, and {upper.exact} was proved to be the most."
+        )
+    if evidence.verdict is Verdict.INVALID:
+        verdict, reason = evidence.verdict, evidence.reason
+    return msgspec.structs.replace(
+        evidence,
+        claim=None if claim is None else str(claim),
+        verdict=verdict,
+        reason=reason,
+        lower=lower,
+        upper=upper,
+        exact=exact,
+        proof=found.proof,
+        counterexample=found.counterexample,
+        false_alarm=question.false_alarm if looks is not None and looks.rule.doubts else None,
+        second=None if looks is None else looks.second,
+    )
+
+
+def _best(
+    question: Question, sampled: Bound, exact: Bound | None, upper: Bound | None, runs: int
+) -> tuple[Bound, bool]:
+    """Return the headline's lower bound, and whether it contradicts the proof twice."""
+    if exact is not None and exact.value >= sampled.value:
+        return exact, False
+    if upper is None or sampled.value <= upper.value or _again(question, sampled, runs, upper.value):
+        return sampled, upper is not None and sampled.value > upper.value
+    # a proof and a second look against one chance: what was sampled stays with the attempts
+    return exact or msgspec.structs.replace(sampled, value=0.0), False
+
+
+def _certain(
+    side: Literal["lower", "upper"], kind: str, value: Fraction | None, text: str | None, method: str, notion: Claim
+) -> Bound:
+    return Bound(
+        value=math.inf if value is None else rounded(value, side),
+        side=side,
+        kind=kind,
+        parameter="epsilon",
+        notion=str(notion),
+        confidence=1.0,
+        delta=notion.delta,
+        method=method,
+        pair=0 if side == "lower" else None,
+        exact=text,
+    )
+
+
+def _unsampled(question: Question, verdict: Verdict = Verdict.NO_CLAIM, reason: str = "") -> Evidence:
+    """The evidence of no runs at all, or of none that can be trusted."""
+    return Evidence(
+        target=target_of(question),
+        claim=None,
+        relation=str(question.relation),
+        unit=question.mechanism.unit,
+        pairs=question.records,
+        seed=question.seed,
+        confidence=question.confidence,
+        learning=0,
+        measuring=0,
+        verdict=verdict,
+        reason=reason,
+        lower=no_bound(question, "real"),
+        attempts=(),
+        histogram=None,
+        versions=versions_of(),
+        assumptions=question.assumptions,
+    )
+
+
+def _sampled(question: Question, found: _Found, runs: int, listen: Listener | None) -> Evidence:
+    """Audit the pair, and measure the counterexample's event apart."""
+    witness = found.witness
+    own = 0 if witness is None else int(runs * _EVENT_SHARE)
+    error = 1 - question.confidence
+    share = _EVENT_SHARE if own else 0.0
+    evidence = audit(
+        question.mechanism,
+        parameters=question.parameters,
+        claim=question.claim,
+        pairs=list(question.pairs),
+        relation=question.relation,
+        runs=runs - own,
+        confidence=1 - error * (1 - share),
+        seed=question.seed,
+        workers=question.workers,
+        listen=listen,
+        false_alarm=error,  # one look: whether there is a second is decided with the counterexample's event
+    )
+    evidence = msgspec.structs.replace(evidence, confidence=question.confidence)
+    if question.claim is not None and evidence.verdict is not Verdict.INVALID:
+        evidence = _foreseen(question, question.claim, evidence)
+    if witness is None or evidence.verdict is Verdict.INVALID:
+        return evidence
+    chances = [float(each.high) for each in witness.probabilities]
+    bound = _measured(question, witness.event, chances, own, error * share)
+    attempts = (*evidence.attempts, Attempt(0, "counterexample", bound, ()))
+    best = max((attempt.bound for attempt in attempts), key=lambda bound: bound.value)
+    return msgspec.structs.replace(
+        evidence,
+        attempts=attempts,
+        lower=msgspec.structs.replace(best, confidence=question.confidence),
+        measuring=evidence.measuring + own,
+    )
+
+
+def _foreseen(question: Question, claim: Claim, evidence: Evidence) -> Evidence:
+    """What the audit would have found by the rule for violations."""
+    share = question.rule.planned / question.rule.error
+    foreseen = foresee(claim, evidence.attempts, evidence.learning, share)
+    return msgspec.structs.replace(
+        evidence,
+        detectable=round_outward(foreseen.value, "upper"),
+        detectable_on=foreseen.where,
+        power=foreseen.smaller,
+    )
+
+
+def _measured(question: Question, event: Event, chances: Sequence[float], runs: int, error: float) -> Bound:
+    """Count an event that is known beforehand on fresh runs."""
+    counts = measure_event(question, 0, event, runs, Purpose.WITNESS)
+    p, q = (min(max(chance, 1 / runs), 1 - 1 / runs) for chance in chances)
+    weight = float(f"{event_weight(p, q, (runs / 2, runs / 2), question.notion):.6g}")
+    confidence = 1 - error
+    value = lower_bound("joint", counts, claim=question.notion, weight=weight, error=1 - confidence)
+    return Bound(
+        value=round_outward(value, "lower"),
+        side="lower",
+        kind="sampled",
+        parameter=question.notion.parameter,
+        notion=str(question.notion),
+        confidence=confidence,
+        delta=question.notion.delta,
+        method="joint",
+        weight=weight,
+        counts=counts,
+        event=event,
+        pair=0,
+        assumes=question.assumptions,
+    )
+
+
+def _again(question: Question, sampled: Bound, runs: int, upper: float) -> bool:
+    """Measure a bound that contradicts a proof afresh, at a much smaller error: whether it still does."""
+    assert sampled.event is not None and sampled.pair is not None
+    second_look_begins()
+    counts = measure_event(question, sampled.pair, sampled.event, runs, Purpose.CONFIRMING)
+    method = sampled.method.replace("enumerated ", "")  # which is for few runs, and these are more
+    return lower_bound(method, counts, claim=question.notion, weight=sampled.weight, error=_AGAIN) > upper

@@ -1,0 +1,100 @@
+"""How often does a bound exceed the truth? Every outcome of small audits, weighted by its exact probability."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import expit
+from scipy.stats import binom
+
+from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
+from dpaudit.stats import guess_bound, joint_region, two_sided_region
+
+SLACK = 1 + 1e-9
+CLAIMS = [
+    PureDP(0),
+    ApproxDP(0, 0.05),
+    ApproxDP(0, 0.5),
+    GaussianDP(0),
+    ZeroConcentratedDP(0),
+    RenyiDP(2, 0),
+    RenyiDP(16, 0),
+]
+each_claim = pytest.mark.parametrize("claim", CLAIMS, ids=str)
+each_error = pytest.mark.parametrize("error", [1e-6, 0.05, 0.2])
+
+
+def truths():
+    """Pairs of probabilities over the whole square, close to its edges and to its diagonal."""
+    rng = np.random.default_rng(0)
+    some = np.concatenate([rng.random(12), [0.0, 1e-4, 0.01, 0.05, 0.5, 0.95, 0.99, 1.0]])
+    p, q = (grid.ravel() for grid in np.meshgrid(some, some))
+    return np.concatenate([p, some]), np.concatenate([q, some])
+
+
+@pytest.mark.parametrize("guesses", [1, 2, 7, 40, 200])
+@pytest.mark.parametrize("error", [1e-9, 0.05, 0.2, 0.5])
+def test_guess(guesses, error):
+    right = np.arange(guesses + 1)
+    bounds = guess_bound(right, guesses - right, error)
+    epsilon = np.concatenate([np.linspace(0, 12, 400), bounds, np.nextafter(bounds, 0)]).clip(0)
+    mass = binom.pmf(right, guesses, expit(epsilon)[:, None])
+    assert np.max(np.sum(mass * (bounds > epsilon[:, None]), axis=1)) <= error * SLACK
+
+
+@each_claim
+@each_error
+@pytest.mark.parametrize("weight", [1e-3, 0.3, 0.7071, 0.95, 1 - 1e-6])
+@pytest.mark.parametrize(("n", "m"), [(24, 24), (30, 6), (1, 20)])
+def test_joint(claim, error, weight, n, m):
+    if claim.parameter == "rho" and (n, m) == (24, 24):
+        n, m = 14, 14
+    k, others = np.indices((n + 1, m + 1))
+    bounds = joint_region(k, n, others, m, weight=weight, error=error).least(claim.least)
+    p, q = truths()
+    true = claim.least(p, q)
+    mass_p, mass_q = binom.pmf(np.arange(n + 1), n, p[:, None]), binom.pmf(np.arange(m + 1), m, q[:, None])
+    wrong = bounds > (true * SLACK)[:, None, None]
+    assert np.max(np.einsum("ik,il,ikl->i", mass_p, mass_q, wrong)) <= error * SLACK
+    assert np.all(np.diff(bounds, axis=0) >= -1e-9 * (1 + bounds[1:]))  # more hits, no less
+    assert np.all(np.diff(bounds, axis=1) <= 1e-9 * (1 + bounds[:, 1:]))  # more of the others, no more
+
+
+@each_claim
+@each_error
+@pytest.mark.parametrize("weight", [1e-3, 0.7071, 0.95, 1 - 1e-6])
+def test_two_sided_joint(claim, error, weight):
+    runs = 12 if claim.parameter == "rho" else 24
+    right, wrong = np.array([(a, b) for a in range(runs + 1) for b in range(runs + 1 - a)]).T
+    bounds = two_sided_region(right, wrong, runs, weight=weight, error=error).least(claim.least)
+    p, q = truths()
+    p, q = p[p + q <= 1], q[p + q <= 1]
+    # right ~ Bin(N, p), wrong | right ~ Bin(N − right, q/(1 − p))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        among = np.where(p < 1, np.minimum(q / (1 - p), 1), 0.0)
+    mass = binom.pmf(right, runs, p[:, None]) * binom.pmf(wrong, runs - right, among[:, None])
+    assert mass.sum(axis=1) == pytest.approx(1)
+    wrong_bound = bounds > (claim.least(p, q) * SLACK)[:, None]
+    assert np.max(np.sum(mass * wrong_bound, axis=1)) <= error * SLACK
+
+
+def test_the_enumeration_notices_a_bound_that_errs():
+    # the control: the same sum over plain frequencies is far above any error level
+    n = 24
+    k, others = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
+    plugged = PureDP(0).least(k / n, others / n)
+    mass = np.outer(binom.pmf(np.arange(n + 1), n, 0.4), binom.pmf(np.arange(n + 1), n, 0.2))
+    assert np.sum(mass * (plugged > np.log(2))) > 0.3
+
+
+def test_a_whole_game_of_guesses_under_a_pure_claim():
+    # fair coin for the side, abstentions, both sides of the event: exact over all results of a few runs
+    epsilon, error, runs = 0.8, 0.1, 12
+    s1, s2 = np.array([0.3, 0.3 * np.exp(-epsilon)]), np.array([0.2 * np.exp(-epsilon), 0.2])
+    right, wrong = (s1[0] + s2[1]) / 2, (s1[1] + s2[0]) / 2
+    total = 0.0
+    for a in range(runs + 1):
+        for b in range(runs + 1 - a):
+            if float(guess_bound(a, b, error)) > epsilon:
+                total += binom.pmf(a, runs, right) * binom.pmf(b, runs - a, wrong / (1 - right))
+    assert 0 < total <= error
