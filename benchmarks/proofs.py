@@ -26,8 +26,8 @@ from dpaudit.loading.named import load
 from dpaudit.verify.fold import prove_fold
 from dpaudit.verify.prove import prove_program
 
-sys.path.append(str(Path(__file__).parents[1] / "tests" / "proof"))
-from provable import TABLE as MECHANISMS  # the tests' table
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+from support.provable import TABLE as MECHANISMS  # the tests' table
 
 GOALS = {5: 3, 8: 25}  # seconds for the whole table, read, compared and aligned
 CUTOFFS = (1, 2, 5, 20)

@@ -27,8 +27,8 @@ from dpaudit.sampling.outputs import from_paths
 from dpaudit.verify.counterexample.counterexample import find_witness
 from dpaudit.verify.prove import prove_program
 
-sys.path.append(str(Path(__file__).parents[1] / "tests" / "proof"))
-from provable import TABLE as MECHANISMS  # the tests' table
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+from support.provable import TABLE as MECHANISMS  # the tests' table
 
 LENGTH = 5
 RUNS = 400_000  # a side, in which an event is counted

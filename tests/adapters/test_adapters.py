@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError
 
 import numpy as np
 import pytest
-from made_up import of_module, pretend
+from support.made_up_libraries import of_module, pretend
 
 import dpaudit as dp
 from dpaudit.adapters import LIBRARIES, adapted, answers, approximate, library_of, required

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from made_up import pretend
+from support.made_up_libraries import pretend
 
 import dpaudit as dp
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from made_up import of_module, pretend
+from support.made_up_libraries import of_module, pretend
 
 import dpaudit as dp
 

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "report"))  # evidence that is made by hand
 
 
 def _chromium() -> str | None:

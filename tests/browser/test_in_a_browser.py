@@ -8,10 +8,10 @@ import math
 import re
 from pathlib import Path
 
-import made_evidence as made
 import msgspec
 import numpy as np
 import pytest
+from support import made_evidence as made
 
 import dpaudit as dp
 from dpaudit.report import html_page

@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import made
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import made_certificates as made
 
 from dpaudit.checker import CertificateError, check_certificate, check_text
 

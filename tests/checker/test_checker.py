@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-import made
-import naive
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import made_certificates as made
+from support import naive_checker as naive
 
 from dpaudit.checker import CertificateError, Checked, ForgedError, check_certificate
 

@@ -9,9 +9,9 @@ import time
 from fractions import Fraction
 from typing import Any
 
-import naive
-import produced
 import pytest
+from support import naive_checker as naive
+from support import produced_certificates as produced
 
 from dpaudit.checker import CertificateError, check_certificate, check_text
 

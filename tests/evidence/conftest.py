@@ -1,17 +1,13 @@
-"""Let the tests of this folder import what they share, and compute what they compute over and over once."""
+"""What the tests of this folder compute over and over is computed once."""
 
 from __future__ import annotations
 
 import copy
 import importlib
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.append(str(Path(__file__).parent))
 
 
 def _remembered(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from forging import forged
+from support.forging import forged
 
 import dpaudit as dp
 from dpaudit.cli.commands.check import command

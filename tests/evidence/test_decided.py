@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from forging import noticed
+from support.forging import noticed
 
 import dpaudit as dp
 from dpaudit.report.text.bound_kinds import contradicting

@@ -18,10 +18,10 @@ import msgspec
 import numpy as np
 import pytest
 import rfc8785
-from any_evidence import evidence as any_evidence
-from any_evidence import simple
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.any_evidence import evidence as any_evidence
+from support.any_evidence import simple
 
 import dpaudit as dp
 from dpaudit.evidence.canonical_json import content_id, plain_value, write_whole

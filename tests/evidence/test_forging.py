@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from forging import OLD, ROOT, Place, another, at, forged, is_unrevealed, kind_of, leaves, noticed, unrevealed
+from support.forging import OLD, ROOT, Place, another, at, forged, is_unrevealed, kind_of, leaves, noticed, unrevealed
 
 import dpaudit as dp
 from dpaudit.evidence.canonical_json import content_id

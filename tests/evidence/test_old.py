@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from any_evidence import simple
-from forging import OLD, ROOT
+from support.any_evidence import simple
+from support.forging import OLD, ROOT
 
 import dpaudit as dp
 from dpaudit.evidence import migrations as versions

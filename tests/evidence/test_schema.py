@@ -9,10 +9,10 @@ from typing import Any
 
 import jsonschema
 import pytest
-from any_evidence import evidence as any_evidence
-from any_evidence import simple
-from forging import OLD, PAGE, ROOT
 from hypothesis import given, settings
+from support.any_evidence import evidence as any_evidence
+from support.any_evidence import simple
+from support.forging import OLD, PAGE, ROOT
 
 import dpaudit as dp
 from dpaudit.evidence.schema import FILE, _of, evidence_schema, main

@@ -6,7 +6,7 @@ import copy
 import random
 
 import pytest
-from forging import another, at, forged, leaves, noticed
+from support.forging import another, at, forged, leaves, noticed
 
 import dpaudit as dp
 

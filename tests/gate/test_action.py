@@ -17,9 +17,9 @@ from typing import Any
 
 import click
 import jsonschema
-import made_results as made
 import pytest
 import yaml
+from support import gate_results as made
 
 from dpaudit.cli.main import cli
 from dpaudit.gate import nightly

@@ -7,8 +7,8 @@ import os
 import time
 
 import msgspec
-import projects
 import pytest
+from support import gate_projects as projects
 
 from dpaudit.gate.cache import Cache
 from dpaudit.gate.run import Options, run

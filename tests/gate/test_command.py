@@ -8,9 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import projects
 import pytest
 from click.testing import CliRunner
+from support import gate_projects as projects
 
 from dpaudit.cli.main import cli
 from dpaudit.gate.config import read

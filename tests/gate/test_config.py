@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import jsonschema
-import projects
 import pytest
+from support import gate_projects as projects
 
 from dpaudit.errors import UsageError
 from dpaudit.gate.config import find, line_of, pair_files, read

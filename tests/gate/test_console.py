@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-import made_results as made
 import pytest
+from support import gate_results as made
 
 from dpaudit.gate.console import summary
 from dpaudit.gate.result import Outcome

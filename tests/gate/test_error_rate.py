@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import msgspec
-import projects
 from scipy.stats import binomtest
+from support import gate_projects as projects
 
 from dpaudit.evidence.evidence import Evidence
 

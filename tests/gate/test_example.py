@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 
 import jsonschema
-import made_results as made
 import pytest
 from click.testing import CliRunner
 from lxml import etree
+from support import gate_results as made
 
 from dpaudit.cli.main import cli
 from dpaudit.evidence.records import Verdict

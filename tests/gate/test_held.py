@@ -7,8 +7,8 @@ import json
 import threading
 
 import msgspec
-import projects
 import pytest
+from support import gate_projects as projects
 
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import content_id

@@ -8,8 +8,8 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
-import made_results as made
 import pytest
+from support import gate_results as made
 
 from dpaudit.errors import UsageError
 from dpaudit.gate.index import index_page, write_pages

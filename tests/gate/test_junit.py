@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import made_results as made
 import pytest
 from junitparser import JUnitXml
 from lxml import etree
+from support import gate_results as made
 
 from dpaudit.gate.junit import junit
 from dpaudit.gate.result import GateResult, Outcome

@@ -6,9 +6,9 @@ import html
 import re
 from dataclasses import replace
 
-import made_results as made
 import pytest
 from markdown_it import MarkdownIt
+from support import gate_results as made
 
 from dpaudit.gate.markdown import escaped, markdown
 from dpaudit.gate.result import GateResult, Outcome

@@ -7,9 +7,9 @@ import math
 
 import msgspec
 import numpy as np
-import projects
 import pytest
 from scipy.stats import binomtest
+from support import gate_projects as projects
 
 from dpaudit.errors import UsageError
 from dpaudit.gate import nightly

@@ -11,9 +11,9 @@ import threading
 import time
 from pathlib import Path
 
-import projects
 import pytest
 from click.testing import CliRunner
+from support import gate_projects as projects
 
 from dpaudit.cli.main import cli
 from dpaudit.gate import process

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import msgspec
-import projects
 import pytest
+from support import gate_projects as projects
 
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence

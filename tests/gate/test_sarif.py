@@ -9,8 +9,8 @@ from typing import Any
 from urllib.parse import unquote
 
 import jsonschema
-import made_results as made
 import pytest
+from support import gate_results as made
 
 from dpaudit.gate.result import GateResult, Location, Outcome, Rule
 from dpaudit.gate.sarif import sarif, sarif_text, seen_from_repository

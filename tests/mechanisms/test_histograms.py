@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
 
 import numpy as np
 import pytest
+from support.scripted import Scripted
 
 import dpaudit as dp
 import mechanisms
 from dpaudit import Mechanism
-from dpaudit.program.scalar import ScalarNoise
 from mechanisms import losses
 
 
@@ -20,22 +19,6 @@ def entry(name: str) -> Mechanism:
     found = getattr(mechanisms, name)
     assert isinstance(found, Mechanism)
     return found
-
-
-class Scripted(ScalarNoise):
-    """Noise that hands out a script of draws, and remembers the scales that it was asked for."""
-
-    __slots__ = ("scales", "script")
-
-    def __init__(self, *script: float) -> None:
-        super().__init__(np.random.default_rng(0))
-        self.script = list(script)
-        self.scales: list[float] = []
-
-    def _draw(self, method: str, *arguments: Any) -> Any:
-        assert method == "laplace"
-        self.scales.append(float(arguments[0]))
-        return self.script.pop(0)
 
 
 @pytest.mark.parametrize(("name", "scale"), [("noisy_histogram", 4), ("noisy_histogram_inverted_scale", 0.25)])

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+from support.scripted import Scripted
 
 import dpaudit as dp
 import mechanisms
 from dpaudit import Mechanism
-from dpaudit.program.scalar import ScalarNoise
 from mechanisms import losses
 
 KINDS = {"laplace": stats.laplace, "exponential": stats.expon, "gumbel": stats.gumbel_r}
@@ -29,21 +29,6 @@ def loss_of(**given: Any) -> float:
     loss = found.true_loss_for(found.parameters_with(given))
     assert loss is not None
     return loss
-
-
-class Scripted(ScalarNoise):
-    """Noise that hands out a script of draws, and remembers what it was asked for."""
-
-    __slots__ = ("asked", "script")
-
-    def __init__(self, *script: float) -> None:
-        super().__init__(np.random.default_rng(0))
-        self.script = list(script)
-        self.asked: list[tuple[Any, ...]] = []
-
-    def _draw(self, method: str, *arguments: Any) -> Any:
-        self.asked.append((method, *arguments))
-        return self.script.pop(0)
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))

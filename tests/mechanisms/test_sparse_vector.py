@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+from support.scripted import Scripted
 
 import dpaudit as dp
 import mechanisms
 from dpaudit import Mechanism
 from dpaudit.program.batch.reading import run_batch
 from dpaudit.program.outcome import entry as output_of
-from dpaudit.program.scalar import ScalarNoise
 from mechanisms import losses, sparse_vector
 from mechanisms.losses import thresholds
 
@@ -50,22 +50,6 @@ def pair_of(name: str, **given: Any) -> tuple[list[float], list[float]]:
 
 
 # --- definitions, by hand ----------------------------------------------------------------------------------
-
-
-class Scripted(ScalarNoise):
-    """Noise that hands out a script of draws, and remembers the scales that it was asked for."""
-
-    __slots__ = ("scales", "script")
-
-    def __init__(self, *script: float) -> None:
-        super().__init__(np.random.default_rng(0))
-        self.script = list(script)
-        self.scales: list[float] = []
-
-    def _draw(self, method: str, *arguments: Any) -> Any:
-        assert method == "laplace"
-        self.scales.append(float(arguments[0]))
-        return self.script.pop(0)
 
 
 Definition = tuple[str, dict[str, Any], list[float], list[float], list[Any], list[float]]

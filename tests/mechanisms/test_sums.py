@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.scripted import Scripted
 
 import dpaudit as dp
 import mechanisms
@@ -26,22 +27,6 @@ def loss_of(name: str, **given: Any) -> float:
     loss = found.true_loss_for(found.parameters_with(given))
     assert loss is not None
     return loss
-
-
-class Scripted(ScalarNoise):
-    """Noise that hands out a script of draws, and remembers the scales that it was asked for."""
-
-    __slots__ = ("scales", "script")
-
-    def __init__(self, *script: float) -> None:
-        super().__init__(np.random.default_rng(0))
-        self.script = list(script)
-        self.scales: list[float] = []
-
-    def _draw(self, method: str, *arguments: Any) -> Any:
-        assert method == "laplace"
-        self.scales.append(float(arguments[0]))
-        return self.script.pop(0)
 
 
 DATA = [1, 2, 4, 8, 16]

@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import made_evidence as made
 import msgspec
 import pytest
+from support import made_evidence as made
 
 import dpaudit as dp
 from dpaudit.evidence.evidence import Evidence

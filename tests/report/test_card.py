@@ -6,9 +6,9 @@ import io
 import re
 from typing import Any
 
-import made_evidence as made
 import msgspec
 import pytest
+from support import made_evidence as made
 
 from dpaudit.report import console_summary, evidence_card, html_page, wants_colour
 from dpaudit.report.html.cite import bibtex, citation, sources

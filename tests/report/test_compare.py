@@ -6,12 +6,12 @@ import json
 import math
 from pathlib import Path
 
-import made_evidence
 import msgspec
 import numpy as np
 import pytest
 from lxml import html as parser
 from scipy.stats import beta, binomtest
+from support import made_evidence
 
 from dpaudit.evidence.event import Coordinate, Event, Rule
 from dpaudit.evidence.evidence import Evidence

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 
-import made_evidence as made
 import pytest
+from support import made_evidence as made
 
 from dpaudit.report import console_summary
 

@@ -6,10 +6,10 @@ import functools
 import re
 from typing import Any
 
-import made_evidence as made
 import msgspec
 import numpy as np
 import pytest
+from support import made_evidence as made
 
 import dpaudit as dp
 from dpaudit.report import html_page

@@ -6,13 +6,13 @@ import itertools
 import math
 from typing import Any
 
-import made_evidence as made
 import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
+from support import made_evidence as made
 
 import dpaudit as dp
 from dpaudit.evidence.event import Coordinate, Event, Rule

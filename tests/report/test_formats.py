@@ -10,12 +10,12 @@ import sys
 import tomllib
 from pathlib import Path
 
-import made_evidence
 import msgspec
 import pytest
 import rfc8785
 import yaml
 from markdown_it import MarkdownIt
+from support import made_evidence
 
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence

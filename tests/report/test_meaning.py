@@ -6,9 +6,9 @@ import itertools
 import re
 import string
 
-import made_evidence as made
 import msgspec
 import pytest
+from support import made_evidence as made
 
 from dpaudit.evidence.records import Verdict
 from dpaudit.privacy import parse_claim

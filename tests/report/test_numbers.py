@@ -6,13 +6,13 @@ import math
 from decimal import Decimal
 from fractions import Fraction
 
-import made_evidence as made
 import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
+from support import made_evidence as made
 
 import dpaudit as dp
 from dpaudit.evidence.event import Box, Coordinate, Event, Rows, Rule

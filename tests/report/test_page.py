@@ -9,9 +9,9 @@ import sys
 from html.parser import HTMLParser
 from typing import Any
 
-import made_evidence as made
 import msgspec
 import pytest
+from support import made_evidence as made
 
 from dpaudit.errors import UsageError
 from dpaudit.evidence.records import Verdict

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import made_evidence as made
 import msgspec
 import pytest
+from support import made_evidence as made
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict

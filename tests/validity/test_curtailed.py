@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import curtailed
 import numpy as np
 import pytest
 from scipy.stats import binomtest
+from support import curtailed
 
 
 @pytest.mark.parametrize(("trials", "rate", "p_value"), [(8, 0.2, 1e-3), (30, 0.2, 0.01), (40, 0.05, 1e-3)])

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 import pytest
-from curtailed import at_most
+from support.curtailed import at_most
 
 import dpaudit as dp
 

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 import pytest
-from curtailed import at_least
+from support.curtailed import at_least
 
 import dpaudit as dp
 

@@ -9,7 +9,7 @@ import itertools
 
 import numpy as np
 import pytest
-from curtailed import at_most
+from support.curtailed import at_most
 
 import dpaudit as dp
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from fractions import Fraction
 
-import provable
 import pytest
+from support import provable
 
 import mechanisms
 from dpaudit.errors import UsageError

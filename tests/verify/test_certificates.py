@@ -6,8 +6,8 @@ import copy
 import json
 from fractions import Fraction
 
-import provable
 import pytest
+from support import provable
 
 from dpaudit.checker import CertificateError, check_certificate, check_text
 from dpaudit.loading.named import load

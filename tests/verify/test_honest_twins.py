@@ -6,7 +6,7 @@ import functools
 import math
 
 import pytest
-from hostile import NAMED, listed
+from support.hostile_programs import NAMED, listed
 
 import dpaudit as dp
 

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from hostile import NAMED, assert_not_proved, listed
+from support.hostile_programs import NAMED, assert_not_proved, listed
 
 HOSTILE: list = []
 hostile = listed(HOSTILE)

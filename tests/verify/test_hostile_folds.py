@@ -9,7 +9,7 @@ import sys
 import time
 
 import pytest
-from hostile import NAMED, verdict_of
+from support.hostile_programs import NAMED, verdict_of
 
 import dpaudit as dp
 from dpaudit.program.fold import Emit, Fold, Stop

@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 import pytest
-from hostile import NAMED, assert_not_proved, listed
+from support.hostile_programs import NAMED, assert_not_proved, listed
 
 HOSTILE: list = []
 hostile = listed(HOSTILE)

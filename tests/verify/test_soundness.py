@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.random_programs import Program, programs
 
 import mechanisms
 from dpaudit.errors import UsageError
@@ -21,49 +21,6 @@ from dpaudit.program.symbolic.linear import Linear
 from dpaudit.program.symbolic.tree import Draw
 from dpaudit.verify.prove import prove_program
 from dpaudit.verify.shifts import Shifter
-
-
-@dataclass(frozen=True)
-class Program:
-    """Draws, then guards, each of which may end the run; the answers come out, or how many are yes."""
-
-    method: str
-    scale: int
-    draws: int
-    guards: tuple
-    counts: bool
-
-    def __call__(self, data, noise):
-        drawn = [getattr(noise, self.method)(*((0, self.scale) if self.method == "uniform" else (self.scale,)))
-                 for _ in range(self.draws)]  # fmt: skip
-        answers = []
-        for of_draws, of_data, constant, ends in self.guards:
-            value = constant
-            for factor, number in zip(of_draws + of_data, drawn + data, strict=True):
-                value = value + factor * number
-            answers.append(value > 0)
-            if answers[-1] == ends:
-                break
-        return sum(answers) if self.counts else tuple(answers)
-
-
-def programs(methods, draws, scales=st.integers(1, 3)):  # noqa: B008
-    small = st.integers(-1, 1)
-    guard = st.tuples(
-        st.tuples(*[st.sampled_from([-2, -1, 1, 2])] * draws),
-        st.tuples(small, small),
-        st.integers(-2, 2),
-        st.sampled_from([True, False, None]),
-    )
-    return st.builds(
-        Program,
-        st.sampled_from(methods),
-        scales,
-        st.just(draws),
-        st.lists(guard, min_size=1, max_size=3).map(tuple),
-        st.booleans(),
-    )
-
 
 RELATIONS = ["queries", "queries(one)", "queries(monotone)", "queries(norm=1)", "queries(one, group=2)"]
 HALVES = [value / 2 for value in range(-4, 5)]

@@ -11,12 +11,12 @@ from functools import partial
 
 import msgspec
 import numpy as np
-import provable
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
-from test_soundness import programs
+from support import provable
+from support.random_programs import programs
 
 from dpaudit.errors import UsageError
 from dpaudit.events.partition import count_event, score_of

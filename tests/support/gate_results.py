@@ -7,9 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import made_evidence as made
-
 from dpaudit.gate.result import Comparison, GateResult, Location, Outcome, Rule, TargetResult
+from support import made_evidence as made
 
 SCHEMAS = Path(__file__).parent.parent / "data" / "schemas"
 HOSTILE = (

@@ -7,10 +7,11 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-import made
-import naive
 import numpy as np
 from scipy.optimize import linprog
+
+from support import made_certificates as made
+from support import naive_checker as naive
 
 Lin = dict[str, int]
 

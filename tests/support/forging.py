@@ -15,7 +15,7 @@ from dpaudit.evidence.canonical_json import content_id
 from dpaudit.review.check import check
 
 ROOT = Path(__file__).resolve().parents[2]
-OLD = sorted((Path(__file__).parent / "old").glob("*.json"))
+OLD = sorted((ROOT / "tests" / "evidence" / "old").glob("*.json"))
 PAGE = ROOT / "docs" / "evidence.md"
 
 Place = tuple[str | int, ...]

@@ -1,0 +1,1 @@
+"""What tests share: evidence, certificates, results and projects made by hand, programs, naive twins."""

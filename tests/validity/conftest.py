@@ -1,8 +1,0 @@
-"""Tests of this folder share what lies beside them."""
-
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
-sys.path.append(str(Path(__file__).parent))
