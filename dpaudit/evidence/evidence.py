@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 
@@ -80,6 +80,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             id stays what it was (`dpaudit.evidence.migrations`). Not part of the record.
     """
 
+    stored_as: ClassVar[str] = "evidence"
     target: Target
     claim: str | None
     relation: str

@@ -25,16 +25,19 @@ _STEPS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 _ALWAYS: dict[str, frozenset[str]] = {
     name: frozenset(members.split())
     for name, members in {
-        "Bound": "weight counts event pair arithmetic assumes exact",
-        "Evidence": "upper proof exact counterexample floating_point low_bits learn detectable detectable_on "
+        "bound": "weight counts event pair arithmetic assumes exact",
+        "evidence": "upper proof exact counterexample floating_point low_bits learn detectable detectable_on "
         "reproducible assumptions version",
-        "PairRecord": "shown0 shown1",
-        "Proof": "certificate",
-        "Step": "center",
-        "Target": "summary source true_loss",
+        "pair": "shown0 shown1",
+        "proof": "certificate",
+        "step": "center",
+        "target": "summary source true_loss",
     }.items()
 }
-"""Members with a default that the first files hold all the same. Nothing is ever added here."""
+"""Members with a default that the first files hold all the same, by the name of their record (`name_of`).
+
+Nothing is ever added here.
+"""
 
 BESIDE = ("run", "written")  # of Evidence: not part of its record
 
@@ -67,14 +70,21 @@ def as_written(value: Any, *, everything: bool = False) -> Any:
 def _members(struct: msgspec.Struct, everything: bool) -> dict[str, Any]:
     kind, config = type(struct), struct.__struct_config__
     written = {} if config.tag is None else {config.tag_field or "type": config.tag}
-    always = _ALWAYS.get(kind.__name__, frozenset())
+    name = name_of(kind)
+    always = _ALWAYS.get(name, frozenset())
     for member in _fields(kind):
         value = getattr(struct, member.name)
-        if member.name in BESIDE and kind.__name__ == "Evidence":
+        if member.name in BESIDE and name == "evidence":
             continue
         if everything or member.required or member.name in always or value != default_of(member):
             written[member.encode_name] = as_written(value, everything=everything)
     return written
+
+
+@cache
+def name_of(kind: type[msgspec.Struct]) -> str:
+    """Return the name of a record in the rules above; its class may be renamed, and no id changes."""
+    return str(getattr(kind, "stored_as", "") or kind.__struct_config__.tag or "")
 
 
 @cache

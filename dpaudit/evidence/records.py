@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from enum import Enum
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from dpaudit.evidence.event import Event, Record
 
@@ -71,6 +71,7 @@ class Bound(Record, frozen=True):
         exact: the value itself as text where it is a rational number or infinite, such as "5/8"; None elsewhere.
     """
 
+    stored_as: ClassVar[str] = "bound"
     value: float
     side: str
     kind: str
@@ -142,6 +143,7 @@ class PairRecord(Record, frozen=True):
     (`dpaudit.neighbours.serialise`).
     """
 
+    stored_as: ClassVar[str] = "pair"
     digest0: str
     digest1: str
     origin: str
@@ -187,6 +189,7 @@ class Target(Record, frozen=True):
     ``digest`` is the SHA-256 of the source of the function (None where there is none).
     """
 
+    stored_as: ClassVar[str] = "target"
     name: str
     digest: str | None
     parameters: dict[str, Any]
@@ -229,6 +232,7 @@ class Proof(Record, frozen=True):
         comparison: of runs with what was read; None where nothing was recorded of it.
     """
 
+    stored_as: ClassVar[str] = "proof"
     method: str
     scope: str
     length: int | None
