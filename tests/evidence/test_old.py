@@ -187,13 +187,18 @@ def test_members_are_only_added_with_a_default() -> None:
         assert always <= {member.name for member in msgspec.structs.fields(named[name])}
 
 
-def test_a_class_may_be_renamed(monkeypatch: pytest.MonkeyPatch) -> None:
-    files = [dp.Evidence.load(OLD / f"{name}.json") for name in IDS]
+def test_a_class_may_be_renamed() -> None:
+    files = [dp.Evidence.load(path) for path in OLD]
     assert any(evidence.written is None for evidence in files)  # else ids are of what the files hold
     versions.name_of.cache_clear()
-    for kind in every_struct().values():
-        monkeypatch.setattr(kind, "__name__", f"New{kind.__name__}")
-    assert [evidence.id for evidence in files] == list(IDS.values())
+    kinds = every_struct()
+    try:
+        for name, kind in kinds.items():
+            kind.__name__ = f"New{name}"
+        assert [evidence.id for evidence in files] == [IDS[path.stem] for path in OLD]
+    finally:
+        for name, kind in kinds.items():
+            kind.__name__ = name
 
 
 @pytest.fixture
