@@ -68,6 +68,10 @@ class Ladder:
         front0, front1 = self.front0[at], self.front1[at]
         return front0 / n0, front1 / n1, (self.all0 - front0) / n0, (self.all1 - front1) / n1
 
+    def front(self, at: Integers) -> tuple[Floats, Floats]:
+        """Return how often, under side 0 and side 1, a run lies at or above some rungs."""
+        return self.front0[at] / max(self.total0, 1), self.front1[at] / max(self.total1, 1)
+
     def labels(self, above: int | None, below: int | None, down_to: int | None = None) -> Integers:
         """Return labels of all cells: 1 at or above the rung ``above``, −1 below ``below``, down to ``down_to``."""
         labels = np.zeros(len(self.cells), dtype=np.int64)

@@ -48,11 +48,19 @@ def predicted_bound(
     """
     a, b = p * n + 0.5, q * m + 0.5
     p, q = a / (n + 1), b / (m + 1)
+    able = (p > claim.delta) & (a >= _LEAST_COUNT)
+    shown = np.full(p.shape, -np.inf)
+    if not np.any(able):
+        return shown
+    ahead_p, ahead_q = (
+        np.broadcast_to(x, p.shape)[able] if isinstance(x, np.ndarray) else x
+        for x in (ahead if isinstance(ahead, tuple) else (ahead, ahead))
+    )
+    p, q, a, b = p[able], q[able], a[able], b[able]
     doubt = penalty + np.sqrt(-2 * np.log(np.minimum(p, 1.0))) if rivals else penalty
     chance = ndtr(-doubt)
     shrink_p = 1.0 if two_sided else np.sqrt(np.maximum(1 - p, 1e-9))
     shrink_q = 1.0 if two_sided else np.sqrt(np.maximum(1 - q, 1e-9))
-    ahead_p, ahead_q = ahead if isinstance(ahead, tuple) else (ahead, ahead)
     with np.errstate(all="ignore"):
         slope_p, slope_q = sensitivity(claim, p, q)
         low, high = p, q
@@ -63,14 +71,14 @@ def predicted_bound(
             along_p, along_q = slope_p * noise_p, slope_q * noise_q
             length = np.maximum(np.hypot(along_p, along_q), 1e-300)
             low, high = low * np.exp(-noise_p * along_p / length), high * np.exp(noise_q * along_q / length)
-        value = _shown(claim, low, np.minimum(high, 1.0))
-    return np.where((p > claim.delta) & (a >= _LEAST_COUNT), value, -np.inf)
+        shown[able] = _shown(claim, low, np.minimum(high, 1.0))
+    return shown
 
 
 def _shown(claim: Claim, p: Floats, q: Floats) -> Floats:
     """The loss; where nothing would be shown, a negative number that says how far it is from that."""
     ratio = np.log(np.maximum(p - claim.delta, 1e-300)) - np.log(q)
-    value = ratio if _is_ratio(claim) else np.where((loss := claim.least(p, q)) > 0, loss, np.minimum(ratio, 0.0))
+    value = ratio if _is_ratio(claim) else np.where((loss := _least(claim, p, q)) > 0, loss, np.minimum(ratio, 0.0))
     return np.where(np.isfinite(value), value, -np.inf)
 
 
@@ -86,11 +94,19 @@ def sensitivity(claim: Claim, p: Floats, q: Floats) -> tuple[Floats, Floats]:
         if _is_ratio(claim):
             return ratio_p, ratio_q
         step = 1e-4
-        here = claim.least(p, q)
-        down_p = (here - claim.least(p * np.exp(-step), q)) / step
-        down_q = (here - claim.least(p, np.minimum(q * np.exp(step), 1.0))) / step
+        here = _least(claim, p, q)
+        down_p = (here - _least(claim, p * np.exp(-step), q)) / step
+        down_q = (here - _least(claim, p, np.minimum(q * np.exp(step), 1.0))) / step
         usable = (here > 0) & np.isfinite(down_p) & np.isfinite(down_q) & (down_p + down_q > 0)
         return np.where(usable, down_p, ratio_p), np.where(usable, down_q, ratio_q)
+
+
+def _least(claim: Claim, p: Floats, q: Floats) -> Floats:
+    """The least loss, looked for only where p > q: elsewhere it is 0."""
+    found, more = np.zeros(p.shape), p > q
+    if np.any(more):
+        found[more] = claim.least(p[more], q[more])
+    return found
 
 
 def event_weight(p: float, q: float, runs: tuple[float, float], claim: Claim) -> float:
@@ -114,5 +130,12 @@ def _quantile(counts: Floats, chance: float | Floats) -> Floats:
     root = 1 - 1 / (9 * counts) + ndtri(chance) / (3 * np.sqrt(counts))
     found = np.maximum(root, 0.0) ** 3
     few = counts < _MANY
-    found[few] = gammaincinv(counts[few], np.broadcast_to(chance, counts.shape)[few]) / counts[few]
+    if np.any(few):
+        shapes, again = counts[few], None
+        if np.ndim(chance):
+            chance = np.broadcast_to(chance, counts.shape)[few]
+        else:  # small counts come many times over, and each quantile takes long
+            shapes, again = np.unique(shapes, return_inverse=True)
+        exact = gammaincinv(shapes, chance) / shapes
+        found[few] = exact if again is None else exact[again]
     return np.asarray(found)

@@ -94,34 +94,36 @@ def _bins(counts: Counts, cells: Integers) -> list[Integers]:
     n, m = max(float(counts[0].sum()), 1.0), max(float(counts[1].sum()), 1.0)
     order = np.argsort(np.log((a + 0.5) / (b + 0.5)), kind="stable")
     starts = list(range(len(cells)))  # the first cell, in this order, of every bin
-    first, second = list(a[order]), list(b[order])
+    first, second = a[order].tolist(), b[order].tolist()
 
     def said(hits: float, others: float) -> float:
         p, q = (hits + 0.5) / n, (others + 0.5) / m
         return (p - q) * math.log(p / q)
 
+    def loss(i: int) -> float:
+        """What joining bin i with the next one loses; bins of few runs are joined first."""
+        joined = said(first[i] + first[i + 1], second[i] + second[i + 1])
+        return alone[i] + alone[i + 1] - joined - (1e3 if few[i] or few[i + 1] else 0.0)
+
     alone = [said(x, y) for x, y in zip(first, second, strict=True)]
+    few = [x + y < _LEAST for x, y in zip(first, second, strict=True)]
+    lost = [loss(i) for i in range(len(starts) - 1)]
     stages: list[Integers] = []
     while True:
-        few = [x + y < _LEAST for x, y in zip(first, second, strict=True)]
-        if not any(few) and len(starts) <= _BINS[0]:
+        if len(starts) <= _BINS[0] and not any(few):
             place = np.empty(len(cells), dtype=np.int64)
             place[order] = np.searchsorted(starts, np.arange(len(cells)), side="right") - 1
             stages.append(place)
         if len(starts) <= 2:
             return stages or [np.zeros(len(cells), dtype=np.int64)]
-        lost = [
-            alone[i]
-            + alone[i + 1]
-            - said(first[i] + first[i + 1], second[i] + second[i + 1])
-            - (1e3 if few[i] or few[i + 1] else 0.0)
-            for i in range(len(starts) - 1)
-        ]
-        at = int(np.argmin(lost))
+        at = lost.index(min(lost))
         first[at] += first.pop(at + 1)
         second[at] += second.pop(at + 1)
-        alone[at] = said(first[at], second[at])
-        del alone[at + 1], starts[at + 1]
+        alone[at], few[at] = said(first[at], second[at]), first[at] + second[at] < _LEAST
+        del alone[at + 1], few[at + 1], starts[at + 1], lost[at]
+        for i in (at - 1, at):
+            if 0 <= i < len(lost):
+                lost[i] = loss(i)
 
 
 def _joined(stages: list[Integers], bins: int) -> Integers:

@@ -362,7 +362,9 @@ def _refined(
                 around = np.tile(fine, (len(found), 1))
             tried = np.repeat(found[:, None], 1 + around.shape[1], axis=1)
             tried[:, 1:, moved] = around[:, :, None]
-            shown = np.where(np.all(np.diff(tried) >= 0, axis=2), value(tried), -np.inf)
+            falling = (tried[..., 0] <= tried[..., 1]) & (tried[..., 1] <= tried[..., 2])
+            shown = np.full(falling.shape, -np.inf)
+            shown[falling] = value(tried[falling])
             best = np.argmax(shown, axis=1)
             found, values = tried[each, best], shown[each, best]
     top = int(np.argmax(values))
@@ -400,7 +402,7 @@ def _averaged(ladder: Ladder, rungs: Integers, band: int | None) -> tuple[Floats
 
 def _rates(ladder: Ladder, rungs: Integers, band: int | None) -> tuple[Floats, ...]:
     """Frequencies of right and of wrong guesses on side 0, and then on side 1."""
-    front, above, down_to = (ladder.rates(rungs[..., rung])[:2] for rung in range(3))
+    front, above, down_to = (ladder.front(rungs[..., rung]) for rung in range(3))
     back = down_to[0] - above[0], down_to[1] - above[1]
     if band == -1:
         front, back = back, front
