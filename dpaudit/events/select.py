@@ -364,7 +364,8 @@ def _refined(
             tried[:, 1:, moved] = around[:, :, None]
             falling = (tried[..., 0] <= tried[..., 1]) & (tried[..., 1] <= tried[..., 2])
             shown = np.full(falling.shape, -np.inf)
-            shown[falling] = value(tried[falling])
+            _, first, again = np.unique(tried[falling] @ (rungs**2, rungs, 1), return_index=True, return_inverse=True)
+            shown[falling] = value(tried[falling][first])[again]
             best = np.argmax(shown, axis=1)
             found, values = tried[each, best], shown[each, best]
     top = int(np.argmax(values))
