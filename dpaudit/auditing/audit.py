@@ -29,10 +29,11 @@ from dpaudit.auditing.sequential import audit_sequentially
 from dpaudit.auditing.verdict import Looks, judge
 from dpaudit.errors import InvalidRunsError, Notice, UsageError
 from dpaudit.events import Choice, needed_by
+from dpaudit.evidence.build import Subject, at_whole, no_bound, sampled_bound
 from dpaudit.evidence.canonical_json import plain_value
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.installed import installed_version
-from dpaudit.evidence.records import Attempt, Bound, Counts, Histogram, RunInfo, Target, Verdict, round_outward
+from dpaudit.evidence.installed import installed_versions
+from dpaudit.evidence.records import Attempt, Bound, Counts, Histogram, RunInfo, Target
 from dpaudit.loading.named import public_name
 from dpaudit.neighbours import Relation
 from dpaudit.privacy import Claim
@@ -182,7 +183,7 @@ def audit(
             spent[stage] = max(spent[stage], done - sum(spent.values()) + spent[stage])
         sitting.tell(stage, done, of)
 
-    versions = versions_of(question.learn, question.mechanism)
+    versions = _versions(question, question.learn)
     question, sitting = sitting_of(
         question, resume, listen, versions=versions, runs=total, sequential=sequential, curve=curve
     )
@@ -204,7 +205,7 @@ def audit(
         else:
             evidence = _carry_out(question, described, total, time_budget, curve, tell)
     except InvalidRunsError as error:
-        evidence = _invalid(first_of(question), described, str(error), **spent)
+        evidence = _subject(first_of(question), described).invalid(str(error), **spent)
         evidence = msgspec.structs.replace(evidence, asked=None if time_budget is not None or fixed else total)
     finally:
         sitting.close()
@@ -358,15 +359,11 @@ def _attempt(
     confidence = 1 - error * choice.share
     own = 1 - confidence  # as it will be read back from the evidence
     value = lower_bound(choice.method, counts, claim=question.notion, weight=choice.weight, error=own)
-    bound = Bound(
-        value=round_outward(value, "lower"),
-        side="lower",
-        kind="sampled",
-        parameter=question.notion.parameter,
-        notion=str(question.notion),
-        confidence=confidence,
-        delta=question.notion.delta,
+    bound = sampled_bound(
+        value,
+        question.notion,
         method=choice.method,
+        confidence=confidence,
         weight=choice.weight,
         counts=counts,
         event=choice.event,
@@ -394,11 +391,30 @@ def target_of(question: Question) -> Target:
     )
 
 
-def versions_of(learn: str | None = None, mechanism: Mechanism | None = None) -> dict[str, str]:
-    """Return the versions of everything that evidence depends on."""
-    packages = {name: installed_version(name) for name in ("dpaudit", "numpy", "scipy", *needed_by(learn))}
-    packages |= {} if mechanism is None else mechanism.versions
-    return {**packages, "python": platform.python_version(), "platform": platform.machine()}
+def _versions(question: Question, learn: str | None) -> dict[str, str]:
+    """Return the versions of everything that evidence depends on; ``learn`` names the learner that was asked."""
+    return {**installed_versions(*needed_by(learn)), **question.mechanism.versions}
+
+
+def _subject(question: Question, target: Target, learn: str | None = None) -> Subject:
+    """Return what evidence says of the question; ``learn`` names the learner that was asked."""
+    return Subject(
+        target=target,
+        claim=question.claim,
+        notion=question.notion,
+        relation=str(question.relation),
+        unit=question.mechanism.unit,
+        pairs=question.records,
+        seed=question.seed,
+        confidence=question.confidence,
+        versions=_versions(question, learn),
+        assumptions=question.assumptions,
+        low_bits=question.floating_point if question.reads_low_bits else "ignore",
+        learn=question.learn,
+        reproducible=question.reproducible,
+        observed=question.observe,
+        types=question.types,
+    )
 
 
 def _evidence(
@@ -414,7 +430,7 @@ def _evidence(
 ) -> Evidence:
     real = [attempt for attempt in attempts if attempt.bound.arithmetic == "real"]
     best = max(real, key=lambda attempt: attempt.bound.value)
-    lower = _headline(best.bound, question.confidence)
+    lower = at_whole(best.bound, question.confidence)
     low_bits = _low_bits(question, attempts)
     if foreseen is None and question.claim is not None:
         foreseen = foresee(question.claim, real, learning, question.rule.planned / question.rule.error)
@@ -426,35 +442,18 @@ def _evidence(
         low_bits if decides else None,
         looks=looks,
     )
-    return Evidence(
-        target=target if fell_back is None else msgspec.structs.replace(target, reading=f"run by run: {fell_back}"),
-        claim=None if question.claim is None else str(question.claim),
-        relation=str(question.relation),
-        unit=question.mechanism.unit,
-        pairs=question.records,
-        seed=question.seed,
-        confidence=question.confidence,
-        learning=learning,
-        measuring=measuring,
-        verdict=verdict,
-        reason=reason,
-        lower=lower,
+    read = target if fell_back is None else msgspec.structs.replace(target, reading=f"run by run: {fell_back}")
+    return _subject(question, read, question.learn).evidence(
+        verdict,
+        reason,
+        lower,
         attempts=tuple(attempts),
         histogram=pictures[best.pair],
-        versions=versions_of(question.learn, question.mechanism),
+        learning=learning,
+        measuring=measuring,
         floating_point=low_bits,
-        low_bits=question.floating_point if question.reads_low_bits else "ignore",
-        learn=question.learn,
-        detectable=None if foreseen is None else round_outward(foreseen.value, "upper"),
-        detectable_on="event" if foreseen is None else foreseen.where,
-        power=() if foreseen is None else foreseen.smaller,
-        reproducible=question.reproducible,
-        observed=question.observe,
-        types=question.types,
-        assumptions=question.assumptions,
-        false_alarm=question.false_alarm if looks is not None and looks.rule.doubts else None,
-        second=None if looks is None else looks.second,
-        decided_in="real" if looks is None else looks.decided_in,
+        **({} if foreseen is None else foreseen.members),
+        **({} if looks is None else looks.members),
     )
 
 
@@ -463,52 +462,5 @@ def _low_bits(question: Question, attempts: list[Attempt]) -> Bound | None:
     if not question.reads_low_bits:
         return None
     found = [attempt.bound for attempt in attempts if attempt.bound.arithmetic == "float"]
-    best = max(found, key=lambda bound: bound.value, default=no_bound(question, "float"))
-    return _headline(best, question.confidence)
-
-
-def _headline(bound: Bound, confidence: float) -> Bound:
-    """The same bound, at the confidence of the whole audit, of which its own error level is a share."""
-    return msgspec.structs.replace(bound, confidence=confidence)
-
-
-def _invalid(question: Question, target: Target, reason: str, learning: int, measuring: int) -> Evidence:
-    return Evidence(
-        target=target,
-        claim=None if question.claim is None else str(question.claim),
-        relation=str(question.relation),
-        unit=question.mechanism.unit,
-        pairs=question.records,
-        seed=question.seed,
-        confidence=question.confidence,
-        learning=learning,
-        measuring=measuring,
-        verdict=Verdict.INVALID,
-        reason=f"The runs cannot be trusted: {reason}.",
-        lower=no_bound(question, "real"),
-        attempts=(),
-        histogram=None,
-        versions=versions_of(mechanism=question.mechanism),
-        low_bits=question.floating_point if question.reads_low_bits else "ignore",
-        learn=question.learn,
-        reproducible=question.reproducible,
-        observed=question.observe,
-        types=question.types,
-        assumptions=question.assumptions,
-    )
-
-
-def no_bound(question: Question, arithmetic: str) -> Bound:
-    """The bound where nothing was measured."""
-    notion = question.notion
-    return Bound(
-        value=0.0,
-        side="lower",
-        kind="sampled",
-        parameter=notion.parameter,
-        notion=str(notion),
-        confidence=question.confidence,
-        delta=notion.delta,
-        method="none",
-        arithmetic=arithmetic,
-    )
+    best = max(found, key=lambda bound: bound.value, default=no_bound(question.notion, question.confidence, "float"))
+    return at_whole(best, question.confidence)

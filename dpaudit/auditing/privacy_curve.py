@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.events import Choice, choose_each, families
+from dpaudit.evidence.build import sampled_bound
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Counts, Curve, Verdict, round_outward
 from dpaudit.privacy import Claim, GaussianDP
@@ -110,22 +111,19 @@ def _last(shows: Callable[[float], bool]) -> float:
 def statement(choice: Choice, counts: Counts, pair: int, error: float, assumes: tuple[str, ...]) -> Bound:
     """Return the bound that the counts of one chosen statement prove; ``error`` is that of all of its pair."""
     parameter, _, notion = choice.name.partition(" ")
-    made = Bound(
-        value=0.0,
-        side="lower",
-        kind="sampled",
-        parameter=parameter,
-        notion=notion,
-        confidence=1 - error * choice.share,
-        delta=0.0,
+    own = about(parameter, notion)
+    made = sampled_bound(
+        0.0,
+        own,
         method=choice.method,
+        confidence=1 - error * choice.share,
         weight=choice.weight,
         counts=counts,
         event=choice.event,
         pair=pair,
         assumes=assumes,
     )
-    value = float(region_of_bound(made).least(about(parameter, notion).least))
+    value = float(region_of_bound(made).least(own.least))
     return msgspec.structs.replace(made, value=round_outward(value, "lower"))
 
 

@@ -26,8 +26,9 @@ from dpaudit.auditing.request import Question
 from dpaudit.auditing.verdict import Looks
 from dpaudit.events import Choice, choose, count_event
 from dpaudit.events.partition import score_of
+from dpaudit.evidence.build import sampled_bound
 from dpaudit.evidence.event import Coordinate, Event, Rule
-from dpaudit.evidence.records import Attempt, Bound, Candidate, Counts, Epoch, Sequential, Stake, round_outward
+from dpaudit.evidence.records import Attempt, Bound, Candidate, Counts, Epoch, Sequential, Stake
 from dpaudit.sampling.blocks import Block, Purpose, block_size, sides_of
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.play import play
@@ -277,7 +278,6 @@ class _Course:
     def _result(self, stopped: bool) -> Watched:
         question, notion, epochs = self.question, self.question.notion, self._epochs()
         pairs = len(self.pairs)
-        confidence = question.confidence
         value = sequential_bound(epochs, pairs, notion, self.error)
         best = self.pairs[int(np.argmax(self.wealth))]
         event = counts = None
@@ -286,15 +286,11 @@ class _Course:
             shown = best.fortune.leading(best.own)
             event, considered = best.choices[shown].event, best.choices[shown].considered
             counts = _counts(best.own[shown]) if best.own[shown, 0].min() >= _SHOWN else None
-        bound = Bound(
-            value=round_outward(value, "lower"),
-            side="lower",
-            kind="sampled",
-            parameter=notion.parameter,
-            notion=str(notion),
-            confidence=confidence,
-            delta=notion.delta,
+        bound = sampled_bound(
+            value,
+            notion,
             method="sequential",
+            confidence=question.confidence,
             counts=counts,
             event=event,
             pair=best.number,

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import Any
 
 from dpaudit.evidence.records import Bound, SecondLook, Verdict
 from dpaudit.privacy import Claim
@@ -53,6 +54,12 @@ class Looks:
     def decided_in(self) -> str:
         """The arithmetic of the bound that a violation rests on; "real" where there is none."""
         return "float" if self.condemns("float") else "real"
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """The same as members of evidence."""
+        false_alarm = self.rule.false_alarm if self.rule.doubts else None
+        return {"false_alarm": false_alarm, "second": self.second, "decided_in": self.decided_in}
 
 
 def judge(

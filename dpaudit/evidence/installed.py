@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from functools import cache
 from importlib.metadata import version
 
@@ -10,3 +11,9 @@ from importlib.metadata import version
 def installed_version(package: str) -> str:
     """Return the version; raise `importlib.metadata.PackageNotFoundError` where it is not installed."""
     return version(package)
+
+
+def installed_versions(*packages: str) -> dict[str, str]:
+    """Return the versions of what numbers depend on: dpaudit, its libraries, ``packages``, Python and the machine."""
+    found = {name: installed_version(name) for name in ("dpaudit", "numpy", "scipy", *packages)}
+    return {**found, "python": platform.python_version(), "platform": platform.machine()}

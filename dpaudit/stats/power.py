@@ -374,6 +374,12 @@ class Foreseen:
     where: str
     smaller: tuple[Power, ...]
 
+    @property
+    def members(self) -> dict[str, Any]:
+        """The same as members of evidence."""
+        value = round_outward(self.value, "upper")
+        return {"detectable": value, "detectable_on": self.where, "power": self.smaller}
+
 
 def foresee(claim: Claim, attempts: Sequence[Attempt], learning: int, share: float = 1.0) -> Foreseen:
     """Return what these attempts, after so many learning runs, would have found.

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from dpaudit.auditing.audit import Listener, audit, no_bound, run_info, target_of, versions_of
+from dpaudit.auditing.audit import Listener, audit, run_info, target_of
 from dpaudit.auditing.pair import measure_event
 from dpaudit.auditing.request import Question, ask, whole
 from dpaudit.auditing.second_look import look
@@ -27,9 +27,11 @@ from dpaudit.auditing.seeds import given_or_fresh
 from dpaudit.auditing.verdict import Looks, judge, shown
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.events import event_weight
+from dpaudit.evidence.build import Subject, at_whole, certain_bound, sampled_bound
 from dpaudit.evidence.event import Event
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Attempt, Bound, Comparison, Counterexample, Proof, Verdict, round_outward
+from dpaudit.evidence.installed import installed_versions
+from dpaudit.evidence.records import Attempt, Bound, Comparison, Counterexample, Proof, Verdict
 from dpaudit.loading.named import load
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.serialise import kept_text
@@ -304,11 +306,13 @@ def _judged(question: Question, found: _Found, runs: int, listen: Listener | Non
     claim = question.claim
     upper = None
     if found.upper is not None:
-        upper = _certain("upper", found.kind, found.upper, found.upper_text, found.proof.method, PureDP(0.0))
+        most, method = rounded(found.upper, "upper"), found.proof.method
+        upper = certain_bound(most, PureDP(0.0), side="upper", kind=found.kind, method=method, exact=found.upper_text)
     exact = None
     least, text = found.least(question.notion.delta)
     if least is None or least > 0:
-        exact = _certain("lower", "exact", least, text, found.proof.method, question.notion)
+        value = math.inf if least is None else rounded(least, "lower")
+        exact = certain_bound(value, question.notion, side="lower", kind="exact", method=found.proof.method, exact=text)
     if upper is not None and exact is not None and exact.value > upper.value:
         raise RuntimeError(
             f"{question.mechanism.name} is proved to lose at most {upper.value} and at least {exact.value}"
@@ -321,7 +325,7 @@ def _judged(question: Question, found: _Found, runs: int, listen: Listener | Non
             by_runs = lower.kind == "sampled" and lower.value > claim.value and not contradicts
             looks = look(question, evidence.attempts if by_runs else (), tell=listen, made=evidence.runs)
     except InvalidRunsError as error:
-        evidence = _unsampled(question, Verdict.INVALID, f"The runs cannot be trusted: {error}.")
+        evidence = _unsampled(question, str(error))
         lower, contradicts = exact or evidence.lower, False
     verdict, reason = judge(
         claim,
@@ -352,8 +356,7 @@ def _judged(question: Question, found: _Found, runs: int, listen: Listener | Non
         exact=exact,
         proof=found.proof,
         counterexample=found.counterexample,
-        false_alarm=question.false_alarm if looks is not None and looks.rule.doubts else None,
-        second=None if looks is None else looks.second,
+        **({} if looks is None else looks.members),
     )
 
 
@@ -369,43 +372,21 @@ def _best(
     return exact or msgspec.structs.replace(sampled, value=0.0), False
 
 
-def _certain(
-    side: Literal["lower", "upper"], kind: str, value: Fraction | None, text: str | None, method: str, notion: Claim
-) -> Bound:
-    return Bound(
-        value=math.inf if value is None else rounded(value, side),
-        side=side,
-        kind=kind,
-        parameter="epsilon",
-        notion=str(notion),
-        confidence=1.0,
-        delta=notion.delta,
-        method=method,
-        pair=0 if side == "lower" else None,
-        exact=text,
-    )
-
-
-def _unsampled(question: Question, verdict: Verdict = Verdict.NO_CLAIM, reason: str = "") -> Evidence:
-    """The evidence of no runs at all, or of none that can be trusted."""
-    return Evidence(
+def _unsampled(question: Question, untrusted: str | None = None) -> Evidence:
+    """The evidence of no runs at all, or of none that can be trusted, and why."""
+    subject = Subject(
         target=target_of(question),
         claim=None,
+        notion=question.notion,
         relation=str(question.relation),
         unit=question.mechanism.unit,
         pairs=question.records,
         seed=question.seed,
         confidence=question.confidence,
-        learning=0,
-        measuring=0,
-        verdict=verdict,
-        reason=reason,
-        lower=no_bound(question, "real"),
-        attempts=(),
-        histogram=None,
-        versions=versions_of(),
+        versions=installed_versions(),
         assumptions=question.assumptions,
     )
+    return subject.nothing(Verdict.NO_CLAIM) if untrusted is None else subject.invalid(untrusted)
 
 
 def _sampled(question: Question, found: _Found, runs: int, listen: Listener | None) -> Evidence:
@@ -439,7 +420,7 @@ def _sampled(question: Question, found: _Found, runs: int, listen: Listener | No
     return msgspec.structs.replace(
         evidence,
         attempts=attempts,
-        lower=msgspec.structs.replace(best, confidence=question.confidence),
+        lower=at_whole(best, question.confidence),
         measuring=evidence.measuring + own,
     )
 
@@ -448,12 +429,7 @@ def _foreseen(question: Question, claim: Claim, evidence: Evidence) -> Evidence:
     """What the audit would have found by the rule for violations."""
     share = question.rule.planned / question.rule.error
     foreseen = foresee(claim, evidence.attempts, evidence.learning, share)
-    return msgspec.structs.replace(
-        evidence,
-        detectable=round_outward(foreseen.value, "upper"),
-        detectable_on=foreseen.where,
-        power=foreseen.smaller,
-    )
+    return msgspec.structs.replace(evidence, **foreseen.members)
 
 
 def _measured(question: Question, event: Event, chances: Sequence[float], runs: int, error: float) -> Bound:
@@ -463,15 +439,11 @@ def _measured(question: Question, event: Event, chances: Sequence[float], runs: 
     weight = float(f"{event_weight(p, q, (runs / 2, runs / 2), question.notion):.6g}")
     confidence = 1 - error
     value = lower_bound("joint", counts, claim=question.notion, weight=weight, error=1 - confidence)
-    return Bound(
-        value=round_outward(value, "lower"),
-        side="lower",
-        kind="sampled",
-        parameter=question.notion.parameter,
-        notion=str(question.notion),
-        confidence=confidence,
-        delta=question.notion.delta,
+    return sampled_bound(
+        value,
+        question.notion,
         method="joint",
+        confidence=confidence,
         weight=weight,
         counts=counts,
         event=event,

@@ -34,8 +34,9 @@ from dpaudit.auditing.verdict import Looks, judge
 from dpaudit.chances import refuse_confidence, refuse_false_alarm
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.events import Choice, Partition, choose, count_event, in_degrees
+from dpaudit.evidence.build import Subject, at_whole, sampled_bound
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.installed import installed_version
+from dpaudit.evidence.installed import installed_versions
 from dpaudit.evidence.records import (
     Attempt,
     Bound,
@@ -45,8 +46,6 @@ from dpaudit.evidence.records import (
     RunInfo,
     Scores,
     Target,
-    Verdict,
-    round_outward,
 )
 from dpaudit.neighbours.digest import digest
 from dpaudit.privacy import ApproxDP, Claim, PureDP, parse_claim
@@ -100,6 +99,23 @@ class Case(msgspec.Struct, frozen=True):
     def rule(self) -> Rule:
         """When a bound above the claim is a violation: what was recorded is looked at once."""
         return Rule(1 - self.confidence, self.false_alarm, repeatable=False)
+
+    @property
+    def subject(self) -> Subject:
+        """What evidence says of it."""
+        return Subject(
+            target=self.target,
+            claim=self.claim,
+            notion=self.notion,
+            relation="declared",
+            unit="",
+            pairs=self.records,
+            seed=self.seed,
+            confidence=self.confidence,
+            versions=installed_versions(),
+            assumptions=self.assumptions,
+            types=self.types,
+        )
 
 
 @own_settings()
@@ -251,7 +267,7 @@ def _independent_in_order(case: Case, cut: Split) -> tuple[Evidence, Split]:
     try:
         case = _refuse_unsteady(case)
     except InvalidRunsError as error:
-        return _invalid(case, str(error)), cut
+        return case.subject.invalid(str(error)), cut
     choices, picture, cut = _chosen(case, cut)
     return _independent(case, cut, choices, picture), cut
 
@@ -316,8 +332,17 @@ def _attempt(case: Case, choice: Choice, measuring: Sequence[Outputs], error: fl
     )
     confidence = 1 - error * choice.share
     value = lower_bound(choice.method, counts, claim=case.notion, weight=choice.weight, error=1 - confidence)
-    bound = _bound(case, choice.method, value, confidence, counts)
-    bound = msgspec.structs.replace(bound, weight=choice.weight, event=choice.event)
+    bound = sampled_bound(
+        value,
+        case.notion,
+        method=choice.method,
+        confidence=confidence,
+        weight=choice.weight,
+        counts=counts,
+        event=choice.event,
+        pair=0,
+        assumes=case.assumptions,
+    )
     return Attempt(0, choice.name, bound, choice.considered)
 
 
@@ -333,7 +358,16 @@ def _one_run(case: Case, members: Floats, others: Floats) -> Evidence:
     attempts = []
     for guess, counts in zip(plan, measure_guesses(members, others, plan), strict=True):
         value = shown_guesses(counts, case.notion.delta, 1 - confidence)
-        attempts.append(Attempt(0, str(guess), _bound(case, "one-run", value, confidence, counts), ()))
+        bound = sampled_bound(
+            value,
+            case.notion,
+            method="one-run",
+            confidence=confidence,
+            counts=counts,
+            pair=0,
+            assumes=case.assumptions,
+        )
+        attempts.append(Attempt(0, str(guess), bound, ()))
     foreseen = None
     if case.claim is not None:
         share = case.rule.planned / case.rule.error
@@ -342,22 +376,6 @@ def _one_run(case: Case, members: Floats, others: Floats) -> Evidence:
 
 
 # --- the evidence -----------------------------------------------------------------------------------------
-
-
-def _bound(case: Case, method: str, value: float, confidence: float, counts: Counts | None) -> Bound:
-    return Bound(
-        value=round_outward(value, "lower"),
-        side="lower",
-        kind="sampled",
-        parameter=case.notion.parameter,
-        notion=str(case.notion),
-        confidence=confidence,
-        delta=case.notion.delta,
-        method=method,
-        counts=counts,
-        pair=0,
-        assumes=case.assumptions,
-    )
 
 
 def _evidence(
@@ -369,52 +387,22 @@ def _evidence(
     foreseen: Foreseen | None,
 ) -> Evidence:
     best = max(attempts, key=lambda attempt: attempt.bound.value)
-    lower = msgspec.structs.replace(best.bound, confidence=case.confidence)
+    lower = at_whole(best.bound, case.confidence)
     looks = None
     if case.claim is not None:
         numbered = list(enumerate(attempt.bound for attempt in attempts))
         looks = Looks(case.rule, first_look(case.rule, numbered, case.claim, partial(_shown, case)))
     verdict, reason = judge(case.claim, lower, None if foreseen is None else foreseen.value, looks=looks)
-    return Evidence(
-        target=case.target,
-        claim=None if case.claim is None else str(case.claim),
-        relation="declared",
-        unit="",
-        pairs=case.records,
-        seed=case.seed,
-        confidence=case.confidence,
-        learning=learning,
-        measuring=measuring,
-        verdict=verdict,
-        reason=reason,
-        lower=lower,
+    return case.subject.evidence(
+        verdict,
+        reason,
+        lower,
         attempts=tuple(attempts),
         histogram=drawn,
-        versions={
-            **{name: installed_version(name) for name in ("dpaudit", "numpy", "scipy")},
-            "python": platform.python_version(),
-            "platform": platform.machine(),
-        },
-        detectable=None if foreseen is None else round_outward(foreseen.value, "upper"),
-        detectable_on="event" if foreseen is None else foreseen.where,
-        power=() if foreseen is None else foreseen.smaller,
-        assumptions=case.assumptions,
-        types=case.types,
-        false_alarm=case.false_alarm if looks is not None and looks.rule.doubts else None,
-    )
-
-
-def _invalid(case: Case, reason: str) -> Evidence:
-    """The evidence where the recorded outputs cannot be trusted."""
-    nothing = _bound(case, "none", 0.0, case.confidence, None)
-    evidence = _evidence(case, [Attempt(0, "none", nothing, ())], None, 0, 0, None)
-    return msgspec.structs.replace(
-        evidence,
-        attempts=(),
-        lower=msgspec.structs.replace(nothing, pair=None, assumes=()),
-        verdict=Verdict.INVALID,
-        false_alarm=None,
-        reason=f"The runs cannot be trusted: {reason}.",
+        learning=learning,
+        measuring=measuring,
+        **({} if foreseen is None else foreseen.members),
+        **({} if looks is None else looks.members),
     )
 
 

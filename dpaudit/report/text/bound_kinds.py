@@ -9,8 +9,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-import msgspec
-
+from dpaudit.evidence.build import at_whole
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Attempt, Bound, Proof, Verdict
 from dpaudit.report.text.numerals import NBSP, count_text, upper_text
@@ -43,7 +42,7 @@ def sampled_lower(evidence: Evidence) -> Bound | None:
     if evidence.lower.kind == "sampled":
         return evidence.lower if evidence.measuring > 0 or evidence.lower.value > 0 else None
     best = sampled_attempt(evidence)
-    return None if best is None else msgspec.structs.replace(best.bound, confidence=evidence.confidence)
+    return None if best is None else at_whole(best.bound, evidence.confidence)
 
 
 def counterexample_attempt(evidence: Evidence) -> Attempt | None:

@@ -10,14 +10,15 @@ import math
 from collections.abc import Iterator
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 from dpaudit.checker import CertificateError, Checked, check_certificate
 from dpaudit.checker.reading import read_json
 from dpaudit.errors import UsageError
+from dpaudit.evidence.build import certain_bound
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Counterexample, Verdict
-from dpaudit.privacy import PureDP
+from dpaudit.privacy import Claim, PureDP
 from dpaudit.review.check.counterexample import event_probabilities, leaves_of, misread, of_older_fold, scope_of, unlike
 from dpaudit.review.check.finding import Finding, answered, failing, unchecked
 from dpaudit.review.check.stated import fraction, open_ends
@@ -52,22 +53,12 @@ def _forms(evidence: Evidence) -> Iterator[Finding]:
     pure, claim = PureDP(0.0), evidence.claimed or PureDP(0.0)
     method = None if evidence.proof is None else evidence.proof.method
     kind = "exact" if method == "enumeration" else "proof"
-    wanted = (("upper", kind, evidence.upper, pure, None), ("lower", "exact", evidence.exact, claim, 0))
-    for side, kind, bound, notion, pair in wanted:
+    wanted: tuple[tuple[Literal["upper", "lower"], str, Bound | None, Claim], ...]
+    wanted = (("upper", kind, evidence.upper, pure), ("lower", "exact", evidence.exact, claim))
+    for side, kind, bound, notion in wanted:
         if bound is None:
             continue
-        plain = Bound(
-            value=bound.value,
-            side=side,
-            kind=kind,
-            parameter="epsilon",
-            notion=str(notion),
-            confidence=1.0,
-            delta=notion.delta,
-            method=method or "",
-            pair=pair,
-            exact=bound.exact,
-        )
+        plain = certain_bound(bound.value, notion, side=side, kind=kind, method=method or "", exact=bound.exact)
         if bound != plain:
             yield failing("certain", f"a certain {side} bound of ε for {notion} says something else of itself")
 

@@ -13,6 +13,7 @@ import msgspec
 
 from dpaudit.auditing.scores.canaries import foresee_guesses, shown_guesses
 from dpaudit.auditing.scores.checking import RECORDED, recomputed
+from dpaudit.evidence.build import at_whole, no_bound
 from dpaudit.evidence.event import Trees
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Attempt, Bound, Counts, Power, Verdict, round_outward
@@ -201,7 +202,7 @@ def _errors(evidence: Evidence) -> Finding:
 
 
 def _headline(evidence: Evidence) -> Finding:
-    shown = [_whole(evidence, each) for each in evidence.attempts if each.bound.arithmetic == "real"]
+    shown = _shown(evidence, "real")
     exact, upper, stated = evidence.exact, evidence.upper, evidence.lower
     best = max(shown, key=lambda bound: bound.value, default=None)
     if best is None and exact is None:
@@ -217,7 +218,7 @@ def _headline(evidence: Evidence) -> Finding:
 
 
 def _low_bits(evidence: Evidence) -> Finding:
-    shown = [_whole(evidence, each) for each in evidence.attempts if each.bound.arithmetic == "float"]
+    shown = _shown(evidence, "float")
     stated = evidence.floating_point
     assert stated is not None
     holds = stated == max(shown, key=lambda bound: bound.value, default=_nothing(evidence, "float"))
@@ -225,25 +226,15 @@ def _low_bits(evidence: Evidence) -> Finding:
     return answered("low-order bits", holds, f"their lower bound {stated.value:.10g} {how} the best that was shown")
 
 
-def _whole(evidence: Evidence, attempt: Attempt) -> Bound:
-    """The bound at the confidence of the whole."""
-    return msgspec.structs.replace(attempt.bound, confidence=evidence.confidence)
+def _shown(evidence: Evidence, arithmetic: str) -> list[Bound]:
+    """What the attempts show, at the confidence of the whole."""
+    bounds = [attempt.bound for attempt in evidence.attempts]
+    return [at_whole(bound, evidence.confidence) for bound in bounds if bound.arithmetic == arithmetic]
 
 
 def _nothing(evidence: Evidence, arithmetic: str) -> Bound:
     """The bound where nothing was measured."""
-    notion = _notion(evidence)
-    return Bound(
-        value=0.0,
-        side="lower",
-        kind="sampled",
-        parameter=notion.parameter,
-        notion=str(notion),
-        confidence=evidence.confidence,
-        delta=notion.delta,
-        method="none",
-        arithmetic=arithmetic,
-    )
+    return no_bound(_notion(evidence), evidence.confidence, arithmetic)
 
 
 def _histogram(evidence: Evidence) -> Iterator[Finding]:
