@@ -12,9 +12,10 @@ chance lies between the bound and an error. Four parts (`validity_rows`):
 
     python benchmarks/validity.py [--part fixed] [--only Laplace] [--share 1] [--jobs 2] [--afresh]
 
-writes benchmarks/results/validity.md. What was measured is kept in results/validity.json every few seconds; once
-interrupted, the same command goes on from there, as long as dpaudit's code and these rows are the same. The command
-ends with exit code 1 where anything is more often wrong than chance allows.
+writes benchmarks/results/validity.md. What was measured is kept in results/validity.json every few seconds; any such
+command goes on from there, as long as dpaudit's code and these rows are the same. Some rows (--only) or fewer
+repetitions (--share) are kept too: the table says how many each row has. The command ends with exit code 1 where
+anything is more often wrong than chance allows.
 """
 
 from __future__ import annotations
@@ -180,7 +181,7 @@ def fixed_table(found: dict[str, Tally]) -> str:
             cells += [f"{all_.wrong} of {all_.audits:,}"]
             cells += [f"{percent(all_.wrong, all_.audits)} ({100 * low:.2f} to {100 * high:.2f})"]
             lines.append("| " + " | ".join([*cells, f"{min(tally.p_value for tally in own):.3f}"]) + " |")
-    return "\n".join(lines) + f"\n\nErrors of {max(own.audits for own in found.values()):,} audits. {summary(found)}"
+    return "\n".join(lines) + f"\n\nErrors of as many audits at each seed. {summary(found)}"
 
 
 def dependent_table(found: dict[str, Tally]) -> str:
@@ -257,14 +258,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--part", choices=COUNTS, action="append", help="this part alone; may be given again")
     parser.add_argument("--only", default="", help="rows whose name contains this")
-    parser.add_argument("--share", type=float, default=1.0, help="of the repetitions; less is a trial")
+    parser.add_argument("--share", type=float, default=1.0, help="of the repetitions, such as 0.5")
     parser.add_argument("--jobs", type=int, default=2, help="audits at a time")
     parser.add_argument("--afresh", action="store_true", help="forget what was measured before")
     chosen = parser.parse_args()
-    trial = bool(chosen.only or chosen.share != 1.0)
     parts = chosen.part or list(COUNTS)
     now, known = source(), {}
-    if RESULTS.exists() and not (trial or chosen.afresh):
+    if RESULTS.exists() and not chosen.afresh:
         known = json.loads(RESULTS.read_text(encoding="utf-8"))
         known = known if known["source"] == now["source"] else {}
     kept = {part: {name: Tally(**own) for name, own in rows.items()} for part, rows in known.get("rows", {}).items()}
@@ -272,8 +272,7 @@ def main() -> None:
 
     def keep() -> None:
         rows = {part: {name: vars(own) for name, own in rows.items()} for part, rows in kept.items()}
-        if not trial:
-            save(RESULTS, json.dumps({**now, "same": same, "rows": rows}, indent=0, ensure_ascii=False) + "\n")
+        save(RESULTS, json.dumps({**now, "same": same, "rows": rows}, indent=0, ensure_ascii=False) + "\n")
 
     saved = time.perf_counter()
     for part in parts:
@@ -293,8 +292,7 @@ def main() -> None:
         keep()
     text = page(kept, same, now)
     print(text)
-    if not trial:
-        save(TABLE, text)
+    save(TABLE, text)
     sys.exit(bool(failures(kept)) or (same is not None and same[0] != same[1]))
 
 
