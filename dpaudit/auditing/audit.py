@@ -18,13 +18,14 @@ from typing import Any
 
 import msgspec
 
-from dpaudit.auditing.checkpoint import refuse_budget, seed_for, sitting_of
+from dpaudit.auditing.calibration import runs_within
+from dpaudit.auditing.checkpoint import refuse_budget, seed_for, session_of
 from dpaudit.auditing.pair import learn, measure, settled
 from dpaudit.auditing.privacy_curve import PrivacyCurve, choose_statements, curve_of, statement
 from dpaudit.auditing.request import LEAST_RUNS, Question, ask, refuse_unavailable, whole
-from dpaudit.auditing.search import Found, find, first_of, with_search
+from dpaudit.auditing.search import find, first_of, least_of, with_search
 from dpaudit.auditing.second_look import look
-from dpaudit.auditing.sensitivity import Sensitivity, exposing, moved_by
+from dpaudit.auditing.sensitivity import exposing, moved_by
 from dpaudit.auditing.sequential import audit_sequentially
 from dpaudit.auditing.verdict import Looks, judge
 from dpaudit.errors import InvalidRunsError, Notice, UsageError
@@ -37,13 +38,13 @@ from dpaudit.evidence.records import Attempt, Bound, Counts, Histogram, RunInfo,
 from dpaudit.loading.named import public_name
 from dpaudit.neighbours import Relation
 from dpaudit.privacy import Claim
+from dpaudit.sampling.blocks import Purpose
+from dpaudit.sampling.progress import Listener, Session
 from dpaudit.settings import own_settings
 from dpaudit.stats.power import Foreseen, foresee
 from dpaudit.stats.statement import lower_bound
 from dpaudit.stats.two_looks import FALSE_ALARM
 from dpaudit.targets.mechanism import Mechanism, Shape
-
-Listener = Callable[[str, int, int], None]
 
 _LOW_BITS_SHARE = 0.2  # of the error level, where the low-order bits decide too
 
@@ -105,9 +106,10 @@ def audit(
         seed: the root of every random draw of dpaudit; the same seed gives the same evidence. By default a fresh one,
             which the evidence records; with ``resume``, that of the file.
         workers: processes; they do not change the evidence.
-        time_budget: seconds; replaces ``runs`` by a number that is fixed after learning, before measuring.
+        time_budget: seconds; replaces ``runs`` by a number that is found before anything else, by rehearsals that are
+            thrown away (`dpaudit.auditing.calibration`). Where the machine turns out slower, the audit takes longer.
         sequential: whether every run is bet on as it comes, so that the audit ends as soon as the claim is refuted;
-            ``runs`` or ``time_budget`` is then the limit (`dpaudit.auditing.sequential`). Low-order bits are not
+            ``runs`` is then the limit, or the time itself (`dpaudit.auditing.sequential`). Low-order bits are not
             examined.
         curve: whether to bound the whole privacy curve too, on the same runs: ``evidence.curve``, a finding beside
             the verdict, at the same confidence to itself (`privacy_curve`).
@@ -118,8 +120,8 @@ def audit(
         learn: "trees" lets boosted trees compete with the built-in scores for vectors (extra ``learn``).
         keep_data: the evidence holds the pairs themselves, so that anyone can replay it; without, pairs that are
             given here stand in it by digest alone: they may be personal data.
-        fixed: learning and measuring runs of each pair, in place of ``runs``: as ``evidence.fixed`` says that a time
-            budget left them.
+        fixed: learning and measuring runs of each pair, in place of ``runs``: as ``evidence.fixed`` of older evidence
+            says that a time budget left them.
         types: "count": outputs of other types are other outputs (0 and 0.0, a list and a tuple), as for anyone who
             reads them by Python; "ignore": they are what they hold.
         observe: "time" lets the run time join every output, as (output, seconds): the verdict is then about both
@@ -169,53 +171,60 @@ def audit(
     if question.alone is not None:
         warnings.warn(question.alone, Notice, stacklevel=3)  # past the decorator
     question = replace(question, mechanism=exposing(question.mechanism, query, sensitivity))
+    least = LEAST_RUNS * len(question.pairs) if question.ground is None else least_of(question.ground)
     total = sum(map(sum, question.fixed)) if question.fixed and question.ground is None else 0
     total = total or whole("runs", runs, least=LEAST_RUNS * max(len(question.pairs), 1))
     if question.fixed and time_budget is not None:
         raise UsageError("fixed says how many runs are made, and a time budget finds that out; give one of them")
     if time_budget is not None and not 0 < time_budget < math.inf:
         raise UsageError(f"time_budget is a positive number of seconds, not {time_budget!r}")
-    described = target_of(question)
-    spent = {"learning": 0, "measuring": 0}
-
-    def tell(stage: str, done: int, of: int) -> None:
-        if stage in spent:
-            spent[stage] = max(spent[stage], done - sum(spent.values()) + spent[stage])
-        sitting.tell(stage, done, of)
-
+    # bets hold whenever they end, so time may end them; all else needs a number of runs that is fixed beforehand
+    seconds = time_budget if sequential and question.ground is None else None
+    if time_budget is not None and seconds is None:
+        total = runs_within(time_budget, question, least, partial(_answered, curve=curve))
     versions = _versions(question, question.learn)
-    question, sitting = sitting_of(
+    question, session = session_of(
         question, resume, listen, versions=versions, runs=total, sequential=sequential, curve=curve
     )
-    found: Found | None = None
-    moved: Sensitivity | None = None
     try:
-        moved = moved_by(question, sitting.tell)
-        if question.ground is not None:
-            with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # of hundreds of odd datasets
-                found = find(question, total, time_budget, sitting.tell)
-            question, total, time_budget = found.question, found.left, found.seconds
-            sitting.listen = found.heard(sitting.listen)
-        said, question = question.alone, settled(question)
-        if question.alone != said:
-            warnings.warn(str(question.alone), Notice, stacklevel=3)
-        described = target_of(question)
-        if sequential:
-            evidence = _carry_out_sequentially(question, described, total, time_budget, tell)
-        else:
-            evidence = _carry_out(question, described, total, time_budget, curve, tell)
-    except InvalidRunsError as error:
-        evidence = _subject(first_of(question), described).invalid(str(error), **spent)
-        evidence = msgspec.structs.replace(evidence, asked=None if time_budget is not None or fixed else total)
+        moved = moved_by(question, session.tell)
+        evidence = _answered(question, total, sequential=sequential, seconds=seconds, curve=curve)
     finally:
-        sitting.close()
-    if found is not None:
-        evidence = with_search(evidence, found)
+        session.close()
     if moved is not None:
         evidence = msgspec.structs.replace(evidence, sensitivity=moved.record())
     named = question.mechanism.reference is not None or public_name(question.mechanism) != question.mechanism.name
     run = msgspec.structs.replace(run_info(started, clock, workers), named=named)
     return msgspec.structs.replace(evidence, run=run)
+
+
+def _answered(
+    question: Question, total: int, *, sequential: bool = False, seconds: float | None = None, curve: bool = False
+) -> Evidence:
+    """Search for the pair where one is to be found, settle how runs are made, and carry the audit out."""
+    described, found = target_of(question), None
+    try:
+        if question.ground is not None:
+            with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # of hundreds of odd datasets
+                found = find(question, total)
+            question, total = found.question, found.left
+        said, question = question.alone, settled(question)
+        if question.alone != said:
+            warnings.warn(str(question.alone), Notice, stacklevel=4)  # past `audit` and its decorator
+        described = target_of(question)
+        if sequential:
+            evidence = _carry_out_sequentially(question, described, total, seconds)
+        else:
+            evidence = _carry_out(question, described, total, curve)
+    except InvalidRunsError as error:
+        made = question.session or Session()
+        evidence = _subject(first_of(question), described).invalid(
+            str(error),
+            learning=made.runs_for(Purpose.LEARNING),
+            measuring=made.runs_for(Purpose.MEASURING, Purpose.SEQUENTIAL),
+        )
+        evidence = msgspec.structs.replace(evidence, asked=None if question.fixed or seconds is not None else total)
+    return evidence if found is None else with_search(evidence, found)
 
 
 def privacy_curve(
@@ -273,15 +282,12 @@ def run_info(started: datetime, clock: float, workers: int) -> RunInfo:
     )
 
 
-def _carry_out(
-    question: Question, target: Target, total: int, time_budget: float | None, curve: bool, listen: Listener
-) -> Evidence:
+def _carry_out(question: Question, target: Target, total: int, curve: bool) -> Evidence:
     pairs = len(question.pairs)
     error = (1 - question.confidence) / pairs
     low_error = error
     if question.floating_point == "verdict" and question.reads_low_bits:
         error, low_error = (1 - _LOW_BITS_SHARE) * error, _LOW_BITS_SHARE * error
-    budget = None if time_budget is None else time_budget / pairs
     attempts: list[Attempt] = []
     pictures: list[Histogram] = []
     widths: list[int] = []
@@ -295,22 +301,13 @@ def _carry_out(
     further = partial(choose_statements, error=of_curve, learn=question.learn) if curve else None
     for pair in range(pairs):
         share = total // pairs + (1 if pair < total % pairs else 0)
-        done = learning + measuring
-        told = partial(_tell, listen, "learning", done, total)
-        learned = learn(question, pair, share, budget, error, told, further)
+        learned = learn(question, pair, share, error, further)
         question = replace(question, made_as=learned.made_as)  # from here on, the second look too
-        learning, done = learning + learned.runs, done + learned.runs
-        ahead = share - learned.runs
         constant += [pair] if learned.constant else []
-        if budget is not None:
-            ahead = max(LEAST_RUNS, int(0.9 * learned.speed * max(budget - learned.seconds, 0.0)))
-            total = done + ahead
-        elif question.fixed:
-            ahead = question.fixed[pair][1]
-        if budget is not None or question.fixed:
-            fixed.append((learned.runs, ahead))
-        measured = measure(question, pair, learned, ahead, partial(_tell, listen, "measuring", done, total))
-        measuring += ahead
+        ahead = question.fixed[pair][1] if question.fixed else share - learned.runs
+        fixed += [(learned.runs, ahead)] if question.fixed else []
+        measured = measure(question, pair, learned, ahead)
+        learning, measuring = learning + learned.runs, measuring + ahead
         attempts += [
             _attempt(question, pair, choice, counts, error)
             for choice, counts in zip(learned.choices, measured.counts, strict=True)
@@ -324,16 +321,14 @@ def _carry_out(
         pictures.append(measured.histogram)
         widths.append(learned.width)
         fell_back = fell_back or learned.fell_back or measured.fell_back
-    looks = look(question, attempts, widths.__getitem__, listen, learning + measuring)
+    looks = look(question, attempts, widths.__getitem__)
     evidence = _evidence(question, target, attempts, pictures, learning, measuring, fell_back, looks)
     whole_curve = curve_of(statements, question.confidence) if curve else None
     return msgspec.structs.replace(evidence, fixed=tuple(fixed), curve=whole_curve, constant=tuple(constant))
 
 
-def _carry_out_sequentially(
-    question: Question, target: Target, total: int, time_budget: float | None, listen: Listener
-) -> Evidence:
-    found = audit_sequentially(question, total, time_budget, listen)
+def _carry_out_sequentially(question: Question, target: Target, total: int, seconds: float | None) -> Evidence:
+    found = audit_sequentially(question, total, seconds)
     evidence = _evidence(
         question,
         target,
@@ -347,10 +342,6 @@ def _carry_out_sequentially(
     )
     asked = None if found.limit == evidence.runs and not found.sequential.looked else found.limit
     return msgspec.structs.replace(evidence, sequential=found.sequential, asked=asked, constant=found.constant)
-
-
-def _tell(listen: Listener, stage: str, before: int, total: int, done: int, _: int) -> None:
-    listen(stage, before + done, total)
 
 
 def _attempt(

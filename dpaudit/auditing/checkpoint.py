@@ -19,33 +19,35 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import plain_value
 from dpaudit.neighbours.digest import digest
 from dpaudit.sampling.checkpoint import Journal, question_in
-from dpaudit.sampling.progress import Sitting
+from dpaudit.sampling.progress import Listener, Session
 
 
-def sitting_of(
+def session_of(
     question: Question,
     resume: str | Path | None,
-    listen: Any,
+    listen: Listener | None,
     *,
+    runs: int,
     versions: Mapping[str, str],
     **asked: Any,
-) -> tuple[Question, Sitting]:
-    """Give a question the sitting in which it is answered; it has to be closed at the end.
+) -> tuple[Question, Session]:
+    """Give a question the session in which it is answered; it has to be closed at the end.
 
     Args:
         question: what is audited.
         resume: the file of finished blocks, or None; one that does not exist is begun.
         listen: who is told how far the audit has come, or None.
+        runs: in all.
         versions: of everything that the answer depends on.
         asked: whatever else it depends on.
 
     Raises:
         UsageError: for a file of another question, or one that holds no finished blocks.
     """
-    sitting = Sitting(listen)
+    session = Session(listen, runs)
     if resume is not None:
-        sitting.journal = Journal(Path(resume).absolute(), described(question, versions=versions, **asked))
-    return replace(question, sitting=sitting), sitting
+        session.journal = Journal(Path(resume).absolute(), described(question, versions=versions, runs=runs, **asked))
+    return replace(question, session=session), session
 
 
 def described(question: Question, *, versions: Mapping[str, str], **asked: Any) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -48,7 +47,6 @@ _LEARNING_NUMBERS = 20_000_000  # outputs of many numbers are learned from fewer
 _LEARNING_CAP, _LATER_CAP = 500_000, 2_000_000  # of both sides together; the later one where more runs tell more
 _PICTURE_RUNS = 400_000  # measuring runs, of both sides, that the histogram and the low-order bits count
 
-Tell = Callable[[int, int], None]
 Counted = tuple[tuple[int, int], tuple[int, int]]
 Further = Callable[[Outputs, Outputs, int], tuple[Choice, ...]]
 
@@ -61,7 +59,6 @@ class Learned:
     picture: Partition
     steady: Steady | None  # what measuring runs must agree with; None for programs, which keep no state
     runs: int
-    speed: float  # runs per second
     seconds: float  # for learning altogether
     fell_back: str | None  # why a program was read run by run
     width: int  # numbers that a run puts out
@@ -126,45 +123,38 @@ def both_sides(side0: Outputs, side1: Outputs) -> tuple[Outputs, Outputs]:
     return side0, side1
 
 
-def learn(
-    question: Question,
-    pair: int,
-    runs: int,
-    budget: float | None,
-    error: float,
-    tell: Tell,
-    further: Further | None = None,
-) -> Learned:
+def learn(question: Question, pair: int, runs: int, error: float, further: Further | None = None) -> Learned:
     """Run the learning runs of a pair and freeze what will be measured.
 
     A sampler that raises here is called for one run at a time from then on, in learning runs of their own and in all
-    measuring runs. ``further`` is given the learning runs of both sides and the number of measuring runs to come, and
-    chooses what is to be measured beside.
+    measuring runs.
+
+    Args:
+        question: what is audited.
+        pair: its number.
+        runs: of the pair, for learning and measuring.
+        error: the error level of the pair's bounds.
+        further: given the learning runs of both sides and the number of measuring runs to come, it chooses what is to
+            be measured beside.
+
+    Raises:
+        UsageError: if every run of both sides raises the same.
+        InvalidRunsError: if blocks repeat one another, or outputs drift.
     """
     try:
-        return _learn(question, pair, runs, budget, error, tell, further)
+        return _learn(question, pair, runs, error, further)
     except RaisedTogetherError:
-        return _learn(replace(question, made_as=Shape.SEEDED), pair, runs, budget, error, tell, further)
+        return _learn(replace(question, made_as=Shape.SEEDED), pair, runs, error, further)
 
 
-def _learn(
-    question: Question,
-    pair: int,
-    runs: int,
-    budget: float | None,
-    error: float,
-    tell: Tell,
-    further: Further | None,
-) -> Learned:
+def _learn(question: Question, pair: int, runs: int, error: float, further: Further | None) -> Learned:
     clock = time.perf_counter()
     shape = question.runs_as
     share = _LEARNING_SHARE if runs <= _FEW_RUNS else _LATER_SHARE
-    if question.fixed:
-        budget = math.inf  # its end was found before
-    wanted = question.fixed[pair][0] if question.fixed else _LATER_CAP
-    wanted = wanted if budget is not None else min(max(int(share * runs), LEAST_RUNS // 2), _LATER_CAP)
+    wanted = min(max(int(share * runs), LEAST_RUNS // 2), _LATER_CAP)
+    wanted = question.fixed[pair][0] if question.fixed else wanted
     first = ramp_of(shape, Purpose.LEARNING, pair, wanted)[:1]
-    sides, reason = _gather(question, first, tell, None)
+    sides, reason = _gather(question, first)
     made = first[: len(sides)]
     outputs = joined(sides)
     width = numbers_a_run(outputs)
@@ -175,27 +165,21 @@ def _learn(
     blocks = ramp_of(shape, Purpose.LEARNING, pair, wanted, width)[1:]
     if nothing_ran(outputs):  # a few more say whether anything ever comes: what is rare may be all there is
         early = list(itertools.takewhile(lambda block: block.size <= _EARLY, blocks))
-        more, slow = _gather(question, early, tell, None)
+        more, slow = _gather(question, early)
         made = made + early[: len(more)]
         sides, reason, blocks = sides + more, reason or slow, blocks[len(early) :]
         refuse_if_nothing_ran(question, pair, joined(sides))
-    before = sum(len(side0) + len(side1) for side0, side1 in sides)
-
-    def told(done: int, total: int) -> None:
-        tell(before + done, before + total)
-
-    more, slow = _gather(question, blocks, told, None if budget is None else 0.25 * budget)
+    more, slow = _gather(question, blocks)
     outputs, reason, made = joined(sides + more), reason or slow, made + blocks[: len(more)]
-    if budget is None:
+    if not question.fixed:
         before = len(outputs[0]) + len(outputs[1])
         extra = min(int(_share(outputs, runs) * runs), cap) - before
         rest = blocks_of(shape, Purpose.LEARNING, pair, max(extra, 0), len(first) + len(blocks), width)
-        sides, slow = _gather(question, rest, told, None)
+        sides, slow = _gather(question, rest)
         outputs, reason, made = joined([outputs, *sides]), reason or slow, made + rest[: len(sides)]
     refuse_if_nothing_ran(question, pair, outputs)
     used = len(outputs[0]) + len(outputs[1])
-    speed = used / max(time.perf_counter() - clock, 1e-9)
-    ahead = max(runs - used, LEAST_RUNS) if budget is None else max(3 * used, LEAST_RUNS)
+    ahead = max(3 * used if question.fixed else runs - used, LEAST_RUNS)
     choices, picture = choose(
         outputs[0], outputs[1], claim=question.notion, measuring=ahead, error=error, learn=question.learn
     )
@@ -217,9 +201,7 @@ def _learn(
     beside = () if further is None else further(*outputs, ahead)
     seconds = time.perf_counter() - clock
     constant = steady is not None and are_constant(outputs)
-    return Learned(
-        choices, picture, steady, used, speed, seconds, reason, width, low_bits, beside, constant, question.made_as
-    )
+    return Learned(choices, picture, steady, used, seconds, reason, width, low_bits, beside, constant, question.made_as)
 
 
 def numbers_a_run(outputs: tuple[Outputs, Outputs]) -> int:
@@ -228,25 +210,13 @@ def numbers_a_run(outputs: tuple[Outputs, Outputs]) -> int:
     return max(1, round(numbers / max(len(outputs[0]) + len(outputs[1]), 1)))
 
 
-def _gather(
-    question: Question,
-    blocks: list[Block],
-    tell: Tell,
-    seconds: float | None,
-) -> tuple[list[tuple[Outputs, Outputs]], str | None]:
-    clock = time.perf_counter()
+def _gather(question: Question, blocks: list[Block]) -> tuple[list[tuple[Outputs, Outputs]], str | None]:
+    """Run blocks; return their outputs, and why a program was read run by run."""
     gathered: list[tuple[Outputs, Outputs]] = []
     reason: str | None = None
-    done, total = 0, sum(block.size for block in blocks)
-    groups = [blocks] if seconds is None else [[block] for block in blocks]
-    for group in groups:
-        for played in play(question.game, group, both_sides, workers=question.workers, watch=question.watch):
-            gathered.append(played.result)
-            reason = reason or played.fell_back
-            done += played.block.size
-            tell(done, total)
-        if seconds is not None and time.perf_counter() - clock > seconds and done >= LEAST_RUNS // 2:
-            break
+    for played in play(question.game, blocks, both_sides, workers=question.workers, watch=question.watch):
+        gathered.append(played.result)
+        reason = reason or played.fell_back
     return gathered, reason
 
 
@@ -286,13 +256,7 @@ def refuse_if_nothing_ran(question: Question, pair: int, outputs: tuple[Outputs,
         raise UsageError(f"{question.mechanism.name} raises in every run, so nothing can be measured: {what}")
 
 
-def measure(
-    question: Question,
-    pair: int,
-    learned: Learned,
-    runs: int,
-    tell: Tell,
-) -> Measured:
+def measure(question: Question, pair: int, learned: Learned, runs: int) -> Measured:
     """Run fresh runs against the frozen choices, keeping counts only.
 
     The first runs also fill the picture, the cells that tell of drift, and the event in the low-order bits.
@@ -312,7 +276,7 @@ def measure(
     noted: list[Noted] = []  # of each block that is looked at for steadiness
     sizes, pictured = np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64)
     laws = [question.mechanism.law_for(data, question.parameters) for data in question.pairs[pair]]
-    reason, done = None, 0
+    reason = None
     for index, played in enumerate(
         itertools.chain(
             play(
@@ -337,8 +301,6 @@ def measure(
             noted.append(notes)
             pictured += played.sizes
         reason = reason or played.fell_back
-        done += played.block.size
-        tell(done, runs)
     if learned.steady is not None:
         refuse_unsteady(learned.steady, noted)
         order = _order(question, blocks[:drawn])
@@ -366,7 +328,6 @@ def measure_event(
     *,
     graded: bool = False,
     width: int = 1,
-    tell: Tell | None = None,
 ) -> Counts:
     """Count one event that was known before, on fresh runs of a purpose of their own; ``graded``, by its degrees.
 
@@ -376,7 +337,7 @@ def measure_event(
     sizes, counted = np.zeros(2, dtype=np.int64), np.zeros((2, 2), dtype=np.int64)
     cells = (Partition(event.family, event.rules),) if graded else ()
     filled = [np.zeros((2, each.size), dtype=np.int64) for each in cells]
-    blocks, done = blocks_of(question.runs_as, purpose, pair, runs, width=width), 0
+    blocks = blocks_of(question.runs_as, purpose, pair, runs, width=width)
     steady = None if question.runs_as is Shape.PROGRAM else by_event(event, question.observe)
     looked = 0 if steady is None else -(-_PICTURE_RUNS // blocks[0].size)
     noted: list[Noted] = []
@@ -396,9 +357,6 @@ def measure_event(
         sizes += played.sizes
         for total, own in zip(filled, bins, strict=True):
             total += np.array(own)
-        done += played.block.size
-        if tell is not None:
-            tell(done, runs)
     if steady is not None:
         refuse_unsteady(steady, noted)
         order = _order(question, blocks[:looked])

@@ -13,7 +13,6 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from dpaudit.auditing.pair import Learned, learn, measure
@@ -27,6 +26,7 @@ from dpaudit.neighbours import Relation
 from dpaudit.privacy import Claim, parse_claim
 from dpaudit.privacy.claims import number_text
 from dpaudit.sampling.play import Watch
+from dpaudit.sampling.progress import Listener, Session
 from dpaudit.settings import own_settings
 from dpaudit.stats.power import runs_to_show, runs_to_show_gaussian
 from dpaudit.stats.statement import lower_bound
@@ -35,8 +35,6 @@ from dpaudit.targets.mechanism import Mechanism
 
 _ANEW, _SPARE = 1.15, 100  # times the runs of the frozen event, and some more, for events that are learned anew
 _MOST_RUNS = 1e15
-
-Listener = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +121,8 @@ def plan(
     count = len(question.pairs)
     short = whole("runs", runs, least=LEAST_RUNS * count) // count
     try:
-        looks = [_Look.at(question, question.claim, pair, short, listen) for pair in range(count)]
+        told = replace(question, session=Session(listen, total=count * short))
+        looks = [_Look.at(told, question.claim, pair, short) for pair in range(count)]
         found = [look.again(question, value) for look in looks]
     except InvalidRunsError as error:
         raise UsageError(f"nothing can be planned for {name}: its runs cannot be trusted: {error}") from None
@@ -186,14 +185,13 @@ class _Look:
     planned: float  # the share of the error at which one look finds as much as the rule for violations
 
     @classmethod
-    def at(cls, question: Question, claim: Claim, pair: int, runs: int, listen: Listener | None = None) -> _Look:
+    def at(cls, question: Question, claim: Claim, pair: int, runs: int) -> _Look:
         error = (1 - question.confidence) / len(question.pairs)
         question = replace(question, watch=Watch())  # a smaller audit draws the same runs again
-        tell = partial(_tell, listen, pair * runs, len(question.pairs) * runs)
-        learned = learn(question, pair, runs, None, error, partial(tell, "learning", 0))
+        learned = learn(question, pair, runs, error)
         clock = time.perf_counter()
         ahead = max(runs - learned.runs, LEAST_RUNS)
-        measured = measure(question, pair, learned, ahead, partial(tell, "measuring", learned.runs))
+        measured = measure(question, pair, learned, ahead)
         speed = ahead / max(time.perf_counter() - clock, 1e-9)
         made = learned.runs + ahead
         planned = question.rule.planned / question.rule.error
@@ -243,8 +241,3 @@ class _Look:
     def seconds(self, runs: float) -> float:
         """How long an audit of this pair takes: what learning took here, and the other runs at the speed seen here."""
         return self.learned.seconds + max(runs - self.learned.runs, 0.0) / self.speed
-
-
-def _tell(listen: Listener | None, before: int, total: int, stage: str, first: int, done: int, _: int) -> None:
-    if listen is not None:
-        listen(stage, before + first + done, total)

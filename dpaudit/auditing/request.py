@@ -24,7 +24,7 @@ from dpaudit.privacy.claims import as_claim
 from dpaudit.sampling.blocks import Game
 from dpaudit.sampling.forms import refuse_types
 from dpaudit.sampling.play import Watch
-from dpaudit.sampling.progress import Sitting
+from dpaudit.sampling.progress import Session
 from dpaudit.sampling.timed import observed
 from dpaudit.sampling.workers import why_alone
 from dpaudit.stats.two_looks import FALSE_ALARM, Rule
@@ -80,7 +80,7 @@ class Question:
     observe: tuple[str, ...] = ()  # what joins every output, such as "time"
     types: str = "count"  # whether outputs of other types are other outputs: "count" or "ignore"
     alone: str | None = None  # why only this process can make runs, where several are wanted
-    sitting: Sitting | None = None  # what goes on beside the runs
+    session: Session | None = None  # what goes on beside the runs
     false_alarm: float = FALSE_ALARM  # how often a mechanism that keeps its claim may be called violated
     made_as: Shape | None = None  # the shape that runs are made in, where that was found not to be the function's own
     watch: Watch = field(default_factory=Watch, compare=False, repr=False)  # over all runs
@@ -117,7 +117,7 @@ class Question:
             self.observe,
             copied,
             self.made_as,
-            self.sitting,
+            self.session,
             self.types,
         )
 
@@ -157,7 +157,7 @@ class Question:
     def assumptions(self) -> tuple[str, ...]:
         """What the bounds take on trust."""
         declared, observed = self.relation.kind == "declared", bool(self.observe)
-        repeated = self.sitting is not None and bool(self.sitting.repeated)
+        repeated = self.session is not None and bool(self.session.repeated)
         return assumed(self.own_randomness, declared=declared, observed=observed, repeated=repeated)
 
 

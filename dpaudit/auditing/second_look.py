@@ -16,15 +16,11 @@ from dpaudit.processes.process import second_look_begins
 from dpaudit.sampling.blocks import Purpose
 from dpaudit.stats.two_looks import FirstLook, first_look, second_look, second_method
 
-STAGE = "second look"
-
 
 def look(
     question: Question,
     attempts: Sequence[Attempt],
     width: Callable[[int], int] = lambda pair: 1,
-    tell: Callable[[str, int, int], None] | None = None,
-    made: int = 0,
 ) -> Looks | None:
     """Look at all attempts, and once more where one look is too little; None without a claim.
 
@@ -32,7 +28,6 @@ def look(
         question: what is audited.
         attempts: what was measured; those in the low-order bits decide only where the question says so.
         width: how many numbers a run of a pair puts out.
-        tell: called with (stage, runs done, runs in all); ``made`` are the runs so far.
 
     Raises:
         InvalidRunsError: if the fresh runs cannot be trusted.
@@ -49,7 +44,7 @@ def look(
     first = first_look(rule, deciding, question.claim)
     second = None
     if first is not None and not first.sure and rule.twice:
-        second = _again(question, attempts[first.attempt], first, width, tell, made)
+        second = _again(question, attempts[first.attempt], first, width)
     return Looks(rule, first, second)
 
 
@@ -58,17 +53,13 @@ def _again(
     attempt: Attempt,
     first: FirstLook,
     width: Callable[[int], int],
-    tell: Callable[[str, int, int], None] | None,
-    made: int,
 ) -> SecondLook:
     bound, claim = attempt.bound, question.claim
     assert claim is not None and isinstance(bound.event, Event)
     _, runs = second_method(bound)
 
-    def told(done: int, of: int) -> None:
-        if tell is not None:
-            tell(STAGE, made + done, made + of)
-
+    if question.session is not None:
+        question.session.total += runs
     second_look_begins()
     counts = measure_event(
         question,
@@ -78,6 +69,5 @@ def _again(
         Purpose.SECOND_LOOK,
         graded=isinstance(bound.weight, tuple),
         width=width(attempt.pair),
-        tell=told,
     )
     return second_look(question.rule, first, bound, counts, claim)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, cast
@@ -38,7 +38,6 @@ from dpaudit.stats.power import Foreseen
 from dpaudit.stats.two_looks import FirstLook
 from dpaudit.targets.mechanism import Shape
 
-Tell = Callable[[str, int, int], None]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -99,32 +98,31 @@ class _Pair:
         )
 
 
-def audit_sequentially(question: Question, total: int, seconds: float | None, tell: Tell) -> Watched:
+def audit_sequentially(question: Question, total: int, seconds: float | None) -> Watched:
     """Bet on runs until the claim is refuted, all runs are made, or the time is over.
 
     Args:
         question: what is audited.
         total: the most runs, of all pairs.
         seconds: the time that replaces ``total``. It may decide the end: the bets hold at any time.
-        tell: called with (stage, runs done, runs in all).
 
     Raises:
         InvalidRunsError: if blocks repeat one another, or outputs drift.
     """
-    course = _Course(question, total, seconds, tell)
+    course = _Course(question, total, seconds)
     try:
         return course.run()
     except RaisedTogetherError:
         if any(pair.choices for pair in course.pairs):
             raise
-        return _Course(replace(question, made_as=Shape.SEEDED), total, seconds, tell).run()
+        return _Course(replace(question, made_as=Shape.SEEDED), total, seconds).run()
 
 
 class _Course:
     """The course of one audit."""
 
-    def __init__(self, question: Question, total: int, seconds: float | None, tell: Tell) -> None:
-        self.question, self.tell, self.seconds = question, tell, seconds
+    def __init__(self, question: Question, total: int, seconds: float | None) -> None:
+        self.question, self.seconds = question, seconds
         self.claim = just_above(question.notion)
         count = len(question.pairs)
         limits = [total // count // 2 * 2 if seconds is None else _NEVER for _ in range(count)]
@@ -172,7 +170,6 @@ class _Course:
         for block, played in zip(order, playing, strict=True):
             self.fell_back = self.fell_back or played.fell_back
             stopped = self._read(self.pairs[block.pair], block, played.result)
-            self.tell("measuring", sum(pair.made for pair in self.pairs), self.total)
             late = self.seconds is not None and time.perf_counter() - self.clock > self.seconds
             if stopped or (late and id(block) in last):
                 with warnings.catch_warnings(action="ignore"):  # of blocks that workers made in vain

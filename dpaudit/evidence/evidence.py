@@ -64,7 +64,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         learning, measuring: executions for learning and for measuring, all pairs and sides.
         scores: what scores of members and of others show besides, or None for another target.
         asked: the runs that were asked for, where not all of them were made; None where they were.
-        fixed: learning and measuring runs of each pair, where a time budget decided them.
+        fixed: learning and measuring runs of each pair, where a time budget of an earlier dpaudit decided them.
         sequential: how a sequential audit went, or None for another one.
         observed: what else was taken for a part of every output, such as "time": the run time in seconds.
         sensitivity: how far the mechanism's query was moved, where it exposes one; a finding beside the verdict.

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from dpaudit.auditing.audit import Listener, audit
+from dpaudit.auditing.audit import audit
 from dpaudit.auditing.pair import measure_event
 from dpaudit.auditing.request import Question, ask
 from dpaudit.errors import InvalidRunsError, UsageError
@@ -30,6 +30,7 @@ from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.serialise import read_kept
 from dpaudit.sampling.blocks import Purpose
 from dpaudit.sampling.play import Watch
+from dpaudit.sampling.progress import Listener
 from dpaudit.settings import own_settings
 from dpaudit.stats.statement import lower_bound
 from dpaudit.targets.mechanism import Mechanism, Shape

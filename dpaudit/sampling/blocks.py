@@ -15,7 +15,7 @@ from typing import Any
 import cloudpickle
 import numpy as np
 
-from dpaudit.sampling.progress import Sitting
+from dpaudit.sampling.progress import Session
 from dpaudit.targets.mechanism import Mechanism, Shape
 
 _BLOCK = {Shape.PROGRAM: 2**16, Shape.SAMPLER: 2**18, Shape.SEEDED: 2**11, Shape.OPAQUE: 2**11}
@@ -85,7 +85,7 @@ class Game:
     joins every output, such as "time". ``made_as`` is the shape that runs are made in, where it is not the mechanism's
     own: one call after another for a sampler that raises, in the order of the coins for what has randomness of its own.
     ``copied`` says that other processes may run copies of a mechanism that has no
-    name by which they could load it (`dpaudit.sampling.workers`). ``sitting`` is what goes on beside, in this process
+    name by which they could load it (`dpaudit.sampling.workers`). ``session`` is what goes on beside, in this process
     alone. ``types`` says whether outputs of other types are other outputs: "count" or "ignore".
     """
 
@@ -97,7 +97,7 @@ class Game:
     observe: tuple[str, ...] = ()
     copied: bool = False
     made_as: Shape | None = None
-    sitting: Sitting | None = field(default=None, compare=False, repr=False)
+    session: Session | None = field(default=None, compare=False, repr=False)
     types: str = "count"
 
     def __reduce__(self) -> Any:

@@ -20,7 +20,7 @@ from dpaudit.errors import InvalidRunsError
 from dpaudit.sampling.blocks import Block, Game
 from dpaudit.sampling.dependence import Integers
 from dpaudit.sampling.outputs import Outputs, information
-from dpaudit.sampling.progress import Sitting
+from dpaudit.sampling.progress import Session
 from dpaudit.sampling.runs import is_large, outputs_of, refuse_if_changed
 from dpaudit.sampling.timed import untimed
 from dpaudit.settings import own_settings
@@ -123,7 +123,7 @@ def repeats(game: Game, block: Block, *, workers: int = 1) -> bool:
 
     Raises as `play` does.
     """
-    game = replace(game, sitting=None)
+    game = replace(game, session=None)
     if not _shareable(game, workers):
         return _repeats(game, block)
     return next(_in_workers(_repeats, [(game, block)], workers))
@@ -143,10 +143,7 @@ def play(
         InvalidRunsError: if a worker dies, or blocks repeat one another.
         UsageError: if the mechanism changes its data or does not depend on its noise alone.
     """
-    for played in play_each([(game, block) for block in blocks], reduce, workers=workers):
-        if watch is not None:
-            watch.see(played)
-        yield played
+    yield from play_each([(game, block) for block in blocks], reduce, workers=workers, watch=watch)
     if game.digests and not _shareable(game, workers):  # workers have copies of their own
         for pair, side in itertools.product({block.pair for block in blocks}, (0, 1)):
             if is_large(game.pairs[pair][side]):
@@ -154,22 +151,32 @@ def play(
 
 
 def play_each(
-    parts: Iterable[tuple[Game, Block]], reduce: Callable[[Outputs, Outputs], Result], *, workers: int = 1
+    parts: Iterable[tuple[Game, Block]],
+    reduce: Callable[[Outputs, Outputs], Result],
+    *,
+    workers: int = 1,
+    watch: Watch | None = None,
 ) -> Iterator[Played[Result]]:
     """Run blocks, each of a game of its own, and yield their results in order; games may be made as they are needed.
 
-    Raises as `play` does.
+    The session of the games counts every block. Raises as `play` does.
     """
     coming = iter(parts)
     first = next(coming, None)
     if first is None:
         return
     every = itertools.chain([first], coming)
-    sitting = first[0].sitting
-    if sitting is not None and sitting.journal is not None:
-        yield from _kept(every, reduce, workers, sitting, sitting.journal)
+    session = first[0].session
+    if session is not None and session.journal is not None:
+        playing = _kept(every, reduce, workers, session, session.journal)
     else:
-        yield from _fresh(every, reduce, workers)
+        playing = _fresh(every, reduce, workers)
+    for played in playing:
+        if watch is not None:
+            watch.see(played)
+        if session is not None:
+            session.count(played.block)
+        yield played
 
 
 def _fresh(
@@ -191,7 +198,7 @@ def _kept(
     parts: Iterable[tuple[Game, Block]],
     reduce: Callable[[Outputs, Outputs], Result],
     workers: int,
-    sitting: Sitting,
+    session: Session,
     journal: Journal,
 ) -> Iterator[Played[Result]]:
     """Yield what was kept of blocks, and run the others: those of the same question have the same draws."""
@@ -208,8 +215,8 @@ def _kept(
         while waiting and waiting[0][1] is not None:
             found = waiting.popleft()[1]
             assert found is not None
-            sitting.restored = True
-            sitting.repeated += found.block.size
+            session.restored = True
+            session.repeated += found.block.size
             yield found
 
     parts = iter(parts)
@@ -222,7 +229,7 @@ def _kept(
         yield from restored()
     for played in _fresh(unfinished(), reduce, workers):
         yield from restored()
-        sitting.restored = False
+        session.restored = False
         journal.add(waiting.popleft()[0], played, reduce)
         yield played
     yield from restored()

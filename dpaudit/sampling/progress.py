@@ -1,7 +1,7 @@
-"""What goes on beside the runs of an audit: who is told of them, and where are finished blocks kept?
+"""How far has an audit come? One session holds the counts of runs, tells a listener, and keeps finished blocks.
 
 Nothing here has a say in what is found: an audit that nobody watches, or that is interrupted and goes on from its
-finished blocks, draws the same runs.
+finished blocks, draws the same runs. The runner (`dpaudit.sampling.play`) counts each block as it comes back.
 """
 
 from __future__ import annotations
@@ -9,62 +9,82 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
+    from dpaudit.sampling.blocks import Block, Purpose
     from dpaudit.sampling.checkpoint import Journal
 
 Item = TypeVar("Item")
+Listener = Callable[[str, int, int], None]
+"""Called with (stage, runs done, runs in all) as an audit goes on."""
 
 RESUMED = "resumed"
 """The stage that is told of while finished blocks are read, which takes no time to speak of."""
 
 _SECONDS = 0.1  # between two times that somebody is told within a block
-_STAGES = ("learning", "measuring")
+_STAGES = {"SEQUENTIAL": "measuring", "SEARCH": "searching", "SECOND_LOOK": "second look"}  # else the purpose's name
 
 
 @dataclass(slots=True, eq=False)
-class Sitting:
+class Session:
     """One process's share of an audit, from its start or from where another one was interrupted.
 
     Attributes:
-        listen: called with (stage, runs done, runs in all), or None.
+        listen: who is told how far the audit has come, or None.
+        total: runs in all, as far as is known.
+        before: runs that were made before this session counts.
         journal: where finished blocks are kept, or None.
-        restored: whether the block that was handed out last had been finished in an earlier sitting.
+        restored: whether the block that was handed out last had been finished in an earlier session.
         repeated: how many runs such blocks hold in all.
     """
 
-    listen: Callable[[str, int, int], None] | None = None
+    listen: Listener | None = None
+    total: int = 0
+    before: int = 0
     journal: Journal | None = None
     restored: bool = False
     repeated: int = 0
-    _latest: tuple[str, int, int] = field(default=("starting", 0, 0))
+    _blocks: dict[tuple[Purpose, int, int], int] = field(default_factory=dict)  # runs of each that came back
+    _done: int = 0
 
-    def tell(self, stage: str, done: int, total: int) -> None:
-        """Say how far the audit has come, after a block."""
-        self._latest = stage, done, total
+    def runs_for(self, *purposes: Purpose) -> int:
+        """Return how many runs were made for these purposes."""
+        return sum(runs for (purpose, _, _), runs in self._blocks.items() if purpose in purposes)
+
+    def count(self, block: Block) -> None:
+        """Count a block that came back, once also where it is run again in another way, and tell of it."""
+        key = block.purpose, block.pair, block.index
+        self._done += block.size - self._blocks.get(key, 0)
+        self._blocks[key] = block.size
+        self.tell(RESUMED if self.restored else _stage(block), self.before + self._done)
+
+    def tell(self, stage: str, done: int | None = None, total: int | None = None) -> None:
+        """Say how far the audit has come: by default as many runs as were counted, of all."""
         if self.listen is not None:
-            self.listen(RESUMED if self.restored else stage, done, total)
+            done = self.before + self._done if done is None else done
+            self.listen(stage, done, max(self.total, done) if total is None else total)
 
     def close(self) -> None:
         """Let go of the file of finished blocks."""
         if self.journal is not None:
             self.journal.close()
 
-    def under_way(self, block: Any, runs: Iterable[Item], begun: int) -> Iterator[Item]:
+    def under_way(self, block: Block, runs: Iterable[Item], begun: int) -> Iterator[Item]:
         """Yield the runs of a block one after another, and say now and then how far it has come."""
-        assert self.listen is not None
-        (stage, done, total), own = self._latest, block.purpose.name.lower()
-        stage = own if own in _STAGES else stage
         told = time.perf_counter()
         for made, run in enumerate(runs):
             yield run
             now = time.perf_counter()
             if now - told >= _SECONDS:
                 told = now
-                self.listen(stage, done + begun + made + 1, total)
+                self.tell(_stage(block), self.before + self._done + begun + made + 1)
 
 
-def told(sitting: Sitting | None, block: Any, runs: Iterable[Item], *, begun: int = 0) -> Iterable[Item]:
-    """Return the runs of a block after the first ``begun``, which a sitting tells of where somebody listens."""
-    return runs if sitting is None or sitting.listen is None else sitting.under_way(block, runs, begun)
+def _stage(block: Block) -> str:
+    return _STAGES.get(block.purpose.name, block.purpose.name.lower())
+
+
+def heard(session: Session | None, block: Block, runs: Iterable[Item], *, begun: int = 0) -> Iterable[Item]:
+    """Return the runs of a block after the first ``begun``; where somebody listens, the session tells of them."""
+    return runs if session is None or session.listen is None else session.under_way(block, runs, begun)

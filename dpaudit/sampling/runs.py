@@ -20,7 +20,7 @@ from dpaudit.program.outcome import raised
 from dpaudit.sampling.blocks import Block, Game, Purpose, generator_of, loaded, sides_of
 from dpaudit.sampling.forms import reading_types
 from dpaudit.sampling.outputs import Outputs, from_array, from_list, from_paths, how_many, only, taken, taken_path
-from dpaudit.sampling.progress import told
+from dpaudit.sampling.progress import heard
 from dpaudit.sampling.timed import timed_runs
 from dpaudit.settings import lent
 from dpaudit.targets.mechanism import Mechanism, Shape
@@ -51,7 +51,7 @@ def _outputs_of(mechanism: Mechanism, game: Game, block: Block) -> tuple[tuple[O
     heads = int(np.count_nonzero(sides_of(game, block)))  # the order of the sides does not matter to independent runs
     sides, reasons = [], []
     for side, size in enumerate((block.size - heads, heads)):
-        runs = told(game.sitting, block, range(size), begun=side * (block.size - heads))
+        runs = heard(game.session, block, range(size), begun=side * (block.size - heads))
         rng = generator_of(game.seed, block, side)
         singly = generator_of(
             game.seed, block, _SINGLY + side
@@ -167,7 +167,7 @@ def _interleaved(
     """Run what has randomness of its own in the order of the coins, so that its own state cannot pass for a leak."""
     sides: tuple[list[Any], list[Any]] = ([], [])
     calls = [_one_run(mechanism, data[side], game.parameters, generator_of(game.seed, block, side)) for side in (0, 1)]
-    for coin in told(game.sitting, block, coins):
+    for coin in heard(game.session, block, coins):
         sides[int(coin)].append(taken(calls[int(coin)]()))
     for side in (0, 1):
         _protect(game, block, side)
@@ -181,7 +181,7 @@ def _timed(
     sides: tuple[list[Any], list[Any]] = ([], [])
     streams = [generator_of(game.seed, block, stream) for stream in (0, 1, 4, 5)]
     runs = timed_runs(mechanism, data, game.parameters, coins, streams[:2], streams[2:])
-    for side, output in told(game.sitting, block, runs):
+    for side, output in heard(game.session, block, runs):
         sides[side].append(taken(output))
     for side in (0, 1):
         _protect(game, block, side)

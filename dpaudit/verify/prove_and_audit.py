@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from importlib.util import find_spec
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from dpaudit.auditing.audit import Listener, audit, run_info, target_of
+from dpaudit.auditing.audit import audit, run_info, target_of
 from dpaudit.auditing.pair import measure_event
 from dpaudit.auditing.request import Question, ask, whole
 from dpaudit.auditing.second_look import look
@@ -43,6 +43,7 @@ from dpaudit.program.fold import Fold
 from dpaudit.program.symbolic.budget import SECONDS, now
 from dpaudit.program.symbolic.budget import time_budget as within
 from dpaudit.sampling.blocks import Purpose
+from dpaudit.sampling.progress import Listener, Session
 from dpaudit.settings import own_settings
 from dpaudit.stats.power import foresee
 from dpaudit.stats.statement import lower_bound
@@ -323,7 +324,8 @@ def _judged(question: Question, found: _Found, runs: int, listen: Listener | Non
         lower, contradicts = _best(question, evidence.lower, exact, upper, runs)
         if evidence.attempts and claim is not None:
             by_runs = lower.kind == "sampled" and lower.value > claim.value and not contradicts
-            looks = look(question, evidence.attempts if by_runs else (), tell=listen, made=evidence.runs)
+            told = Session(listen, total=evidence.runs, before=evidence.runs)
+            looks = look(replace(question, session=told), evidence.attempts if by_runs else ())
     except InvalidRunsError as error:
         evidence = _unsampled(question, str(error))
         lower, contradicts = exact or evidence.lower, False

@@ -21,7 +21,7 @@ from dpaudit.sampling.blocks import Block, Game, Purpose
 from dpaudit.sampling.checkpoint import MAGIC, Journal, _plain, _restored
 from dpaudit.sampling.outputs import from_list
 from dpaudit.sampling.play import Played, play
-from dpaudit.sampling.progress import Sitting
+from dpaudit.sampling.progress import Session
 
 PAIR = ([1, 1], [1])
 ASKED = {"claim": "epsilon=1", "pairs": [PAIR], "relation": "add-remove", "runs": 8_000}
@@ -332,14 +332,14 @@ def test_objects_are_neither_kept_nor_made():
             _restored(value)
 
 
-def _game(sitting=None, seed=0):
-    return Game(dp.mechanism(seeded), {}, (PAIR,), ((digest(PAIR[0]), digest(PAIR[1])),), seed, sitting=sitting)
+def _game(session=None, seed=0):
+    return Game(dp.mechanism(seeded), {}, (PAIR,), ((digest(PAIR[0]), digest(PAIR[1])),), seed, session=session)
 
 
 def test_a_block_is_known_by_everything_that_it_depends_on(tmp_path):
     blocks = [Block(Purpose.LEARNING, 0, 0, 50), Block(Purpose.MEASURING, 0, 0, 50), Block(Purpose.LEARNING, 0, 1, 50)]
     with Journal(tmp_path / "blocks", {}) as journal:
-        kept = next(iter(play(_game(Sitting(journal=journal)), blocks[:1], both_sides)))
+        kept = next(iter(play(_game(Session(journal=journal)), blocks[:1], both_sides)))
         assert isinstance(journal.find(_game(), blocks[0], both_sides), Played)
         assert journal.find(_game(), blocks[0], both_sides).sizes == kept.sizes
         for block in (*blocks[1:], Block(Purpose.LEARNING, 0, 0, 51), Block(Purpose.LEARNING, 0, 0, 50, 0.4)):
@@ -358,9 +358,9 @@ def test_finished_blocks_between_unfinished_ones_stay_in_order(tmp_path):
     want = [played.result for played in play(_game(), blocks, _count)]
     with Journal(tmp_path / "blocks", {}) as journal:
         for index in (3, 1, 4):
-            list(play(_game(Sitting(journal=journal)), [blocks[index]], _count))
-        sitting = Sitting(journal=journal)
-        found = list(play(_game(sitting), blocks, _count))
+            list(play(_game(Session(journal=journal)), [blocks[index]], _count))
+        session = Session(journal=journal)
+        found = list(play(_game(session), blocks, _count))
     assert [played.result for played in found] == want
     assert [played.block.index for played in found] == list(range(6))
-    assert sitting.repeated == 150
+    assert session.repeated == 150

@@ -221,7 +221,6 @@ class _Known:
         for one in pairs:
             self.given[one.number] = self.given.get(one.number, 0) + each
             self.runs += 2 * each
-            yield one
 
     def look(self, pairs):
         for one in pairs:
@@ -231,7 +230,7 @@ class _Known:
 @pytest.mark.parametrize("count", [2, 3, 7, 50, 500])
 def test_the_best_is_left_longest_and_half_of_the_pairs_go_each_time(count):
     scout, pairs = _Known(), [Scouted(number, "", lambda: (0, 1)) for number in range(count)]
-    ranked = halve(scout, pairs, 1_000 * count, lambda: None, lambda: None)
+    ranked = halve(scout, pairs, 1_000 * count, lambda: None)
 
     assert ranked[0].number == max(range(count), key=lambda number: (number % 37, -number))
     assert scout.runs <= 1_000 * count
@@ -263,8 +262,7 @@ def test_a_common_side_is_run_no_more_than_it_takes():
     scout = Scout(_question(), None)
     pairs = [Scouted(i, "", lambda i=i: ([0.0], [1.0 + i]), ("zero", f"own {i}")) for i in range(60)]
     scout.meet(pairs)
-    for _ in scout.run(pairs, 100):
-        pass
+    scout.run(pairs, 100)
 
     assert all(one.common == ("zero", None) for one in pairs)
     assert scout.runs == sum(one.runs for one in pairs) == pytest.approx(scout.cost(pairs) * 100, rel=0.01)

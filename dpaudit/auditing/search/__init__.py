@@ -6,6 +6,6 @@ declared domain, `shrinking` looks for a simpler pair that is about as telling. 
 else; it is learned and measured afresh, at the full confidence, like a pair that somebody gave.
 """
 
-from dpaudit.auditing.search.search import Found, find, first_of, with_search
+from dpaudit.auditing.search.search import find, first_of, least_of, with_search
 
-__all__ = ["Found", "find", "first_of", "with_search"]
+__all__ = ["find", "first_of", "least_of", "with_search"]

@@ -31,7 +31,6 @@ def climb(
     domain: Any,
     relation: Relation,
     runs: int,
-    tell: Callable[[], None],
 ) -> tuple[Callable[[], Pair] | None, int]:
     """Return what makes a pair that shows more than the one found so far, or None, and how many pairs were tried.
 
@@ -52,8 +51,7 @@ def climb(
 
     def look(pair: Pair, times: int = 1) -> float:
         tried = Scouted(next(numbers), "", lambda: pair)
-        for _ in scout.run([tried], times * each // 2):
-            tell()
+        scout.run([tried], times * each // 2)
         scout.look([tried])
         return tried.outlook
 

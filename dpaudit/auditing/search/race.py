@@ -91,8 +91,8 @@ class Scout:
         shared = Counter(key for one in pairs for key in one.common)
         return sum(sum(_weights(one, shared)) for one in pairs)
 
-    def run(self, pairs: Sequence[Scouted], each: int) -> Iterator[Scouted]:
-        """Run each pair ``each`` times more a side, a common side less often; yield it after each block of its runs."""
+    def run(self, pairs: Sequence[Scouted], each: int) -> None:
+        """Run each pair ``each`` times more a side, a common side less often."""
         numbered = {one.number: one for one in pairs}
         shared = Counter(key for one in pairs for key in one.common)
 
@@ -113,7 +113,6 @@ class Scout:
             one.blocks += 1
             self.runs += block.size
             self.width = max(self.width, numbers_a_run(played.result))
-            yield one
 
     def look(self, pairs: Iterable[Scouted]) -> None:
         """Renew the outlook of pairs; all of them that share a side are held against the same runs of it."""

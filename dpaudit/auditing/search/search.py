@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -29,12 +28,8 @@ _MOST_CANDIDATES, _RUNS_A_CANDIDATE = 500, 300
 _FOR_ONE = 1.0  # rounds of halving that learning and measuring the winner count for
 _SHRINKING, _CLIMBING = 0.15, 0.25  # of the runs of the search
 _PROBE, _LEAST_TOTAL = 64, 1_000  # runs
-_HASTE = 0.9  # of a time budget is planned for
-_LEAST_SECONDS = 0.1
 _OWN, _HIGHER = 2_000_000, 2_000_001  # numbers of the data themselves and of a pair that was climbed to
 _SHOWN = 12
-
-Listener = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,35 +40,24 @@ class Found:
         question: the question about the pair that was found.
         record: how it was found.
         total: the runs of the whole audit; ``left`` those for learning and measuring the pair.
-        seconds: what is left of a time budget, or None.
     """
 
     question: Question
     record: Search
     total: int
-    seconds: float | None
 
     @property
     def left(self) -> int:
         """Runs that the search did not spend."""
         return self.total - self.record.runs
 
-    def heard(self, listen: Listener | None) -> Listener | None:
-        """Return a listener of what follows who counts the runs of the search too."""
-        if listen is None:
-            return None
-        before = self.record.runs
-        return lambda stage, done, total: listen(stage, before + done, before + total)
 
-
-def find(question: Question, total: int, seconds: float | None, listen: Listener | None) -> Found:
+def find(question: Question, total: int) -> Found:
     """Search for the pair that gives most away, with a share of the runs.
 
     Args:
         question: what is audited, with the ground to search on.
         total: the runs of the whole audit; what the search leaves of them learns and measures the winner.
-        seconds: a time budget that replaces ``total``, or None.
-        listen: called with ("candidates" or "searching", runs done, runs in all).
 
     Raises:
         UsageError: if the mechanism raises in every run, changes its data, or the runs are too few for the pairs.
@@ -81,28 +65,21 @@ def find(question: Question, total: int, seconds: float | None, listen: Listener
     """
     ground = question.ground
     assert ground is not None
-    if seconds is None and total < _LEAST_TOTAL:
+    if total < _LEAST_TOTAL:
         raise UsageError(f"a search for the worst pair takes at least {_LEAST_TOTAL:,} runs, not {total:,}; give more")
-    clock = time.perf_counter()
     own = _own(question, ground)
     unchanged = _Unchanged(own if ground.data is None else ground.data, ground.digest)
     scout = Scout(question, ground.data if ground.source == "data" else None)
-    speed = _probed(scout, ground, own)
+    _probe(scout, ground, own)
     unchanged.check()
-    if seconds is not None:
-        total = max(int(_HASTE * speed * seconds), _LEAST_TOTAL)
     pairs, left_out = _pairs(question, ground, total)
     allowed = share_of(len(pairs), total)
     scout.measuring = total - allowed
-
-    def told(stage: str = "searching") -> None:
-        if listen is not None:
-            listen(stage, scout.runs, total)
-
     scout.meet(pairs)
-    told("candidates")
+    if question.session is not None:
+        question.session.tell("candidates")
     kept = _SHRINKING * ground.made + _CLIMBING * (ground.domain is not None)
-    ranked = halve(scout, pairs, int((1 - kept) * allowed) - scout.runs, told, unchanged.check)
+    ranked = halve(scout, pairs, int((1 - kept) * allowed) - scout.runs, unchanged.check)
     if not ranked:
         raise _nothing_ran(question, pairs[0].make()[0])
     best, climbed = ranked[0], None
@@ -110,30 +87,34 @@ def find(question: Question, total: int, seconds: float | None, listen: Listener
         from dpaudit.auditing.search.hill_climbing import climb  # imports Hypothesis, which takes its time
 
         runs = int(_CLIMBING * allowed)
-        higher, climbed = climb(scout, best, ground.data, ground.domain, question.relation, runs, told)
+        higher, climbed = climb(scout, best, ground.data, ground.domain, question.relation, runs)
         best = best if higher is None else Scouted(_HIGHER, "a pair of small datasets over the domain", higher)
     claimed = 0.0 if question.claim is None else question.claim.value
     pair, steps = best.make(), 0
     if ground.made:
         simpler = partial(smaller, relation=question.relation)
-        pair, steps = shrink(scout, best, simpler, claimed, allowed - scout.runs, told)
+        pair, steps = shrink(scout, best, simpler, claimed, allowed - scout.runs)
     unchanged.check()
     record = _record(question, ground, scout, pairs, ranked, best.name, climbed, steps, pair, left_out)
-    left = None if seconds is None else max(seconds - (time.perf_counter() - clock), _LEAST_SECONDS)
-    return Found(question.about(pair), record, total, left)
+    return Found(question.about(pair), record, total)
+
+
+def least_of(ground: Ground) -> int:
+    """Return the least runs of an audit that begins with such a search."""
+    return _LEAST_TOTAL if ground.made else max(_LEAST_TOTAL, 3 * LEAST * sum(rounds_of(len(ground.data))))
 
 
 def first_of(question: Question) -> Question:
     """Return the question about its first pair, where none was found because the runs cannot be trusted."""
     if question.pairs or question.ground is None:
         return question
-    return question.about(_pairs(question, question.ground, _RUNS_A_CANDIDATE)[0][0].make())
+    return question.about(_first(question, question.ground).make())
 
 
 def with_search(evidence: Evidence, found: Found) -> Evidence:
     """Return the evidence of the pair that was found, with how it was found."""
     asked = None if evidence.asked is None else evidence.asked + found.record.runs
-    if found.seconds is not None or found.question.fixed:  # so that the same search can be made again
+    if found.question.fixed:  # so that the same search can be made again
         asked = found.total
     # it draws the datasets
     climbed = {} if found.record.climbed is None else {"hypothesis": installed_version("hypothesis")}
@@ -170,7 +151,7 @@ def _pairs(question: Question, ground: Ground, total: int) -> tuple[list[Scouted
             worst = [made[place] for place in worst_by_query(made, query)]
             made, left_out = worst[:most], left_out + len(worst[most:])
         return [Scouted(number, one.name, one.pair) for number, one in enumerate(made)], left_out
-    needed = max(_LEAST_TOTAL, 3 * LEAST * sum(rounds_of(len(ground.data))))
+    needed = least_of(ground)
     if total < needed:
         raise UsageError(f"a search among {len(ground.data)} pairs takes at least {needed:,} runs, not {total:,}")
     given = [
@@ -178,6 +159,11 @@ def _pairs(question: Question, ground: Ground, total: int) -> tuple[list[Scouted
         for number, pair in enumerate(ground.data)
     ]
     return given, 0
+
+
+def _first(question: Question, ground: Ground) -> Scouted:
+    """Return the pair that would be compared first."""
+    return _pairs(question, ground, _RUNS_A_CANDIDATE if ground.made else least_of(ground))[0][0]
 
 
 def _given(pair: Pair) -> Pair:
@@ -200,23 +186,16 @@ def _own(question: Question, ground: Ground) -> Pair:
     """Return what to try first: the data themselves, or the first pair."""
     if ground.source == "data":
         return ground.data, ground.data
-    pair: Pair = (
-        _pairs(question, ground, _RUNS_A_CANDIDATE)[0][0].make() if ground.source == "domain" else ground.data[0]
-    )
-    return pair
+    return _first(question, ground).make()
 
 
-def _probed(scout: Scout, ground: Ground, own: Pair) -> float:
-    """Run a pair a few times; return runs a second. Refuse a mechanism that raises in every run on the data."""
+def _probe(scout: Scout, ground: Ground, own: Pair) -> None:
+    """Run a pair a few times; refuse a mechanism that raises in every run on the data."""
     probed = Scouted(_OWN, "", partial(_given, own))
-    clock = time.perf_counter()
-    for _ in scout.run([probed], _PROBE // 2):
-        pass
-    speed = scout.runs / max(time.perf_counter() - clock, 1e-9)
+    scout.run([probed], _PROBE // 2)
     scout.look([probed])
     if probed.silent and ground.source == "data":
         raise _nothing_ran(scout.question, ground.data)
-    return speed
 
 
 def _nothing_ran(question: Question, data: Any) -> UsageError:

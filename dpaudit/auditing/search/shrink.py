@@ -26,7 +26,6 @@ def shrink(
     simpler: Callable[[Pair], Iterable[Pair]],
     claimed: float,
     runs: int,
-    tell: Callable[[], None],
 ) -> tuple[Pair, int]:
     """Return the simplest pair found, and how many steps led there.
 
@@ -44,8 +43,7 @@ def shrink(
 
     def look(pair: Pair, times: int = 1) -> float:
         tried = Scouted(next(numbers), "", lambda: pair)
-        for _ in scout.run([tried], times * each // 2):
-            tell()
+        scout.run([tried], times * each // 2)
         scout.look([tried])
         return tried.outlook
 

@@ -22,12 +22,10 @@ def rounds_of(pairs: int) -> list[int]:
     return left if pairs > 1 else []
 
 
-def halve(
-    scout: Scout, pairs: Sequence[Scouted], runs: int, tell: Callable[[], None], after: Callable[[], None]
-) -> list[Scouted]:
+def halve(scout: Scout, pairs: Sequence[Scouted], runs: int, after: Callable[[], None]) -> list[Scouted]:
     """Return the pairs that were left longest, best first, having spent about so many runs on all of them.
 
-    ``tell`` is called after every block of runs, ``after`` after every round. Pairs of which every run of both sides
+    ``after`` is called after every round. Pairs of which every run of both sides
     raises the same are dropped; where all are, none is returned.
     """
     left, last = list(pairs), list(pairs)
@@ -35,8 +33,7 @@ def halve(
     for number in range(len(rounds)):
         to_come = sum(rounds[number:]) * scout.cost(left) / len(left)
         each = min(int((runs - scout.runs + start) / to_come), _MOST, scout.affordable(len(left)))
-        for _ in scout.run(left, max(each, LEAST)):
-            tell()
+        scout.run(left, max(each, LEAST))
         after()
         scout.look(left)
         last = sorted((one for one in left if not one.silent), key=lambda one: (-one.outlook, one.number))
