@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from dpaudit.program.batch.draws import SAMPLERS, Asked, Tape, alike, pick
-from dpaudit.program.noise import MOST_DRAWS, Noise, endless
+from dpaudit.program.laws import LAWS
+from dpaudit.program.noise import MOST_DRAWS, Noise, endless, pick
+
+Asked = tuple[Any, ...]
+"""What was asked for: the kind of noise ("pick" for one of several options), and its arguments."""
+Tape = list[tuple[Asked, Any]]
+"""What one run drew, in order: what it asked for, and what came."""
+
+
+def alike(one: Asked, other: Asked) -> bool:
+    """Whether two draws ask for the same law, to the last bits of computed arguments."""
+    if one == other:
+        return True
+    return len(one) == len(other) and one[0] == other[0] and all(map(_close, one[1:], other[1:]))
+
+
+def _close(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-300)
 
 
 class ScalarNoise(Noise):
@@ -47,7 +64,7 @@ class ScalarNoise(Noise):
 
     def _draw(self, method: str, *arguments: Any) -> Any:
         asked = (method, *map(float, arguments))
-        return self._next(asked, lambda: SAMPLERS[method](self._rng, 1, *asked[1:])[0].item())
+        return self._next(asked, lambda: LAWS[method].sample(self._rng, 1, *asked[1:])[0].item())
 
     def _pick(self, weights: Sequence[float]) -> int:
         return int(self._next(("pick", *weights), lambda: int(pick(self._rng, 1, weights)[0])))

@@ -14,15 +14,6 @@ from typing import Any
 
 from dpaudit.program.symbolic.tree import Draw, draw_name
 
-# which ways a draw may shift: up, down (see `dpaudit.verify.shifts`)
-SIGNS = {
-    "laplace": (1.0, -1.0),
-    "discrete_laplace": (1.0, -1.0),
-    "exponential": (1.0,),
-    "gumbel": (1.0,),
-    "uniform": (),
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Shifts:
@@ -54,7 +45,7 @@ class Programme:
         columns: dict[str, dict[int, float]] = {}
         costs: dict[int, float] = {}
         for number, draw in enumerate(draws):
-            columns[draw_name(number)] = {self.unknown(): sign for sign in SIGNS[draw.method]}
+            columns[draw_name(number)] = {self.unknown(): float(sign) for sign in draw.law.shifts or ()}
             costs.update((column, float(unit / draw.scale)) for column in columns[draw_name(number)])
         return Shifts(columns, costs)
 

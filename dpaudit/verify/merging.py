@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dpaudit.program.laws import Support
 from dpaudit.program.symbolic.linear import Condition, Farkas, contradiction
 from dpaudit.program.symbolic.tree import Draw, Leaf, Tree, continuous_names, supports
 
@@ -56,9 +57,8 @@ def can_merge(tree: Tree) -> bool:
 
 
 def _support(draw: Draw) -> tuple[Any, ...]:
-    if draw.method in ("laplace", "gumbel"):
-        return ("line",)
-    return (draw.method, draw.scale) if draw.method == "uniform" else (draw.method,)
+    support = draw.law.support
+    return support, draw.scale if support is Support.INTERVAL else None
 
 
 def merge(group: Sequence[Leaf], tree: Tree) -> Merged | None:

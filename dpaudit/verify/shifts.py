@@ -2,13 +2,8 @@
 
 A class is a polyhedron of the draws: rows ≥ 0, and equalities = 0 for what is released. Shifting all draws by d
 when the data differ by δ keeps it if A·d + B·δ ≥ 0 and C·d + D·δ = 0: constants and the data themselves drop out.
-The density ratio of the shifted draws is at most exp(Σ |d|/scale):
-
-- Laplace and discrete Laplace draws shift either way (the latter by whole numbers);
-- exponential draws shift up only, since one near 0 shifted down would leave [0, ∞), where the density is 0;
-- Gumbel draws shift up only, since far down, where ln f(x) falls as −exp(−x/b), the ratio f(x)/f(x − d) for d > 0
-  has no bound; upwards it is at most exp(d/b);
-- uniform draws do not shift.
+The density ratio of the shifted draws is at most exp(Σ |d|/scale), where each draw is shifted in a direction that its
+law allows (`dpaudit.program.laws`), and draws of whole numbers by whole numbers.
 """
 
 from __future__ import annotations
@@ -21,7 +16,6 @@ from fractions import Fraction
 from dpaudit.program.symbolic.linear import Linear
 from dpaudit.program.symbolic.simplex import Program, Rational, whole_where_possible
 from dpaudit.program.symbolic.tree import Draw, draw_name
-from dpaudit.verify.linear_programme import SIGNS
 
 _MOST_TRIES = 200  # of the search for whole shifts
 
@@ -62,7 +56,7 @@ class Shifter:
         self._equalities = list(dict.fromkeys(Linear(equality.terms) for equality in equalities))
         self._draws = draws
         self._variables = variables
-        self._columns = [(k, int(sign)) for k, draw in enumerate(draws) for sign in SIGNS[draw.method]]
+        self._columns = [(k, sign) for k, draw in enumerate(draws) for sign in draw.law.shifts or ()]
         # the costs in whole numbers, times a common factor
         factor = math.lcm(*(draw.scale.numerator for draw in draws))
         self._costs = [whole_where_possible(factor / draws[k].scale) for k, _ in self._columns]
@@ -157,7 +151,7 @@ class Shifter:
             **{draw_name(k): d for k, d in enumerate(found.shift)},
         }
         allowed = all(
-            d >= 0 if draw.method in ("exponential", "gumbel") else draw.method != "uniform" or not d
+            not d or (1 if d > 0 else -1) in (draw.law.shifts or ())
             for d, draw in zip(found.shift, self._draws, strict=True)
         )
         kept = all(row.along(direction) >= 0 for row in self._rows)

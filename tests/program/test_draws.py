@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpaudit.program.batch.draws import SAMPLERS, discrete_gaussian, pick
 from dpaudit.program.batch.reading import run_batch
+from dpaudit.program.laws import LAWS
+from dpaudit.program.noise import pick
 from dpaudit.program.outcome import entry
 from dpaudit.program.scalar import ScalarNoise
 
 N = 100_000
 ERROR = 1e-9
-LAWS = {
+TWINS = {
     "laplace": ((2.0,), stats.laplace(scale=2)),
     "exponential": ((2.0,), stats.expon(scale=2)),
     "gaussian": ((2.0,), stats.norm(scale=2)),
@@ -37,10 +38,10 @@ def limit(n):
     return np.sqrt(np.log(2 / ERROR) / (2 * n))
 
 
-@pytest.mark.parametrize("method", LAWS)
+@pytest.mark.parametrize("method", TWINS)
 def test_the_law_of_many_draws(method):
-    arguments, law = LAWS[method]
-    draws = SAMPLERS[method](np.random.default_rng(1), N, *arguments)
+    arguments, law = TWINS[method]
+    draws = LAWS[method].sample(np.random.default_rng(1), N, *arguments)
     as_numbers = draws.astype(np.int64) if draws.dtype == bool else draws
     assert distance(as_numbers, law) < limit(N)
     deviations = 7 / np.sqrt(N)
@@ -49,17 +50,17 @@ def test_the_law_of_many_draws(method):
     assert abs(as_numbers.var() - law.var()) < deviations * law.var() * np.sqrt(kurtosis)
 
 
-@pytest.mark.parametrize("method", LAWS)
+@pytest.mark.parametrize("method", TWINS)
 def test_too_little_noise_would_be_noticed(method):
-    arguments, law = LAWS[method]
+    arguments, law = TWINS[method]
     weaker = tuple(argument * 0.9 for argument in arguments)
-    draws = SAMPLERS[method](np.random.default_rng(1), N, *weaker)
+    draws = LAWS[method].sample(np.random.default_rng(1), N, *weaker)
     assert distance(draws.astype(np.int64) if draws.dtype == bool else draws, law) > limit(N)
 
 
-@pytest.mark.parametrize("method", LAWS)
+@pytest.mark.parametrize("method", TWINS)
 def test_scalar_and_batch_draw_from_the_same_law(method):
-    arguments, law = LAWS[method]
+    arguments, law = TWINS[method]
     n = 5000
     scalar = ScalarNoise(np.random.default_rng(2))
     single = []
@@ -75,14 +76,14 @@ def test_scalar_and_batch_draw_from_the_same_law(method):
 @pytest.mark.parametrize("method", ["laplace", "exponential", "gaussian", "gumbel", "discrete_laplace"])
 def test_a_scale_of_its_own_for_every_draw(method):
     scales = np.where(np.arange(N) % 2, 2.0, 0.1)
-    draws = SAMPLERS[method](np.random.default_rng(4), N, scales)
-    assert distance(draws[1::2], LAWS[method][1]) < limit(N // 2)
+    draws = LAWS[method].sample(np.random.default_rng(4), N, scales)
+    assert distance(draws[1::2], TWINS[method][1]) < limit(N // 2)
     assert np.abs(draws[::2]).mean() < 0.3
 
 
 @pytest.mark.parametrize("sigma", [0.3, 1.0, 1.7, 12.5])
 def test_discrete_gaussian_against_its_probabilities(sigma):
-    draws = discrete_gaussian(np.random.default_rng(5), N, sigma)
+    draws = LAWS["discrete_gaussian"].sample(np.random.default_rng(5), N, sigma)
     support = np.arange(-int(40 * sigma) - 5, int(40 * sigma) + 6)
     probabilities = np.exp(-(support**2) / (2 * sigma**2))
     probabilities /= probabilities.sum()
@@ -99,14 +100,14 @@ def test_discrete_gaussian_against_its_probabilities(sigma):
 
 @pytest.mark.parametrize("sigma", [1e-320, 1e-170, 1e-9, 1e12])
 def test_extreme_discrete_gaussians_end(sigma):
-    draws = discrete_gaussian(np.random.default_rng(6), 100, sigma)
+    draws = LAWS["discrete_gaussian"].sample(np.random.default_rng(6), 100, sigma)
     assert np.all(draws == 0) if sigma < 1 else np.std(draws) > 1e11
 
 
 def test_bernoulli_at_its_ends():
     rng = np.random.default_rng(7)
-    assert SAMPLERS["bernoulli"](rng, 1000, 1.0).all()
-    assert not SAMPLERS["bernoulli"](rng, 1000, 0.0).any()
+    assert LAWS["bernoulli"].sample(rng, 1000, 1.0).all()
+    assert not LAWS["bernoulli"].sample(rng, 1000, 0.0).any()
 
 
 def test_pick_follows_its_weights_and_never_takes_a_weight_of_zero():

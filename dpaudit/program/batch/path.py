@@ -13,9 +13,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from dpaudit.program.batch.draws import SAMPLERS, Asked, Tape, alike, pick
 from dpaudit.program.batch.value import INTEGER_LIMIT, Array, Noisy, entries
-from dpaudit.program.noise import MOST_DRAWS, Noise, endless
+from dpaudit.program.laws import LAWS
+from dpaudit.program.noise import MOST_DRAWS, Noise, endless, pick
+from dpaudit.program.scalar import Asked, Tape, alike
 
 _MOST_BYTES = 2**27  # of the draws of one path; a longer one is halved
 _TABLES = {bool: False, int: False, float: False, np.bool_: True, np.int64: True, np.float64: True}
@@ -256,19 +257,19 @@ class Path(Noise):
         self._draws = [(draw, self.version) for draw in draws]
         self._bytes = sum(draw.nbytes for draw in draws)
 
-    def _argument(self, value: Any) -> Any:
+    def _entries(self, value: Any) -> Any:
         if type(value) is not Noisy:
             return float(value)
         self.ensure_own(value._path)
         return value
 
     def _draw(self, method: str, *arguments: Any) -> Any:
-        concrete = [self._argument(value) for value in arguments]
+        concrete = [self._entries(value) for value in arguments]
 
         def asked() -> Asked:
             return method, *(entries(value) if type(value) is Noisy else value for value in concrete)
 
-        return Noisy(self, self._record(asked, lambda count: SAMPLERS[method](self._rng, count, *asked()[1:])))
+        return Noisy(self, self._record(asked, lambda count: LAWS[method].sample(self._rng, count, *asked()[1:])))
 
     def _indices(self, weights: Sequence[float]) -> Array:
         return self._record(lambda: ("pick", *weights), lambda count: pick(self._rng, count, weights))

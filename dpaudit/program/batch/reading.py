@@ -27,12 +27,11 @@ import numpy as np
 
 from dpaudit.errors import UsageError
 from dpaudit.program.adding import drawn_sums
-from dpaudit.program.batch.draws import Tape
 from dpaudit.program.batch.path import ImpureError, Path, Prefix, UnreadableError
 from dpaudit.program.batch.value import Array
 from dpaudit.program.noise import Noise
 from dpaudit.program.outcome import entry, ordinary, run_once, same
-from dpaudit.program.scalar import ScalarNoise
+from dpaudit.program.scalar import ScalarNoise, Tape
 
 SMALL_PATH = 8  # a path with fewer runs goes on run by run
 _CHECKED_PATHS = 256

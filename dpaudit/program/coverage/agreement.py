@@ -17,15 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.program.batch.draws import Asked
 from dpaudit.program.coverage.instructions import Coverage, Unfollowed
 from dpaudit.program.noise import Noise
 from dpaudit.program.outcome import Raised, run_once
-from dpaudit.program.scalar import ScalarNoise
+from dpaudit.program.scalar import Asked, ScalarNoise
 from dpaudit.program.symbolic.budget import spend
 from dpaudit.program.symbolic.linear import Linear, as_float
 from dpaudit.program.symbolic.simplex import Rational
-from dpaudit.program.symbolic.tree import DEPTH, Leaf, Output, Tree, draw_name
+from dpaudit.program.symbolic.tree import DEPTH, Leaf, Output, Tree, draw_name, tree_value
 from dpaudit.settings import lent
 
 _CLOSE = 1e-9
@@ -162,7 +161,7 @@ class Compared:
                 self._compare(tree, each, made, output)
 
     def _compare(self, tree: Tree, given: Given, made: list[tuple[tuple[Any, ...], Any]], output: Any) -> None:
-        draws = [_as_tree_draw(asked, value) for asked, value in made]
+        draws = [tree_value(asked, value) for asked, value in made]
         names = [draw_name(number) for number in range(len(draws))]
         values = {name: _number(value) for name, value in given.values.items()}
         point = _Point({**values, **dict(zip(names, draws, strict=True))})
@@ -295,21 +294,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Fraction):
         return value.numerator if value.denominator == 1 else float(value)
     return value
-
-
-def _as_tree_draw(asked: tuple[Any, ...], value: Any) -> Rational | float:
-    """Return the exact value of the tree's draw that gives a draw of the program."""
-    method = asked[0]
-    if method == "uniform":
-        return Fraction(value) - Fraction(float(asked[1]))
-    if method == "bernoulli":
-        return (Fraction(float(asked[1])) + (0 if value else 1)) / 2
-    if method == "choice":
-        weights = [Fraction(weight) for weight in asked[1:]]
-        middle: Fraction = (sum(weights[:value], Fraction(0)) + weights[value] / 2) / sum(weights, Fraction(0))
-        return middle
-    plain: Rational | float = value
-    return plain
 
 
 def _same_draws(leaf: Leaf, made: Sequence[tuple[tuple[Any, ...], Any]]) -> bool:

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-from dpaudit.program.batch.draws import Tape
 from dpaudit.program.coverage.agreement import Compared, Given
+from dpaudit.program.scalar import Tape
 from dpaudit.program.symbolic.budget import spend
 from dpaudit.program.symbolic.linear import Condition
 from dpaudit.program.symbolic.noise import Unknown
-from dpaudit.program.symbolic.tree import Leaf, Tree, draw_name, supports
+from dpaudit.program.symbolic.tree import Leaf, Tree, draw_name, program_value, supports
 
 MOST_PATHS = 40  # whose regions are looked for, beyond those that random runs came to
 _BOX, _WIDE = 30.0, 1e6  # of a region, in units of the largest scale
@@ -174,17 +174,6 @@ def _tape(leaf: Leaf, point: Mapping[str, float]) -> Tape:
     """Return what the program's draws are to come to, so that the tree's draws are those of a point."""
     made: Tape = []
     for number, draw in enumerate(leaf.draws):
-        value, method = point[draw_name(number)], draw.asked[0]
-        if method == "uniform":
-            found: Any = float(draw.asked[1]) + value
-        elif method == "bernoulli":
-            found = value < draw.asked[1]
-        elif method == "choice":
-            weights = [Fraction(weight) for weight in draw.asked[1:]]
-            reached = [sum(weights[: place + 1], Fraction(0)) / sum(weights) for place in range(len(weights))]
-            likely = [place for place, weight in enumerate(weights) if weight]
-            found = next((place for place in likely if value < reached[place]), likely[-1])
-        else:
-            found = int(value) if draw.is_discrete else value
-        made.append((("pick" if method == "choice" else method, *map(float, draw.asked[1:])), found))
+        found = program_value(draw, point[draw_name(number)])
+        made.append((("pick" if draw.asked[0] == "choice" else draw.asked[0], *map(float, draw.asked[1:])), found))
     return made

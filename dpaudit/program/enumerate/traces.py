@@ -15,6 +15,7 @@ from dpaudit.program.enumerate.given import Whole
 from dpaudit.program.enumerate.number import Exact, exact, short_decimal
 from dpaudit.program.enumerate.refusal import READING, RefusedError, refuse
 from dpaudit.program.fold import Reached
+from dpaudit.program.laws import LAWS
 from dpaudit.program.noise import Noise
 from dpaudit.program.outcome import Raised, run_once, same
 from dpaudit.program.symbolic.budget import count_path, spend
@@ -28,8 +29,12 @@ Weight = Fraction | Exact
 
 
 @lru_cache(maxsize=4096)
-def _coin(chance: Fraction) -> list[Weight]:
-    return [1 - chance, chance]
+def _rising(method: str, *arguments: Weight) -> tuple[list[Any], list[Weight]]:
+    """Return the values of a draw of finitely many in rising order, and the probability of each."""
+    known = LAWS[method].outcomes
+    assert known is not None
+    outcomes = sorted(known(*arguments).items())
+    return [value for value, _ in outcomes], [weight for _, weight in outcomes]
 
 
 class Trace(Noise):
@@ -63,15 +68,6 @@ class Trace(Noise):
         self.taken.append(index)
         return index
 
-    def bernoulli(self, probability: Any) -> bool:
-        """True with the given exact probability."""
-        chance = _weight("bernoulli", "the probability", probability)
-        if isinstance(chance, Fraction) and 0 <= chance.numerator <= chance.denominator:
-            return bool(self._branch(_coin(chance)))
-        if not 0 <= chance <= 1:
-            raise ValueError(f"noise.bernoulli: the probability must lie in [0, 1], not {probability!r}")
-        return bool(self._branch([1 - chance, chance]))
-
     def choice(self, options: Sequence[Any], weights: Sequence[Any] | None = None) -> Any:
         """One of the options, with exact probabilities."""
         options = list(options)
@@ -90,8 +86,15 @@ class Trace(Noise):
     def _pick(self, weights: Sequence[float]) -> int:
         raise NotImplementedError  # `choice` does without
 
+    def _argument(self, method: str, what: str, value: Any) -> Any:
+        return value if LAWS[method].outcomes is None else _weight(method, what, value)
+
     def _draw(self, method: str, *arguments: Any) -> Any:
-        if method in ("discrete_laplace", "discrete_gaussian"):
+        law = LAWS[method]
+        if law.outcomes is not None:
+            values, weights = _rising(method, *arguments)
+            return values[self._branch(weights)]
+        if law.is_discrete:
             refuse(
                 f"noise.{method} has infinitely many values, and an exact reading follows every one; clamp it: "
                 "noise.choice(range(low, high + 1), weights) with the weights written by math.exp"
@@ -136,10 +139,12 @@ class _Replayed(Noise):
         return self._taken[position]
 
     def _draw(self, method: str, *arguments: Any) -> Any:
-        if method != "bernoulli":
+        known = LAWS[method].outcomes
+        if known is None:
             self.agrees = False
             return 0
-        return bool(self._follow([1 - float(arguments[0]), float(arguments[0])]))
+        outcomes = sorted(known(*map(float, arguments)).items())
+        return outcomes[self._follow([chance for _, chance in outcomes])][0]
 
     def _pick(self, weights: Sequence[float]) -> int:
         return self._follow([weight / sum(weights) for weight in weights])

@@ -19,6 +19,7 @@ import numpy as np
 
 from dpaudit.errors import UsageError
 from dpaudit.program.coverage.instructions import Unfollowed
+from dpaudit.program.laws import LAWS, Support
 from dpaudit.program.noise import Noise
 from dpaudit.program.symbolic.budget import count_branch, spend
 from dpaudit.program.symbolic.linear import Condition, Linear, contradiction
@@ -38,6 +39,7 @@ from dpaudit.program.symbolic.tree import (
     argmax_conditions,
     continuous_names,
     draw_name,
+    outcomes,
     supports,
     way_condition,
 )
@@ -45,8 +47,7 @@ from dpaudit.program.symbolic.value import RefusedError, Symbol, line_of, short_
 
 MOST_DRAWS = 1_000  # on a path
 MOST_BRANCHES = 10_000  # on a path
-_ON_THE_LINE = ("laplace", "gumbel", "discrete_laplace")
-_KNOWN = ("laplace", "exponential", "gumbel", "discrete_laplace", "uniform", "bernoulli")
+_ON_THE_LINE = (Support.LINE, Support.INTEGERS)
 _WAYS: dict[Way, tuple[Way, ...]] = {
     "<": ("<", ">="),
     ">=": ("<", ">="),
@@ -273,7 +274,7 @@ class SymbolicNoise(Noise):
         )
 
     def _is_on_the_line(self, name: str) -> bool:
-        return not name.startswith("h") or self._draws[int(name[1:])].method in _ON_THE_LINE
+        return not name.startswith("h") or self._draws[int(name[1:])].law.support in _ON_THE_LINE
 
     # --- what the program asks ---------------------------------------------------------------------------
 
@@ -328,48 +329,36 @@ class SymbolicNoise(Noise):
             self.refuse(f"{what} that depends on data or noise")
         return Fraction(number.constant)
 
-    # a scale is looked at before it is compared with 0, since that would be a branch
-    def laplace(self, scale: Any) -> Any:
-        """Laplace noise of a known scale."""
-        return super().laplace(self._exactly(scale, "a scale"))
-
-    def exponential(self, scale: Any) -> Any:
-        """Exponential noise of a known scale."""
-        return super().exponential(self._exactly(scale, "a scale"))
-
-    def gumbel(self, scale: Any) -> Any:
-        """Gumbel noise of a known scale."""
-        return super().gumbel(self._exactly(scale, "a scale"))
-
-    def discrete_laplace(self, scale: Any) -> Any:
-        """Integer noise of a known scale."""
-        return super().discrete_laplace(self._exactly(scale, "a scale"))
-
-    def bernoulli(self, probability: Any) -> Any:
-        """True with a known probability."""
-        return super().bernoulli(self._exactly(probability, "a probability"))
-
-    def uniform(self, low: Any = 0.0, high: Any = 1.0) -> Any:
-        """A number between two known ones."""
-        return super().uniform(self._exactly(low, "a bound"), self._exactly(high, "a bound"))
+    def _argument(self, method: str, what: str, value: Any) -> Any:
+        # it is looked at before it is compared with 0, since that would be a branch
+        return self._exactly(value, what) if LAWS[method].is_provable else value
 
     def _draw(self, method: str, *arguments: Any) -> Any:
-        if method not in _KNOWN:
+        law = LAWS[method]
+        if not law.is_provable:
             self.refuse(f"noise.{method}, which no shift of the draws carries over at a bounded cost")
         with Unfollowed():
             exact = tuple(map(Fraction, arguments))
             asked = (method, *exact)
-            if method == "uniform":
-                return self._record(Draw("uniform", exact[1] - exact[0], asked)) + exact[0]
-            if method == "bernoulli":
-                if exact[0] in (0, 1):  # for all that this draw is worth, it is made: runs are compared draw by draw
-                    self._record(Draw("uniform", Fraction(1), asked))
-                    return bool(exact[0])
-                return self._record(Draw("uniform", Fraction(1), asked)) < exact[0]
+            if law.outcomes is not None:
+                return self._one_of(asked)
+            if law.location_and_scale is not None:
+                location, scale = law.location_and_scale(*exact)
+                return self._record(Draw(method, scale, asked)) + location
             return self._record(Draw(method, exact[0], asked))
 
+    def _one_of(self, asked: tuple[Any, ...]) -> Any:
+        """Draw one of finitely many values by comparing a uniform draw with the sums of their probabilities."""
+        draw = self._record(Draw("uniform", Fraction(1), asked))  # even for one value: runs are compared draw by draw
+        options = outcomes(asked)
+        assert options is not None
+        for value, reached in options[:-1]:
+            if draw < reached:
+                return value
+        return options[-1][0]
+
     def choice(self, options: Sequence[Any], weights: Sequence[Any] | None = None) -> Any:
-        """Choose by comparing a uniform draw with the sums of the weights."""
+        """One of the options, with known weights."""
         options = list(options)
         if not options:
             raise ValueError("noise.choice: there must be at least one option")
@@ -377,16 +366,9 @@ class SymbolicNoise(Noise):
         exact = [self._exactly(weight, "a weight") for weight in given]
         if len(exact) != len(options):
             raise ValueError(f"noise.choice: {len(options)} options, but {len(exact)} weights")
-        total = sum(exact)
-        if min(exact) < 0 or not total:
+        if min(exact) < 0 or not sum(exact):
             raise ValueError("noise.choice: weights must be finite, not negative, and not all zero")
-        draw = self._record(Draw("uniform", Fraction(1), ("choice", *exact)))
-        reached, likely = Fraction(0), [place for place, weight in enumerate(exact) if weight]
-        for place in likely[:-1]:
-            reached += exact[place] / total
-            if draw < reached:
-                return options[place]
-        return options[likely[-1]]
+        return options[self._one_of(("choice", *exact))]
 
     def _pick(self, weights: Sequence[float]) -> int:
         raise NotImplementedError  # `choice` does it

@@ -12,11 +12,13 @@ Numbers without variables, and everything that is no number, are discrete; expre
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
+from dpaudit.program.laws import LAWS, Law, Support
 from dpaudit.program.symbolic.linear import Condition, Farkas, Linear
 from dpaudit.program.symbolic.simplex import Rational
 
@@ -48,10 +50,13 @@ def argmax_conditions(expressions: Sequence[Linear], winner: int) -> list[Condit
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """One draw: laplace, exponential, gumbel or discrete_laplace of a scale, or uniform on [0, scale).
+    """One draw of a law of `dpaudit.program.laws`, without its location.
+
+    Where one of finitely many values is drawn, it is a uniform draw that is compared with the sums of their
+    probabilities (`outcomes`).
 
     Attributes:
-        method: the distribution.
+        method: the name of the law.
         scale: exact; positive.
         asked: the call that the program made, for example ("bernoulli", 1/4), which is a uniform draw below 1/4.
     """
@@ -61,18 +66,73 @@ class Draw:
     asked: tuple[Any, ...] = field(compare=False)
 
     @property
+    def law(self) -> Law:
+        """What is known of it."""
+        return LAWS[self.method]
+
+    @property
     def is_discrete(self) -> bool:
         """Whether single values have a probability."""
-        return self.method == "discrete_laplace"
+        return LAWS[self.method].is_discrete
 
     def support(self, name: str) -> list[Condition]:
         """Return the conditions that every value of the draw called ``name`` satisfies."""
-        value = Linear.variable(name)
-        if self.method == "exponential":
+        value, support = Linear.variable(name), self.law.support
+        if support is Support.HALF_LINE:
             return [Condition(value, ">=")]
-        if self.method == "uniform":
+        if support is Support.INTERVAL:
             return [Condition(value, ">="), Condition(Linear({}, self.scale) - value, ">")]
         return []
+
+
+def outcomes(asked: Sequence[Any]) -> list[tuple[Any, Fraction]] | None:
+    """Return the values of a draw of finitely many, each with the sum of the probabilities up to it; None of others.
+
+    Values of probability 0 are left out. Those of a choice are the indices of its options.
+
+    Args:
+        asked: the call of the program: the kind of noise, or "choice", and its arguments.
+    """
+    method, *arguments = asked
+    if method == "choice":
+        weights = dict(enumerate(map(Fraction, arguments)))
+    else:
+        known = LAWS[method].outcomes
+        if known is None:
+            return None
+        weights = known(*map(Fraction, arguments))
+    total = sum(weights.values())
+    likely = [value for value, weight in weights.items() if weight]
+    sums = itertools.accumulate(weights[value] for value in likely)
+    return [(value, reached / total) for value, reached in zip(likely, sums, strict=True)]
+
+
+def program_value(draw: Draw, value: float) -> Any:
+    """Return what the program draws where the tree's draw has this value."""
+    options = outcomes(draw.asked)
+    if options is not None:
+        return next((option for option, reached in options if value < reached), options[-1][0])
+    located = draw.law.location_and_scale
+    if located is not None:
+        return float(located(*draw.asked[1:])[0]) + value
+    return int(value) if draw.is_discrete else value
+
+
+def tree_value(asked: Sequence[Any], value: Any) -> Rational | float:
+    """Return a value of the tree's draw, exact, where the program asked for this and drew ``value``."""
+    options = outcomes(asked)
+    if options is not None:
+        before = Fraction(0)
+        for option, reached in options:
+            if option == value:
+                return (before + reached) / 2
+            before = reached
+        return before  # a value of probability 0 has no place: the end is too close to a branch to be compared
+    located = LAWS[asked[0]].location_and_scale
+    if located is not None:
+        return Fraction(value) - Fraction(float(located(*asked[1:])[0]))
+    plain: Rational | float = value
+    return plain
 
 
 def draw_name(number: int) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.program.laws import Density, Support
 from dpaudit.program.symbolic.linear import Condition
 from dpaudit.program.symbolic.tree import Draw
 from dpaudit.verify.counterexample.forest_probability import Branch, Forest
@@ -80,11 +81,14 @@ class Landscape:
             return _share(draw, low, high)
         scale = float(draw.scale)
         shape = constants.shape[:-1] if parent is None else np.broadcast_shapes(constants.shape[:-1], parent.shape)
-        bottom = 0.0 if draw.method in ("exponential", "uniform") else -_REACH * scale
-        top = scale if draw.method == "uniform" else _REACH * scale
+        support = draw.law.support
+        bottom = -_REACH * scale if support is Support.LINE else 0.0
+        top = scale if support is Support.INTERVAL else _REACH * scale
         low = np.broadcast_to(np.maximum(bottom, bottom if low is None else low), shape)
         high = np.broadcast_to(np.maximum(low, np.minimum(top, top if high is None else high)), shape)
-        breaks = [low, high, np.broadcast_to(np.clip(0.0, low, high), shape)]
+        density = _density(draw)
+        corners = [float(at) * scale for at in density.breaks if at * draw.scale < top]
+        breaks = [low, high, *(np.broadcast_to(np.clip(at, low, high), shape) for at in corners)]
         rate = 1 / scale
         for child in branch.children:
             steepest, kinks = self._kinks(child, constants)
@@ -93,7 +97,7 @@ class Landscape:
         nodes, weights = self._quadrature(
             np.sort(np.stack(breaks, axis=-1), axis=-1), _FIRST_CUT / rate, _LAST_CUT * scale
         )
-        value = weights * _density(draw, nodes)
+        value = weights * (density.pdf(nodes / scale) / scale)
         for child in branch.children:
             value = value * self._mass(child, constants[..., None, :], nodes)
         return np.asarray(value.sum(axis=-1))
@@ -101,7 +105,7 @@ class Landscape:
     def _kinks(self, child: Branch, constants: Floats) -> tuple[float, list[Floats]]:
         """Return how fast a child's probability may change with the parent's draw, and where it has a corner."""
         draw = self._draws[child.draw]
-        corners = (0.0, float(draw.scale)) if draw.method == "uniform" else (0.0,)
+        corners = [float(at * draw.scale) for at in _density(draw).breaks]
         lines = [(constants[..., place] / -float(own), -float(parents / own)) for place, own, parents in child.ties]
         found = [(corner - offset) / slope for offset, slope in lines if slope for corner in corners]
         found += [(b - a) / (s - t) for (a, s), (b, t) in itertools.combinations(lines, 2) if s != t]
@@ -127,40 +131,19 @@ def _gauss(count: int) -> tuple[Floats, Floats]:
     return nodes, weights
 
 
+def _density(draw: Draw) -> Density:
+    density = draw.law.density
+    assert density is not None, f"no density is known of {draw.method} noise"
+    return density
+
+
 def _share(draw: Draw, low: Floats | None, high: Floats | None) -> Floats:
     """Return the probability of a draw between two limits."""
+    density, scale = _density(draw), float(draw.scale)
     if low is None:
-        return np.ones(1) if high is None else _below(draw, high)
+        return np.ones(1) if high is None else density.cdf(high / scale)
     if high is None:
-        return _above(draw, low)
-    inner = np.where(low > 0, _above(draw, low) - _above(draw, high), _below(draw, high) - _below(draw, low))
+        return density.sf(low / scale)
+    a, b = low / scale, high / scale
+    inner = np.where(low > 0, density.sf(a) - density.sf(b), density.cdf(b) - density.cdf(a))
     return np.where(low < high, np.maximum(inner, 0.0), 0.0)
-
-
-def _below(draw: Draw, x: Floats) -> Floats:
-    z = x / float(draw.scale)
-    if draw.method == "laplace":
-        tail = np.exp(-np.abs(z)) / 2
-        return np.where(z < 0, tail, 1 - tail)
-    if draw.method == "exponential":
-        return np.asarray(-np.expm1(-np.maximum(z, 0.0)))
-    return np.clip(z, 0.0, 1.0)
-
-
-def _above(draw: Draw, x: Floats) -> Floats:
-    z = x / float(draw.scale)
-    if draw.method == "laplace":
-        tail = np.exp(-np.abs(z)) / 2
-        return np.where(z > 0, tail, 1 - tail)
-    if draw.method == "exponential":
-        return np.asarray(np.exp(-np.maximum(z, 0.0)))
-    return np.clip(1 - z, 0.0, 1.0)
-
-
-def _density(draw: Draw, x: Floats) -> Floats:
-    scale = float(draw.scale)
-    if draw.method == "laplace":
-        return np.asarray(np.exp(-np.abs(x) / scale) / (2 * scale))
-    if draw.method == "exponential":
-        return np.asarray(np.exp(-x / scale) / scale)
-    return np.full(x.shape, 1 / scale)

@@ -27,7 +27,6 @@ from dpaudit.program.symbolic.tree import Draw, draw_name
 from dpaudit.verify.certified_delta import Enclosure
 from dpaudit.verify.counterexample.balls import Balls, Interval
 
-KNOWN = ("laplace", "exponential", "uniform")
 _BITS = 256  # of the balls, at first
 _MOST_BITS = 1 << 14
 _CLOSE = Fraction(1, 1 << 64)  # relative width of an enclosure that is good enough
@@ -87,6 +86,17 @@ class Forest:
     draws: tuple[Draw, ...]
     roots: tuple[Branch, ...]
     free: tuple[int, ...]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its probability can be computed: the densities of all its draws are known."""
+        pending = list(self.roots)
+        while pending:
+            branch = pending.pop()
+            if self.draws[branch.draw].law.density is None:
+                return False
+            pending += branch.children
+        return True
 
 
 def forest(draws: Sequence[Draw], conditions: Sequence[Condition]) -> Forest | None:
@@ -219,13 +229,10 @@ def _middles(breaks: Sequence[Fraction]) -> list[Fraction]:
 
 
 def _density(draw: Draw, balls: Balls) -> _Pieces:
-    rate, zero = 1 / draw.scale, Fraction(0)
-    height = balls.ball(rate)
-    if draw.method == "laplace":
-        return _Pieces([zero], [{(0, rate): height / 2}, {(0, -rate): height / 2}])
-    if draw.method == "exponential":
-        return _Pieces([zero], [{}, {(0, -rate): height}])
-    return _Pieces([zero, draw.scale], [{}, {(0, zero): height}, {}])
+    density, rate = draw.law.density, 1 / draw.scale
+    assert density is not None, f"no density is known of {draw.method} noise"
+    parts = [{(0, r * rate): balls.ball(c * rate) for r, c in piece.items()} for piece in density.pieces]
+    return _Pieces([at * draw.scale for at in density.breaks], parts)
 
 
 def _antiderivative(terms: Terms, balls: Balls) -> Terms:
@@ -329,7 +336,7 @@ def probability(
 
     Returns:
         An enclosure, 2^−64 wide relative to the probability; exactly [0, 0] where it is 0; None where the conditions
-        form no forest, or tie draws that are neither Laplace nor exponential nor uniform.
+        form no forest, or tie draws whose density is not known.
     """
     found = forest(draws, conditions)
     if found is None:
@@ -354,12 +361,8 @@ def forest_probability(
         value, sign = constants[place], conditions[place].sign
         if value < 0 or (value > 0 and sign == "=") or (value == 0 and sign == ">"):
             return Enclosure(Fraction(0), Fraction(0))
-    pending = list(found.roots)
-    while pending:
-        branch = pending.pop()
-        if found.draws[branch.draw].method not in KNOWN:
-            return None
-        pending += branch.children
+    if not found.is_known:
+        return None
     low = high = Fraction(1)
     for root in found.roots:
         ends = _root_probability(root, found.draws, [Fraction(each) for each in constants])

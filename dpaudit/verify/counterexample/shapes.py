@@ -20,7 +20,7 @@ from dpaudit.program.symbolic.tree import Output, draw_name
 from dpaudit.sampling.forms import read_form
 from dpaudit.sampling.outputs import from_list
 from dpaudit.verify.alignment import AlignedClass
-from dpaudit.verify.counterexample.forest_probability import KNOWN, Forest, forest
+from dpaudit.verify.counterexample.forest_probability import Forest, forest
 from dpaudit.verify.differences import Difference
 
 LEAST, MOST = "least", "most"  # limits of a number are variables with its place: least0, most0
@@ -225,17 +225,7 @@ def _shape(
             continue
         kept = tuple(each for each in conditions if not each.expression.is_constant)
         tied = forest(each.draws, kept)
-        if tied is None or not _is_known(tied):
+        if tied is None or not tied.is_known:
             return None
         regions.append(Region(tied, kept))
     return Shape(source, difference, own.form, len(own.numbers), fixed, opened, held, tuple(regions))
-
-
-def _is_known(tied: Forest) -> bool:
-    pending = list(tied.roots)
-    while pending:
-        branch = pending.pop()
-        if tied.draws[branch.draw].method not in KNOWN:
-            return False
-        pending += branch.children
-    return True

@@ -1,0 +1,110 @@
+"""What is known of a kind of noise? Its law, declared once beside the method of `Noise` that draws it.
+
+The readings and the prover take from the declaration what they need. The checker of certificates trusts nobody, and
+has a table of its own (`dpaudit.checker.laws`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import Any, TypeVar
+
+import numpy as np
+
+Draws = np.ndarray[Any, np.dtype[Any]]
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+class Support(Enum):
+    """The values of a draw, before its location is added."""
+
+    LINE = "all real numbers"
+    HALF_LINE = "[0, ∞)"
+    INTERVAL = "[0, scale)"
+    INTEGERS = "all integers"
+    FINITE = "those that are enumerated"
+
+
+EITHER_WAY = (1, -1)
+UP = (1,)
+NEVER = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Density:
+    """The density of a draw of scale 1: exact, and the same in floats for whole arrays.
+
+    Attributes:
+        breaks: where its pieces meet, ascending.
+        pieces: one more than breaks; each maps a rate r to c, and stands for the sum of all c·e^(r·x). None of the
+            first has r ≤ 0 and none of the last r ≥ 0, so that they vanish towards −∞ and ∞.
+        pdf: the density.
+        cdf: the probability of values below x.
+        sf: the probability of values above x.
+    """
+
+    breaks: tuple[Fraction | int, ...]
+    pieces: tuple[Mapping[int, Fraction | int], ...]
+    pdf: Callable[[Floats], Floats]
+    cdf: Callable[[Floats], Floats]
+    sf: Callable[[Floats], Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """The law of one kind of noise.
+
+    Attributes:
+        name: of the method of `Noise`.
+        sample: (generator, how many, *arguments) → that many draws; each argument is a number, or an array with one
+            entry a draw.
+        support: the values of a draw.
+        shifts: the directions s in which a draw may be shifted by d > 0 at a cost of d/scale: its density (or
+            probability) f has f(x) ≤ exp(d/scale)·f(x + s·d) for all x. None where no shift has a bounded cost, so
+            that nothing can be proved.
+        location_and_scale: of the arguments, where they are more than a scale: location + a draw of that scale.
+        density: None where probabilities of events are not computed exactly.
+        outcomes: the arguments → the probability of each value; None unless the support is finite.
+    """
+
+    name: str
+    sample: Callable[..., Draws]
+    support: Support
+    shifts: tuple[int, ...] | None = None
+    location_and_scale: Callable[..., tuple[Any, Any]] | None = None
+    density: Density | None = None
+    outcomes: Callable[..., dict[Any, Any]] | None = None
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether single values have a probability."""
+        return self.support is Support.INTEGERS or self.support is Support.FINITE
+
+    @property
+    def is_provable(self) -> bool:
+        """Whether the symbolic reading knows it."""
+        return self.shifts is not None or self.outcomes is not None
+
+
+LAWS: dict[str, Law] = {}
+"""Every kind of noise, by the name of its method."""
+
+
+def law(sample: Callable[..., Draws], support: Support, **known: Any) -> Callable[[Method], Method]:
+    """Declare the law of the noise that the decorated method of `Noise` draws.
+
+    Args:
+        sample: draws many at once.
+        support: the values of a draw.
+        **known: what else is known; see `Law`.
+    """
+
+    def declare(method: Method) -> Method:
+        LAWS[method.__name__] = Law(method.__name__, sample, support, **known)
+        return method
+
+    return declare
