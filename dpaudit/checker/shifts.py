@@ -104,15 +104,18 @@ class Region:
         return ["low" if name not in falls else "high" if name not in rises else "both" for name in names]
 
     def shift(self, value: object, where: str) -> list[Fraction]:
-        """Return a shift of the draws that their methods allow."""
+        """Return a shift of the draws that their laws allow."""
         given = items(value, where, len(self.draws), len(self.draws))
         shifts = [rational(number, where) for number in given]
         for number, (shift, draw) in enumerate(zip(shifts, self.draws, strict=True)):
-            if draw.method in ("exponential", "gumbel") and shift < 0:
+            law = draw.law
+            if shift and not (law.up or law.down):
+                raise ForgedError(f"{where}: h{number} is {draw.method} noise and must not be shifted, as by {shift}")
+            if shift < 0 and not law.down:
                 raise ForgedError(f"{where}: h{number} is {draw.method} noise and must not be shifted down by {-shift}")
-            if draw.method == "uniform" and shift:
-                raise ForgedError(f"{where}: h{number} is uniform noise and must not be shifted, as by {shift}")
-            if draw.method == "discrete_laplace" and shift.denominator != 1:
+            if shift > 0 and not law.up:
+                raise ForgedError(f"{where}: h{number} is {draw.method} noise and must not be shifted up by {shift}")
+            if law.support == "integers" and shift.denominator != 1:
                 raise ForgedError(f"{where}: h{number} is integer noise and must not be shifted by {shift}")
         return shifts
 
@@ -133,7 +136,7 @@ class Region:
                 if total < 0 or (total and rows is self.equalities):
                     text = " + ".join(f"{coefficient}·{name}" for name, coefficient in row.items())
                     raise ForgedError(f"{where}: the shift does not keep the {what} {text:.200}")
-        sizes = [abs(s) / d.scale for s, d in zip(shift, self.draws, strict=True) if d.method != "uniform"]
+        sizes = [abs(s) / d.scale for s, d in zip(shift, self.draws, strict=True) if d.law.up or d.law.down]
         integers, common = to_integers(sizes, DIGITS_OF_VECTOR, where)
         return Fraction(sum(integers), common)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from dpaudit.checker.laws import LAWS, Law, Support
 from dpaudit.checker.reading import (
     DIGITS_OF_EXPRESSION,
     DIGITS_OF_VECTOR,
@@ -32,13 +33,6 @@ from dpaudit.checker.reading import (
 
 MOST_NODES = 100_000
 MOST_DRAWS = 1_000  # on a path
-SUPPORTS = {
-    "laplace": "line",
-    "gumbel": "line",
-    "exponential": "half-line",
-    "uniform": "interval",
-    "discrete_laplace": "integers",
-}
 _WAYS = (("<", ">="), ("<=", ">"), ("<", "=", ">"))
 _KINDS = {"<": ">", "<=": ">=", ">": ">", ">=": ">=", "=": "="}
 
@@ -53,12 +47,17 @@ class Draw:
     @property
     def continuous(self) -> bool:
         """Whether a single value has probability 0."""
-        return self.method != "discrete_laplace"
+        return self.law.support != "integers"
 
     @property
-    def support(self) -> tuple[str, Fraction | None]:
+    def law(self) -> Law:
+        """What is known of it."""
+        return LAWS[self.method]
+
+    @property
+    def support(self) -> tuple[Support, Fraction | None]:
         """The values that it takes."""
-        return SUPPORTS[self.method], self.scale if self.method == "uniform" else None
+        return self.law.support, self.scale if self.law.support == "interval" else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +91,13 @@ def condition(given: Expression, kind: str, draws: Sequence[Draw], where: str, s
 
 
 def supports(draws: Iterable[Draw]) -> list[Condition]:
-    """Return what is known of draws because of their method."""
+    """Return what is known of draws because of their support."""
     known = []
     for number, draw in enumerate(draws):
-        name = f"h{number}"
-        if draw.method in ("exponential", "uniform"):
+        name, support = f"h{number}", draw.law.support
+        if support in ("half-line", "interval"):
             known.append(Condition({name: 1}, 0, ">=", smooth=True))
-        if draw.method == "uniform":
+        if support == "interval":
             high, common = draw.scale.numerator, draw.scale.denominator
             known.append(Condition({name: -common}, high, ">", smooth=True))
     return known
@@ -189,7 +188,7 @@ class Tree:
     steps: Steps
     extra: tuple[set[str], frozenset[str]]
     leaves: dict[int, Leaf] = field(default_factory=dict)
-    supports: list[set[tuple[str, Fraction | None]]] = field(default_factory=list)
+    supports: list[set[tuple[Support, Fraction | None]]] = field(default_factory=list)
     dead: int = 0
 
     def read(self, nodes: list[Any]) -> Tree:
@@ -235,8 +234,8 @@ class Tree:
     def _draw(self, node: dict[str, Any], place: _Place, where: str) -> tuple[Any, _Place]:
         fields(node, {"draw", "scale", "then"}, where)
         method = node["draw"]
-        if type(method) is not str or method not in SUPPORTS:
-            raise CertificateError(f"{where}: no draw {shown(method)}; known: {', '.join(SUPPORTS)}")
+        if type(method) is not str or method not in LAWS:
+            raise CertificateError(f"{where}: no draw {shown(method)}; known: {', '.join(LAWS)}")
         scale = rational(node["scale"], f"{where}: the scale")
         if scale <= 0:
             raise ForgedError(f"{where}: the scale must be positive, not {scale}")
