@@ -8,20 +8,12 @@ from __future__ import annotations
 import io
 import shutil
 import textwrap
+from collections.abc import Sequence
 
-from dpaudit.gate.result import GateResult, Outcome, TargetResult
-from dpaudit.gate.words import (
-    MEANINGS,
-    beside_lines,
-    bounds_text,
-    comparison_text,
-    headline,
-    scope,
-    seconds_text,
-    verdict_text,
-)
+from dpaudit.gate.result import GateResult, Outcome
+from dpaudit.gate.words import MEANINGS, Shown, headline, scope, shown
 from dpaudit.report.text.numerals import NBSP
-from dpaudit.report.text.phrases import shortened, visible
+from dpaudit.report.text.phrases import one_line, shortened
 
 _STYLES = {
     Outcome.PASSED: "green",
@@ -41,42 +33,30 @@ def summary(result: GateResult, *, terminal: bool = False, width: int | None = N
         width: columns of the table or to wrap sentences at; None: those of the terminal, or 100.
     """
     columns = width or (shutil.get_terminal_size((_WIDTH, 24)).columns if terminal else _WIDTH)
-    rows = _drawn(result, columns) if terminal else _plain(result)
-    parts = [rows, *(_details(item, columns) for item in result.results if _is_told(item))]
-    last = f"dpaudit gate: {headline(result)}. {scope(result)}\n".replace(NBSP, " ")
+    targets = [shown(item) for item in result.results]
+    rows = _drawn(targets, columns) if terminal else _plain(targets)
+    parts = [rows, *(_details(target, columns) for target in targets if target.is_told)]
+    last = f"dpaudit gate: {headline(result, targets)}. {scope(result)}\n".replace(NBSP, " ")
     return "".join(parts) + ("\n" if len(parts) > 1 else "") + last
 
 
-def _is_told(item: TargetResult) -> bool:
-    """Whether there is more to say of a target than its row."""
-    return item.outcome is not Outcome.PASSED or bool(beside_lines(item))
-
-
-def _plain(result: GateResult) -> str:
-    longest = max((len(_name(item)) for item in result.results), default=0)
+def _plain(targets: Sequence[Shown]) -> str:
+    longest = max((len(_name(target)) for target in targets), default=0)
     return "".join(
-        f"{str(item.outcome).upper():<12}  {_name(item):<{longest}}  {_facts(item)}\n" for item in result.results
+        f"{str(target.item.outcome).upper():<12}  {_name(target):<{longest}}  {_facts(target)}\n" for target in targets
     )
 
 
-def _name(item: TargetResult) -> str:
-    return shortened(item.name, _NAME)
+def _name(target: Shown) -> str:
+    return shortened(target.item.name, _NAME)
 
 
-def _facts(item: TargetResult) -> str:
-    facts = [str(item.rule), verdict_text(item), bounds_text(item), *beside_lines(item), _time(item)]
+def _facts(target: Shown) -> str:
+    facts = [str(target.item.rule), target.verdict, target.bounds, *target.beside, target.time]
     return "; ".join(facts).replace(NBSP, " ")
 
 
-def _known(item: TargetResult) -> str:
-    return "\n".join([bounds_text(item), *beside_lines(item)])
-
-
-def _time(item: TargetResult) -> str:
-    return "unchanged, not run again" if item.cached else seconds_text(item.seconds)
-
-
-def _drawn(result: GateResult, width: int) -> str:
+def _drawn(targets: Sequence[Shown], width: int) -> str:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -84,26 +64,31 @@ def _drawn(result: GateResult, width: int) -> str:
     table = Table(box=None, pad_edge=False)
     for head in ("Outcome", "Target", "Rule", "Verdict", "Bounds", "Time"):
         table.add_column(head)
-    for item in result.results:  # Text, so that a name with brackets is no markup
-        texts = (_name(item), str(item.rule), verdict_text(item), _known(item), _time(item))
+    for target in targets:  # Text, so that a name with brackets is no markup
+        item, known = target.item, "\n".join([target.bounds, *target.beside])
+        texts = (_name(target), str(item.rule), target.verdict, known, target.time)
         table.add_row(Text(str(item.outcome), style=_STYLES[item.outcome]), *map(Text, texts))
     stream = io.StringIO()
     Console(file=stream, force_terminal=True, width=width, highlight=False).print(table)
     return stream.getvalue()
 
 
-def _details(item: TargetResult, width: int) -> str:
+def _details(target: Shown, width: int) -> str:
     """The sentence of a target that did not pass, its notes, and what to do next."""
+    item = target.item
     further = () if item.outcome is Outcome.PASSED else (MEANINGS[item.rule].next,)
-    notes = [item.sentence, *beside_lines(item), *item.notes, *further]
-    if item.comparison is not None:
-        notes.insert(1, comparison_text(item.comparison))
-    lines = [f"\n{_name(item)}: {item.outcome}"]
+    notes = [*target.said, *further]
+    if target.comparison:
+        notes.insert(1, target.comparison)
+    lines = [f"\n{_name(target)}: {item.outcome}"]
     if item.location is not None:
-        lines[0] += f" ({visible(item.location.file, one_line=True)}:{item.location.line})"
+        lines[0] += f" ({one_line(item.location.file)}:{item.location.line})"
     for note in notes:
-        text = visible(" ".join(note.replace(NBSP, " ").split()), one_line=True)
         lines += textwrap.wrap(
-            text, max(width, 40), initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+            one_line(" ".join(note.split())),
+            max(width, 40),
+            initial_indent="  ",
+            subsequent_indent="  ",
+            break_on_hyphens=False,
         )
-    return "\n".join(lines) + "\n" + ("" if item.page is None else f"  report: {visible(item.page, one_line=True)}\n")
+    return "\n".join(lines) + "\n" + ("" if item.page is None else f"  report: {one_line(item.page)}\n")

@@ -8,23 +8,11 @@ import re
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import write_whole
-from dpaudit.gate.result import GateResult, Outcome, TargetResult
-from dpaudit.gate.words import (
-    MEANINGS,
-    NO_PROOF,
-    beside_lines,
-    bounds_text,
-    claim_text,
-    comparison_text,
-    headline,
-    scope,
-    seconds_text,
-    verdict_text,
-)
+from dpaudit.gate.result import GateResult, Outcome
+from dpaudit.gate.words import MEANINGS, NO_PROOF, headline, scope, shown
 from dpaudit.report import html_page
 from dpaudit.report.html.templates import environment, source
 
@@ -69,17 +57,18 @@ def index_page(result: GateResult) -> str:
     script = source("index.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     used = {item.rule for item in result.results}
+    targets = [shown(item) for item in result.results]
     template = files("dpaudit.gate").joinpath("index.html.j2").read_text(encoding="utf-8")
     return (
         environment()
         .from_string(template)
         .render(
-            title=headline(result),
+            title=headline(result, targets),
             tone=next((_TONES[outcome] for outcome in _TONES if _any(result, outcome)), "plain"),
             scope=scope(result),
             caution=NO_PROOF,
             exit_code=result.exit_code,
-            rows=[_row(item) for item in result.results],
+            rows=[(target, _TONES.get(target.item.outcome, "plain")) for target in targets],
             meanings=[(str(rule), meaning) for rule, meaning in MEANINGS.items() if rule in used],
             script=script,
             script_hash=f"sha256-{digest}",
@@ -89,29 +78,6 @@ def index_page(result: GateResult) -> str:
 
 def _any(result: GateResult, outcome: Outcome) -> bool:
     return any(item.outcome is outcome for item in result.results)
-
-
-def _row(item: TargetResult) -> dict[str, Any]:
-    evidence, place = item.evidence, item.location
-    return {
-        "name": item.name,
-        "target": "" if item.target == item.name else item.target,
-        "place": "" if place is None else f"{place.file}, line {place.line}",
-        "page": item.page,
-        "outcome": str(item.outcome),
-        "tone": _TONES.get(item.outcome, "plain"),
-        "rule": str(item.rule),
-        "verdict": verdict_text(item),
-        "verdict_tone": "plain" if evidence is None else str(evidence.verdict).replace(" ", "-"),
-        "claim": claim_text(item),
-        "bounds": bounds_text(item),
-        "sentence": item.sentence,
-        "beside": beside_lines(item),
-        "notes": item.notes,
-        "comparison": "" if item.comparison is None else comparison_text(item.comparison),
-        "time": "unchanged, not run again" if item.cached else seconds_text(item.seconds),
-        "identity": "" if evidence is None else evidence.id,
-    }
 
 
 def _file_name(name: str, taken: set[str]) -> str:

@@ -11,8 +11,8 @@ from io import BytesIO
 
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
-from dpaudit.gate.result import GateResult, Outcome, TargetResult
-from dpaudit.gate.words import MEANINGS, beside_lines, comparison_text
+from dpaudit.gate.result import GateResult, Outcome
+from dpaudit.gate.words import MEANINGS, Shown, shown
 from dpaudit.report.text.phrases import visible
 
 _RESULTS = {Outcome.FAILED: Failure, Outcome.INVALID: Error, Outcome.INCONCLUSIVE: Skipped}
@@ -22,9 +22,9 @@ _NO_XML = {0xFFFE: "\\ufffe", 0xFFFF: "\\uffff"}
 def junit(result: GateResult) -> str:
     """Return the gate as JUnit XML: the same result gives the same text."""
     report = JUnitXml("dpaudit gate")
-    for target in result.results:
-        report.add_testsuite(_suite(target))
-    outcomes = [target.outcome for target in result.results]  # set by hand: the schema has no count of skipped here
+    for item in result.results:
+        report.add_testsuite(_suite(shown(item)))
+    outcomes = [item.outcome for item in result.results]  # set by hand: the schema has no count of skipped here
     report.tests, report.time = len(outcomes), _seconds(result.seconds)
     report.failures, report.errors = outcomes.count(Outcome.FAILED), outcomes.count(Outcome.INVALID)
     buffer = BytesIO()
@@ -32,42 +32,44 @@ def junit(result: GateResult) -> str:
     return buffer.getvalue().decode("utf-8")
 
 
-def _suite(target: TargetResult) -> TestSuite:
-    suite = TestSuite(_line(target.name))
+def _suite(target: Shown) -> TestSuite:
+    item = target.item
+    suite = TestSuite(_line(item.name))
     for name, value in _properties(target).items():
         suite.add_property(name, _line(value))
-    case = TestCase(_line(target.name), classname=_line(target.target), time=_seconds(target.seconds))
-    said = "\n".join((target.sentence, *beside_lines(target), *target.notes))
-    kind = _RESULTS.get(target.outcome)
+    case = TestCase(_line(item.name), classname=_line(item.target), time=_seconds(item.seconds))
+    said = "\n".join(target.said)
+    kind = _RESULTS.get(item.outcome)
     if kind is None:
         case.system_out = _text(said)
     else:
-        found = kind(_line(target.sentence), str(target.rule))
-        found.text = _text(f"{said}\n{MEANINGS[target.rule].next}")
+        found = kind(_line(item.sentence), str(item.rule))
+        found.text = _text(f"{said}\n{MEANINGS[item.rule].next}")
         case.result = found
     suite.add_testcase(case)
     return suite
 
 
-def _properties(target: TargetResult) -> dict[str, str]:
+def _properties(target: Shown) -> dict[str, str]:
     """What stands beside the result: the rule, the evidence, where the mechanism is, and its report."""
-    evidence, place = target.evidence, target.location
-    properties = {"rule": str(target.rule), "cached": str(target.cached).lower()}
+    item = target.item
+    evidence, place = item.evidence, item.location
+    properties = {"rule": str(item.rule), "cached": str(item.cached).lower()}
     if evidence is not None:
         properties |= {
-            "verdict": str(evidence.verdict),
-            "claim": evidence.claim or "none",
+            "verdict": target.verdict,
+            "claim": target.claim,
             "lower": repr(evidence.lower.value),
             "runs": str(evidence.runs),
             "evidence": evidence.id,
         }
-    properties |= {f"beside the verdict {number}": line for number, line in enumerate(beside_lines(target), 1)}
-    if target.comparison is not None:
-        properties["baseline"] = comparison_text(target.comparison)
+    properties |= {f"beside the verdict {number}": line for number, line in enumerate(target.beside, 1)}
+    if target.comparison:
+        properties["baseline"] = target.comparison
     if place is not None:
         properties["location"] = f"{place.file}:{place.line}"
-    if target.page is not None:
-        properties["page"] = target.page
+    if item.page is not None:
+        properties["page"] = item.page
     return properties
 
 

@@ -6,18 +6,10 @@ reference, so that it is shown as it stands.
 
 from __future__ import annotations
 
-from dpaudit.gate.result import GateResult, Outcome, TargetResult
-from dpaudit.gate.words import (
-    MEANINGS,
-    NO_PROOF,
-    beside_lines,
-    bounds_text,
-    claim_text,
-    comparison_text,
-    headline,
-    scope,
-    verdict_text,
-)
+from collections.abc import Sequence
+
+from dpaudit.gate.result import GateResult, Outcome
+from dpaudit.gate.words import MEANINGS, NO_PROOF, Shown, headline, scope, shown
 from dpaudit.report.formats.markdown import escaped
 from dpaudit.report.text.command import reproduce_command
 from dpaudit.report.text.phrases import visible
@@ -28,9 +20,10 @@ _NAME = 120
 
 def markdown(result: GateResult) -> str:
     """Return the summary in GitHub's Markdown: the targets in their order, details of those with more to say."""
-    troubled = [item for item in result.results if item.outcome is not Outcome.PASSED or beside_lines(item)]
-    parts = [f"## dpaudit: {headline(result)}", _table(result)]
-    parts += [_details(item) for item in troubled[:_DETAILS]]
+    targets = [shown(item) for item in result.results]
+    troubled = [target for target in targets if target.is_told]
+    parts = [f"## dpaudit: {headline(result, targets)}", _table(targets)]
+    parts += [_details(target) for target in troubled[:_DETAILS]]
     if len(troubled) > _DETAILS:
         left = len(troubled) - _DETAILS
         parts.append(f"{left} more did not pass, or showed more; their details stand in the other formats.")
@@ -41,36 +34,37 @@ def _code(text: str) -> str:
     return f"<code>{escaped(text, _NAME)}</code>"
 
 
-def _table(result: GateResult) -> str:
-    rows = list(result.results)
+def _table(targets: Sequence[Shown]) -> str:
+    rows = targets
     if len(rows) > _ROWS:
-        rows = sorted(rows, key=lambda item: item.outcome is Outcome.PASSED and not beside_lines(item))[:_ROWS]
+        rows = sorted(rows, key=lambda target: not target.is_told)[:_ROWS]
     lines = ["| Target | Outcome | Verdict | Claim | Bounds | Rule |", "|---|---|---|---|---|---|"]
-    for item in rows:
+    for target in rows:
+        item = target.item
         outcome = str(item.outcome) if item.outcome is Outcome.PASSED else f"**{item.outcome}**"
-        known = "; ".join([bounds_text(item), *beside_lines(item)])
-        cells = (verdict_text(item), claim_text(item), known, str(item.rule))
+        known = "; ".join([target.bounds, *target.beside])
+        cells = (target.verdict, target.claim, known, str(item.rule))
         unchanged = " (unchanged, not run again)" if item.cached else ""
         lines.append(f"| {_code(item.name)} | {outcome}{unchanged} | {' | '.join(map(escaped, cells))} |")
     text = "\n".join(lines)
-    left = len(result.results) - len(rows)
+    left = len(targets) - len(rows)
     return f"{text}\n\n{left} more targets are left out here." if left else text
 
 
-def _details(item: TargetResult) -> str:
+def _details(target: Shown) -> str:
     """What is known of a target that did not pass, or of which more was found, open to be read at once."""
-    meaning = MEANINGS[item.rule]
+    item, meaning = target.item, MEANINGS[target.item.rule]
     lines = [
         "<details open>",
         f"<summary>{_code(item.name)}: {item.outcome}. {meaning.title}</summary>",
         "",
         f"- What was found: {escaped(item.sentence)}",
-        *(f"- Beside the verdict: **{escaped(line)}**" for line in beside_lines(item)),
+        *(f"- Beside the verdict: **{escaped(line)}**" for line in target.beside),
         *(f"- Note: {escaped(note)}" for note in item.notes),
         f"- What to do: {meaning.next}",
     ]
-    if item.comparison is not None:
-        lines.append(f"- Baseline: {escaped(comparison_text(item.comparison))}")
+    if target.comparison:
+        lines.append(f"- Baseline: {escaped(target.comparison)}")
     if item.location is not None:
         lines.append(f"- Where: {_code(f'{item.location.file}:{item.location.line}')}")
     if item.page is not None:

@@ -20,7 +20,7 @@ import re
 import shlex
 import textwrap
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
@@ -29,11 +29,12 @@ if TYPE_CHECKING:
     from dpaudit.evidence.evidence import Evidence
     from dpaudit.neighbours import Relation
     from dpaudit.privacy import Claim
+    from dpaudit.report.view import View
 
 _PAGES = ".dpaudit/pytest"  # under the root folder of the tests
 _UNCONFIRMED = "dpaudit-unconfirmed"
 _BESIDE = "dpaudit-beside"
-_WIDTH, _LABEL, _LONGEST = 100, 12, 300
+_WIDTH, _LABEL = 100, 12
 _EXPECTED, _POLICIES = ("not violated", "violated"), ("fail", "pass")
 
 
@@ -168,6 +169,8 @@ class Auditor:
         Returns:
             The evidence.
         """
+        from dpaudit.report.view import view
+
         asked = {
             **options,
             "parameters": parameters,
@@ -188,15 +191,18 @@ class Auditor:
         asked["seed"] = evidence.seed
         self.evidence = evidence
         self._item.user_properties.append(("dpaudit", evidence.id))
-        self._item.user_properties += [(_BESIDE, f"{evidence.target.name}: {line}") for line in _pressing(evidence)]
-        doubt = _doubt(evidence)
-        self._item.user_properties += [(_UNCONFIRMED, f"seed {evidence.seed}: {doubt}")] if doubt else []
+        shown = view(evidence)
+        told = [(_BESIDE, f"{evidence.target.name}: {_plain(line)}") for line in shown.pressing_lines]
+        told += [
+            (_UNCONFIRMED, f"seed {evidence.seed}: {_plain(row.line)}") for row in shown.stated if row.key == "doubt"
+        ]
+        self._item.user_properties += told
         accepted = {expect, "inconclusive"} if (expect, tolerated) == ("not violated", "pass") else {expect}
         failed = str(evidence.verdict) not in accepted
         page = self._page(evidence) if failed or _setting(self._item.config, "html") is not None else None
         if failed:
-            rows = _rows(evidence, _can_be_named(target))
-            self._fail(_message(evidence, expect, [*rows, ("run alone", self._alone(asked)), ("page", page or "")]))
+            more = [("run alone", self._alone(asked)), ("page", page or "")]
+            self._fail(_message(shown, expect, _can_be_named(target), more))
         return evidence
 
     def _own(self, name: str, given: Any) -> Any:
@@ -265,75 +271,28 @@ class Auditor:
 # --- what a failure says ----------------------------------------------------------------------------------
 
 
-def _message(evidence: Evidence, expect: str, rows: Sequence[tuple[str, str]]) -> str:
-    from dpaudit.report.text.headline import headline, reason_says_more
+def _message(shown: View, expect: str, named: bool, more: Sequence[tuple[str, str]]) -> str:
+    """The verdict, and what was audited, what showed most, where, and how to see it again."""
+    from dpaudit.report.rows import Importance
 
-    head = headline(evidence)
+    head = shown.headline
     sentences = [f"{head.word}: {head.sentence}", head.caution]
-    if reason_says_more(evidence):
-        sentences.append(evidence.reason)
     if expect == "violated":
         sentences.append("This test expects that a violation is found.")
-    if str(evidence.verdict) == "inconclusive" and expect != "violated":
+    if str(shown.evidence.verdict) == "inconclusive" and expect != "violated":
         sentences.append("Give the test more runs, or inconclusive='pass' to let it pass as it is.")
     lines = [line for text in sentences for line in textwrap.wrap(_plain(text), _WIDTH)]
-    return "\n".join([*lines, *(f"  {label:<{_LABEL}}{_plain(text)}" for label, text in rows)])
+    unnamed = () if named else ("reproduce", "note")
+    rows = [
+        (row.label, row.line) for row in shown.select(Importance.BRIEF, "decided", "pair") if row.key not in unnamed
+    ]
+    return "\n".join([*lines, *(f"  {label:<{_LABEL}}{_plain(text)}" for label, text in [*rows, *more])])
 
 
 def _plain(text: str) -> str:
-    from dpaudit.report.text.phrases import visible
+    from dpaudit.report.text.phrases import one_line
 
-    return visible(text.replace("\N{NO-BREAK SPACE}", " "), one_line=True)
-
-
-def _rows(evidence: Evidence, named: bool) -> Iterator[tuple[str, str]]:
-    """Yield what was audited, the event that showed most, where, and how to see it again."""
-    from dpaudit.report.text.command import reproduce_command, reproduce_notes
-    from dpaudit.report.text.headline import decisive
-    from dpaudit.report.text.phrases import claim_words, shortened
-    from dpaudit.report.text.second_look import second_text
-
-    parameters = ", ".join(f"{name}={value}" for name, value in evidence.target.parameters.items())
-    yield "target", shortened(evidence.target.name + (f" ({parameters})" if parameters else ""), _LONGEST)
-    if evidence.claimed is not None:
-        yield "claim", f"{claim_words(evidence.claimed)}; neighbours: {evidence.relation}"
-    bound = decisive(evidence)
-    if bound.event is not None and bound.counts is not None:
-        label = "event"
-        for side, hits in ((0, bound.counts.toward0), (1, bound.counts.toward1)):
-            if bound.event.toward(side):
-                yield label, f"for side {side}: {shortened(bound.event.describe(side), _LONGEST)}"
-                seen = (f"{hits[own]} of {bound.counts.runs[own]} runs of side {own}" for own in (0, 1))
-                yield "", f"seen in {' and in '.join(seen)}"
-                label = ""
-    for line in _pressing(evidence):
-        label, _, text = line.partition(": ")
-        yield label[:_LABEL], text
-    if bound.pair is not None:
-        pair, number = evidence.pairs[bound.pair], f"{bound.pair + 1} of {len(evidence.pairs)}"
-        shown = f": {pair.shown0} and {pair.shown1}" if pair.origin == "mechanism" else ", as the test gives it"
-        yield "pair", shortened(number + shown, _LONGEST)
-    second = second_text(evidence)
-    if second is not None:
-        yield "second look", second
-    command = reproduce_command(evidence) if named else None
-    if command is not None:
-        yield "replay", command
-        for note in reproduce_notes(evidence):
-            yield "", note
-
-
-def _pressing(evidence: Evidence) -> list[str]:
-    from dpaudit.report.text.findings import pressing_lines
-
-    return [_plain(line) for line in pressing_lines(evidence)]
-
-
-def _doubt(evidence: Evidence) -> str:
-    """What a bound above the claim is worth that is no violation; empty where there is none."""
-    from dpaudit.report.text.second_look import doubt_sentence
-
-    return _plain(doubt_sentence(evidence))
+    return one_line(text)
 
 
 def _can_be_named(target: Any) -> bool:

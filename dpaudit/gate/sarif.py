@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import quote
 
 from dpaudit.gate.result import GateResult, Location, Outcome, Rule, TargetResult
-from dpaudit.gate.words import MEANINGS, beside_lines, bounds_text, claim_text
+from dpaudit.gate.words import MEANINGS, Shown, shown
 from dpaudit.report.text.phrases import visible
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -54,6 +54,7 @@ def sarif(result: GateResult, *, configuration: str | None = None) -> dict[str, 
     """
     elsewhere = None if configuration is None else Location(configuration.rpartition("/")[2], 1)
     folder = "" if configuration is None else configuration.rpartition("/")[0]
+    targets = [shown(item) for item in result.results]
     run = {
         "tool": {"driver": _driver()},
         "columnKind": "unicodeCodePoints",
@@ -64,12 +65,12 @@ def sarif(result: GateResult, *, configuration: str | None = None) -> dict[str, 
             }
         ],
         "results": [
-            *(_finding(item, elsewhere, folder) for item in result.results if item.outcome is not Outcome.PASSED),
+            *(_finding(target, elsewhere, folder) for target in targets if target.item.outcome is not Outcome.PASSED),
             *(
-                _beside(item, line, elsewhere, folder)
-                for item in result.results
-                if item.outcome is Outcome.PASSED
-                for line in beside_lines(item)
+                _beside(target, line, elsewhere, folder)
+                for target in targets
+                if target.item.outcome is Outcome.PASSED
+                for line in target.beside
             ),
         ],
     }
@@ -117,41 +118,41 @@ def _rule(rule: Rule) -> dict[str, Any]:
     }
 
 
-def _finding(target: TargetResult, elsewhere: Location | None, folder: str) -> dict[str, Any]:
-    evidence = target.evidence
-    properties = {"target": _shown(target.target), "outcome": str(target.outcome), "cached": target.cached}
+def _finding(target: Shown, elsewhere: Location | None, folder: str) -> dict[str, Any]:
+    item, evidence = target.item, target.item.evidence
+    properties = {"target": _shown(item.target), "outcome": str(item.outcome), "cached": item.cached}
     if evidence is not None:
         properties |= {
-            "verdict": str(evidence.verdict),
-            "claim": _shown(claim_text(target)),
-            "bounds": bounds_text(target),
+            "verdict": target.verdict,
+            "claim": _shown(target.claim),
+            "bounds": target.bounds,
             "evidence": evidence.id,
         }
-    if target.page is not None:
-        properties["page"] = target.page
-    mark, said = fingerprint(target), (target.sentence, *beside_lines(target), *target.notes)
+    if item.page is not None:
+        properties["page"] = item.page
+    mark = fingerprint(item)
     return {
-        "ruleId": str(target.rule),
-        "ruleIndex": _PLACES.get(target.rule, 0),
-        "level": _LEVELS.get(target.outcome, "warning"),
-        "message": {"text": _message(f"{target.name}: " + " ".join(said))},
-        "locations": [_location(target, elsewhere, folder)],
+        "ruleId": str(item.rule),
+        "ruleIndex": _PLACES.get(item.rule, 0),
+        "level": _LEVELS.get(item.outcome, "warning"),
+        "message": {"text": _message(f"{item.name}: " + " ".join(target.said))},
+        "locations": [_location(item, elsewhere, folder)],
         # the first is ours, the second the one by which GitHub knows an alert again
         "partialFingerprints": {"dpaudit/v1": mark, "primaryLocationLineHash": f"{mark[:16]}:1"},
         "properties": properties,
     }
 
 
-def _beside(target: TargetResult, line: str, elsewhere: Location | None, folder: str) -> dict[str, Any]:
+def _beside(target: Shown, line: str, elsewhere: Location | None, folder: str) -> dict[str, Any]:
     """What was found beside the verdict of a target that passed: a warning of its own."""
-    about = line.partition(":")[0]
-    mark = hashlib.sha256(json.dumps([_BESIDE["id"], target.name, about]).encode()).hexdigest()
+    name, about = target.item.name, line.partition(":")[0]
+    mark = hashlib.sha256(json.dumps([_BESIDE["id"], name, about]).encode()).hexdigest()
     return {
         **_finding(target, elsewhere, folder),
         "ruleId": _BESIDE["id"],
         "ruleIndex": len(_RULES),
         "level": "warning",
-        "message": {"text": _message(f"{target.name} passed, and beside its verdict this was found: {line}")},
+        "message": {"text": _message(f"{name} passed, and beside its verdict this was found: {line}")},
         "partialFingerprints": {"dpaudit/v1": mark, "primaryLocationLineHash": f"{mark[:16]}:1"},
     }
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpaudit.gate.result import Comparison, GateResult, Outcome, Rule, TargetResult
-from dpaudit.report.text.findings import pressing_lines
 from dpaudit.report.text.numerals import confidence_text, lower_text, upper_text
-from dpaudit.report.text.phrases import bound_text
+from dpaudit.report.view import view
 
 NO_PROOF = (
     "A target that passed was not proved private by that: runs see some pairs and some events. "
@@ -72,8 +72,8 @@ MEANINGS = {
 }
 
 
-def headline(result: GateResult) -> str:
-    """Say in one line what came of a gate."""
+def headline(result: GateResult, targets: Sequence[Shown]) -> str:
+    """Say in one line what came of a gate with these targets."""
     count = len(result.results)
     if not count:
         return "no target was run"
@@ -82,7 +82,7 @@ def headline(result: GateResult) -> str:
         found = sum(item.outcome is outcome for item in result.results)
         if found:
             parts.append(f"{found} {outcome}")
-    more = sum(bool(beside_lines(item)) for item in result.results)
+    more = sum(bool(target.beside) for target in targets)
     also = f"; beside the verdict of {more} something more was found" if more else ""
     return f"{', '.join(parts)} of {count} target{'' if count == 1 else 's'}{also}"
 
@@ -96,30 +96,55 @@ def scope(result: GateResult) -> str:
     )
 
 
-def verdict_text(result: TargetResult) -> str:
-    """Write the verdict of the evidence, or a dash where there is none."""
-    return "–" if result.evidence is None else str(result.evidence.verdict)
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A target as every format shows it: its result, and what it selects of the view of its evidence.
+
+    Attributes:
+        item: what came of the target.
+        verdict, claim, bounds: of its evidence; a dash where there is none.
+        beside: what was found beside the verdict and says more than it: it stands in every format, whatever passed.
+        comparison: against the baseline, or empty. time: how long it took.
+    """
+
+    item: TargetResult
+    verdict: str
+    claim: str
+    bounds: str
+    beside: tuple[str, ...]
+    comparison: str
+    time: str
+
+    @property
+    def is_told(self) -> bool:
+        """Whether there is more to say of it than its row."""
+        return self.item.outcome is not Outcome.PASSED or bool(self.beside)
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The sentence of the target, what was found beside it, and its notes."""
+        return (self.item.sentence, *self.beside, *self.item.notes)
 
 
-def claim_text(result: TargetResult) -> str:
-    """Write the claim as it stands in the evidence, or a dash."""
-    evidence = result.evidence
-    return "–" if evidence is None else evidence.claim or "none"
-
-
-def bounds_text(result: TargetResult) -> str:
-    """Write what is known from below and above, rounded so that it stays true; a dash where nothing is."""
-    evidence = result.evidence
+def shown(item: TargetResult) -> Shown:
+    """Return a target as it is shown."""
+    evidence = item.evidence
+    comparison = "" if item.comparison is None else comparison_text(item.comparison)
+    time = "unchanged, not run again" if item.cached else seconds_text(item.seconds)
     if evidence is None:
-        return "–"
-    known = [evidence.lower] if evidence.lower.value > 0 else []
-    known += [] if evidence.upper is None else [evidence.upper]
-    return ", ".join(bound_text(bound, evidence.claimed) for bound in known) or "none shown"
-
-
-def beside_lines(result: TargetResult) -> tuple[str, ...]:
-    """Return what was found beside the verdict and says more than it: it stands in every format, whatever passed."""
-    return () if result.evidence is None else tuple(pressing_lines(result.evidence))
+        return Shown(item, "–", "–", "–", (), comparison, time)
+    seen = view(evidence)
+    lower, upper = seen.order("lower") > 0, not math.isnan(seen.order("upper"))
+    known = [seen.cell("lower")] * lower + [seen.cell("upper")] * upper
+    return Shown(
+        item=item,
+        verdict=str(evidence.verdict),
+        claim=evidence.claim or "none",
+        bounds=", ".join(known) or "none shown",
+        beside=tuple(seen.pressing_lines),
+        comparison=comparison,
+        time=time,
+    )
 
 
 def comparison_text(comparison: Comparison) -> str:

@@ -15,7 +15,7 @@ from dpaudit.report import html_page
 from dpaudit.report.formats.in_toto import statement_text
 from dpaudit.report.formats.markdown import markdown
 from dpaudit.report.formats.registry import registry_yaml
-from dpaudit.report.html.cite import bibtex
+from dpaudit.report.text.cite import bibtex
 
 OLD = Path(__file__).parents[1] / "evidence" / "old"
 

@@ -81,11 +81,11 @@ def test_a_release_that_does_not_fails_without_a_traceback(run, pytester):
     result.stdout.fnmatch_lines(
         [
             "VIOLATED: The runs contradict the claim ε = 0.5: they show ε ≥ 0.9* at 95 % confidence.",
-            "  target      release:noisy_count (epsilon=1.0)",
+            "  target      release:noisy_count (epsilon=1)",
             "  event       for side 0: an output that is at least *",
-            "              seen in * of * runs of side 0 and in * of * runs of side 1",
-            "  pair        1 of 1, as the test gives it",
-            "  replay      dpaudit audit release:noisy_count * --claim epsilon=0.5 --runs 20000 * --seed 0 *",
+            "              seen on side 0: * of * (*), on side 1: * of * (*)",
+            "  pair        1 of 1, as it was given",
+            "  reproduce   dpaudit audit release:noisy_count * --claim epsilon=0.5 --runs 20000 * --seed 0 *",
             "  run alone   pytest test_it.py::test_release --dp-seed 0 --dp-runs 20000 --dp-confidence 0.95 "
             "--dp-false-alarm 0.001",
             "  page        .dpaudit/pytest/test_it.py-test_release-*.html",
@@ -100,7 +100,7 @@ def test_a_release_that_does_not_fails_without_a_traceback(run, pytester):
 
 def test_what_replays_a_failure_gives_its_evidence(run, pytester):
     text = run(called('"laplace", claim="epsilon=0.5"'), pages=True).stdout.str()
-    words = shlex.split(re.search(r"replay +dpaudit (.*)", text)[1])
+    words = shlex.split(re.search(r"reproduce +dpaudit (.*)", text)[1])
     done = CliRunner().invoke(cli, [*words, "--json", "again.json"])
     assert done.exit_code == 1, done.output
     [page] = (pytester.path / ".dpaudit/pytest").glob("*.html")

@@ -11,8 +11,8 @@ import pytest
 from support import made_evidence as made
 
 from dpaudit.report import console_summary, evidence_card, html_page, wants_colour
-from dpaudit.report.html.cite import bibtex, citation, sources
 from dpaudit.report.html.index import Entry, index_page
+from dpaudit.report.text.cite import bibtex, citation, sources
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 

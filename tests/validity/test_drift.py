@@ -14,7 +14,7 @@ from dpaudit.auditing.pair import measure_event
 from dpaudit.auditing.request import ask
 from dpaudit.events import identities
 from dpaudit.evidence.event import Coordinate, Event, Rule
-from dpaudit.report.text.findings import beside
+from dpaudit.report.view import view
 from dpaudit.review.check import check, passes
 from dpaudit.sampling.blocks import Purpose
 from dpaudit.sampling.dependence import hanging_together, order_of_runs, together
@@ -181,7 +181,7 @@ def test_a_release_that_remembers_its_draw_is_named(sequential):
         floating_point="ignore",
     )
     assert evidence.constant == (0,)
-    found = next(found for found in beside(evidence) if found.label == "same output")
+    found = next(found for found in view(evidence).beside if found.label == "same output")
     assert found.presses == (evidence.verdict is dp.Verdict.VIOLATED)
 
 

@@ -225,7 +225,7 @@ def _text(evidence: Sequence[Evidence], name: str, context: str | None) -> str:
 
         return statement_text(evidence)
     if name == "bibtex":
-        from dpaudit.report.html.cite import bibtex
+        from dpaudit.report.text.cite import bibtex
 
         return "\n".join(bibtex(item) + "\n" for item in evidence)
     from dpaudit.evidence.canonical_json import read_text

@@ -15,10 +15,8 @@ from typing import Any
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
-from dpaudit.report.text.findings import beside, pressing
-from dpaudit.report.text.headline import headline
-from dpaudit.report.text.numerals import NBSP
-from dpaudit.report.text.phrases import visible
+from dpaudit.report.text.phrases import one_line
+from dpaudit.report.view import View, view
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
@@ -35,8 +33,9 @@ def statement(evidences: Sequence[Evidence]) -> dict[str, Any]:
     nothing was claimed, or something was found beside the verdict that says more than it; else PASSED.
     """
     lists: dict[str, list[str]] = {_PASSED: [], _WARNED: [], _FAILED: []}
-    for evidence in evidences:
-        lists[_result(evidence)].append(f"no violation of the claim found: {_title(evidence)}")
+    views = [view(evidence) for evidence in evidences]
+    for evidence, shown in zip(evidences, views, strict=True):
+        lists[_result(shown)].append(f"no violation of the claim found: {_title(evidence)}")
         if evidence.verdict is Verdict.PROVED:
             lists[_PASSED].append(f"claim proved: {_title(evidence)}")
     return {
@@ -49,7 +48,7 @@ def statement(evidences: Sequence[Evidence]) -> dict[str, Any]:
             "passedTests": lists[_PASSED],
             "warnedTests": lists[_WARNED],
             "failedTests": lists[_FAILED],
-            "dpaudit_findings": [_finding(evidence) for evidence in evidences],
+            "dpaudit_findings": [_finding(shown) for shown in views],
         },
     }
 
@@ -59,17 +58,18 @@ def statement_text(evidences: Sequence[Evidence]) -> str:
     return json.dumps(statement(evidences), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _result(evidence: Evidence) -> str:
-    if evidence.verdict in (Verdict.VIOLATED, Verdict.INVALID):
+def _result(shown: View) -> str:
+    verdict = shown.evidence.verdict
+    if verdict in (Verdict.VIOLATED, Verdict.INVALID):
         return _FAILED
-    if evidence.verdict in (Verdict.INCONCLUSIVE, Verdict.NO_CLAIM):
+    if verdict in (Verdict.INCONCLUSIVE, Verdict.NO_CLAIM):
         return _WARNED
-    return _WARNED if pressing(evidence) else _PASSED
+    return _WARNED if shown.pressing else _PASSED
 
 
 def _title(evidence: Evidence) -> str:
     """Name a test so that a policy can ask for it: the target and its claim, as they are written."""
-    return visible(f"{evidence.target.name} ({evidence.claim or 'no claim'})", one_line=True)
+    return one_line(f"{evidence.target.name} ({evidence.claim or 'no claim'})")
 
 
 def _subjects(evidence: Evidence) -> list[dict[str, Any]]:
@@ -79,7 +79,7 @@ def _subjects(evidence: Evidence) -> list[dict[str, Any]]:
     found = [_subject(evidence.id, identity), _subject(f"{evidence.id}.json", file)]
     source = evidence.target.digest
     if source is not None and _DIGEST.fullmatch(source):
-        found.append(_subject(f"source of {visible(evidence.target.name, one_line=True)} {source[:12]}", source))
+        found.append(_subject(f"source of {one_line(evidence.target.name)} {source[:12]}", source))
     return found
 
 
@@ -111,16 +111,11 @@ def _configuration(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def _finding(evidence: Evidence) -> dict[str, Any]:
-    head = headline(evidence)
+def _finding(shown: View) -> dict[str, Any]:
     return {
-        "evidence": evidence.id,
-        "verdict": str(evidence.verdict),
-        "sentence": _plain(head.sentence),
-        "caution": _plain(head.caution),
-        "beside": [{"about": found.name, "text": _plain(found.text)} for found in beside(evidence)],
+        "evidence": shown.evidence.id,
+        "verdict": str(shown.evidence.verdict),
+        "sentence": one_line(shown.headline.sentence),
+        "caution": one_line(shown.headline.caution),
+        "beside": [{"about": row.name, "text": one_line(row.text)} for row in shown.beside],
     }
-
-
-def _plain(text: str) -> str:
-    return visible(text.replace(NBSP, " "), one_line=True)

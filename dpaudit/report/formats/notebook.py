@@ -5,23 +5,12 @@ from __future__ import annotations
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.report.figures.number_line import line_drawing
 from dpaudit.report.html.templates import environment
-from dpaudit.report.text.findings import pressing
-from dpaudit.report.text.headline import headline
-from dpaudit.report.text.numerals import count_text
 from dpaudit.report.text.phrases import shortened
+from dpaudit.report.view import view
 
 
 def card(evidence: Evidence) -> str:
     """Return a piece of HTML that needs no style sheet and no script."""
-    return (
-        environment()
-        .get_template("card.html.j2")
-        .render(
-            head=headline(evidence),
-            pressing=pressing(evidence),
-            name=shortened(evidence.target.name, 80),
-            drawing=line_drawing(evidence),
-            runs=count_text(evidence.runs),
-            identity=evidence.id,
-        )
-    )
+    shown = view(evidence)
+    name, drawing = shortened(shown.cell("target"), 80), line_drawing(evidence)
+    return environment().get_template("card.html.j2").render(view=shown, name=name, drawing=drawing)

@@ -18,11 +18,9 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
 from dpaudit.privacy import ApproxDP, Claim, PureDP, RenyiDP, ZeroConcentratedDP
 from dpaudit.report.formats.context import ASKED, FIELDS, OF_MECHANISM, Answer, Field
-from dpaudit.report.html.cite import citation
-from dpaudit.report.text.findings import beside, pressing
-from dpaudit.report.text.headline import headline
-from dpaudit.report.text.numerals import NBSP
-from dpaudit.report.text.phrases import claim_words, relation_words, visible
+from dpaudit.report.text.cite import citation
+from dpaudit.report.text.phrases import claim_words, one_line, relation_words, visible
+from dpaudit.report.view import view
 
 _HEAD = """\
 # A draft for the Differential Privacy Deployments Registry, drawn by dpaudit from evidence
@@ -73,14 +71,14 @@ def _known(evidence: Evidence, given: Mapping[str, Answer]) -> Iterator[tuple[st
     claim = evidence.claimed
     if claim is not None:
         yield "variant_name", _variant(claim)
-        yield "privacy_parameters_details", _plain(f"{_promise(evidence, claim)} {_found(evidence)}")
+        yield "privacy_parameters_details", one_line(f"{_promise(evidence, claim)} {_found(evidence)}")
     if evidence.unit:
         moved = evidence.relation.startswith("queries")  # a move of answers, and nobody's data
         hint = f"{ASKED['privacy_unit']} In the audit: {evidence.unit}"
-        yield "privacy_unit", _plain(hint if moved else evidence.unit)
+        yield "privacy_unit", one_line(hint if moved else evidence.unit)
     meaning = relation_words(evidence.relation)
     neighbours = f"In the audit, neighbours under {evidence.relation}" + (f": {meaning}." if meaning else ".")
-    yield "privacy_unit_details", _plain(neighbours)
+    yield "privacy_unit_details", one_line(neighbours)
     curator = ("data_curator_name", "data_curator_type")
     yield "data_curators", [{key: given.get(key, ASKED[key]) for key in curator}]
 
@@ -116,8 +114,8 @@ def _promise(evidence: Evidence, claim: Claim) -> str:
 
 def _found(evidence: Evidence) -> str:
     """The verdict with its caution: what the claim is worth by the evidence."""
-    head = headline(evidence)
-    found = " ".join(f"{found.name}: {found.text}" for found in pressing(evidence))
+    shown = view(evidence)
+    head, found = shown.headline, " ".join(f"{row.name}: {row.text}" for row in shown.pressing)
     return f"Evidence {evidence.id}: {head.word}. {head.sentence} {head.caution} {found}".strip()
 
 
@@ -132,19 +130,19 @@ def _mechanisms(evidence: Evidence, given: Mapping[str, Answer]) -> str:
     ]
     if target.source:
         lines.append(f"- Published as: {target.source}")
-    lines += [f"- {found.name}, by the audit: {found.text}" for found in beside(evidence)]
+    lines += [f"- {row.name}, by the audit: {row.text}" for row in view(evidence).beside]
     if "mechanisms" in given:
         lines.insert(0, f"- {given['mechanisms']}")
     lines += [
         f"- {key.replace('_', ' ').capitalize()}: {given[key]}" if key in given else f"- {ASKED[key]}"
         for key in OF_MECHANISM
     ]
-    return "\n".join(map(_plain, lines))
+    return "\n".join(map(one_line, lines))
 
 
 def _administrative(evidence: Evidence, given: Mapping[str, Answer], record: Mapping[str, Any]) -> dict[str, Any]:
     kind = given.get("evidence_source_type", ASKED["evidence_source_type"])
-    article = {"howpublished": "dpaudit evidence", "note": evidence.id, "title": _plain(citation(evidence))}
+    article = {"howpublished": "dpaudit evidence", "note": evidence.id, "title": one_line(citation(evidence))}
     if "evidence_url" in given:
         article["url"] = str(given["evidence_url"])
     authors = given.get("registry_authors", ASKED["registry_authors"])
@@ -172,10 +170,6 @@ def _has_question(value: Any) -> bool:
 
 def _texts(value: Answer) -> list[str]:
     return list(value) if isinstance(value, tuple) else [str(value)]
-
-
-def _plain(text: str) -> str:
-    return visible(text.replace(NBSP, " "), one_line=True)
 
 
 def _put(record: dict[str, Any], path: tuple[str, ...], value: Any) -> None:

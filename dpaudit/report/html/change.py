@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Bound
-from dpaudit.report.text.findings import beside
-from dpaudit.report.text.numerals import count_text
-from dpaudit.report.text.phrases import bound_text, certainty, claim_words
+from dpaudit.report.view import view
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +37,15 @@ def change_part(baseline: Evidence | None, evidence: Evidence) -> ChangePart | N
 
 
 def _shown(evidence: Evidence) -> dict[str, str]:
-    claim = evidence.claimed
+    shown = view(evidence)
     return {
-        "Mechanism": evidence.target.name,
-        "Verdict": str(evidence.verdict).upper(),
-        "Claim": "none" if claim is None else claim_words(claim),
-        "Lower bound": _bound(evidence.lower, evidence),
-        "Upper bound": "none" if evidence.upper is None else _bound(evidence.upper, evidence),
-        "Beside the verdict": "; ".join(f"{found.label}: {found.line}" for found in beside(evidence)) or "nothing",
-        "Runs": count_text(evidence.runs),
-        "Code digest": evidence.target.digest or "not available",
+        "Mechanism": shown.cell("target"),
+        "Verdict": shown.headline.word,
+        "Claim": shown.cell("claim"),
+        "Lower bound": shown.sure("lower"),
+        "Upper bound": shown.sure("upper"),
+        "Beside the verdict": "; ".join(f"{row.label}: {row.line}" for row in shown.beside) or "nothing",
+        "Runs": shown.cell("runs"),
+        "Code digest": shown.cell("digest"),
         "dpaudit": evidence.versions.get("dpaudit", "not recorded"),
     }
-
-
-def _bound(bound: Bound, evidence: Evidence) -> str:
-    if bound.side == "lower" and bound.value <= 0:
-        return "none above 0"
-    return f"{bound_text(bound, evidence.claimed)} {certainty(bound)}"

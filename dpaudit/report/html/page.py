@@ -5,7 +5,6 @@ Everything that the template shows is computed here; the template only lays it o
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +12,9 @@ from markupsafe import Markup
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import PairRecord
-from dpaudit.privacy import Claim
 from dpaudit.report.figures.number_line import line
 from dpaudit.report.html.attempts import attempt_rows, methods
 from dpaudit.report.html.change import change_part
-from dpaudit.report.html.cite import bibtex, citation, sources
 from dpaudit.report.html.curves import curves_part
 from dpaudit.report.html.difference import Piece, differences
 from dpaudit.report.html.embedded_json import BLOCK_ID, drawn_with, embedded_json
@@ -29,23 +26,15 @@ from dpaudit.report.html.proof import exact_part, proof_part
 from dpaudit.report.html.scope_layers import layers
 from dpaudit.report.html.templates import environment
 from dpaudit.report.text.bound_kinds import is_proof
+from dpaudit.report.text.cite import bibtex, citation, sources
 from dpaudit.report.text.command import reproduce_command, reproduce_notes
-from dpaudit.report.text.findings import beside
-from dpaudit.report.text.headline import headline, reason_says_more
 from dpaudit.report.text.method_text import counted, method_sentence
 from dpaudit.report.text.numerals import confidence_text, count_text, error_text
-from dpaudit.report.text.phrases import (
-    ASKS,
-    claim_meaning,
-    claim_words,
-    limits,
-    low_bits_sentence,
-    relation_words,
-    symbol,
-)
+from dpaudit.report.text.phrases import low_bits_sentence, symbol
 from dpaudit.report.text.plain_words import meaning
 from dpaudit.report.text.search import search_part
 from dpaudit.report.text.sensitivity import sensitivity_part
+from dpaudit.report.view import view
 
 _LONGEST_SHOWN = 120_000  # characters of the record that the page also shows as text
 
@@ -97,15 +86,15 @@ def _sections(context: dict[str, Any]) -> list[_Section]:
 
 
 def _context(evidence: Evidence, baseline: Evidence | None) -> dict[str, Any]:
-    claim = evidence.claimed
+    claim, shown = evidence.claimed, view(evidence)
     record, exact = evidence.to_json(), exact_part(evidence, claim)
     return {
         "evidence": evidence,
         "identity": evidence.id,
-        "head": headline(evidence),
-        "reason": _reason(evidence),
+        "head": shown.headline,
+        "reason": _reason(shown.cell("reason", "")),
         "symbol": symbol(evidence),
-        "beside": beside(evidence),
+        "beside": shown.beside,
         "low_bits": low_bits_sentence(evidence),
         "low_event": low_bits_part(evidence),
         "sensitivity": sensitivity_part(evidence),
@@ -119,9 +108,9 @@ def _context(evidence: Evidence, baseline: Evidence | None) -> dict[str, Any]:
         "change": change_part(baseline, evidence),
         "proof": proof_part(evidence, claim),
         "exact": exact,
-        "scope": _scope(evidence, claim),
+        "scope": shown.section("scope"),
         "layers": layers(evidence),
-        "limits": limits(evidence),
+        "limits": shown.section("limits"),
         "pairs": [
             _pair(number, pair, shown_above=exact is not None and exact.data is not None, asks=evidence.target.asks)
             for number, pair in enumerate(evidence.pairs)
@@ -149,66 +138,12 @@ def _context(evidence: Evidence, baseline: Evidence | None) -> dict[str, Any]:
     }
 
 
-def _reason(evidence: Evidence) -> str:
-    """The recorded reason as a sentence of its own, where it says more than the headline does."""
-    reason = evidence.reason if reason_says_more(evidence) else ""
+def _reason(reason: str) -> str:
+    """The recorded reason as a sentence of its own."""
     return reason[:1].upper() + reason[1:] if reason[:1].isascii() else reason  # not ε, which would become Ε
 
 
-# --- scope and pairs -------------------------------------------------------------------------------------
-
-
-def _scope(evidence: Evidence, claim: Claim | None) -> list[tuple[str, str, str]]:
-    """Return name, value and explanation of what was audited; the value is shown as it was recorded."""
-    target = evidence.target
-    parameters = ", ".join(f"{name} = {_value(value)}" for name, value in target.parameters.items())
-    rows = [
-        ("Mechanism", target.name, target.summary),
-        ("Parameters", parameters or "none", ""),
-        ("Claim", "none" if claim is None else claim_words(claim), "" if claim is None else _claim_note(claim)),
-        (
-            "Unit of privacy",
-            evidence.unit or "not stated",
-            "" if evidence.unit else "What one record stands for was not recorded.",
-        ),
-        ("Neighbours", evidence.relation, relation_words(evidence.relation)),
-        _attacker(evidence),
-        ("Kind of function", target.asks, _asks(evidence)),
-        ("Code digest", target.digest or "not available", "SHA-256 of the function's code" if target.digest else ""),
-    ]
-    if target.source:
-        rows.append(("Source", target.source, ""))
-    if "time" in evidence.observed:
-        rows.append(("Observed", "the run time of every call", "In seconds, the last number of each output."))
-    if not evidence.reproducible:
-        seeded = evidence.target.asks != "opaque"
-        why = "No call takes as long twice" if seeded else "The function's randomness cannot be seeded"
-        rows.append(("Reproducible", "no", f"{why}; another run gives other counts."))
-    rows += [("Taken on trust", text, "") for text in evidence.assumptions]
-    return rows
-
-
-def _attacker(evidence: Evidence) -> tuple[str, str, str]:
-    if evidence.target.asks == "scores":
-        text = "and guesses by the score alone whether it was in the training data."
-        return "Attacker", "sees a score that one attack gives a record", text
-    text = "and knows the code, its parameters and both datasets of the pair, but not which of them was used."
-    timed = ", and how long the call took" if "time" in evidence.observed else ""
-    return "Attacker", f"sees one output of the mechanism{timed}", text
-
-
-def _asks(evidence: Evidence) -> str:
-    reading = evidence.target.reading
-    words = ASKS.get(evidence.target.asks, "")
-    return f"{words}; read as: {reading}" if reading and reading != evidence.target.asks else words
-
-
-def _claim_note(claim: Claim) -> str:
-    return f"{claim.notion} ({claim}). {claim_meaning(claim)}"
-
-
-def _value(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+# --- pairs -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,12 +28,16 @@ NO_PROOF = "This is not a proof of privacy."
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The verdict in words: the word, its sentence, and what must not be concluded from it."""
+    """The verdict in words: the word, its sentence, and what must not be concluded from it.
+
+    ``brief`` is the caution where what would have been found stands beside it, as a row of its own.
+    """
 
     word: str
     tone: str
     sentence: str
     caution: str
+    brief: str
 
 
 def headline(evidence: Evidence) -> Headline:
@@ -65,7 +69,8 @@ def headline(evidence: Evidence) -> Headline:
         target = f"the claim {claim}" if claim else "the mechanism"
         sentence = f"The audit could not decide on {target}. {doubt_sentence(evidence) or _shown(evidence)}"
         caution = "Neither a violation nor the absence of one may be concluded."
-    return Headline(word, tone, sentence.strip(), caution)
+    brief = NO_PROOF if verdict is Verdict.NOT_VIOLATED else caution
+    return Headline(word, tone, sentence.strip(), caution, brief)
 
 
 def reason_says_more(evidence: Evidence) -> bool:

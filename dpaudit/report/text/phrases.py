@@ -41,6 +41,11 @@ def visible(text: str, *, one_line: bool = False) -> str:
     )
 
 
+def one_line(text: str) -> str:
+    """Return text as one line for a terminal or for JSON: its spaces plain, and nothing in it that is obeyed."""
+    return visible(text.replace(NBSP, " "), one_line=True)
+
+
 def shortened(text: str, length: int) -> str:
     """Return one line of at most ``length`` characters; an ellipsis stands for what was cut."""
     text = visible(" ".join(text.split()), one_line=True)

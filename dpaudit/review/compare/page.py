@@ -14,12 +14,12 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Bound, Proof
+from dpaudit.evidence.records import Bound
 from dpaudit.report.html.templates import environment
 from dpaudit.report.text.bound_kinds import exact_lower, sampled_lower
-from dpaudit.report.text.findings import beside
 from dpaudit.report.text.numerals import NBSP, claim_text, confidence_text, count_text, lower_text, upper_text
-from dpaudit.report.text.phrases import bound_text, certainty, claim_words, full_text, visible
+from dpaudit.report.text.phrases import one_line
+from dpaudit.report.view import view
 from dpaudit.review.compare.worst import changes, heading
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def compare_text(before: Evidence, now: Evidence, comparison: Comparison) -> str
     found = changes(before, now, comparison)
     told = [f"{'Better' if change.better else 'Changed'}: {change.sentence}" for change in found]
     said = [f"{heading(before, now, comparison)}.", *told, sentence(comparison, same=before.id == now.id), CAUTION]
-    lines = [line for text in said for line in textwrap.wrap(_plain(text), _WIDTH)]
+    lines = [line for text in said for line in textwrap.wrap(one_line(text), _WIDTH)]
     lines += ["", _line("", "before", "now", " ")]
     for row in rows(before, now):
         lines += _wrapped(row)
@@ -143,7 +143,7 @@ def compare_json(before: Evidence, now: Evidence, comparison: Comparison) -> str
         "now": now.id,
         "headline": heading(before, now, comparison),
         "found": [
-            {"title": _plain(change.title), "sentence": _plain(change.sentence), "better": change.better}
+            {"title": one_line(change.title), "sentence": one_line(change.sentence), "better": change.better}
             for change in changes(before, now, comparison)
         ],
         "changes": [
@@ -166,56 +166,45 @@ def compare_json(before: Evidence, now: Evidence, comparison: Comparison) -> str
 
 
 def _stated(evidence: Evidence) -> Iterator[tuple[tuple[str, str], tuple[Any, str]]]:
-    record, target, claim, proof = evidence.record(), evidence.target, evidence.claimed, evidence.proof
+    """Yield key and name of all that is compared, its value in the record, and how people read it."""
+    record, shown = evidence.record(), view(evidence)
     own, pairs = record["target"], [[pair["digest0"], pair["digest1"]] for pair in record["pairs"]]
-    listed = ", ".join(f"{name} = {_value(value)}" for name, value in sorted(own["parameters"].items()))
     versions = dict(sorted(record["versions"].items()))
     yield ("id", "Evidence"), (evidence.id, evidence.id)
-    yield ("target", "Target"), (own["name"], target.name)
-    yield ("digest", "Code digest"), (own["digest"], target.digest or "not available")
-    yield ("parameters", "Parameters"), (own["parameters"], listed or "none")
-    yield ("claim", "Claim"), (record["claim"], "none" if claim is None else claim_words(claim))
-    yield ("relation", "Neighbours"), (record["relation"], evidence.relation)
-    yield ("unit", "Unit of privacy"), (record["unit"], evidence.unit or "not stated")
+    yield ("target", "Target"), (own["name"], shown.cell("target"))
+    yield ("digest", "Code digest"), (own["digest"], shown.cell("digest"))
+    yield ("parameters", "Parameters"), (own["parameters"], shown.cell("parameters"))
+    yield ("claim", "Claim"), (record["claim"], shown.cell("claim"))
+    yield ("relation", "Neighbours"), (record["relation"], shown.cell("relation"))
+    yield ("unit", "Unit of privacy"), (record["unit"], shown.cell("unit"))
     yield ("pairs", "Pairs"), (pairs, "; ".join(f"{a[:12]}… and {b[:12]}…" for a, b in pairs) or "none")
-    yield ("asks", "Kind of function"), (own["asks"], target.asks)
+    yield ("asks", "Kind of function"), (own["asks"], shown.cell("asks"))
     yield ("versions", "Versions"), (versions, ", ".join(f"{name} {text}" for name, text in versions.items()))
-    yield ("seed", "Seed"), (record["seed"], str(evidence.seed))
+    yield ("seed", "Seed"), (record["seed"], shown.cell("seed"))
     runs = f"{count_text(evidence.learning)} learning, {count_text(evidence.measuring)} measuring"
     yield ("runs", "Runs"), ([record["learning"], record["measuring"]], runs)
     yield ("confidence", "Confidence"), (evidence.confidence, confidence_text(evidence.confidence))
-    yield ("verdict", "Verdict"), (str(evidence.verdict), str(evidence.verdict).upper())
-    yield ("sampled", "Lower, sampled"), _bound(sampled_lower(evidence), evidence)
-    yield ("exact", "Lower, exact"), _bound(exact_lower(evidence), evidence)
-    yield ("upper", "Upper"), _bound(evidence.upper, evidence)
-    yield ("scope", "Proof for"), _scope(proof)
-    yield ("low_bits", "Low-order bits"), _bound(evidence.floating_point, evidence)
-    also = [f"{found.label}: {found.line}" for found in beside(evidence)]
-    yield ("beside", "Beside verdict"), ([_plain(line) for line in also], "; ".join(also) or "nothing")
+    yield ("verdict", "Verdict"), (str(evidence.verdict), shown.headline.word)
+    yield ("sampled", "Lower, sampled"), (_bound(sampled_lower(evidence)), shown.sure("sampled"))
+    yield ("exact", "Lower, exact"), (_bound(exact_lower(evidence)), shown.sure("exact"))
+    yield ("upper", "Upper"), (_bound(evidence.upper), shown.sure("upper"))
+    scope = None if evidence.proof is None else evidence.proof.scope
+    yield ("scope", "Proof for"), (None if scope is None else one_line(scope), scope or "none")
+    yield ("low_bits", "Low-order bits"), (_bound(evidence.floating_point), shown.sure("low bits"))
+    also = [f"{row.label}: {row.line}" for row in shown.beside]
+    yield ("beside", "Beside verdict"), ([one_line(line) for line in also], "; ".join(also) or "nothing")
 
 
-def _scope(proof: Proof | None) -> tuple[Any, str]:
-    return (None, "none") if proof is None else (_plain(proof.scope), proof.scope)
-
-
-def _value(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _bound(bound: Bound | None, evidence: Evidence) -> tuple[Any, str]:
+def _bound(bound: Bound | None) -> dict[str, Any] | None:
     if bound is None:
-        return None, "none"
-    values = {
+        return None
+    return {
         "value": _number(bound.value),
         "parameter": bound.parameter,
         "kind": bound.kind,
         "confidence": bound.confidence,
         "delta": bound.delta,
     }
-    if bound.side == "lower" and bound.value <= 0:
-        return values, "none above 0"
-    text = full_text(bound, evidence.claimed) if bound.exact else bound_text(bound, evidence.claimed)
-    return values, f"{text} {certainty(bound)}"
 
 
 def _number(value: float) -> float | str:
@@ -225,7 +214,7 @@ def _number(value: float) -> float | str:
 def _loss_values(loss: EventLoss | None) -> dict[str, Any] | None:
     if loss is None:
         return None
-    return {**asdict(loss), "event": _plain(loss.event), "low": _number(loss.low), "high": _number(loss.high)}
+    return {**asdict(loss), "event": one_line(loss.event), "low": _number(loss.low), "high": _number(loss.high)}
 
 
 # --- how it is laid out -----------------------------------------------------------------------------------
@@ -243,10 +232,6 @@ def bars(losses: list[EventLoss]) -> list[Bar]:
     return drawn
 
 
-def _plain(text: str) -> str:
-    return visible(text.replace(NBSP, " "), one_line=True)
-
-
 def _ends(comparison: Comparison) -> tuple[str, str]:
     before, after = ("none" if loss is None else interval_text(loss) for loss in (comparison.before, comparison.after))
     return before, after
@@ -254,7 +239,7 @@ def _ends(comparison: Comparison) -> tuple[str, str]:
 
 def _wrapped(row: Row, *, mark: bool | None = None) -> list[str]:
     """A row of the table, each column wrapped in its own room."""
-    one, other = (textwrap.wrap(_plain(text), _COLUMN) or [""] for text in (row.before_text, row.now_text))
+    one, other = (textwrap.wrap(one_line(text), _COLUMN) or [""] for text in (row.before_text, row.now_text))
     height = max(len(one), len(other))
     one, other = one + [""] * (height - len(one)), other + [""] * (height - len(other))
     differs = row.differs if mark is None else mark

@@ -14,9 +14,9 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
 from dpaudit.privacy import ApproxDP, Claim, PureDP
 from dpaudit.report.text.bound_kinds import exact_lower
-from dpaudit.report.text.findings import beside
 from dpaudit.report.text.numerals import confidence_text, count_text, upper_text
 from dpaudit.report.text.phrases import bound_text, claim_words, shortened, symbol
+from dpaudit.report.view import view
 
 if TYPE_CHECKING:
     from dpaudit.review.compare.intervals import Comparison
@@ -94,7 +94,7 @@ def _loss(comparison: Comparison) -> Iterator[Change]:
 
 
 def _beside(before: Evidence, now: Evidence) -> Iterator[Change]:
-    old, new = ({found.label: found for found in beside(one)} for one in (before, now))
+    old, new = ({found.label: found for found in view(one).beside} for one in (before, now))
     for label, found in new.items():
         if found.presses and not (label in old and old[label].presses):
             yield Change(

@@ -32,13 +32,13 @@ def bibtex(evidence: Evidence) -> str:
     return "\n".join([*lines, "}"])
 
 
-def citation(evidence: Evidence) -> str:
-    """Return the same as a plain sentence."""
+def citation(evidence: Evidence, identity: str | None = None) -> str:
+    """Return the same as a plain sentence; ``identity`` is the evidence's id, where it is known already."""
     year = _year(evidence)
     when = f" ({year})" if year else ""
     return (
         f"Differential privacy audit of {visible(evidence.target.name, one_line=True)}{when}: {evidence.verdict}. "
-        f"dpaudit {_version(evidence)}evidence {evidence.id}."
+        f"dpaudit {_version(evidence)}evidence {identity or evidence.id}."
     )
 
 

@@ -1,66 +1,43 @@
 """What was found beside the verdict, and may be left out of no summary?
 
 A verdict answers one question: does what the runs show, read as real numbers, exceed the claim? An audit finds more
-than that. Everything else that it finds is a row here, and every rendering draws its rows from here, so that none of
-them can forget one: full ones show all of `beside`, and the shortest of them, a row of a table, shows `pressing`.
+than that. Everything else that it finds is a row here: full renderings show all of them, and the shortest, a row of a
+table, those that press.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Bound, Curve, Verdict, round_outward
+from dpaudit.evidence.records import Curve, Verdict, round_outward
 from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP
 from dpaudit.privacy.claims import number_text
+from dpaudit.report.rows import Importance, Row
 from dpaudit.report.text.numerals import confidence_text
 from dpaudit.report.text.phrases import bound_text, certainty, low_bits_sentence, symbol
 from dpaudit.report.text.sensitivity import sensitivity_line, sensitivity_part
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """A finding beside the verdict.
-
-    Attributes:
-        label: what it is about, in two words; name: the same as a heading.
-        line: what was found, for a row of a table.
-        text: the same as sentences.
-        presses: whether it says more against the mechanism, or against its audit, than the verdict does: then no
-            summary is short enough to leave it out.
-    """
-
-    label: str
-    name: str
-    line: str
-    text: str
-    presses: bool = False
+def findings(evidence: Evidence) -> Iterator[Row]:
+    """Yield all that was found beside the verdict, in the order in which it is read."""
+    for finding in FINDINGS:
+        yield from finding(evidence)
 
 
-def beside(evidence: Evidence) -> list[Beside]:
-    """Return all that was found beside the verdict, in the order in which it is read."""
-    return [found for finding in _FINDINGS if (found := finding(evidence)) is not None]
-
-
-def pressing(evidence: Evidence) -> list[Beside]:
-    """Return what was found beside the verdict and says more than the verdict does."""
-    return [found for found in beside(evidence) if found.presses]
-
-
-def pressing_lines(evidence: Evidence) -> list[str]:
-    """Return the same as lines of text: "low bits: ε ≥ 6.0 …"."""
-    return [f"{found.label}: {found.line}" for found in pressing(evidence)]
+def _finding(key: str, name: str, line: str, text: str, presses: bool, cell: str = "", note: str = "") -> Row:
+    importance = Importance.EVERYWHERE if presses else Importance.SUMMARY
+    return Row(key, key, name, cell or line, line, text, note, importance, "beside")
 
 
 # --- the whole curve --------------------------------------------------------------------------------------
 
 
-def _curve(evidence: Evidence) -> Beside | None:
+def _curve(evidence: Evidence) -> Iterator[Row]:
     """The curve holds at a confidence of its own, so it may exceed a claim that the headline's bound does not."""
     curve = evidence.curve
     if curve is None or evidence.verdict is Verdict.INVALID:
-        return None
+        return
     beyond = _beyond(curve, evidence.claimed)
     how = f"all at once, at {confidence_text(curve.confidence)} confidence"
     shown = f"{_places(curve)} ({how})"
@@ -68,7 +45,7 @@ def _curve(evidence: Evidence) -> Beside | None:
     text = f"The whole privacy curve was bounded too: {shown}."
     if beyond:
         text += f" It exceeds the claim: {beyond}. The verdict does not rest on it."
-    return Beside("curve", "Curve", line, text, presses=bool(beyond))
+    yield _finding("curve", "Curve", line, text, bool(beyond))
 
 
 def _places(curve: Curve) -> str:
@@ -98,50 +75,48 @@ def _delta(value: float) -> str:
 # --- low-order bits ---------------------------------------------------------------------------------------
 
 
-def _low_bits(evidence: Evidence) -> Beside | None:
+def _low_bits(evidence: Evidence) -> Iterator[Row]:
     text, bound = low_bits_sentence(evidence), evidence.floating_point
     if text is None or bound is None:
-        return None
+        return
     claim = evidence.claimed
     more = bound.method != "none" and not bound.value <= evidence.lower.value
     presses = more and evidence.low_bits != "verdict" and (claim is None or not bound.value <= claim.value)
-    line = _low_bits_line(bound, evidence) + (", more than is claimed" if presses and claim is not None else "")
-    return Beside("low bits", "Low-order bits", line, text, presses)
-
-
-def _low_bits_line(bound: Bound, evidence: Evidence) -> str:
     if bound.method == "none":
-        return "the outputs have none to read"
-    how = f"({bound.kind}, {certainty(bound)}), reading the low-order bits"
-    if bound.value <= 0:
-        return f"none above 0 was shown for {symbol(evidence)} {how}"
-    return f"{bound_text(bound, evidence.claimed)} {how}"
+        yield _finding("low bits", "Low-order bits", "the outputs have none to read", text, presses)
+        return
+    cell, shown = bound_text(bound, claim), f"none above 0 was shown for {symbol(evidence)}"
+    nothing = bound.value <= 0
+    line = f"{shown if nothing else cell} ({bound.kind}, {certainty(bound)}), reading the low-order bits"
+    line += ", more than is claimed" if presses and claim is not None else ""
+    cell, note = ("none above 0", "") if nothing else (cell, certainty(bound))
+    yield _finding("low bits", "Low-order bits", line, text, presses, cell, note)
 
 
 # --- the query's sensitivity ------------------------------------------------------------------------------
 
 
-def _sensitivity(evidence: Evidence) -> Beside | None:
+def _sensitivity(evidence: Evidence) -> Iterator[Row]:
     line, part = sensitivity_line(evidence), sensitivity_part(evidence)
     if line is None or part is None:
-        return None
-    return Beside("sensitivity", "Sensitivity", line, " ".join(part.sentences), part.exceeded)
+        return
+    yield _finding("sensitivity", "Sensitivity", line, " ".join(part.sentences), part.exceeded)
 
 
 # --- outputs that never vary ------------------------------------------------------------------------------
 
 
-def _constant(evidence: Evidence) -> Beside | None:
+def _constant(evidence: Evidence) -> Iterator[Row]:
     """Runs that all return the same are no measurement of chances: they may have been one draw."""
     if not evidence.constant:
-        return None
+        return
     line = "all runs of a side returned the same output: no noise, or noise that was drawn once and remembered"
     text = (
         "All runs of a side returned the same output. Either the mechanism draws no noise, or it draws it once and "
         "remembers it (a cache, a seed that is set within): then all runs of a side were one draw, and say nothing of "
         "how likely it was. To audit such a mechanism, let every call draw anew."
     )
-    return Beside("same output", "The same output", line, text, evidence.verdict is Verdict.VIOLATED)
+    yield _finding("same output", "The same output", line, text, evidence.verdict is Verdict.VIOLATED)
 
 
-_FINDINGS: tuple[Callable[[Evidence], Beside | None], ...] = (_curve, _low_bits, _sensitivity, _constant)
+FINDINGS: tuple[Callable[[Evidence], Iterator[Row]], ...] = (_curve, _low_bits, _sensitivity, _constant)

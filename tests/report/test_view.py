@@ -1,4 +1,4 @@
-"""Does every rendering show what was found beside the verdict, and is nothing pressing left out of the shortest?"""
+"""Does every rendering show the rows that it has room for, and is nothing pressing left out of the shortest?"""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import html
 import importlib.util
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -16,6 +16,7 @@ from support import made_evidence as made
 import dpaudit as dp
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Curve, Moved, Verdict
+from dpaudit.gate import pytest_plugin
 from dpaudit.gate.console import summary as gate_console
 from dpaudit.gate.index import index_page as gate_page
 from dpaudit.gate.junit import junit
@@ -27,7 +28,8 @@ from dpaudit.report.formats.in_toto import statement, statement_text
 from dpaudit.report.formats.markdown import markdown
 from dpaudit.report.formats.registry import registry_yaml
 from dpaudit.report.html.index import Entry, index_page
-from dpaudit.report.text.findings import Beside, beside, pressing, pressing_lines
+from dpaudit.report.rows import Importance, Row, findings
+from dpaudit.report.view import ORDER, view
 from dpaudit.review.compare.intervals import compare
 from dpaudit.review.compare.page import compare_json, compare_page, compare_text
 
@@ -95,27 +97,25 @@ def read(text: str) -> str:
     return re.sub(r"[\s\N{NO-BREAK SPACE}]+", "", text)
 
 
-def shows(text: str, finding: Beside) -> bool:
+def shows(text: str, finding: Row) -> bool:
     return any(read(said) in read(text) for said in (finding.line, finding.text))
 
 
 def test_the_evidence_of_these_tests_has_every_finding() -> None:
-    from dpaudit.report.text import findings as module
-
-    assert len(beside(whole())) == len(module._FINDINGS)
-    assert [found.label for found in pressing(whole())] == ["curve", "low bits", "sensitivity"]
+    assert len(view(whole()).beside) == len(findings.FINDINGS)
+    assert [row.label for row in view(whole()).pressing] == ["curve", "low bits", "sensitivity"]
 
 
 @pytest.mark.parametrize("rendering", FULL)
 def test_full_renderings_show_every_finding(rendering: str) -> None:
     text, evidence = FULL[rendering](whole()), whole()
-    assert [found.label for found in beside(evidence) if not shows(text, found)] == []
+    assert [found.label for found in view(evidence).beside if not shows(text, found)] == []
 
 
 @pytest.mark.parametrize("rendering", SHORT)
 def test_no_rendering_is_too_short_for_what_presses(rendering: str) -> None:
     text, evidence = SHORT[rendering](whole()), whole()
-    assert [found.label for found in pressing(evidence) if not shows(text, found)] == []
+    assert [found.label for found in view(evidence).pressing if not shows(text, found)] == []
 
 
 @pytest.mark.parametrize("rendering", [*FULL, *SHORT])
@@ -133,7 +133,7 @@ def test_a_real_leak_of_low_order_bits_stands_everywhere() -> None:
         noisy_count, claim="epsilon=1", pairs=[([1, 1], [1])], relation="add-remove", runs=8_000, seed=0
     )
     assert evidence.verdict is Verdict.NOT_VIOLATED
-    (found,) = pressing(evidence)
+    (found,) = view(evidence).pressing
     assert found.label == "low bits" and evidence.floating_point.value > 2
     for rendering, drawn in {**FULL, **SHORT}.items():
         assert shows(drawn(evidence), found) or rendering == "page over another", rendering
@@ -170,7 +170,7 @@ def test_sarif_warns_of_a_target_that_passed() -> None:
 )
 def test_a_curve_presses_where_it_exceeds_the_claim(claim: str, presses: bool) -> None:
     evidence = whole(claim=claim, floating_point=None, sensitivity=None)
-    assert bool(pressing_lines(evidence)) is presses
+    assert bool(view(evidence).pressing) is presses
 
 
 @pytest.mark.parametrize(("value", "claim", "presses"), [(0.9, "epsilon=1", False), (0.98, "epsilon=1", False),
@@ -181,21 +181,43 @@ def test_low_order_bits_press_where_they_say_more_than_the_claim(
 ) -> None:
     bound = msgspec.structs.replace(made.low_bits().floating_point, value=value)
     evidence = whole(claim=claim, floating_point=bound, sensitivity=None, curve=None)
-    assert [found.presses for found in beside(evidence) if found.label == "low bits"] == [presses]
+    assert [found.presses for found in view(evidence).beside if found.label == "low bits"] == [presses]
 
 
-def test_every_module_that_says_a_verdict_draws_from_one_place() -> None:
+# --- a new row --------------------------------------------------------------------------------------------
+
+# the least importance that each rendering shows, of rows that it does not ask for by name
+LEAST = {
+    **dict.fromkeys([*FULL, *SHORT], Importance.EVERYWHERE),
+    "pytest": Importance.BRIEF,
+    "console": Importance.SUMMARY,
+    "Markdown": Importance.FULL,
+}
+RENDERINGS: dict[str, Callable[[Evidence], str]] = {
+    **FULL,
+    **SHORT,
+    "pytest": lambda evidence: pytest_plugin._message(view(evidence), "not violated", True, []),
+}
+
+
+@pytest.mark.parametrize("rendering", RENDERINGS)
+def test_a_new_row_stands_wherever_there_is_room_for_its_importance(
+    rendering: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def new(_evidence: Evidence) -> Iterator[Row]:
+        for level in Importance:
+            yield Row("new", "new row", "A new row", f"of importance {level:d}", importance=level)
+
+    monkeypatch.setattr("dpaudit.report.view.ORDER", (*ORDER, new))
+    text = read(RENDERINGS[rendering](made.laplace()))
+    shown = [level for level in Importance if read(f"of importance {level:d}") in text]
+    assert shown == [level for level in Importance if level >= LEAST[rendering]]
+
+
+def test_every_module_that_says_a_verdict_draws_from_the_view() -> None:
     """A new rendering that says the verdict's headline has to say what stands beside it too."""
     folder = Path(importlib.util.find_spec("dpaudit").origin).parent  # type: ignore[union-attr, arg-type]
-    drawing = [file for file in sorted(folder.rglob("*.py")) if _says_verdicts(file.read_text(encoding="utf-8"))]
-    assert len(drawing) > 5
-    silent = [file.name for file in drawing if "beside" not in file.read_text(encoding="utf-8")]
-    assert silent == []
-
-
-def _says_verdicts(text: str) -> bool:
-    return (
-        "import headline" in text
-        or "verdict_text" in text
-        or re.search(r"headline import [^\n]*headline", text) is not None
-    )
+    texts = {file.name: file.read_text(encoding="utf-8") for file in sorted(folder.rglob("*.py"))}
+    said = [name for name, text in texts.items() if re.search(r"text\.headline import .*\bheadline\b", text)]
+    assert said == ["view.py"]
+    assert sum("report.view import" in text for text in texts.values()) > 5

@@ -1,0 +1,148 @@
+"""What was audited, why is the verdict what it is, and how is it run again? The rows that no bound stands in."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.privacy.claims import number_text
+from dpaudit.report.rows import Importance, Row
+from dpaudit.report.text.cite import citation
+from dpaudit.report.text.command import reproduce_command, reproduce_notes
+from dpaudit.report.text.headline import decisive, reason_says_more
+from dpaudit.report.text.phrases import ASKS, claim_meaning, claim_words, limits, relation_words, shortened
+from dpaudit.report.text.search import search_line
+
+
+def reason(evidence: Evidence) -> Iterator[Row]:
+    """The recorded reason, where it says more than the headline."""
+    if evidence.reason and reason_says_more(evidence):
+        yield Row("reason", "reason", "Reason", evidence.reason, importance=Importance.BRIEF)
+
+
+def scope(evidence: Evidence) -> Iterator[Row]:
+    """What was audited, as it was recorded, each with what it means."""
+    target, claim, unit = evidence.target, evidence.claimed, evidence.unit
+    values = ", ".join(f"{name} = {_value(value)}" for name, value in target.parameters.items())
+    yield _scope("target", "Mechanism", target.name, target.summary, "target", _named(evidence), Importance.BRIEF)
+    how = search_line(evidence)
+    if how is not None:
+        yield Row("search", "pair", "How the pair was found", how, importance=Importance.SUMMARY)
+    yield _scope("parameters", "Parameters", values or "none")
+    cell = "none" if claim is None else claim_words(claim)
+    promised = cell if claim is None else f"{cell} ({claim.notion})"
+    note = "" if claim is None else f"{claim.notion} ({claim}). {claim_meaning(claim)}"
+    line = f"{promised}; neighbours: {evidence.relation}"
+    yield Row(
+        "claim",
+        "claim",
+        "Claim",
+        cell,
+        line,
+        note=note,
+        importance=Importance.BRIEF,
+        section="scope",
+        order=math.nan if claim is None else claim.value,
+    )
+    unknown = "" if unit else "What one record stands for was not recorded."
+    yield _scope("unit", "Unit of privacy", unit or "not stated", unknown)
+    words = relation_words(evidence.relation)
+    full = f"{evidence.relation}: {words}" if words else evidence.relation
+    yield Row("relation", "neighbours", "Neighbours", evidence.relation, text=full, note=words, section="scope")
+    yield from _attacker(evidence)
+    digest = "SHA-256 of the function's code" if target.digest else ""
+    own = target.digest or "not available"
+    yield Row("digest", "code digest", "Code digest", own, note=digest, section="scope", code=True)
+    yield from _conditions(evidence)
+
+
+def _scope(
+    key: str,
+    name: str,
+    cell: str,
+    note: str = "",
+    label: str = "",
+    line: str = "",
+    importance: Importance = Importance.FULL,
+) -> Row:
+    return Row(key, label, name, cell, line, note=note, importance=importance, section="scope")
+
+
+def _named(evidence: Evidence) -> str:
+    parameters = ", ".join(
+        f"{name}={number_text(value) if isinstance(value, float) else value}"
+        for name, value in evidence.target.parameters.items()
+    )
+    name = shortened(evidence.target.name, 80)
+    return f"{name} ({parameters})" if parameters else name
+
+
+def _value(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _attacker(evidence: Evidence) -> Iterator[Row]:
+    """Who is meant to learn nothing, and from what kind of function."""
+    target = evidence.target
+    timed = ", and how long the call took" if "time" in evidence.observed else ""
+    sees = f"sees one output of the mechanism{timed}"
+    knows = "and knows the code, its parameters and both datasets of the pair, but not which of them was used."
+    if target.asks == "scores":
+        sees, knows = (
+            "sees a score that one attack gives a record",
+            ("and guesses by the score alone whether it was in the training data."),
+        )
+    yield _scope("attacker", "Attacker", sees, knows, importance=Importance.OWN)
+    words, reading = ASKS.get(target.asks, ""), target.reading
+    read = f"{words}; read as: {reading}" if reading and reading != target.asks else words
+    yield _scope("asks", "Kind of function", target.asks, read, importance=Importance.OWN)
+
+
+def _conditions(evidence: Evidence) -> Iterator[Row]:
+    own = Importance.OWN
+    if evidence.target.source:
+        yield _scope("source", "Source", evidence.target.source, importance=own)
+    if "time" in evidence.observed:
+        note = "In seconds, the last number of each output."
+        yield _scope("observed", "Observed", "the run time of every call", note, importance=own)
+    if not evidence.reproducible:
+        seeded = evidence.target.asks != "opaque"
+        why = "No call takes as long twice" if seeded else "The function's randomness cannot be seeded"
+        yield _scope("reproducible", "Reproducible", "no", f"{why}; another run gives other counts.", importance=own)
+    for text in evidence.assumptions:
+        yield _scope("trust", "Taken on trust", text)
+
+
+def pair(evidence: Evidence) -> Iterator[Row]:
+    """The pair that the verdict rests on, where there is one."""
+    number, pairs = decisive(evidence).pair, evidence.pairs
+    if number is not None and number < len(pairs):
+        found = pairs[number]
+        shown = f": {found.shown0} and {found.shown1}" if found.origin == "mechanism" else ", as it was given"
+        cell = shortened(f"{number + 1} of {len(pairs)}{shown}", 300)
+        yield Row("pair", "pair", "Pair", cell, importance=Importance.OWN)
+
+
+def uncovered(evidence: Evidence) -> Iterator[Row]:
+    """What the audit cannot show."""
+    for name, text in limits(evidence):
+        yield Row("limit", "", name, text, importance=Importance.OWN, section="limits")
+
+
+def again(evidence: Evidence) -> Iterator[Row]:
+    """How the evidence is known again, run again and cited."""
+    command, identity = reproduce_command(evidence), evidence.id
+    yield _again("id", "id", "Evidence", identity, Importance.SUMMARY, code=True)
+    kept = Importance.SUMMARY if command is None else Importance.FULL
+    yield _again("seed", "seed", "Seed", str(evidence.seed), kept)
+    if command is not None:
+        yield _again("reproduce", "reproduce", "Run it again", command, Importance.BRIEF, code=True)
+    for note in reproduce_notes(evidence):
+        yield _again("note", "", "To run it again", note, Importance.BRIEF)
+    yield _again("cite", "cite as", "Cite as", citation(evidence, identity), Importance.FULL)
+
+
+def _again(key: str, label: str, name: str, text: str, importance: Importance, *, code: bool = False) -> Row:
+    return Row(key, label, name, text, importance=importance, section="again", code=code)
