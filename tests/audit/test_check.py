@@ -178,7 +178,8 @@ def with_digit(value, data):
         return None
 
 
-@settings(max_examples=150, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@pytest.mark.slow
+@settings(max_examples=60, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_another_digit_is_noticed(data):
     name = data.draw(st.sampled_from(["proved", "violated", "enumerated", "without runs", "sampled", "any length"]))

@@ -7,11 +7,12 @@ import math
 import msgspec
 import numpy as np
 import pytest
-from scipy.stats import binomtest
 
 import dpaudit as dp
 from dpaudit.cli.main import main
 from dpaudit.review.check import check, passes
+
+pytestmark = pytest.mark.slow
 
 EPSILONS, RATES = np.linspace(0, 5, 26), np.array([0.0, 1e-3, 0.01, 0.05, 0.2, 0.5, 0.9, 1.0])
 NUMBERS = {"pairs": [(0.0, 1.0)], "relation": "declared"}
@@ -97,7 +98,7 @@ def test_where_nothing_can_be_told_nothing_is_shown():
 
 @pytest.mark.parametrize("claim", ["mu=1", "epsilon=1, delta=1e-5", "rho=0.5"])
 def test_the_verdict_and_its_bound_are_those_without_the_curve(claim):
-    plain, curved = (dp.audit(gaussian, claim=claim, runs=6_000, curve=curve, **NUMBERS) for curve in (False, True))
+    plain, curved = (dp.audit(gaussian, claim=claim, runs=1_500, curve=curve, **NUMBERS) for curve in (False, True))
     assert plain.curve is None and curved.curve is not None
     assert "curve" not in plain.record()
     assert msgspec.structs.replace(curved, curve=None).record() == plain.record()
@@ -105,18 +106,17 @@ def test_the_verdict_and_its_bound_are_those_without_the_curve(claim):
 
 def test_several_pairs_share_its_error():
     found = dp.privacy_curve(
-        gaussian, claim="mu=2", runs=60_000, pairs=[(0.0, 0.1), (0.0, 2.0), (0.0, 0.5)], relation="declared"
+        gaussian, claim="mu=2", runs=30_000, pairs=[(0.0, 0.1), (0.0, 2.0), (0.0, 0.5)], relation="declared"
     )
     statements = found.curve.statements
     assert {bound.pair for bound in statements} == {0, 1, 2}
     assert sum(1 - bound.confidence for bound in statements) == pytest.approx(0.05)
-    assert found.mu > 1.8  # the best pair counts
+    assert found.mu > 1.75  # the best pair counts
 
 
-@pytest.mark.parametrize("target", [gaussian, gaussian_sampler])
-def test_the_same_on_any_number_of_workers(target):
-    name = f"{__file__}:{target.__name__}"
-    one, two = (dp.audit(name, runs=20_000, workers=workers, curve=True, **NUMBERS) for workers in (1, 2))
+def test_the_same_on_any_number_of_workers():
+    name = f"{__file__}:gaussian_sampler"
+    one, two = (dp.audit(name, runs=5_000, workers=workers, curve=True, **NUMBERS) for workers in (1, 2))
     assert one.id == two.id
 
 
@@ -213,7 +213,7 @@ def test_runs_that_cannot_be_trusted_have_no_curve(found, monkeypatch):
 
 def test_the_command_writes_it(tmp_path, capsys):
     file = tmp_path / "curve.json"
-    arguments = ["audit", "laplace", "--runs", "5e3", "--curve", "--json", str(file), "--quiet"]
+    arguments = ["audit", "laplace", "--runs", "1e3", "--curve", "--json", str(file), "--quiet"]
     with pytest.raises(SystemExit, match="0"):
         main(arguments)
     assert dp.Evidence.load(file).curve is not None
@@ -234,12 +234,13 @@ def beyond(found, claim):
 
 
 def test_the_curves_of_whole_audits_are_wrong_no_more_often_than_they_say():
-    audits, confidence, failed, refuted = 10, 0.5, 0, 0
+    """A few, at a low confidence: that of ``stats/test_curve.py`` is held to its word over thousands of counts."""
+    audits, confidence, failed, refuted = 4, 0.5, 0, 0
     for seed in range(audits):
         found = dp.privacy_curve(
             gaussian_sampler, runs=2500, confidence=confidence, seed=seed, floating_point="ignore", **NUMBERS
         )
         failed += beyond(found, dp.GaussianDP(1))
         refuted += beyond(found, dp.GaussianDP(0.8))
-    assert binomtest(failed, audits, 1 - confidence, alternative="greater").pvalue > 2e-3
-    assert refuted >= 0.75 * audits  # a curve of zeros would never be wrong
+    assert failed <= 2  # were every statement given the whole error, each of the four would be wrong
+    assert refuted >= 3  # a curve of zeros would never be wrong

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import pytest
@@ -9,6 +10,8 @@ from scipy.optimize import brentq
 
 import dpaudit as dp
 from dpaudit.review.check import check, passes
+
+pytestmark = pytest.mark.slow
 
 NUMBERS = {"pairs": [(0.0, 1.0)], "relation": "declared"}
 
@@ -33,7 +36,7 @@ def analytic_sigma(epsilon, delta):
 # --- a curve is not a point --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_half_the_noise_is_found_along_the_curve(seed):
     sigma = analytic_sigma(1, 1e-5)
     claim = dp.GaussianDP(1 / sigma)
@@ -43,7 +46,7 @@ def test_half_the_noise_is_found_along_the_curve(seed):
     assert evidence.lower.parameter == "mu"
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_enough_noise_is_not(seed):
     sigma = analytic_sigma(1, 1e-5)
     evidence = dp.audit(
@@ -71,9 +74,7 @@ def test_a_point_has_no_curve():
         (coin, {}, dp.ApproxDP(math.log(2.5), 0.125), 0.9),
         (gaussian, {}, dp.GaussianDP(1), 0.95),
         (gaussian, {}, dp.ZeroConcentratedDP(0.5), 0.80),
-        (gaussian, {"sigma": 5**0.5}, dp.ZeroConcentratedDP(0.1), 0.75),
         (discrete_gaussian, {}, dp.ZeroConcentratedDP(0.5), 0.80),
-        (gaussian, {}, dp.RenyiDP(2, 1.0), 0.70),
         (gaussian, {}, dp.RenyiDP(1.25, 0.625), 0.80),
         (coin, {}, dp.RenyiDP(2, math.log(0.75**2 / 0.25 + 0.25**2 / 0.75)), 0.9),
     ],
@@ -95,9 +96,14 @@ def test_most_of_a_tight_claim_is_shown_and_a_smaller_one_refuted(target, parame
 # --- bins --------------------------------------------------------------------------------------------------
 
 
+@functools.cache
+def in_bins():
+    """Evidence of a divergence that is bounded by bins."""
+    return dp.audit(gaussian, claim="rho=0.5", runs=20_000, seed=1, **NUMBERS)
+
+
 def test_a_divergence_is_bounded_by_bins_and_they_are_kept():
-    evidence = dp.audit(gaussian, claim="rho=0.5", runs=20_000, seed=1, **NUMBERS)
-    bound = evidence.lower
+    bound = in_bins().lower
     assert bound.method in ("multinomial", "swapped multinomial")
     most, least = bound.event.degrees
     assert most >= 1 and least <= -1 and most - least == len(bound.counts.bins[0])
@@ -122,11 +128,9 @@ def test_a_divergence_is_bounded_by_bins_and_they_are_kept():
     assert float(one.least(dp.ZeroConcentratedDP(0).least)) < 0.85 * bound.value
 
 
-@pytest.mark.parametrize("name", ["gaussian", "discrete_gaussian"])
-def test_bins_are_the_same_on_any_number_of_workers(name):
-    one, two = (
-        dp.audit(f"{__file__}:{name}", claim="rho=0.5", runs=20_000, workers=workers, **NUMBERS) for workers in (1, 2)
-    )
+def test_bins_are_the_same_on_any_number_of_workers():
+    name = f"{__file__}:discrete_gaussian"
+    one, two = (dp.audit(name, claim="rho=0.5", runs=20_000, workers=workers, **NUMBERS) for workers in (1, 2))
     assert one.lower.method.endswith("multinomial")
     assert one.id == two.id
 
@@ -134,7 +138,7 @@ def test_bins_are_the_same_on_any_number_of_workers(name):
 def test_evidence_with_bins_is_read_back_and_altered_bins_are_seen(tmp_path):
     import msgspec
 
-    evidence = dp.audit(gaussian, claim="rho=0.5", runs=20_000, seed=1, **NUMBERS)
+    evidence = in_bins()
     evidence.save(tmp_path / "bins.json")
     again = dp.Evidence.load(tmp_path / "bins.json")
     assert again.id == evidence.id and again.lower == evidence.lower

@@ -9,6 +9,8 @@ import pytest
 
 import dpaudit as dp
 
+pytestmark = pytest.mark.slow
+
 PAIR = [(0, 1)]
 
 

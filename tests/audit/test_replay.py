@@ -17,6 +17,8 @@ from dpaudit.neighbours.serialise import kept_text, read_kept
 from dpaudit.review.check import check, passes
 from dpaudit.review.replay import ERROR
 
+pytestmark = pytest.mark.slow
+
 RUNS = 4000
 PAIR = [([1.0], [0.0])]
 
@@ -57,7 +59,7 @@ FOUND = {
     "several pairs": lambda: (audited(pairs=[*PAIR, ([2.0], [2.5])]), laplace),
     "another notion": lambda: (dp.audit("gaussian", runs=RUNS), None),
     "curve": lambda: (dp.audit("randomised_response", runs=RUNS, curve=True), None),
-    "sequential": lambda: (dp.audit("svt_unscaled_noise", runs=RUNS, sequential=True), None),
+    "sequential": lambda: (dp.audit("svt_unscaled_noise", runs=400, sequential=True), None),
     "proof": lambda: (dp.prove("svt_unscaled_noise", length=2, runs=RUNS), None),
     "proof without runs": lambda: (dp.prove("above_threshold", length=1, runs=0), None),
     "any length": lambda: (dp.prove("prefix_sum", runs=RUNS), None),

@@ -16,6 +16,8 @@ from dpaudit.report.text.plain_words import FOUND_ONCE, MEANS_ONCE, meaning
 from dpaudit.review.check import check, passes
 from dpaudit.stats.two_looks import FALSE_ALARM
 
+pytestmark = pytest.mark.slow
+
 PAIR = [([1.0], [0.0])]
 ASKED = {"claim": "epsilon=1", "pairs": PAIR, "relation": "declared", "runs": 4_000}
 UNLUCKY, LUCKY = 19, 2  # seeds: of a correct mechanism that is red at first, of a violation that takes two looks

@@ -57,12 +57,12 @@ def weird():
     yield "other forms on each side", from_array(normal(size=200)), from_list(["x"] * 200)
     yield "10⁴ categories", *(from_array(RNG.integers(0, 10_000, 8000)) for _ in range(2))
     yield "10³ strings", *(from_list([f"c{i}" for i in RNG.integers(0, 1000, 3000)]) for _ in range(2))
-    yield "50 dimensions", from_array(normal(size=(160, 50))), from_array(normal(0.3, size=(160, 50)))
-    yield "more dimensions than runs", from_array(normal(size=(20, 50))), from_array(normal(size=(20, 50)))
+    yield "16 dimensions", from_array(normal(size=(80, 16))), from_array(normal(0.3, size=(80, 16)))
+    yield "more dimensions than runs", from_array(normal(size=(10, 20))), from_array(normal(size=(10, 20)))
     yield "constant columns", from_array(np.zeros((90, 5))), from_array(np.ones((90, 5)))
     yield "bits", from_array(RNG.random((200, 20)) < 0.5), from_array(RNG.random((200, 20)) < 0.6)
     yield "empty rows", from_array(np.empty((60, 0))), from_array(np.empty((60, 0)))
-    yield "mixed", mixed(RNG, 600, 0), mixed(RNG, 600, 1)
+    yield "mixed", mixed(RNG, 300, 0), mixed(RNG, 300, 1)
     yield "nothing finite", from_array(np.full(80, np.nan)), from_array(np.full(80, np.inf))
     yield (
         "some NaN",
@@ -72,7 +72,7 @@ def weird():
     big = np.finfo(float).max
     yield "extremes", from_array(RNG.choice([big, -big, 5e-324, 0.0], 300)), from_array(RNG.choice([big, -big], 300))
     yield "huge spread", from_array(RNG.uniform(-1, 1, 300) * 1.7e308), from_array(RNG.random(300) * 1e308)
-    yield "huge vectors", from_array(RNG.uniform(-1, 1, (120, 3)) * 1.7e308), from_array(normal(size=(120, 3)))
+    yield "huge vectors", from_array(RNG.uniform(-1, 1, (60, 2)) * 1.7e308), from_array(normal(size=(60, 2)))
     yield "huge integers", from_list([2**60 + int(i) for i in RNG.integers(0, 9, 200)]), from_list([1] * 200)
     yield "heavy tails", from_array(RNG.standard_cauchy(900)), from_array(1 + RNG.standard_cauchy(900))
     yield "rounded", from_array(np.round(normal(size=900), 2)), from_array(np.round(normal(1, size=900), 2))
@@ -112,7 +112,7 @@ def test_families_cut_every_output_into_one_cell(side0, side1):
 )
 def test_choosing_never_fails_and_is_determined(side0, side1, claim):
     chosen, picture = choose(side0, side1, claim=claim, measuring=9000, error=0.05)
-    if claim in (PureDP(1), ZeroConcentratedDP(0.5)):  # one of each way of choosing
+    if claim == PureDP(1) or len(side0) == 90:  # each way of choosing
         assert (chosen, picture) == choose(side0, side1, claim=claim, measuring=9000, error=0.05)
     assert sum(choice.share for choice in chosen) == pytest.approx(1)
     assert len({choice.name for choice in chosen}) == len(chosen) <= 2
@@ -254,7 +254,7 @@ def test_a_rare_event_is_doubted_more_where_it_is_the_best_of_many():
 
 def test_where_nothing_differs_hardly_anything_is_predicted():
     predicted = []
-    for seed in range(20):
+    for seed in range(8):
         rng = np.random.default_rng(seed)
         chosen, _ = choose(
             *(from_array(rng.normal(size=1500)) for _ in range(2)), claim=PureDP(1), measuring=9000, error=0.05

@@ -23,11 +23,12 @@ def shrunk(pair: Any, relation: str, holds: Any) -> Any:
     raise AssertionError("it does not come to an end")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", ["add-remove", "replace", "add-remove(group=3)", "replace(group=2)"])
 @pytest.mark.parametrize("kind", RECORDS)
 def test_simpler_pairs_are_neighbours_and_come_to_an_end(kind: str, relation: str) -> None:
     parsed = parse_relation(relation)
-    for candidate in candidates(RECORDS[kind], relation, limit=7):
+    for candidate in candidates(RECORDS[kind], relation, limit=7)[::2]:
         pair = candidate.pair()
         for simpler in smaller(pair, relation):
             parsed.check(*simpler)

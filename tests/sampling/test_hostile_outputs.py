@@ -20,6 +20,8 @@ import dpaudit as dp
 from dpaudit.errors import UsageError
 from dpaudit.sampling.outputs import from_list
 
+pytestmark = pytest.mark.slow
+
 PAIR = [([1.0], [0.0])]
 
 
@@ -283,7 +285,7 @@ def test_what_tells_with_certainty_is_violated(name):
     def leak(data, rng):
         return CHANNELS[name](data[0] > 0.5) if rng.random() < 0.9 else None
 
-    assert dp.audit(leak, claim="epsilon=0.5", pairs=PAIR, runs=400, seed=0).verdict is dp.Verdict.VIOLATED
+    assert dp.audit(leak, claim="epsilon=0.5", pairs=PAIR, runs=200, seed=0).verdict is dp.Verdict.VIOLATED
 
 
 class Leaves:

@@ -25,6 +25,8 @@ from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.runs import outputs_of
 from dpaudit.targets.mechanism import Shape, mechanism
 
+pytestmark = pytest.mark.slow
+
 SIZE = 80
 UNLIKELY = 1e-6  # of a count, were every law right
 OWN = np.random.default_rng(0)

@@ -23,6 +23,8 @@ from dpaudit.sampling.outputs import from_list
 from dpaudit.sampling.play import Played, play
 from dpaudit.sampling.progress import Session
 
+pytestmark = pytest.mark.slow
+
 PAIR = ([1, 1], [1])
 ASKED = {"claim": "epsilon=1", "pairs": [PAIR], "relation": "add-remove", "runs": 8_000}
 
@@ -74,7 +76,7 @@ def interrupted(function, file, after, **options):
         (seeded, {}, 1),
         (seeded, {}, 1_500),
         (seeded, {}, 5_000),
-        (seeded, {"sequential": True, "runs": 3_000}, 1_500),
+        (seeded, {"sequential": True, "runs": 400}, 200),
         (seeded, {"curve": True}, 5_000),
         (seeded, {"pairs": [PAIR, ([2], [2, 2])]}, 3_000),
         (sampler, {}, 1_500),

@@ -14,6 +14,8 @@ from scipy.stats import binomtest
 
 import dpaudit as dp
 
+pytestmark = pytest.mark.slow
+
 CONFIDENCE = 0.8
 
 
@@ -42,13 +44,13 @@ def errors(draw, repeats, design, epsilon, delta):
 
 @pytest.mark.parametrize("sizes", [(150, 150), (100, 500)])
 def test_scores_with_a_training_run_each(sizes):
-    wrong, p = errors(lambda rng: answers(rng, sizes, 1.0), 80, "independent", 1.0, 0.0)
+    wrong, p = errors(lambda rng: answers(rng, sizes, 1.0), 25, "independent", 1.0, 0.0)
     assert p > 0.01
     assert wrong > 0  # so tight that it errs at times
 
 
 def test_scores_that_say_nothing():
-    _, p = errors(lambda rng: (rng.normal(size=60), rng.normal(size=80)), 25, "independent", 0.0, 1e-5)
+    _, p = errors(lambda rng: (rng.normal(size=60), rng.normal(size=80)), 8, "independent", 0.0, 1e-5)
     assert p > 0.01
 
 

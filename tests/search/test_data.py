@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 
 import numpy as np
@@ -14,7 +15,7 @@ from dpaudit.neighbours.candidates.candidates import candidates
 from dpaudit.report import console_summary, html_page
 from dpaudit.review.check import check, passes
 
-pytestmark = pytest.mark.usefixtures("undrawn")
+pytestmark = [pytest.mark.usefixtures("undrawn"), pytest.mark.slow]
 
 CLAIM = "epsilon=1"
 AGES = [31.0, 42.515625, 57.0, 29.0, 63.25, 48.0, 36.0, 51.0]
@@ -34,13 +35,19 @@ def audited(function, data=AGES, **asked):
     return dp.audit(function, data=data, **asked)
 
 
+@functools.cache
+def found(function):
+    """What an audit of AGES finds, found once."""
+    return audited(function)
+
+
 def frame():
     pandas = pytest.importorskip("pandas")
     return pandas.DataFrame({"age": AGES, "place": PLACES * 4})
 
 
 def test_what_is_wrong_with_one_dataset_is_found_and_its_twin_is_let_alone():
-    wrong, right = audited(unclipped), audited(clipped)
+    wrong, right = found(unclipped), found(clipped)
 
     assert wrong.verdict is dp.Verdict.VIOLATED and right.verdict is dp.Verdict.NOT_VIOLATED
     assert wrong.relation == "add-remove"
@@ -51,8 +58,8 @@ def test_what_is_wrong_with_one_dataset_is_found_and_its_twin_is_let_alone():
 def test_the_mechanisms_own_relation_comes_first():
     made = dp.mechanism(clipped, relation="replace")
 
-    assert audited(made).relation == "replace"
-    assert audited(made, relation="add-remove").relation == "add-remove"
+    assert audited(made, runs=2_000).relation == "replace"
+    assert audited(made, runs=2_000, relation="add-remove").relation == "add-remove"
 
 
 def test_a_declared_domain_is_kept_to_unless_asked():
@@ -71,13 +78,13 @@ def test_a_weak_spot_far_from_the_data_is_climbed_to():
         return np.sum(3 * np.exp(-(((np.asarray(data) - 37) / 4) ** 2))) + rng.laplace(0, 1, size)
 
     data = [float(value) for value in range(10)]
-    evidence = audited(bump, data, domain=(0.0, 100.0), runs=60_000)
+    evidence = audited(bump, data, domain=(0.0, 100.0), runs=40_000)
 
     assert evidence.verdict is dp.Verdict.VIOLATED
     assert evidence.search.climbed > 50
     assert evidence.search.found == "a pair of small datasets over the domain"
     assert "hypothesis" in evidence.versions
-    assert evidence.id == audited(bump, data, domain=(0.0, 100.0), runs=60_000).id
+    assert evidence.id == audited(bump, data, domain=(0.0, 100.0), runs=40_000).id
     assert passes(check(evidence))
 
 
@@ -113,7 +120,7 @@ def test_what_shows_only_on_many_records_keeps_many():
 
 
 def test_nothing_is_made_simpler_where_nothing_is_wrong():
-    assert audited(clipped).search.shrunk == 0
+    assert found(clipped).search.shrunk == 0
 
 
 def test_evidence_and_page_hold_no_value_of_the_data():
@@ -129,7 +136,7 @@ def test_evidence_and_page_hold_no_value_of_the_data():
 
 
 def test_pages_say_how_the_pair_was_found():
-    evidence = audited(unclipped)
+    evidence = found(unclipped)
     page, text = html_page(evidence), console_summary(evidence)
 
     assert "How the pair was found" in page and "never shows" in page
@@ -232,6 +239,11 @@ def test_a_search_among_given_pairs_is_replayed():
         _replayed(evidence)
 
 
+@functools.cache
+def searched_ages():
+    return audited(clipped, runs=4_000).to_json()
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -251,7 +263,7 @@ def test_a_search_among_given_pairs_is_replayed():
     ],
 )
 def test_a_search_that_cannot_have_been_is_noticed(change):
-    document = json.loads(audited(clipped, runs=4_000).to_json())
+    document = json.loads(searched_ages())
     document["evidence"]["search"].update(change)
     document["id"] = content_id(document["evidence"])
     evidence = Evidence.from_json(json.dumps(document))
@@ -260,7 +272,7 @@ def test_a_search_that_cannot_have_been_is_noticed(change):
 
 
 def test_a_pair_that_nobody_found_is_noticed():
-    document = json.loads(audited(clipped, runs=4_000).to_json())
+    document = json.loads(searched_ages())
     del document["evidence"]["search"]
     document["id"] = content_id(document["evidence"])
 
@@ -280,7 +292,7 @@ def summed(data, size, rng):
 
 
 def test_all_tiny_datasets_over_a_domain_are_searched():
-    wrong, right = (dp.audit(each, claim=CLAIM, domain=[0, 1, 2, 3], runs=30_000) for each in (first_alone, summed))
+    wrong, right = (dp.audit(each, claim=CLAIM, domain=[0, 1, 2, 3], runs=10_000) for each in (first_alone, summed))
 
     assert wrong.verdict is dp.Verdict.VIOLATED and right.verdict is dp.Verdict.NOT_VIOLATED
     assert wrong.relation == "add-remove" and wrong.search.source == "domain" and wrong.search.data is None
@@ -325,9 +337,14 @@ def test_tiny_datasets_beside_data_are_named_by_declared_columns_alone():
     assert not any(word in name for name in names for word in (*PLACES, "place"))
 
 
+@functools.cache
+def searched_domain():
+    return dp.audit(summed, claim=CLAIM, domain=(0, 3), runs=4_000).to_json()
+
+
 @pytest.mark.parametrize("change", [{"domain": None}, {"data": "0" * 64}])
 def test_a_search_over_a_domain_that_cannot_have_been_is_noticed(change):
-    document = json.loads(dp.audit(summed, claim=CLAIM, domain=(0, 3), runs=4_000).to_json())
+    document = json.loads(searched_domain())
     document["evidence"]["search"].update(change)
     document["id"] = content_id(document["evidence"])
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -9,6 +11,8 @@ from scipy.stats import binom
 
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 from dpaudit.stats import guess_bound, joint_region, two_sided_region
+
+pytestmark = pytest.mark.slow
 
 SLACK = 1 + 1e-9
 CLAIMS = [
@@ -24,6 +28,7 @@ each_claim = pytest.mark.parametrize("claim", CLAIMS, ids=str)
 each_error = pytest.mark.parametrize("error", [1e-6, 0.05, 0.2])
 
 
+@functools.cache
 def truths():
     """Pairs of probabilities over the whole square, close to its edges and to its diagonal."""
     rng = np.random.default_rng(0)
@@ -42,6 +47,20 @@ def test_guess(guesses, error):
     assert np.max(np.sum(mass * (bounds > epsilon[:, None]), axis=1)) <= error * SLACK
 
 
+@functools.cache
+def joint_regions(n, m, weight, error):
+    """The regions of all outcomes, which hang on no claim."""
+    k, others = np.indices((n + 1, m + 1))
+    return joint_region(k, n, others, m, weight=weight, error=error)
+
+
+@functools.cache
+def chances(n, m):
+    """The chances of all outcomes of either side, for each of the truths."""
+    p, q = truths()
+    return binom.pmf(np.arange(n + 1), n, p[:, None]), binom.pmf(np.arange(m + 1), m, q[:, None])
+
+
 @each_claim
 @each_error
 @pytest.mark.parametrize("weight", [1e-3, 0.3, 0.7071, 0.95, 1 - 1e-6])
@@ -49,24 +68,31 @@ def test_guess(guesses, error):
 def test_joint(claim, error, weight, n, m):
     if claim.parameter == "rho" and (n, m) == (24, 24):
         n, m = 14, 14
-    k, others = np.indices((n + 1, m + 1))
-    bounds = joint_region(k, n, others, m, weight=weight, error=error).least(claim.least)
+    bounds = joint_regions(n, m, weight, error).least(claim.least)
     p, q = truths()
     true = claim.least(p, q)
-    mass_p, mass_q = binom.pmf(np.arange(n + 1), n, p[:, None]), binom.pmf(np.arange(m + 1), m, q[:, None])
+    mass_p, mass_q = chances(n, m)
     wrong = bounds > (true * SLACK)[:, None, None]
     assert np.max(np.einsum("ik,il,ikl->i", mass_p, mass_q, wrong)) <= error * SLACK
     assert np.all(np.diff(bounds, axis=0) >= -1e-9 * (1 + bounds[1:]))  # more hits, no less
     assert np.all(np.diff(bounds, axis=1) <= 1e-9 * (1 + bounds[:, 1:]))  # more of the others, no more
 
 
-@each_claim
-@each_error
-@pytest.mark.parametrize("weight", [1e-3, 0.7071, 0.95, 1 - 1e-6])
-def test_two_sided_joint(claim, error, weight):
-    runs = 12 if claim.parameter == "rho" else 24
-    right, wrong = np.array([(a, b) for a in range(runs + 1) for b in range(runs + 1 - a)]).T
-    bounds = two_sided_region(right, wrong, runs, weight=weight, error=error).least(claim.least)
+@functools.cache
+def two_sided_regions(runs, weight, error):
+    """The regions of all outcomes, which hang on no claim."""
+    return two_sided_region(*guesses_of(runs), runs, weight=weight, error=error)
+
+
+def guesses_of(runs):
+    """The right and the wrong guesses of all outcomes."""
+    return np.array([(a, b) for a in range(runs + 1) for b in range(runs + 1 - a)]).T
+
+
+@functools.cache
+def two_sided_chances(runs):
+    """The chances of all outcomes, for each of the truths with p + q ≤ 1."""
+    right, wrong = guesses_of(runs)
     p, q = truths()
     p, q = p[p + q <= 1], q[p + q <= 1]
     # right ~ Bin(N, p), wrong | right ~ Bin(N − right, q/(1 − p))
@@ -74,6 +100,16 @@ def test_two_sided_joint(claim, error, weight):
         among = np.where(p < 1, np.minimum(q / (1 - p), 1), 0.0)
     mass = binom.pmf(right, runs, p[:, None]) * binom.pmf(wrong, runs - right, among[:, None])
     assert mass.sum(axis=1) == pytest.approx(1)
+    return p, q, mass
+
+
+@each_claim
+@each_error
+@pytest.mark.parametrize("weight", [1e-3, 0.7071, 0.95, 1 - 1e-6])
+def test_two_sided_joint(claim, error, weight):
+    runs = 12 if claim.parameter == "rho" else 24
+    bounds = two_sided_regions(runs, weight, error).least(claim.least)
+    p, q, mass = two_sided_chances(runs)
     wrong_bound = bounds > (claim.least(p, q) * SLACK)[:, None]
     assert np.max(np.sum(mass * wrong_bound, axis=1)) <= error * SLACK
 

@@ -25,6 +25,8 @@ from dpaudit.stats import exact_region as small
 from dpaudit.stats.power import detectable
 from dpaudit.stats.statement import lower_bound, method_for
 
+pytestmark = pytest.mark.slow
+
 SLACK = 1 + 1e-9
 CLAIMS = [PureDP(0), ApproxDP(0, 0.05), ApproxDP(0, 0.5), GaussianDP(0), ZeroConcentratedDP(0), RenyiDP(2, 0)]
 METHODS = ("enumerated joint", "two-sided enumerated joint")

@@ -1,0 +1,65 @@
+"""Are quick ways to predict and to join what their naive twins are, to the last bit?"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dpaudit.events import quantise
+from dpaudit.events.predict import predicted_bound
+from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
+
+
+@pytest.mark.parametrize("claim", [PureDP(1), ApproxDP(1, 0.05), GaussianDP(1), ZeroConcentratedDP(0.5)], ids=str)
+@pytest.mark.parametrize(("two_sided", "rivals"), [(True, False), (False, False), (False, True)])
+def test_many_events_are_predicted_as_each_alone(claim, two_sided, rivals):
+    rng = np.random.default_rng(0)
+    n, m = 120, np.array([[90], [200]])
+    p, q = rng.integers(0, 40, (2, 8)) / n, rng.integers(0, 40, (2, 8)) / m
+    ahead = (np.array([[300.0], [700.0]]), np.array([[700.0], [300.0]]))
+    asked = {"claim": claim, "error": 0.05, "penalty": 2.5, "two_sided": two_sided, "rivals": rivals}
+    found = predicted_bound(p, q, n, m, ahead=ahead, **asked)
+    assert np.any(np.isfinite(found)) and np.any(np.isneginf(found))
+    for at in np.ndindex(p.shape):
+        side = at[0], 0
+        alone = predicted_bound(p[at][None], q[at][None], n, m[side], ahead=(ahead[0][side], ahead[1][side]), **asked)
+        assert alone[0] == found[at]
+
+
+def naive_bins(counts, cells):
+    """Neighbours are joined where that loses least, all losses computed anew after every step."""
+    a, b = (side[cells].astype(float) for side in counts)
+    n, m = (max(float(side.sum()), 1.0) for side in counts)
+    order = np.argsort(np.log((a + 0.5) / (b + 0.5)), kind="stable")
+    bins = [[cell] for cell in order]
+
+    def said(joined):
+        p, q = (sum(a[joined]) + 0.5) / n, (sum(b[joined]) + 0.5) / m
+        return (p - q) * math.log(p / q)
+
+    stages = []
+    while True:
+        few = [sum(a[each]) + sum(b[each]) < quantise._LEAST for each in bins]
+        if len(bins) <= quantise._BINS[0] and not any(few):
+            place = np.empty(len(cells), dtype=np.int64)
+            for number, each in enumerate(bins):
+                place[each] = number
+            stages.append(place.tolist())
+        if len(bins) <= 2:
+            return stages or [[0] * len(cells)]
+        lost = [
+            said(bins[i]) + said(bins[i + 1]) - said(bins[i] + bins[i + 1]) - 1e3 * (few[i] or few[i + 1])
+            for i in range(len(bins) - 1)
+        ]
+        at = int(np.argmin(lost))
+        bins[at : at + 2] = [bins[at] + bins[at + 1]]
+
+
+@pytest.mark.parametrize("mean", [0.5, 4, 60])
+def test_bins_are_joined_as_by_their_naive_twin(mean):
+    rng = np.random.default_rng(1)
+    counts = tuple(np.append(rng.poisson(mean * rng.uniform(0.2, 3, 40)), 5) for _ in range(2))
+    cells = np.arange(40)
+    assert [place.tolist() for place in quantise._bins(counts, cells)] == naive_bins(counts, cells)
