@@ -98,6 +98,15 @@ def test_no_format_calls_a_mechanism_private_or_safe(name):
             assert "not a proof of privacy" in text
 
 
+def test_every_format_stands_in_the_documentation():
+    from dpaudit.report.formats import FORMATS
+
+    rows = re.findall(
+        r"^\| `([\w-]+)` \|.*\| (yes|no) \|$", (ROOT / "docs/formats.md").read_text("utf-8"), re.MULTILINE
+    )
+    assert dict(rows) == {name: "yes" if known.several else "no" for name, known in FORMATS.items()}
+
+
 # --- Markdown ---------------------------------------------------------------------------------------------
 
 

@@ -10,11 +10,20 @@ import click
 
 from dpaudit.cli.apart import OWNED
 from dpaudit.cli.options import Count, Outputs
+from dpaudit.gate.formats import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dpaudit.gate.result import GateResult, TargetResult
+    from dpaudit.gate.result import TargetResult
+
+
+def _formats(command: Callable[..., int]) -> Callable[..., int]:
+    """An option for each file that a gate can write."""
+    for name, written in reversed(FORMATS.items()):
+        option = click.option(f"--{name}", metavar="FILE", help=f"{written.help} ('-': standard output).")
+        command = option(command)
+    return command
 
 
 @click.command("gate")
@@ -26,9 +35,7 @@ if TYPE_CHECKING:
 @click.option("--seed", type=Count(), help="Root of every random draw, instead of the configuration's.")
 @click.option("--require", type=click.Choice(["audited", "proved"]), help="What every target needs to pass.")
 @click.option("--fresh", "--no-cache", "fresh", is_flag=True, help="Run unchanged targets again.")
-@click.option("--junit", "junit_file", metavar="FILE", help="Write JUnit XML ('-': standard output).")
-@click.option("--sarif", "sarif_file", metavar="FILE", help="Write SARIF 2.1.0 ('-': standard output).")
-@click.option("--markdown", "markdown_file", metavar="FILE", help="Write a summary ('-': standard output).")
+@_formats
 @click.option("--html", "html_folder", metavar="FOLDER", help="Write a page for each target, and an index.")
 @click.option("--quiet", is_flag=True, help="No progress and no table.")
 def command(
@@ -40,11 +47,9 @@ def command(
     seed: int | None,
     require: str | None,
     fresh: bool,
-    junit_file: str | None,
-    sarif_file: str | None,
-    markdown_file: str | None,
     html_folder: str | None,
     quiet: bool,
+    **files: str | None,
 ) -> int:
     """Hold every target in [tool.dpaudit] of pyproject.toml, or those that are named, against its claim.
 
@@ -62,9 +67,9 @@ def command(
         raise UsageError(f"workers must be at least 1, not {workers}")
     configuration = read(find(Path.cwd()) if config_file is None else Path(config_file))
     kept = [str(configuration.root / name) for name in (BASELINE, NIGHTS)]
-    outputs = Outputs(junit_file, sarif_file, markdown_file, read=[str(configuration.path), *kept])
+    outputs = Outputs(*files.values(), read=[str(configuration.path), *kept])
     folder = _folder(html_folder)
-    _refuse_pages(folder, junit_file, sarif_file, markdown_file)
+    _refuse_pages(folder, *files.values())
     if click.get_current_context().obj is OWNED:
         adopt_orphans()
     options = Options(
@@ -82,15 +87,15 @@ def command(
         from dpaudit.gate.index import write_pages
 
         result = write_pages(result, folder)
-    _write(result, outputs, junit_file, sarif_file, markdown_file, configuration.path)
+    for name, file in files.items():
+        if file is not None:
+            outputs.write(file, FORMATS[name].draw(result, configuration.path))
     if not quiet:
         import sys
 
         from dpaudit.gate.console import summary
 
-        outputs.say(
-            summary(result, terminal=sys.stdout.isatty() and "-" not in (junit_file, sarif_file, markdown_file))
-        )
+        outputs.say(summary(result, terminal=sys.stdout.isatty() and "-" not in files.values()))
     if finished.refused is not None:
         click.echo(f"dpaudit: {finished.refused}", err=True)
     return result.exit_code
@@ -124,28 +129,6 @@ def _refuse_pages(folder: Path | None, *files: str | None) -> None:
             continue
         if Path(name).resolve().parent == folder.resolve():
             raise UsageError(f"{name!r} lies in the folder of the pages, which may overwrite it; name another place")
-
-
-def _write(
-    result: GateResult,
-    outputs: Outputs,
-    junit_file: str | None,
-    sarif_file: str | None,
-    markdown_file: str | None,
-    configuration: Path,
-) -> None:
-    if junit_file is not None:
-        from dpaudit.gate.junit import junit
-
-        outputs.write(junit_file, junit(result))
-    if sarif_file is not None:
-        from dpaudit.gate.sarif import sarif_text, seen_from_repository
-
-        outputs.write(sarif_file, sarif_text(result, configuration=seen_from_repository(configuration)))
-    if markdown_file is not None:
-        from dpaudit.gate.markdown import markdown
-
-        outputs.write(markdown_file, markdown(result))
 
 
 def _listener(quiet: bool) -> Callable[[TargetResult], None] | None:

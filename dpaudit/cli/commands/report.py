@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 import click
 
 from dpaudit.cli.options import Outputs
+from dpaudit.report.formats import FORMATS
 
 if TYPE_CHECKING:
     from dpaudit.evidence.evidence import Evidence
 
 _INDEX = "index.html"
 _ORDER = ("violated", "invalid", "inconclusive", "no claim", "not violated", "proved")
-_SEVERAL = ("markdown", "in-toto", "bibtex")  # which take one evidence file or many
-_FORMATS = ("json", "html", "markdown", "registry-yaml", "in-toto", "bibtex", "pdf")
 
 
 @click.command("report")
@@ -33,7 +32,9 @@ _FORMATS = ("json", "html", "markdown", "registry-yaml", "in-toto", "bibtex", "p
 )
 @click.option("--json", "json_file", metavar="FILE", help="Write the evidence again ('-': standard output).")
 @click.option("--compare", is_flag=True, help="Say what changed between two EVIDENCE files, the older one first.")
-@click.option("--format", "format_name", type=click.Choice(_FORMATS), help="Write another format; see docs/formats.md.")
+@click.option(
+    "--format", "format_name", type=click.Choice(list(FORMATS)), help="Write another format; see docs/formats.md."
+)
 @click.option("--output", metavar="FILE", help="Where --format goes; standard output without it, or with '-'.")
 @click.option("--context", metavar="FILE", help="Answers for registry-yaml, a TOML file with [tool.dpaudit.context].")
 def command(
@@ -52,9 +53,10 @@ def command(
     from dpaudit.errors import UsageError
 
     if output is not None and format_name is None:
-        raise UsageError(f"--output says where --format goes; add --format with one of {', '.join(_FORMATS)}")
-    if context is not None and format_name != "registry-yaml":
-        raise UsageError("--context answers the questions of a registry; add --format registry-yaml")
+        raise UsageError(f"--output says where --format goes; add --format with one of {', '.join(FORMATS)}")
+    if context is not None and (format_name is None or not FORMATS[format_name].asks):
+        asking = " or ".join(name for name, known in FORMATS.items() if known.asks)
+        raise UsageError(f"--context answers the questions of a registry; add --format {asking}")
     if format_name is not None and (compare or html_to is not None or json_file is not None):
         raise UsageError("--format writes one result; leave out --compare, --html and --json, or call twice")
     with _legible():
@@ -193,48 +195,21 @@ def _compare(evidence_files: Sequence[str], html_file: str | None, json_file: st
 
 def _format(evidence_files: Sequence[str], name: str, output: str, context: str | None) -> None:
     from dpaudit.errors import UsageError
-
-    if len(evidence_files) > 1 and name not in _SEVERAL:
-        raise UsageError(
-            f"--format {name} is about one evidence file; give one EVIDENCE ({', '.join(_SEVERAL)} take more)"
-        )
-    outputs = Outputs(output)
-    evidence = [_checked(file) for file in evidence_files]
-    if name == "pdf":
-        from dpaudit.report import html_page
-        from dpaudit.report.formats.pdf import pdf
-
-        _write_bytes(output, pdf(html_page(evidence[0])))
-    else:
-        outputs.write(output, _text(evidence, name, context))
-
-
-def _text(evidence: Sequence[Evidence], name: str, context: str | None) -> str:
-    if name == "json":
-        return evidence[0].to_json()
-    if name == "html":
-        from dpaudit.report import html_page
-
-        return html_page(evidence[0])
-    if name == "markdown":
-        from dpaudit.report.formats.markdown import markdown
-
-        return markdown(evidence)
-    if name == "in-toto":
-        from dpaudit.report.formats.in_toto import statement_text
-
-        return statement_text(evidence)
-    if name == "bibtex":
-        from dpaudit.report.text.cite import bibtex
-
-        return "\n".join(bibtex(item) + "\n" for item in evidence)
     from dpaudit.evidence.canonical_json import read_text
     from dpaudit.report.formats.context import read_context
-    from dpaudit.report.formats.registry import registry_yaml
 
-    return registry_yaml(
-        evidence[0], None if context is None else read_context(read_text(context, "the context"), context)
+    if len(evidence_files) > 1 and not FORMATS[name].several:
+        more = ", ".join(other for other, known in FORMATS.items() if known.several)
+        raise UsageError(f"--format {name} is about one evidence file; give one EVIDENCE ({more} take more)")
+    outputs = Outputs(output)
+    evidence = [_checked(file) for file in evidence_files]
+    drawn = FORMATS[name].draw(
+        evidence, None if context is None else read_context(read_text(context, "the context"), context)
     )
+    if isinstance(drawn, bytes):
+        _write_bytes(output, drawn)
+    else:
+        outputs.write(output, drawn)
 
 
 def _write_bytes(path: str, content: bytes) -> None:

@@ -1,0 +1,52 @@
+"""Which files can a gate write its result to? One entry each, from which the command line takes its options.
+
+A new format is a module of this folder, an entry here, and its test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dpaudit.gate.result import GateResult
+
+
+@dataclass(frozen=True, slots=True)
+class GateFormat:
+    """One way to write what came of a gate.
+
+    Attributes:
+        draw: from the result, and the file that names the targets, to a text.
+        help: what its option does.
+    """
+
+    draw: Callable[[GateResult, Path], str]
+    help: str
+
+
+def _junit(result: GateResult, _: Path) -> str:
+    from dpaudit.gate.junit import junit
+
+    return junit(result)
+
+
+def _sarif(result: GateResult, configuration: Path) -> str:
+    from dpaudit.gate.sarif import sarif_text, seen_from_repository
+
+    return sarif_text(result, configuration=seen_from_repository(configuration))
+
+
+def _markdown(result: GateResult, _: Path) -> str:
+    from dpaudit.gate.markdown import markdown
+
+    return markdown(result)
+
+
+FORMATS: dict[str, GateFormat] = {
+    "junit": GateFormat(_junit, "Write JUnit XML"),
+    "sarif": GateFormat(_sarif, "Write SARIF 2.1.0"),
+    "markdown": GateFormat(_markdown, "Write a summary"),
+}
