@@ -5,16 +5,14 @@ learning runs → event (frozen) → fresh measuring runs → counts → lower b
 
 from __future__ import annotations
 
-import math
 import platform
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import msgspec
 
@@ -22,13 +20,13 @@ from dpaudit.auditing.calibration import runs_within
 from dpaudit.auditing.checkpoint import refuse_budget, seed_for, session_of
 from dpaudit.auditing.pair import learn, measure, settled
 from dpaudit.auditing.privacy_curve import PrivacyCurve, choose_statements, curve_of, statement
-from dpaudit.auditing.request import LEAST_RUNS, Question, ask, refuse_unavailable, whole
+from dpaudit.auditing.question import LEAST_RUNS, Question, validated, whole
 from dpaudit.auditing.search import find, first_of, least_of, with_search
 from dpaudit.auditing.second_look import look
 from dpaudit.auditing.sensitivity import exposing, moved_by
 from dpaudit.auditing.sequential import audit_sequentially
 from dpaudit.auditing.verdict import Looks, judge
-from dpaudit.errors import InvalidRunsError, Notice, UsageError
+from dpaudit.errors import InvalidRunsError, Notice
 from dpaudit.events import Choice, needed_by
 from dpaudit.evidence.build import Subject, at_whole, no_bound, sampled_bound
 from dpaudit.evidence.canonical_json import plain_value
@@ -36,107 +34,24 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.installed import installed_versions
 from dpaudit.evidence.records import Attempt, Bound, Counts, Histogram, RunInfo, Target
 from dpaudit.loading.named import public_name
-from dpaudit.neighbours import Relation
-from dpaudit.privacy import Claim
+from dpaudit.request import AuditOptions, AuditRequest, taking
 from dpaudit.sampling.blocks import Purpose
-from dpaudit.sampling.progress import Listener, Session
+from dpaudit.sampling.progress import Session
 from dpaudit.settings import own_settings
 from dpaudit.stats.power import Foreseen, foresee
 from dpaudit.stats.statement import lower_bound
-from dpaudit.stats.two_looks import FALSE_ALARM
 from dpaudit.targets.mechanism import Mechanism, Shape
 
 _LOW_BITS_SHARE = 0.2  # of the error level, where the low-order bits decide too
 
 
+@taking(AuditRequest)
 @own_settings()
-def audit(
-    target: str | Mechanism | Callable[..., Any],
-    *,
-    parameters: Mapping[str, Any] | None = None,
-    claim: Claim | str | None = None,
-    pairs: Sequence[tuple[Any, Any]] | None = None,
-    data: Any = None,
-    domain: Any = None,
-    beyond_domain: bool = False,
-    search: bool = False,
-    relation: str | Relation | None = None,
-    runs: int | float = 400_000,
-    confidence: float = 0.95,
-    seed: int | None = None,
-    workers: int = 1,
-    time_budget: float | None = None,
-    sequential: bool = False,
-    curve: bool = False,
-    floating_point: str = "report",
-    learn: str | None = None,
-    keep_data: bool = False,
-    fixed: Sequence[tuple[int, int]] = (),
-    observe: str | Sequence[str] = (),
-    types: str = "count",
-    query: Callable[..., Any] | None = None,
-    sensitivity: Any = None,
-    resume: str | Path | None = None,
-    listen: Listener | None = None,
-    false_alarm: float = FALSE_ALARM,
-) -> Evidence:
+def audit(target: str | Mechanism | Callable[..., Any], **options: Unpack[AuditOptions]) -> Evidence:
     """Audit a mechanism: certify a lower bound of its loss and hold it against its claim.
 
     Args:
-        target: a catalogue name, "package.module:function", "path/to/file.py:function", a Mechanism, or a
-            function that asks for ``noise``, ``size`` and ``rng``, ``rng``, or none of these.
-        parameters: parameters of the mechanism; the others keep their defaults.
-        claim: a Claim or its text; by default the mechanism's own. Without any the verdict is NO CLAIM.
-        pairs: neighbouring datasets [(data0, data1), …]; by default the mechanism's own.
-        data: one dataset, in place of pairs: a list, an array, a pandas or polars frame. Neighbours of it are searched
-            for the pair that gives most away (`dpaudit.auditing.search`), with a share of the runs that no bound looks
-            at.
-        domain: what records may hold: {"age": (0, 120), "species": ["Adelie", "Gentoo"]}, or (0, 120) for plain
-            numbers; by default whatever has the column's own type. Over a declared domain the search goes on beyond
-            neighbours of the data, to small datasets; without ``data`` there are only these, as lists.
-            beyond_domain: whether records of ``data`` outside of it are tried too.
-        search: whether to search among ``pairs`` (or the mechanism's own) for the one that gives most away; otherwise
-            all of them are audited, and share the error level.
-        relation: which datasets are neighbours; by default the mechanism's own, else "add-remove" with ``data`` or
-            a domain, and without the one that the pairs are one step of: "add-remove" or "replace" of one record, or
-            "queries" for two numbers that lie at most 1 apart. A pair that is no step is refused; "declared" takes
-            pairs on trust, where it is asked for.
-        runs: executions in all: both sides, search, learning and measuring, every pair. At least 100 a pair.
-        confidence: of the whole audit, whatever the number of pairs.
-        seed: the root of every random draw of dpaudit; the same seed gives the same evidence. By default a fresh one,
-            which the evidence records; with ``resume``, that of the file.
-        workers: processes; they do not change the evidence.
-        time_budget: seconds; replaces ``runs`` by a number that is found before anything else, by rehearsals that are
-            thrown away (`dpaudit.auditing.calibration`). Where the machine turns out slower, the audit takes longer.
-        sequential: whether every run is bet on as it comes, so that the audit ends as soon as the claim is refuted;
-            ``runs`` is then the limit, or the time itself (`dpaudit.auditing.sequential`). Low-order bits are not
-            examined.
-        curve: whether to bound the whole privacy curve too, on the same runs: ``evidence.curve``, a finding beside
-            the verdict, at the same confidence to itself (`privacy_curve`).
-        floating_point: what the low-order bits of outputs count for, where they leak through the grid of
-            doubles (Mironov 2012). "report": they are a finding of their own, ``evidence.floating_point``, at
-            the same confidence, and the verdict is about real arithmetic; "verdict": they decide too, and take a
-            fifth of the error level; "ignore": they are not examined. A program has none: it stands for mathematics.
-        learn: "trees" lets boosted trees compete with the built-in scores for vectors (extra ``learn``).
-        keep_data: the evidence holds the pairs themselves, so that anyone can replay it; without, pairs that are
-            given here stand in it by digest alone: they may be personal data.
-        fixed: learning and measuring runs of each pair, in place of ``runs``: as ``evidence.fixed`` of older evidence
-            says that a time budget left them.
-        types: "count": outputs of other types are other outputs (0 and 0.0, a list and a tuple), as for anyone who
-            reads them by Python; "ignore": they are what they hold.
-        observe: "time" lets the run time join every output, as (output, seconds): the verdict is then about both
-            together (`dpaudit.sampling.timed`). Every run is a single call, and the evidence is not reproducible.
-        query: the deterministic function within the mechanism, of the data and of parameters, before any noise; by
-            default the mechanism's own. sensitivity: its declared sensitivity, a number or (number, norm). Where there
-            is a query, neighbours are searched for one that moves it farther (`dpaudit.auditing.sensitivity`):
-            ``evidence.sensitivity``, a finding beside the verdict.
-        resume: a file in which finished blocks of runs are kept, so that the same audit, asked again after an
-            interruption, goes on from there (`dpaudit.auditing.checkpoint`). Without a time budget.
-        listen: called with (stage, runs done, runs in all) as the audit goes on.
-        false_alarm: the chance that a mechanism that keeps its claim is called VIOLATED. A bound above the claim is
-            looked at a second time where that chance would be larger, on fresh runs of its event, twice as many as
-            measured it and beyond ``runs`` (`dpaudit.stats.two_looks`); ``confidence`` stays that of the bounds. With
-            1 − confidence, or more, every bound above the claim is a violation.
+        {options}
 
     Returns:
         The evidence; its verdict is INVALID where the runs cannot be trusted.
@@ -144,57 +59,33 @@ def audit(
     Raises:
         UsageError: if the request cannot be carried out as it stands.
     """
-    refuse_unavailable(sequential=sequential, curve=curve, floating_point=floating_point, observe=observe)
-    refuse_budget(resume, time_budget)
+    request = AuditRequest(target, **options)
+    refuse_budget(request)
     started, clock = datetime.now(UTC), time.perf_counter()
-    question = ask(
-        target,
-        parameters,
-        claim,
-        pairs,
-        relation,
-        confidence,
-        seed_for(seed, resume),
-        workers,
-        "ignore" if sequential else floating_point,
-        learn,
-        keep_data=keep_data,
-        fixed=fixed,
-        data=data,
-        domain=domain,
-        beyond_domain=beyond_domain,
-        search=search,
-        observe=observe,
-        false_alarm=false_alarm,
-        types=types,
-    )
+    question = validated(replace(request, seed=seed_for(request)))
     if question.alone is not None:
         warnings.warn(question.alone, Notice, stacklevel=3)  # past the decorator
-    question = replace(question, mechanism=exposing(question.mechanism, query, sensitivity))
+    question = replace(question, mechanism=exposing(question.mechanism, request.query, request.sensitivity))
     least = LEAST_RUNS * len(question.pairs) if question.ground is None else least_of(question.ground)
     total = sum(map(sum, question.fixed)) if question.fixed and question.ground is None else 0
-    total = total or whole("runs", runs, least=LEAST_RUNS * max(len(question.pairs), 1))
-    if question.fixed and time_budget is not None:
-        raise UsageError("fixed says how many runs are made, and a time budget finds that out; give one of them")
-    if time_budget is not None and not 0 < time_budget < math.inf:
-        raise UsageError(f"time_budget is a positive number of seconds, not {time_budget!r}")
-    # bets hold whenever they end, so time may end them; all else needs a number of runs that is fixed beforehand
-    seconds = time_budget if sequential and question.ground is None else None
-    if time_budget is not None and seconds is None:
-        total = runs_within(time_budget, question, least, partial(_answered, curve=curve))
-    versions = _versions(question, question.learn)
-    question, session = session_of(
-        question, resume, listen, versions=versions, runs=total, sequential=sequential, curve=curve
-    )
+    total = total or whole("runs", request.runs, least=LEAST_RUNS * max(len(question.pairs), 1))
+    seconds = None
+    if request.time_budget is not None:
+        # bets hold whenever they end, so time may end them; all else needs a number of runs that is fixed beforehand
+        if request.sequential and question.ground is None:
+            seconds = request.time_budget
+        else:
+            total = runs_within(request.time_budget, question, least, partial(_answered, curve=request.curve))
+    question, session = session_of(question, request, total, _versions(question, question.learn))
     try:
         moved = moved_by(question, session.tell)
-        evidence = _answered(question, total, sequential=sequential, seconds=seconds, curve=curve)
+        evidence = _answered(question, total, sequential=request.sequential, seconds=seconds, curve=request.curve)
     finally:
         session.close()
     if moved is not None:
         evidence = msgspec.structs.replace(evidence, sensitivity=moved.record())
     named = question.mechanism.reference is not None or public_name(question.mechanism) != question.mechanism.name
-    run = msgspec.structs.replace(run_info(started, clock, workers), named=named)
+    run = msgspec.structs.replace(run_info(started, clock, question.workers), named=named)
     return msgspec.structs.replace(evidence, run=run)
 
 
@@ -227,22 +118,7 @@ def _answered(
     return evidence if found is None else with_search(evidence, found)
 
 
-def privacy_curve(
-    target: str | Mechanism | Callable[..., Any],
-    *,
-    parameters: Mapping[str, Any] | None = None,
-    claim: Claim | str | None = None,
-    pairs: Sequence[tuple[Any, Any]] | None = None,
-    relation: str | Relation | None = None,
-    runs: int | float = 400_000,
-    confidence: float = 0.95,
-    seed: int | None = None,
-    workers: int = 1,
-    time_budget: float | None = None,
-    floating_point: str = "report",
-    learn: str | None = None,
-    listen: Listener | None = None,
-) -> PrivacyCurve:
+def privacy_curve(target: str | Mechanism | Callable[..., Any], **options: Unpack[AuditOptions]) -> PrivacyCurve:
     """Bound δ(ε) and the trade-off curve of a mechanism from below, at every ε at once; arguments as for `audit`.
 
     Returns:
@@ -253,23 +129,8 @@ def privacy_curve(
         UsageError: if the request cannot be carried out as it stands.
         InvalidRunsError: if the runs cannot be trusted.
     """
-    evidence = audit(
-        target,
-        parameters=parameters,
-        claim=claim,
-        pairs=pairs,
-        relation=relation,
-        runs=runs,
-        confidence=confidence,
-        seed=seed,
-        workers=workers,
-        time_budget=time_budget,
-        curve=True,
-        floating_point=floating_point,
-        learn=learn,
-        listen=listen,
-    )
-    return PrivacyCurve(evidence)
+    options["curve"] = True
+    return PrivacyCurve(audit(target, **options))
 
 
 def run_info(started: datetime, clock: float, workers: int) -> RunInfo:

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 
-from dpaudit.auditing.request import Question
+from dpaudit.auditing.question import Question
 from dpaudit.auditing.search import first_of
 from dpaudit.auditing.seeds import fresh_seed
 from dpaudit.errors import InvalidRunsError, Notice

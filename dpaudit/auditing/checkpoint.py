@@ -9,67 +9,62 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dpaudit.auditing.request import Question
+from dpaudit.auditing.question import Question
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import plain_value
 from dpaudit.neighbours.digest import digest
+from dpaudit.request import AuditRequest, options_of
 from dpaudit.sampling.checkpoint import Journal, question_in
-from dpaudit.sampling.progress import Listener, Session
+from dpaudit.sampling.progress import Session
 
 
 def session_of(
-    question: Question,
-    resume: str | Path | None,
-    listen: Listener | None,
-    *,
-    runs: int,
-    versions: Mapping[str, str],
-    **asked: Any,
+    question: Question, request: AuditRequest, runs: int, versions: Mapping[str, str]
 ) -> tuple[Question, Session]:
     """Give a question the session in which it is answered; it has to be closed at the end.
 
     Args:
-        question: what is audited.
-        resume: the file of finished blocks, or None; one that does not exist is begun.
-        listen: who is told how far the audit has come, or None.
+        question: what is audited; ``request`` as it was asked for.
+        request: names the file of finished blocks, which is begun where there is none, and who is told of runs.
         runs: in all.
         versions: of everything that the answer depends on.
-        asked: whatever else it depends on.
 
     Raises:
         UsageError: for a file of another question, or one that holds no finished blocks.
     """
-    session = Session(listen, runs)
-    if resume is not None:
-        session.journal = Journal(Path(resume).absolute(), described(question, versions=versions, runs=runs, **asked))
+    session = Session(request.listen, runs)
+    if request.resume is not None:
+        session.journal = Journal(Path(request.resume).absolute(), described(question, request, runs, versions))
     return replace(question, session=session), session
 
 
-def described(question: Question, *, versions: Mapping[str, str], **asked: Any) -> dict[str, Any]:
-    """Return everything that the answer to a question depends on, as JSON values by name."""
+def described(question: Question, request: AuditRequest, runs: int, versions: Mapping[str, str]) -> dict[str, Any]:
+    """Return everything that the answer to a question depends on, as JSON values by name.
+
+    Options stand there as they were asked for, but for those that the mechanism may have had a say in, and data.
+    """
     mechanism, ground = question.mechanism, question.ground
+    asked = {name: plain_value(getattr(request, name)) for name, each in options_of(AuditRequest).items() if each.asked}
     return {
         "target": mechanism.name,
         "code of the target": mechanism.digest,
         "file of the target": _file_digest(mechanism.function),
+        **asked,
         "parameters": {name: plain_value(value) for name, value in question.parameters.items()},
-        **{name: plain_value(value) for name, value in asked.items()},
+        "runs": runs,
         "claim": None if question.claim is None else str(question.claim),
         "relation": str(question.relation),
         "pairs": [[record.digest0, record.digest1] for record in question.records],
         "data": None if ground is None else [ground.source, ground.digest],
         "domain": None if ground is None else digest([ground.domain, ground.beyond]),
         "seed": question.seed,
-        "confidence": question.confidence,
-        "floating_point": question.floating_point,
-        "learn": question.learn,
         "observe": list(question.observe),
-        **({} if question.types == "count" else {"types": question.types}),
         "fixed": [list(each) for each in question.fixed],
         **{f"version of {name}": value for name, value in versions.items()},
     }
@@ -84,19 +79,26 @@ def _file_digest(function: Any) -> str | None:
         return None
 
 
-def seed_for(seed: int | None, resume: str | Path | None) -> int | None:
+def seed_for(request: AuditRequest) -> int | None:
     """Return the seed that was given; without one that of the file of finished blocks, or None where there is none."""
-    if seed is not None or resume is None:
-        return seed
-    begun = question_in(Path(resume).absolute())
+    if request.seed is not None or request.resume is None:
+        return request.seed
+    begun = question_in(Path(request.resume).absolute())
     kept = None if begun is None else begun.get("seed")
     return kept if isinstance(kept, int) else None
 
 
-def refuse_budget(resume: str | Path | None, time_budget: float | None) -> None:
-    """Raise `UsageError` where finished blocks would have to fit into a number of seconds."""
-    if resume is not None and time_budget is not None:
+def refuse_budget(request: AuditRequest) -> None:
+    """Raise `UsageError` where seconds cannot decide how many runs are made."""
+    seconds = request.time_budget
+    if seconds is None:
+        return
+    if request.resume is not None:
         raise UsageError(
             "a time budget makes the number of runs depend on the speed of one sitting, so that another cannot go on "
             "with it; give runs, or leave out resume"
         )
+    if request.fixed:
+        raise UsageError("fixed says how many runs are made, and a time budget finds that out; give one of them")
+    if not 0 < seconds < math.inf:
+        raise UsageError(f"time_budget is a positive number of seconds, not {seconds!r}")

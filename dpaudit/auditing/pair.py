@@ -23,7 +23,7 @@ from dpaudit.auditing.independence import (
     refuse_unsteady,
     steadiness,
 )
-from dpaudit.auditing.request import LEAST_RUNS, Question
+from dpaudit.auditing.question import LEAST_RUNS, Question
 from dpaudit.errors import UsageError
 from dpaudit.events import Choice, Partition, choose, choose_low_bits, count_event, identities, in_degrees
 from dpaudit.evidence.event import Event

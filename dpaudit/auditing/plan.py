@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpaudit.auditing.pair import Learned, learn, measure
-from dpaudit.auditing.request import LEAST_RUNS, Question, ask, whole
+from dpaudit.auditing.question import LEAST_RUNS, Question, validated, whole
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.events import Choice
 from dpaudit.evidence.event import Event
@@ -25,6 +25,7 @@ from dpaudit.loading.named import public_name
 from dpaudit.neighbours import Relation
 from dpaudit.privacy import Claim, parse_claim
 from dpaudit.privacy.claims import number_text
+from dpaudit.request import AuditRequest
 from dpaudit.sampling.play import Watch
 from dpaudit.sampling.progress import Listener, Session
 from dpaudit.settings import own_settings
@@ -113,7 +114,19 @@ def plan(
     Raises:
         UsageError: if the request cannot be carried out as it stands, or runs cannot be trusted.
     """
-    question = ask(target, parameters, claim, pairs, relation, confidence, seed, 1, "ignore", false_alarm=false_alarm)
+    question = validated(
+        AuditRequest(
+            target,
+            parameters=parameters,
+            claim=claim,
+            pairs=pairs,
+            relation=relation,
+            confidence=confidence,
+            seed=seed,
+            floating_point="ignore",
+            false_alarm=false_alarm,
+        )
+    )
     name = public_name(question.mechanism)
     if question.claim is None:
         raise UsageError(f"{name} makes no claim that could be violated; give one, such as claim='epsilon=1'")

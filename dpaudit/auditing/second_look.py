@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dpaudit.auditing.pair import measure_event
-from dpaudit.auditing.request import Question
+from dpaudit.auditing.question import Question
 from dpaudit.auditing.verdict import Looks
 from dpaudit.evidence.event import Event
 from dpaudit.evidence.records import Attempt, SecondLook

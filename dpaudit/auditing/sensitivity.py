@@ -15,7 +15,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
-from dpaudit.auditing.request import Question, whole
+from dpaudit.auditing.question import Question, whole
 from dpaudit.auditing.seeds import given_or_fresh
 from dpaudit.errors import UsageError
 from dpaudit.loading.named import load, public_name

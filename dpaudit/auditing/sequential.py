@@ -22,7 +22,7 @@ import numpy as np
 
 from dpaudit.auditing.independence import are_constant, steadiness
 from dpaudit.auditing.pair import both_sides, joined, numbers_a_run, refuse_if_nothing_ran
-from dpaudit.auditing.request import Question
+from dpaudit.auditing.question import Question
 from dpaudit.auditing.verdict import Looks
 from dpaudit.events import Choice, choose, count_event
 from dpaudit.events.partition import score_of

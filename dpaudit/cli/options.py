@@ -5,14 +5,18 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from dpaudit.request import Option, Request, default_of, options_of
+
 if TYPE_CHECKING:
     from dpaudit.evidence.evidence import Evidence
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class Count(click.ParamType[int]):
@@ -62,6 +66,52 @@ class Assignment(click.ParamType[tuple[str, Any]]):
             return name.strip(), json.loads(text)
         except ValueError:
             return name.strip(), text
+
+
+_TYPES: dict[str, Callable[[Option], Any]] = {
+    "count": lambda option: Count(),
+    "number": lambda option: float,
+    "choice": lambda option: click.Choice(option.allowed),
+    "assignment": lambda option: Assignment(),
+    "split": lambda option: Split(),
+}
+_FIRST = ("parameters", "claim", "pairs", "data", "domain", "beyond_domain", "search", "relation")  # in the help
+
+json_option = click.option("--json", "json_file", metavar="FILE", help="Write the evidence ('-': standard output).")
+html_option = click.option("--html", "html_file", metavar="FILE", help="Write the report ('-': standard output).")
+quiet_option = click.option("--quiet", is_flag=True, help="No progress and no summary.")
+
+
+def results(command: Command) -> Command:
+    """Add the options of where evidence and page go, and of silence."""
+    return json_option(html_option(quiet_option(command)))
+
+
+def asked(kind: type[Request], name: str, **other: Any) -> Callable[[Command], Command]:
+    """Return the option of the command line that says an option of a request; ``other`` is what a command has anew."""
+    option, usual = options_of(kind)[name], default_of(kind, name)
+    flags = [option.flag or f"--{name.replace('_', '-')}", name]
+    said: dict[str, Any] = {"help": option.help}
+    if option.kind == "flag":
+        said["is_flag"] = True
+    else:
+        said |= {"type": _TYPES[option.kind](option) if option.kind in _TYPES else None, "multiple": option.several}
+        said["metavar"] = option.shown or ("FILE" if option.kind == "file" else None)
+        said |= {} if option.several or usual is None else {"default": usual, "show_default": True}
+    return click.option(*([option.short] if option.short else []), *flags, **{**said, **other})
+
+
+def all_asked(kind: type[Request], **other: Mapping[str, Any]) -> Callable[[Command], Command]:
+    """Return all options of a kind of request, as `asked` does; ``other`` by their names."""
+    typed = [name for name, option in options_of(kind).items() if option.kind]
+    order = [*(name for name in _FIRST if name in typed), *(name for name in typed if name not in _FIRST)]
+
+    def decorated(command: Command) -> Command:
+        for name in reversed(order):
+            command = asked(kind, name, **other.get(name, {}))(command)
+        return command
+
+    return decorated
 
 
 def merged_parameters(given: Sequence[tuple[str, Any]]) -> dict[str, Any]:

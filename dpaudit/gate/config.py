@@ -19,14 +19,14 @@ import msgspec
 from dpaudit.chances import refuse_confidence, refuse_false_alarm
 from dpaudit.errors import UsageError, nearest
 from dpaudit.evidence.canonical_json import read_text
-from dpaudit.gate.schema import GateSettings, TargetSettings, json_schema
-from dpaudit.stats.two_looks import FALSE_ALARM
+from dpaudit.gate.schema import GateSettings, TargetSettings, json_schema, offered
+from dpaudit.request import AuditRequest, default_of
 
 FILE = "pyproject.toml"
 EXAMPLE = '[[tool.dpaudit.targets]]\ntarget = "release.py:noisy_count"\nclaim = "epsilon=1"'
 _PLACE = ("tool", "dpaudit")
-_INHERITED = ("runs", "require", "inconclusive", "floating_point", "types", "sequential", "time_limit", "memory_limit")
-_WHOLE = ("seed", "runs", "length")  # may be written as 2e5
+_INHERITED = ("require", "inconclusive", "time_limit", "memory_limit", *offered("shared"))
+_WHOLE = {"seed", *(name for name, (_, option) in offered("shared", "target").items() if option.kind == "count")}
 
 Settings = TypeVar("Settings", bound=msgspec.Struct)
 Key = str | int
@@ -60,7 +60,8 @@ class Configuration:
 
         Each target has half of its part for one audit, as one that seems leakier than its baseline is audited twice.
         """
-        return min(FALSE_ALARM, 1 - self.settings.confidence) / len(self.settings.targets) / 2
+        usual: float = default_of(AuditRequest, "false_alarm")
+        return min(usual, 1 - self.settings.confidence) / len(self.settings.targets) / 2
 
     def named(self, names: Sequence[str]) -> tuple[TargetSettings, ...]:
         """Return the targets of these names (or as they are written), all of them for none; refuse unknown ones."""
@@ -202,7 +203,7 @@ class _Reader:
         return named
 
     def converted(self, raw: dict[str, Any], kind: type[Settings], at: tuple[Key, ...]) -> Settings:
-        values = {key: _whole(value) if key in _WHOLE else value for key, value in raw.items()}
+        values = {key: _whole(value) if key in _WHOLE else value for key, value in raw.items()}  # also as 2e5
         for key, value in values.items():
             if isinstance(value, float) and not math.isfinite(value):
                 self.refuse((*at, key), f"{key} is a finite number, not {value}")

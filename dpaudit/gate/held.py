@@ -8,20 +8,13 @@ from typing import Any
 
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.gate.target_process import Request
+from dpaudit.gate.target_process import Request, options_in
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.inferred import neighbouring
 from dpaudit.neighbours.pair_files import read_pairs
 from dpaudit.processes.handover import Asked, other_question
+from dpaudit.request import AuditRequest, ProofRequest
 from dpaudit.review.check import TOO_MANY, check
-
-_ELSEWHERE = {
-    "root",
-    "pairs",
-    "files",
-    "frozen",
-}  # said in other words; what is frozen gives counts beside the evidence
-_SAID = [name for name in Request.__struct_fields__ if name not in _ELSEWHERE]
 
 
 def held(document: dict[str, Any], request: Request) -> Evidence:
@@ -49,9 +42,10 @@ def asked_by(request: Request, relation: str) -> Asked:
     if request.files:
         pairs = read_pairs([Path(request.root) / file for file in request.files], neighbouring(relation))
     return Asked(
+        audit=AuditRequest(request.target, **options_in(request, AuditRequest)),
+        proof=ProofRequest(request.target, **options_in(request, ProofRequest)) if request.prove else None,
         folder=request.root,
         pairs=None if pairs is None else [(digest(data0), digest(data1)) for data0, data1 in pairs],
-        **{name: getattr(request, name) for name in _SAID},
     )
 
 

@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -37,7 +38,7 @@ from dpaudit.gate.held import held, is_held
 from dpaudit.gate.lock import alone_with
 from dpaudit.gate.process import Limits
 from dpaudit.gate.result import Comparison, GateResult, Location, Outcome, Rule, TargetResult
-from dpaudit.gate.schema import TargetSettings
+from dpaudit.gate.schema import TargetSettings, offered, usual
 from dpaudit.gate.target_process import Frozen, Report, Request
 
 Runner = Callable[[Request, Limits, threading.Event], Report]
@@ -276,28 +277,25 @@ class _Gate:
         self, target: TargetSettings, seed: int, times: int, confidence: float, frozen: Frozen | None
     ) -> Request:
         files = pair_files(target)
+        said = {name: getattr(target, name) for name in offered("shared", "target")}
+        asked: dict[str, Any] = {name: usual(name) if value is None else value for name, value in said.items()}
         return Request(
-            target=target.target,
-            root=str(self.configuration.root),
-            parameters=target.parameters,
-            claim=target.claim,
-            relation=target.relation,
-            pairs=target.pairs if isinstance(target.pairs, list) and not files else None,
-            files=files,
-            runs=times * (target.runs or 0),
-            seed=seed,
-            confidence=confidence,
-            floating_point=target.floating_point or "report",
-            types=target.types or "count",
-            learn=target.learn,
-            # a baseline needs counts of a number of runs that was fixed
-            sequential=self.options.nightly or (bool(target.sequential) and not self.options.update_baseline),
-            prove=target.require == "proved" and target.expect != "violated" and not self.options.nightly,
-            length=target.length,
-            domain=target.domain,
-            frozen=frozen,
-            # nights are judged by what all of them have won
-            false_alarm=1 - confidence if self.ledger is not None else self.configuration.false_alarm,
+            **{
+                **asked,
+                "target": target.target,
+                "root": str(self.configuration.root),
+                "pairs": target.pairs if isinstance(target.pairs, list) and not files else None,
+                "files": files,
+                "runs": times * asked["runs"],
+                "seed": seed,
+                "confidence": confidence,
+                # a baseline needs counts of a number of runs that was fixed
+                "sequential": self.options.nightly or (bool(target.sequential) and not self.options.update_baseline),
+                "prove": target.require == "proved" and target.expect != "violated" and not self.options.nightly,
+                "frozen": frozen,
+                # nights are judged by what all of them have won
+                "false_alarm": 1 - confidence if self.ledger is not None else self.configuration.false_alarm,
+            }
         )
 
     # --- all of them --------------------------------------------------------------------------------------

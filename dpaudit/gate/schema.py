@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
+from dpaudit.request import AuditRequest, Option, ProofRequest, Request, default_of, options_of
+
 SCHEMA_FILE = Path(__file__).with_name("dpaudit.schema.json")
 
-Runs = Annotated[int, Meta(ge=100, description="Executions in all: both sides, learning and measuring, every pair.")]
 Require = Annotated[
     Literal["audited", "proved"],
     Meta(description="What a target needs to pass: that no violation was found, or a proof that reaches its claim."),
@@ -26,15 +27,6 @@ Inconclusive = Annotated[
         "'fail' counts it as failed (exit code 3 too: 1 is for violations alone)."
     ),
 ]
-FloatingPoint = Annotated[
-    Literal["report", "verdict", "ignore"],
-    Meta(description="What a leak through the low-order bits of doubles counts for."),
-]
-Types = Annotated[
-    Literal["count", "ignore"],
-    Meta(description="Whether an int is told apart from a float, a list from a tuple, and so on."),
-]
-Sequential = Annotated[bool, Meta(description="Stop as soon as the claim is rejected, instead of after all runs.")]
 TimeLimit = Annotated[
     float,
     Meta(
@@ -46,8 +38,54 @@ TimeLimit = Annotated[
 MemoryLimit = Annotated[float, Meta(gt=0, description="MiB of memory that the process of a target may use.")]
 
 
-class TargetSettings(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """One ``[[tool.dpaudit.targets]]``. What is None is taken from the gate, or from the mechanism itself."""
+_PAIRS = Annotated[
+    str | list[Any],
+    Meta(
+        description="Neighbouring datasets [[data0, data1], …], or the file that holds them (JSON), or a list of files "
+        "(two .npy or .csv make a pair); else the mechanism's own."
+    ),
+]
+_TYPES: dict[str, Any] = {
+    "text": str,
+    "flag": bool,
+    "count": Annotated[int, Meta(ge=1)],
+    "assignment": dict[str, Any],
+}
+_IN_OTHER_WORDS: dict[str, Any] = {  # options that are written otherwise than in Python
+    "pairs": _PAIRS,
+    "runs": Annotated[int, Meta(ge=100, description=options_of(AuditRequest)["runs"].help)],
+    "domain": Annotated[
+        str | list[Any], Meta(description="For a proof: 'real', 'integer', or all datasets that there are.")
+    ],
+}
+_OWN_USUAL = {"runs": 200_000}  # where a gate has another default than an audit
+
+
+def offered(*gates: str) -> dict[str, tuple[type[Request], Option]]:
+    """Return the options of audits and proofs that a gate offers in one of these ways, by name (`Option.gate`)."""
+    found: dict[str, tuple[type[Request], Option]] = {}
+    for kind in (AuditRequest, ProofRequest):
+        for name, option in options_of(kind).items():
+            if option.gate in gates:
+                found.setdefault(name, (kind, option))
+    return found
+
+
+def _type(name: str, option: Option) -> Any:
+    if name in _IN_OTHER_WORDS:
+        return _IN_OTHER_WORDS[name]
+    kind = Literal[option.allowed] if option.kind == "choice" else _TYPES[option.kind]
+    return Annotated[kind, Meta(description=option.help)]
+
+
+def usual(name: str) -> Any:
+    """Return what an option of a gate is where neither target nor gate says anything."""
+    kind, _ = offered("shared", "target")[name]
+    return _OWN_USUAL.get(name, default_of(kind, name))
+
+
+class _OfTargets(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """What a gate itself says of one ``[[tool.dpaudit.targets]]``."""
 
     target: Annotated[
         str,
@@ -58,42 +96,18 @@ class TargetSettings(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, f
     ]
     name: Annotated[str, Meta(min_length=1, description="Its name in tables, files and baseline.")] | None = None
     parameters: Annotated[dict[str, Any], Meta(description="Parameters; the others keep their defaults.")] = {}
-    claim: Annotated[str, Meta(description="Such as 'epsilon=1, delta=1e-6'; else the mechanism's own.")] | None = None
-    relation: Annotated[str, Meta(description="Such as 'add-remove'; else the mechanism's own.")] | None = None
-    pairs: (
-        Annotated[
-            str | list[Any],
-            Meta(
-                description="Neighbouring datasets [[data0, data1], …], or the file that holds them (JSON), or a list "
-                "of files (two .npy or .csv make a pair); else the mechanism's own."
-            ),
-        ]
-        | None
-    ) = None
-    runs: Runs | None = None
     require: Require | None = None
     inconclusive: Inconclusive | None = None
-    floating_point: FloatingPoint | None = None
-    types: Types | None = None
-    sequential: Sequential | None = None
     time_limit: TimeLimit | None = None
     memory_limit: MemoryLimit | None = None
     expect: Annotated[
         Literal["kept", "violated"],
         Meta(description="'violated' for a known mistake: the target fails when its violation is no longer found."),
     ] = "kept"
-    learn: Annotated[str, Meta(description="A learner that competes with the built-in scores: 'trees'.")] | None = None
-    length: (
-        Annotated[int, Meta(ge=1, description="For a proof: how many answers the data hold; else any number.")] | None
-    ) = None
-    domain: (
-        Annotated[str | list[Any], Meta(description="For a proof: 'real', 'integer', or all datasets that there are.")]
-        | None
-    ) = None
 
 
-class GateSettings(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """The table ``[tool.dpaudit]``, or a whole file of its own."""
+class _OfGates(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """What a gate itself says once, for all of its targets."""
 
     confidence: Annotated[
         float, Meta(gt=0, lt=1, description="Of the whole gate: 1 − the chance that any correct target fails.")
@@ -104,19 +118,60 @@ class GateSettings(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, fro
         ]
         | None
     ) = None
-    runs: Runs = 200_000
     require: Require = "audited"
     inconclusive: Inconclusive = "report"
-    floating_point: FloatingPoint = "report"
-    types: Types = "count"
-    sequential: Sequential = False
     time_limit: TimeLimit = 120.0
     memory_limit: MemoryLimit = 2048.0
     context: Annotated[
         dict[str, Any],
         Meta(description="Answers for the registry of deployments; dpaudit report --context reads them."),
     ] = {}
-    targets: Annotated[list[TargetSettings], Meta(min_length=1, description="What is held against its claim.")]
+
+
+if TYPE_CHECKING:
+
+    class TargetSettings(_OfTargets, frozen=True):
+        """One ``[[tool.dpaudit.targets]]``, with the options of audits and proofs."""
+
+        def __getattr__(self, name: str) -> Any:
+            """Return an option of an audit or a proof."""
+
+    class GateSettings(_OfGates, frozen=True):
+        """The table ``[tool.dpaudit]``, with the options that its targets share."""
+
+        targets: list[TargetSettings]
+
+        def __getattr__(self, name: str) -> Any:
+            """Return an option of an audit."""
+
+else:
+    _STRICT = {"forbid_unknown_fields": True, "kw_only": True, "frozen": True, "module": __name__}
+    TargetSettings = msgspec.defstruct(
+        "TargetSettings",
+        [
+            (name, _type(name, option) | None, None)
+            for name, (_, option) in offered("shared", "target").items()
+            if name != "parameters"
+        ],
+        bases=(_OfTargets,),
+        namespace={
+            "__doc__": "One ``[[tool.dpaudit.targets]]``. What is None is that of the gate, or the mechanism's own."
+        },
+        **_STRICT,
+    )
+    GateSettings = msgspec.defstruct(
+        "GateSettings",
+        [
+            *((name, _type(name, option), usual(name)) for name, (_, option) in offered("shared").items()),
+            (
+                "targets",
+                Annotated[list[TargetSettings], Meta(min_length=1, description="What is held against its claim.")],
+            ),
+        ],
+        bases=(_OfGates,),
+        namespace={"__doc__": "The table ``[tool.dpaudit]``, or a whole file of its own."},
+        **_STRICT,
+    )
 
 
 def json_schema() -> dict[str, Any]:

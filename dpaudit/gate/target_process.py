@@ -15,12 +15,14 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
 from dpaudit.errors import UsageError
+from dpaudit.gate.schema import offered
 from dpaudit.processes.process import FORKED, received, refuse_forks, took_too_much
+from dpaudit.request import AuditRequest, ProofRequest, default_of, options_of
 
 LARGE = "it took more memory than memory_limit allows, and was ended: it leaks, or needs a higher one"
 _SITE = ("site-packages", "dist-packages")
@@ -35,28 +37,41 @@ class Frozen(msgspec.Struct, frozen=True):
     runs: int
 
 
-class Request(msgspec.Struct, frozen=True):
-    """What the process of a target is asked for; everything that its report depends on, but for the code itself."""
+class _OfTheGate(msgspec.Struct, frozen=True, kw_only=True):
+    """What a gate itself asks the process of a target for."""
 
     target: str
     root: str
-    parameters: dict[str, Any]
-    claim: str | None
-    relation: str | None
-    pairs: list[Any] | None
-    files: list[str]
-    runs: int
-    seed: int
-    confidence: float
-    floating_point: str
-    learn: str | None
-    sequential: bool
-    prove: bool
-    length: int | None
-    domain: str | list[Any] | None
+    prove: bool = False
+    files: list[str] = []
     frozen: Frozen | None = None
-    false_alarm: float = 1e-3
-    types: str = "count"
+
+
+if TYPE_CHECKING:
+
+    class Request(_OfTheGate, frozen=True):
+        """What the process of a target is asked for: everything that its report depends on, but for the code itself."""
+
+        def __init__(self, **values: Any) -> None:
+            """Take values by name."""
+
+        def __getattr__(self, name: str) -> Any:
+            """Return an option of an audit or a proof."""
+
+else:
+    Request = msgspec.defstruct(
+        "Request",
+        [(name, Any, default_of(kind, name)) for name, (kind, _) in offered("shared", "target", "given").items()],
+        bases=(_OfTheGate,),
+        frozen=True,
+        kw_only=True,
+        module=__name__,
+    )
+
+
+def options_in(request: Request, kind: type[AuditRequest] | type[ProofRequest]) -> dict[str, Any]:
+    """Return the options of an audit or a proof that a request asks for, as keyword arguments; files are read here."""
+    return {name: getattr(request, name) for name, each in options_of(kind).items() if each.gate}
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -127,33 +142,15 @@ def _found(request: Request, mechanism: Any, pairs: list[tuple[Any, Any]] | None
     """The evidence, and why there is no proof where one was asked for and the program cannot be read."""
     from dpaudit.auditing.audit import audit
 
-    common: dict[str, Any] = {
-        "parameters": request.parameters,
-        "claim": request.claim,
-        "relation": request.relation,
-        "runs": request.runs,
-        "confidence": request.confidence,
-        "false_alarm": request.false_alarm,
-        "seed": request.seed,
-    }
     unproved = None
     if request.prove:
         from dpaudit.verify.prove_and_audit import prove
 
         try:
-            return prove(mechanism, length=request.length, domain=request.domain, **common), None
+            return prove(mechanism, **{**options_in(request, ProofRequest), "runs": request.runs}), None
         except UsageError as error:
             unproved = str(error)
-    evidence = audit(
-        mechanism,
-        pairs=pairs,
-        floating_point=request.floating_point,
-        learn=request.learn,
-        sequential=request.sequential,
-        types=request.types,
-        **common,
-    )
-    return evidence, unproved
+    return audit(mechanism, **{**options_in(request, AuditRequest), "pairs": pairs}), unproved
 
 
 def _counted(
@@ -164,21 +161,12 @@ def _counted(
     None where that pair is audited no more, or types count otherwise: then no output could be in the event.
     """
     from dpaudit.auditing.pair import measure_event
-    from dpaudit.auditing.request import ask
+    from dpaudit.auditing.question import validated
     from dpaudit.evidence.event import Event, types_agree
     from dpaudit.sampling.blocks import Purpose
 
-    question = ask(
-        mechanism,
-        request.parameters,
-        request.claim,
-        pairs,
-        request.relation,
-        request.confidence,
-        request.seed,
-        1,
-        types=request.types,
-    )
+    asked = {**options_in(request, AuditRequest), "pairs": pairs, "sequential": False}
+    question = validated(AuditRequest(mechanism, **asked))
     same = [
         index for index, record in enumerate(question.records) if (record.digest0, record.digest1) == frozen.digests
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,117 +12,141 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
 from dpaudit.neighbours import parse_relation
 from dpaudit.privacy import parse_claim
+from dpaudit.request import AuditRequest, ProofRequest, Request, options_of
 
 Digests = Sequence[tuple[str, str]]
+Compared = Iterator[tuple[str, Any, Any]]
 _NOISE_ALONE = "program"  # what stands for mathematics, and has no low-order bits
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """All that a request says of what its evidence has to say too; every member is compared, by `_wanted` alone.
+    """What was asked for: an audit, a proof, or a proof and else an audit.
 
     Attributes:
-        target: as it was named, seen from ``folder``.
-        parameters: those that were given.
-        claim, relation: as they were given; None for the mechanism's own.
-        confidence: of the whole.
-        seed: None where one was to be drawn.
-        runs: None where the time decided.
+        audit, proof: the requests that evidence may answer, None for those that it may not.
         folder: where the target was looked for.
-        false_alarm: that of a violation; None for any.
         pairs: digests of the pairs that were given; None for the mechanism's own, and those that are found.
-        types, floating_point, learn, observe, sequential, curve: as for an audit.
-        prove: whether a proof is an answer.
-        length, domain: as for a proof.
     """
 
-    target: str
-    parameters: Mapping[str, Any]
-    claim: str | None
-    relation: str | None
-    confidence: float
-    seed: int | None
-    runs: int | None
+    audit: AuditRequest | None = None
+    proof: ProofRequest | None = None
     folder: str = "."
-    false_alarm: float | None = None
     pairs: Digests | None = None
-    types: str = "count"
-    floating_point: str = "report"
-    learn: str | None = None
-    observe: Sequence[str] = ()
-    sequential: bool = False
-    curve: bool = False
-    prove: bool = False
-    length: int | None = None
-    domain: str | Sequence[Any] | None = None
 
 
 def other_question(evidence: Evidence, asked: Asked) -> str | None:
     """Say where evidence answers another question than this one; None where it answers this one."""
-    if not _is_called(evidence.target.name, asked.target, asked.folder):
-        return f"the target is {evidence.target.name!r}, and {asked.target!r} was asked for"
-    for what, found, wanted in _wanted(evidence, asked):
+    proved = evidence.proof is not None or evidence.counterexample is not None
+    request = asked.proof if proved else asked.audit
+    if request is None:
+        return f"whether it is a proof is {proved}, and {not proved} was asked for"
+    if not _is_called(evidence.target.name, request.target, asked.folder):
+        return f"the target is {evidence.target.name!r}, and {request.target!r} was asked for"
+    for what, found, wanted in _compared(evidence, request, asked.pairs):
         if found != wanted:
             return f"{what} is {found!r:.80}, and {wanted!r:.80} was asked for"
     return None
 
 
-def _wanted(evidence: Evidence, asked: Asked) -> Iterator[tuple[str, Any, Any]]:
-    """Yield what is to be the same, as (what, found, asked)."""
+def _compared(evidence: Evidence, request: Request, pairs: Digests | None) -> Compared:
+    """Yield what is to be the same, as (what, found, asked): every option that is part of what is asked."""
+    for name, option in options_of(type(request)).items():
+        if not option.asked or not (option.if_invalid or evidence.verdict is not Verdict.INVALID):
+            continue
+        if name == "pairs" and pairs is not None:
+            yield option.asked, [(pair.digest0, pair.digest1) for pair in evidence.pairs], [tuple(own) for own in pairs]
+        elif name in _IN_OTHER_WORDS:
+            yield from _IN_OTHER_WORDS[name](evidence, request)
+        elif option.recorded is not None:
+            yield option.asked, option.recorded(evidence), getattr(request, name)
+
+
+def _parameters(evidence: Evidence, request: Any) -> Compared:
     own = evidence.target.parameters
-    for name, value in asked.parameters.items():
+    for name, value in (request.parameters or {}).items():
         yield f"the parameter {name}", json_values(own.get(name)), json_values(plain_value(value))
-    if asked.claim is not None:
-        yield "the claim", evidence.claim, str(parse_claim(asked.claim))
-    if asked.relation is not None:
-        yield "the relation", evidence.relation, str(parse_relation(asked.relation))
-    yield "the confidence", evidence.confidence, asked.confidence
-    if asked.false_alarm is not None and evidence.claim is not None and evidence.attempts:
-        doubts = 1 - evidence.confidence > asked.false_alarm * (1 + 1e-9)  # else one look is enough, nothing is said
-        yield "the false alarm", evidence.false_alarm, asked.false_alarm if doubts else None
-    if asked.seed is not None:
-        yield "the seed", evidence.seed, asked.seed
-    if evidence.proof is None and evidence.counterexample is None:
-        yield from _of_an_audit(evidence, asked)
-    else:
-        yield from _of_a_proof(evidence, asked)
 
 
-def _of_an_audit(evidence: Evidence, asked: Asked) -> Iterator[tuple[str, Any, Any]]:
-    if asked.pairs is not None:
-        yield (
-            "the pairs",
-            [(pair.digest0, pair.digest1) for pair in evidence.pairs],
-            [tuple(own) for own in asked.pairs],
-        )
-    if asked.runs is not None:
-        yield "the number of runs", evidence.budget, asked.runs
-    yield "whether types count", evidence.types, asked.types
-    yield "what is observed", tuple(evidence.observed), tuple(dict.fromkeys(asked.observe))
-    low_bits = asked.floating_point
-    if evidence.target.asks == _NOISE_ALONE or asked.observe or asked.sequential:
-        low_bits = "ignore"
-    yield "what low-order bits count for", evidence.low_bits, low_bits
-    if evidence.verdict is Verdict.INVALID:
-        return  # it says what was wrong with the runs, before anything else came of them
-    yield "what learns", evidence.learn, asked.learn
-    yield "whether it is sequential", evidence.sequential is not None, asked.sequential
-    yield "whether a whole curve is measured", evidence.curve is not None, asked.curve
+def _claim(evidence: Evidence, request: Any) -> Compared:
+    if request.claim is not None:
+        yield "the claim", evidence.claim, str(parse_claim(request.claim))
 
 
-def _of_a_proof(evidence: Evidence, asked: Asked) -> Iterator[tuple[str, Any, Any]]:
-    yield "whether it is a proof", True, asked.prove
+def _relation(evidence: Evidence, request: Any) -> Compared:
+    if request.relation is not None:
+        yield "the relation", evidence.relation, str(parse_relation(request.relation))
+
+
+def _false_alarm(evidence: Evidence, request: Any) -> Compared:
+    if evidence.claim is not None and evidence.attempts:
+        doubts = 1 - evidence.confidence > request.false_alarm * (1 + 1e-9)  # else one look is enough, nothing is said
+        yield "the false alarm", evidence.false_alarm, request.false_alarm if doubts else None
+
+
+def _seed(evidence: Evidence, request: Any) -> Compared:
+    if request.seed is not None:
+        yield "the seed", evidence.seed, request.seed
+
+
+def _runs(evidence: Evidence, request: Any) -> Compared:
+    if not request.fixed and request.time_budget is None:
+        yield "the number of runs", evidence.budget, request.runs
+
+
+def _fixed(evidence: Evidence, request: Any) -> Compared:
+    if not request.sequential and evidence.verdict is not Verdict.INVALID:
+        measuring = [[runs for _, runs in fixed] for fixed in (evidence.fixed, request.fixed)]
+        yield "how runs are divided", measuring[0], measuring[1]  # learning may take fewer than it could
+
+
+def _floating_point(evidence: Evidence, request: Any) -> Compared:
+    examined = evidence.target.asks != _NOISE_ALONE and not request.observe and not request.sequential
+    yield "what low-order bits count for", evidence.low_bits, request.floating_point if examined else "ignore"
+
+
+def _observe(evidence: Evidence, request: Any) -> Compared:
+    named = (request.observe,) if isinstance(request.observe, str) else request.observe
+    yield "what is observed", tuple(evidence.observed), tuple(dict.fromkeys(named))
+
+
+def _data(evidence: Evidence, request: Any) -> Compared:
+    if evidence.verdict is not Verdict.INVALID:
+        searched = evidence.search is not None and evidence.search.source == "data"
+        yield "whether data are searched", searched, request.data is not None
+
+
+def _domain(evidence: Evidence, request: Any) -> Compared:
     if evidence.proof is None:
+        if evidence.verdict is not Verdict.INVALID:
+            declared = evidence.search is not None and evidence.search.domain is not None
+            yield "whether a domain is declared", declared, request.domain is not None
         return
-    listed = asked.domain is not None and not isinstance(asked.domain, str)
+    domain = request.domain
+    listed = domain is not None and not isinstance(domain, str)
     yield "whether it is proved by enumeration", evidence.proof.method == "enumeration", listed
-    yield "the length", evidence.proof.length, asked.length
-    if isinstance(asked.domain, str):
-        word = {"integer": "whole-number", "real": "real"}.get(asked.domain, asked.domain)
+    if isinstance(domain, str):
+        word = {"integer": "whole-number", "real": "real"}.get(domain, domain)
         yield f"whether it holds for {word} answers", f" {word} answer" in evidence.proof.scope, True
-    elif asked.domain is not None:
-        told = f"the {len(asked.domain)} datasets of the domain that was given"
+    elif domain is not None:
+        told = f"the {len(domain)} datasets of the domain that was given"
         yield "what it holds for", evidence.proof.scope.partition(", under ")[0], told
+
+
+_IN_OTHER_WORDS: dict[str, Callable[[Evidence, Any], Compared]] = {
+    "parameters": _parameters,
+    "claim": _claim,
+    "relation": _relation,
+    "false_alarm": _false_alarm,
+    "seed": _seed,
+    "runs": _runs,
+    "fixed": _fixed,
+    "floating_point": _floating_point,
+    "observe": _observe,
+    "data": _data,
+    "domain": _domain,
+}
+"""Options that are compared where they were said, or where evidence says them in other words."""
 
 
 def _is_called(name: str, target: str, folder: str) -> bool:

@@ -20,14 +20,15 @@ import numpy as np
 
 from dpaudit.auditing.audit import audit
 from dpaudit.auditing.pair import measure_event
-from dpaudit.auditing.request import Question, ask
+from dpaudit.auditing.question import Question, validated
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Attempt, Counts, Search, Verdict, round_outward
+from dpaudit.evidence.records import Attempt, Counts, Verdict, round_outward
 from dpaudit.loading.named import load, public_name
 from dpaudit.loading.trust import load_trusted
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.serialise import read_kept
+from dpaudit.request import AuditRequest, ProofRequest, recorded
 from dpaudit.sampling.blocks import Purpose
 from dpaudit.sampling.play import Watch
 from dpaudit.sampling.progress import Listener
@@ -162,13 +163,14 @@ def replay(
     if say is not None:
         say(_introduced(before, mechanism))
     if before.proof is not None:
-        after = prove(mechanism, **_of_proof(before, domain), workers=workers, listen=listen)
+        proof = _of_proof(before, domain)
+        after = prove(mechanism, **{**proof, "workers": workers, "listen": listen})
     else:
         searched = before.search is not None and before.reproducible
         given, ground = _searched(before, pairs, data) if searched else (_pairs(before, pairs), None)
         if not before.reproducible and before.attempts:
             return _counted_again(before, mechanism, given, workers)
-        after = audit(mechanism, **_of_audit(before, given), data=ground, workers=workers, listen=listen)
+        after = audit(mechanism, **{**_of_audit(before, given), "data": ground, "workers": workers, "listen": listen})
     if not before.reproducible and before.verdict is after.verdict is Verdict.INVALID:
         return Replay(before, after, (), (), ("the runs could not be trusted then, and cannot be now",))
     if target is not None:  # by whatever name it is called now
@@ -213,36 +215,17 @@ def _mechanism(evidence: Evidence, target: str | Mechanism | Callable[..., Any] 
 
 
 def _of_audit(evidence: Evidence, pairs: list[tuple[Any, Any]] | None) -> dict[str, Any]:
-    """Return the arguments of `audit` that the evidence tells; ``pairs`` are None for the mechanism's own."""
-    return {
-        **_of_both(evidence),
-        "pairs": pairs,
-        "runs": evidence.budget,
-        "fixed": evidence.fixed,
-        "floating_point": evidence.low_bits,
-        "learn": evidence.learn,
-        "curve": evidence.curve is not None,
-        "sequential": evidence.sequential is not None,
-        **_of_search(evidence.search if evidence.reproducible else None),
-        "observe": evidence.observed,
-        "types": evidence.types,
-        "keep_data": any(pair.data0 is not None for pair in evidence.pairs),
-    }
-
-
-def _of_search(search: Search | None) -> dict[str, Any]:
-    """Return the arguments of `audit` that say how the pair is searched for."""
-    if search is None:
-        return {}
-    return {
-        "domain": None if search.domain is None else read_kept(search.domain),
-        "beyond_domain": search.beyond,
-        "search": search.source in ("given", "mechanism"),
-    }
+    """Return the options of `audit` that the evidence tells; ``pairs`` are None for the mechanism's own."""
+    found: dict[str, Any] = {**recorded(AuditRequest, evidence), "pairs": pairs}
+    if evidence.search is not None and evidence.reproducible:
+        found["domain"] = None if evidence.search.domain is None else read_kept(evidence.search.domain)
+    else:  # the pair that was found
+        found |= {"search": False, "beyond_domain": False}
+    return found
 
 
 def _of_proof(evidence: Evidence, domain: Sequence[Any] | None) -> dict[str, Any]:
-    """Return the arguments of `prove` that the evidence tells."""
+    """Return the options of `prove` that the evidence tells."""
     proof = evidence.proof
     assert proof is not None
     which: Any = "integer" if _WHOLE in proof.scope else None
@@ -253,24 +236,7 @@ def _of_proof(evidence: Evidence, domain: Sequence[Any] | None) -> dict[str, Any
                 "the evidence does not hold the domain that was enumerated; give it: --domain, or "
                 "dp.replay(evidence, domain=…). Evidence made with --keep-data holds it"
             )
-    return {
-        **_of_both(evidence),
-        "length": proof.length,
-        "domain": which,
-        "runs": evidence.budget,
-        "keep_data": proof.domain is not None,
-    }
-
-
-def _of_both(evidence: Evidence) -> dict[str, Any]:
-    return {
-        "parameters": evidence.target.parameters,
-        "claim": evidence.claim,
-        "relation": evidence.relation,
-        "confidence": evidence.confidence,
-        "seed": evidence.seed,
-        "false_alarm": 1 - evidence.confidence if evidence.false_alarm is None else evidence.false_alarm,
-    }
+    return {**recorded(ProofRequest, evidence), "domain": which}
 
 
 def _pairs(evidence: Evidence, given: Sequence[tuple[Any, Any]] | None) -> list[tuple[Any, Any]] | None:
@@ -411,18 +377,19 @@ def _reasons(before: Evidence, after: Evidence, found: Sequence[Difference]) -> 
 
 def _counted_again(before: Evidence, mechanism: Mechanism, pairs: list[tuple[Any, Any]] | None, workers: int) -> Replay:
     """Count the frozen events on fresh runs, and compare how often they occur."""
-    asked = _of_audit(before, pairs)
-    question = ask(
-        mechanism,
-        asked["parameters"],
-        before.claim,
-        pairs,
-        before.relation,
-        before.confidence,
-        before.seed,
-        workers,
-        observe=before.observed,
-        types=before.types,
+    question = validated(
+        AuditRequest(
+            mechanism,
+            parameters=before.target.parameters,
+            claim=before.claim,
+            pairs=pairs,
+            relation=before.relation,
+            confidence=before.confidence,
+            seed=before.seed,
+            workers=workers,
+            observe=before.observed,
+            types=before.types,
+        )
     )
     counted = [each for each in before.attempts if each.bound.counts is not None and each.bound.event is not None]
     try:

@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import msgspec
 
 from dpaudit.auditing.audit import audit, run_info, target_of
 from dpaudit.auditing.pair import measure_event
-from dpaudit.auditing.request import Question, ask, whole
+from dpaudit.auditing.question import Question, validated, whole
 from dpaudit.auditing.second_look import look
 from dpaudit.auditing.seeds import given_or_fresh
 from dpaudit.auditing.verdict import Looks, judge, shown
@@ -40,14 +40,14 @@ from dpaudit.processes.process import second_look_begins
 from dpaudit.program.coverage.agreement import Agreement
 from dpaudit.program.coverage.watching import Watched
 from dpaudit.program.fold import Fold
-from dpaudit.program.symbolic.budget import SECONDS, now
+from dpaudit.program.symbolic.budget import now
 from dpaudit.program.symbolic.budget import time_budget as within
+from dpaudit.request import AuditRequest, ProofOptions, ProofRequest, taking
 from dpaudit.sampling.blocks import Purpose
 from dpaudit.sampling.progress import Listener, Session
 from dpaudit.settings import own_settings
 from dpaudit.stats.power import foresee
 from dpaudit.stats.statement import lower_bound
-from dpaudit.stats.two_looks import FALSE_ALARM
 from dpaudit.targets.mechanism import Mechanism, Shape
 from dpaudit.verify.exact import ExactLoss, enumerated_privacy
 from dpaudit.verify.fold import FoldProof, prove_fold
@@ -64,42 +64,13 @@ _NEARLY = 0.8
 _WITNESS_LENGTH = 4  # answers of the counterexample of a proof for any number of them
 
 
+@taking(ProofRequest)
 @own_settings()
-def prove(
-    target: str | Mechanism | Any,
-    *,
-    parameters: Mapping[str, Any] | None = None,
-    claim: Claim | str | None = None,
-    relation: str | Relation | None = None,
-    length: int | None = None,
-    domain: str | Sequence[Any] | None = None,
-    runs: int | float = 100_000,
-    confidence: float = 0.95,
-    seed: int | None = None,
-    workers: int = 1,
-    keep_data: bool = False,
-    time_budget: float | None = SECONDS,
-    listen: Listener | None = None,
-    false_alarm: float = FALSE_ALARM,
-) -> Evidence:
+def prove(target: str | Mechanism | Any, **options: Unpack[ProofOptions]) -> Evidence:
     """Prove an upper bound of a program's ε, look for a counterexample, and confirm it by runs.
 
     Args:
-        target: as for `audit`; it must be a program, ``f(data, noise, **parameters)``.
-        parameters: parameters of the mechanism; numbers are exact, a float counts as the decimal that is written.
-        claim: a pure or (ε, δ) claim or its text; by default the mechanism's own.
-        relation: which datasets are neighbours; by default the mechanism's own.
-        length: how many answers the data hold. None: any number of them, for a mechanism that is a `Fold`.
-        domain: "real" or "integer" answers; or all datasets there are, for a program with discrete noise: then
-            every output is enumerated, and the loss is exact.
-        runs: executions that confirm the counterexample and look for more on its pair; 0 for none.
-        confidence: of what is sampled.
-        seed: the root of every random draw, by default a fresh one; workers: processes.
-        keep_data: the evidence holds the domain that was enumerated, so that anyone can replay it.
-        time_budget: seconds for reading and proving, runs apart; None for as long as it takes. Nothing is left of a
-            proof that takes longer.
-        listen: called with (stage, runs done, runs in all).
-        false_alarm: as for `audit`, of what is sampled; a bound that contradicts a proof has a second look of its own.
+        {options}
 
     Returns:
         Evidence with ``upper``, ``exact``, ``counterexample`` and ``proof`` where they exist.
@@ -108,9 +79,11 @@ def prove(
         UsageError: if the program cannot be read (the sentence names its line), or the request cannot be carried out.
     """
     started, clock = datetime.now(UTC), time.perf_counter()
+    request = ProofRequest(target, **options)
+    relation, length, domain = request.relation, request.length, request.domain
     mechanism = load(target)
     mechanism.digest  # noqa: B018 – of the code as it is before it is read
-    total = whole("runs", runs, least=0)
+    total = whole("runs", request.runs, least=0)
     if 0 < total < _LEAST_RUNS:
         raise UsageError(f"runs is 0, for none, or at least {_LEAST_RUNS}, not {total}")
     if mechanism.shape is not Shape.PROGRAM:
@@ -118,24 +91,34 @@ def prove(
             f"{mechanism.name} is of the kind '{mechanism.shape}': only a program, "
             "f(data, noise, **parameters), can be proved"
         )
-    given = mechanism.parameters_with(parameters)
-    root = whole("seed", given_or_fresh(seed), least=0)
+    given = mechanism.parameters_with(request.parameters)
+    root = whole("seed", given_or_fresh(request.seed), least=0)
     if domain is not None and not isinstance(domain, str) and length is not None:
         raise UsageError("a domain that lists all datasets has their lengths too; leave out the length")
-    with within(time_budget, mechanism.name):
+    with within(request.time_budget, mechanism.name):
         if domain is None or isinstance(domain, str):
             found = _aligned(mechanism, given, relation, length, domain, total, root)
         else:
-            found = _enumerated(mechanism, given, relation, domain, keep_data)
-    question = ask(
-        mechanism, given, claim, [found.pair], found.relation, confidence, root, workers, false_alarm=false_alarm
+            found = _enumerated(mechanism, given, relation, domain, request.keep_data)
+    question = validated(
+        AuditRequest(
+            mechanism,
+            parameters=given,
+            claim=request.claim,
+            pairs=[found.pair],
+            relation=found.relation,
+            confidence=request.confidence,
+            seed=root,
+            workers=request.workers,
+            false_alarm=request.false_alarm,
+        )
     )
     if question.claim is not None and not isinstance(question.claim, PureDP | ApproxDP):
         raise UsageError(f"a proof bounds ε, which says nothing of {question.claim}; give an epsilon=… claim")
-    evidence = _judged(question, found, total, listen)
+    evidence = _judged(question, found, total, request.listen)
     if evidence.verdict is Verdict.INVALID:
         evidence = msgspec.structs.replace(evidence, asked=total)
-    return msgspec.structs.replace(evidence, run=run_info(started, clock, workers))
+    return msgspec.structs.replace(evidence, run=run_info(started, clock, request.workers))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ import pytest
 import dpaudit as dp
 from dpaudit.auditing import calibration
 from dpaudit.auditing.calibration import runs_within
-from dpaudit.auditing.request import ask
+from dpaudit.auditing.question import validated
+from dpaudit.request import AuditRequest
 
 PAIR = [([0], [1])]
 
@@ -40,7 +41,7 @@ class Clock:
 
 def calibrated(clock, seconds, monkeypatch, least=100):
     monkeypatch.setattr(calibration, "time", clock)
-    question = ask(clock.release, None, "epsilon=1", PAIR, "declared", 0.95, 0, 1)
+    question = validated(AuditRequest(clock.release, claim="epsilon=1", pairs=PAIR, relation="declared", seed=0))
     return runs_within(seconds, question, least, clock.rehearse)
 
 

@@ -10,7 +10,8 @@ import pytest
 from scipy.stats import binomtest
 
 import dpaudit as dp
-from dpaudit.auditing.request import ask
+from dpaudit.auditing.question import validated
+from dpaudit.request import AuditRequest
 from dpaudit.stats.statement import lower_bound
 
 PAIR = [(0, 1)]
@@ -177,9 +178,11 @@ def test_where_the_bits_tell_nothing_they_decide_nothing(function):
 )
 def test_only_data_that_is_public_may_stand_in_an_event(data, numbers):
     public = dp.mechanism(laplace, pairs=[data], relation="declared")
-    asked = (None, "epsilon=1", None, None, 0.95, 0, 1)
-    assert ask(public, *asked).public_numbers(0) == numbers
-    assert ask(laplace, None, "epsilon=1", [data], "declared", 0.95, 0, 1).public_numbers(0) == ()
+    assert validated(AuditRequest(public, claim="epsilon=1")).public_numbers(0) == numbers
+    assert (
+        validated(AuditRequest(laplace, claim="epsilon=1", pairs=[data], relation="declared", seed=0)).public_numbers(0)
+        == ()
+    )
 
 
 def test_the_same_seed_finds_the_same_on_any_number_of_workers():

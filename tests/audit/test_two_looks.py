@@ -13,6 +13,7 @@ from dpaudit.processes.handover import Asked, other_question
 from dpaudit.report.console import summary
 from dpaudit.report.formats.markdown import markdown
 from dpaudit.report.text.plain_words import FOUND_ONCE, MEANS_ONCE, meaning
+from dpaudit.request import AuditRequest
 from dpaudit.review.check import check, passes
 from dpaudit.stats.two_looks import FALSE_ALARM
 
@@ -102,9 +103,12 @@ def test_evidence_with_a_second_look_answers_the_question(unlucky, confirmed):
     asked = {"parameters": {}, "claim": "epsilon=1", "relation": "declared", "confidence": 0.95}
     names = {"target": unlucky.target.name, "floating_point": unlucky.low_bits}
     for evidence, seed in ((unlucky, UNLUCKY), (confirmed, LUCKY)):
-        assert other_question(evidence, Asked(**asked, **names, seed=seed, runs=4_000, false_alarm=1e-3)) is None
+        assert (
+            other_question(evidence, Asked(AuditRequest(**asked, **names, seed=seed, runs=4_000, false_alarm=1e-3)))
+            is None
+        )
     for evidence, seed in ((unlucky, UNLUCKY), (confirmed, LUCKY)):  # a smaller one acquits, a larger one condemns
-        told = other_question(evidence, Asked(**asked, **names, seed=seed, runs=4_000, false_alarm=1e-4))
+        told = other_question(evidence, Asked(AuditRequest(**asked, **names, seed=seed, runs=4_000, false_alarm=1e-4)))
         assert told.startswith("the false alarm is 0.001")
 
 

@@ -151,11 +151,12 @@ def test_one_option_has_the_same_values_everywhere():
 
 def test_what_is_handed_over_counts_types_as_it_was_asked():
     from dpaudit.processes.handover import Asked, other_question
+    from dpaudit.request import AuditRequest
 
     def release(data, rng):
         return data[0] + rng.normal()
 
     asked = {"claim": "epsilon=1", "relation": "declared", "parameters": {}, "confidence": 0.95, "seed": 0, "runs": 400}
     evidence = dp.audit(release, pairs=PAIR, relation="declared", claim="epsilon=1", runs=400, seed=0, types="ignore")
-    assert other_question(evidence, Asked(target=evidence.target.name, **asked, types="ignore")) is None
-    assert "whether types count" in other_question(evidence, Asked(target=evidence.target.name, **asked))
+    assert other_question(evidence, Asked(AuditRequest(evidence.target.name, **asked, types="ignore"))) is None
+    assert "whether types count" in other_question(evidence, Asked(AuditRequest(evidence.target.name, **asked)))

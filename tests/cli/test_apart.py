@@ -16,6 +16,7 @@ from dpaudit.cli import apart
 from dpaudit.cli.main import cli
 from dpaudit.processes import process
 from dpaudit.processes.handover import Asked, other_question
+from dpaudit.request import AuditRequest, ProofRequest
 
 ROOT = Path(__file__).parents[2]
 ASKED = {
@@ -35,8 +36,10 @@ def evidence():
 
 
 def test_the_answer_to_a_question_is_its_answer(evidence):
-    assert other_question(evidence, Asked(**ASKED)) is None
-    assert other_question(evidence, Asked(**{**ASKED, "seed": None, "runs": None, "claim": None})) is None
+    assert other_question(evidence, Asked(AuditRequest(**ASKED))) is None
+    less = {"seed": None, "time_budget": 1.0, "claim": None}
+    assert other_question(evidence, Asked(AuditRequest(**{**ASKED, **less}))) is None
+    assert "proof" in other_question(evidence, Asked(proof=ProofRequest("laplace")))
 
 
 @pytest.mark.parametrize(
@@ -51,7 +54,9 @@ def test_the_answer_to_a_question_is_its_answer(evidence):
         ({"confidence": 0.95}, "confidence"),
         ({"seed": 4}, "seed"),
         ({"runs": 4000}, "runs"),
-        ({"pairs": [("one", "other")]}, "pairs"),
+        ({"keep_data": True}, "kept"),
+        ({"data": "people.csv"}, "data"),
+        ({"search": True}, "worst"),
         ({"types": "ignore"}, "types"),
         ({"learn": "trees"}, "learns"),
         ({"observe": ("time",)}, "observed"),
@@ -60,7 +65,11 @@ def test_the_answer_to_a_question_is_its_answer(evidence):
     ],
 )
 def test_the_answer_to_another_question_is_refused(other, says, evidence):
-    assert says in other_question(evidence, Asked(**{**ASKED, **other}))
+    assert says in other_question(evidence, Asked(AuditRequest(**{**ASKED, **other})))
+
+
+def test_other_pairs_are_another_question(evidence):
+    assert "the pairs" in other_question(evidence, Asked(AuditRequest(**ASKED), pairs=[("one", "other")]))
 
 
 def test_a_child_that_answers_another_question_makes_no_verdict(evidence, monkeypatch, capsys, tmp_path):

@@ -65,5 +65,5 @@ def test_what_took_too_long_is_named(monkeypatch):
     ):
         assert says in apart._why(over, None, Limits(5))
         monkeypatch.setattr(of_gate.process, "run", lambda *_, over=over, **__: of_gate.process.Ended(over=over))
-        asked = Request("f", ".", {}, None, None, None, [], 100, 0, 0.95, "report", None, False, False, None, None)
+        asked = Request(target="f", root=".", runs=100, seed=0)
         assert says in of_gate.run(asked, Limits(5), None).error

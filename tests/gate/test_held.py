@@ -94,10 +94,7 @@ def test_every_part_of_a_request_is_altered_below():
     assert set(ALTERED) | PLACES == set(msgspec.structs.asdict(EXAMPLE))
 
 
-EXAMPLE = Request(
-    *("release.py:noisy_count", ".", {}, "epsilon=1", None, None, [], 2_000, 1, 0.95),
-    *("report", None, False, False, None, None),
-)
+EXAMPLE = Request(target="release.py:noisy_count", root=".")
 
 
 @pytest.mark.parametrize("part", sorted(set(ALTERED) - PROOFS))

@@ -9,12 +9,13 @@ import pytest
 from scipy.stats import binom, binomtest
 
 import dpaudit as dp
-from dpaudit.auditing.request import ask
+from dpaudit.auditing.question import validated
 from dpaudit.auditing.search.race import Scout, Scouted
 from dpaudit.auditing.search.search import share_of
 from dpaudit.auditing.search.successive_halving import halve, rounds_of
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import PureDP
+from dpaudit.request import AuditRequest
 from dpaudit.review.check import check, passes
 from dpaudit.sampling import blocks, play, runs
 from dpaudit.stats.statement import lower_bound
@@ -272,7 +273,7 @@ def test_a_common_side_is_run_no_more_than_it_takes():
 
 
 def _question():
-    return ask(release, None, CLAIM, apart([1.0]), "replace", 0.95, 0, 1)
+    return validated(AuditRequest(release, claim=CLAIM, pairs=apart([1.0]), relation="replace", seed=0))
 
 
 def test_the_shared_side_is_run_less_often_and_binomially():

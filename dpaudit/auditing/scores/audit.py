@@ -17,7 +17,7 @@ import numpy as np
 
 from dpaudit.auditing.histogram import histogram_cells
 from dpaudit.auditing.independence import are_constant, steadiness
-from dpaudit.auditing.request import whole
+from dpaudit.auditing.question import whole
 from dpaudit.auditing.scores.canaries import (
     foresee_guesses,
     guesses,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.auditing.pair import both_sides, numbers_a_run
-from dpaudit.auditing.request import LEAST_RUNS, Question
+from dpaudit.auditing.question import LEAST_RUNS, Question
 from dpaudit.events import glance
 from dpaudit.sampling.blocks import Block, Game, Purpose, block_size
 from dpaudit.sampling.outputs import Outputs, concatenate

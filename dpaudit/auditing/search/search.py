@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from dpaudit.auditing.request import Ground, Question
+from dpaudit.auditing.question import Ground, Question
 from dpaudit.auditing.search.race import Pair, Scout, Scouted
 from dpaudit.auditing.search.shrink import shrink
 from dpaudit.auditing.search.successive_halving import LEAST, halve, rounds_of

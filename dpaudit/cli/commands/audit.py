@@ -10,16 +10,16 @@ import click
 
 from dpaudit.cli.apart import carried_out, evidence_of, in_process, limits_of, refuse_other
 from dpaudit.cli.options import (
-    Assignment,
-    Count,
     Outputs,
-    Split,
+    all_asked,
     merged_parameters,
     notices,
     prints_to_standard_error,
     progress,
+    results,
     tell,
 )
+from dpaudit.request import AuditRequest
 
 if TYPE_CHECKING:
     from dpaudit.targets.mechanism import Mechanism
@@ -27,82 +27,7 @@ if TYPE_CHECKING:
 
 @click.command("audit")
 @click.argument("target")
-@click.option(
-    "-p",
-    "--parameter",
-    "parameters",
-    type=Assignment(),
-    multiple=True,
-    help="A parameter; VALUE is JSON, or else text.",
-)
-@click.option("--claim", help="The claim to hold it against, such as 'epsilon=1, delta=1e-6'.")
-@click.option(
-    "--pair",
-    "pair_files",
-    metavar="FILE",
-    multiple=True,
-    help="Neighbouring datasets: JSON, or two .npy/.csv.",
-)
-@click.option(
-    "--data",
-    "data_file",
-    metavar="FILE",
-    help="One dataset, whose neighbours are searched: .csv, .parquet, .npy or .json.",
-)
-@click.option(
-    "--domain",
-    "domains",
-    metavar="[NAME=]JSON",
-    multiple=True,
-    help="What a column may hold: [LOW, HIGH], or a list of values. Without --data: small datasets over it.",
-)
-@click.option("--beyond-domain", is_flag=True, help="Try records outside of the declared domain too.")
-@click.option("--search", is_flag=True, help="Search among all pairs for the worst; else each is audited.")
-@click.option("--relation", help="add-remove, replace, queries, queries(norm=1), declared, ….")
-@click.option("--runs", type=Count(), default=400_000, show_default=True, help="Executions in all.")
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the whole audit.")
-@click.option("--seed", type=Count(), help="Root of every random draw; by default a fresh one, which is recorded.")
-@click.option(
-    "--workers",
-    type=Count(),
-    default=1,
-    show_default=True,
-    help="Processes; they do not change the evidence.",
-)
-@click.option("--time-budget", type=float, metavar="SECONDS", help="Instead of --runs.")
-@click.option(
-    "--fixed",
-    type=Split(),
-    multiple=True,
-    help="Learning and measuring runs of each pair, instead of --runs: as a time budget left them.",
-)
-@click.option("--sequential", is_flag=True, help="Stop as soon as the claim is refuted; --runs is the limit.")
-@click.option("--curve", is_flag=True, help="Bound the whole privacy curve too: δ at every ε.")
-@click.option(
-    "--floating-point",
-    type=click.Choice(["report", "verdict", "ignore"]),
-    default="report",
-    show_default=True,
-    help="Low-order bits: a finding beside the verdict, part of it, or not examined.",
-)
-@click.option("--observe", type=click.Choice(["time"]), multiple=True, help="Let the run time join every output.")
-@click.option("--resume", metavar="FILE", help="Keep finished blocks of runs there, and go on from them.")
-@click.option(
-    "--types",
-    type=click.Choice(["count", "ignore"]),
-    default="count",
-    show_default=True,
-    help="Whether an int is told apart from a float, a list from a tuple, and so on.",
-)
-@click.option("--learn", metavar="NAME", help="Let a learner compete with the built-in scores: trees.")
-@click.option("--keep-data", is_flag=True, help="Keep the datasets in the evidence, for replay; else digests alone.")
-@click.option(
-    "--false-alarm",
-    type=float,
-    default=1e-3,
-    show_default=True,
-    help="Chance that a mechanism that keeps its claim is called VIOLATED.",
-)
+@all_asked(AuditRequest)
 @click.option(
     "--time-limit",
     type=float,
@@ -111,9 +36,7 @@ if TYPE_CHECKING:
 )
 @click.option("--memory-limit", type=float, metavar="MB", help="End it where it takes more memory, without a verdict.")
 @in_process
-@click.option("--json", "json_file", metavar="FILE", help="Write the evidence ('-': standard output).")
-@click.option("--html", "html_file", metavar="FILE", help="Write the report ('-': standard output).")
-@click.option("--quiet", is_flag=True, help="No progress and no summary.")
+@results
 def command(
     target: str,
     json_file: str | None,
@@ -128,26 +51,16 @@ def command(
 
     TARGET runs in a process of its own, which is ended with all that it started.
     """
-    read = [*options["pair_files"], *filter(None, [options["data_file"]])]
+    read = [*options["pairs"], *filter(None, [options["data"]])]
     outputs = Outputs(json_file, html_file, beside=filter(None, [options["resume"]]), read=read)
     options["parameters"] = merged_parameters(options["parameters"])
     arguments = {"target": target, "quiet": quiet, **options}
     document = carried_out(audited, arguments, here=in_process, limits=limits_of(time_limit, memory_limit))
     evidence = evidence_of(document)
-    refuse_other(
-        evidence,
-        target=target,
-        pairs=None if options["search"] else _digests(options["pair_files"], evidence.relation),
-        runs=None if options["fixed"] or options["time_budget"] is not None else options["runs"],
-        **{name: options[name] for name in _ASKED},
-    )
+    pairs = None if options["search"] else _digests(options["pairs"], evidence.relation)
+    asked = {**options, "domain": options["domain"] or None}
+    refuse_other(evidence, audit=AuditRequest(target, **asked), pairs=pairs)
     return tell(evidence.with_files(read), outputs, json_file, html_file, quiet)
-
-
-_ASKED = (
-    *("parameters", "claim", "relation", "confidence", "seed", "false_alarm", "types"),
-    *("floating_point", "learn", "observe", "sequential", "curve"),
-)
 
 
 def _digests(files: Sequence[str], relation: str) -> list[tuple[str, str]] | None:
@@ -169,13 +82,12 @@ def audited(target: str, quiet: bool, **options: Any) -> dict[str, Any]:
 
         if options["resume"] is not None:
             options["resume"] = Path(options["resume"]).absolute()  # a mechanism may change the working directory
-        pair_files = [Path(name).absolute() for name in options.pop("pair_files")]
-        parameters = options.pop("parameters")
+        files = [Path(name).absolute() for name in options["pairs"]]
         mechanism = load(target)
-        pairs = pairs_for(mechanism, parameters, options["relation"], pair_files) if pair_files else None
-        options["data"] = dataset_in(options.pop("data_file"))
-        options["domain"] = domain_of(options.pop("domains"))
-        return conduct(mechanism, parameters=parameters, pairs=pairs, listen=listen, **options).document()
+        options["pairs"] = pairs_for(mechanism, options["parameters"], options["relation"], files) if files else None
+        options["data"] = dataset_in(options["data"])
+        options["domain"] = domain_of(options["domain"])
+        return conduct(mechanism, **{**options, "listen": listen}).document()
 
 
 def dataset_in(name: str | None) -> Any:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpaudit.cli.apart import carried_out, in_process
-from dpaudit.cli.options import Assignment, Count, merged_parameters, prints_to_standard_error, progress
+from dpaudit.cli.options import asked, merged_parameters, prints_to_standard_error, progress
+from dpaudit.request import AuditRequest
 
 if TYPE_CHECKING:
     from dpaudit.auditing.plan import Plan
@@ -18,27 +19,14 @@ if TYPE_CHECKING:
 @click.command("plan")
 @click.argument("target")
 @click.option("--detect", required=True, metavar="TEXT", help="The loss to be found, such as 'epsilon=1.1'.")
-@click.option(
-    "-p",
-    "--parameter",
-    "parameters",
-    type=Assignment(),
-    multiple=True,
-    help="A parameter; VALUE is JSON, or else text.",
-)
-@click.option("--claim", help="The claim that would be violated, such as 'epsilon=1, delta=1e-6'.")
-@click.option(
-    "--pair",
-    "pair_files",
-    metavar="FILE",
-    multiple=True,
-    help="Neighbouring datasets: JSON, or two .npy/.csv.",
-)
-@click.option("--relation", help="add-remove, replace, queries, queries(norm=1), declared, ….")
-@click.option("--false-alarm", type=float, default=1e-3, show_default=True, help="As for the audit to come.")
-@click.option("--runs", type=Count(), default=40_000, show_default=True, help="Executions of a short audit.")
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the audit to come.")
-@click.option("--seed", type=Count(), help="Root of every random draw; by default a fresh one, which is recorded.")
+@asked(AuditRequest, "parameters")
+@asked(AuditRequest, "claim", help="The claim that would be violated, such as 'epsilon=1, delta=1e-6'.")
+@asked(AuditRequest, "pairs")
+@asked(AuditRequest, "relation")
+@asked(AuditRequest, "false_alarm", help="As for the audit to come.")
+@asked(AuditRequest, "runs", default=40_000, help="Executions of a short audit.")
+@asked(AuditRequest, "confidence", help="Of the audit to come.")
+@asked(AuditRequest, "seed")
 @in_process
 def command(target: str, in_process: bool, **options: Any) -> int:
     """Plan an audit of TARGET: how many runs find a violation of a given size with probability 0.9?
@@ -58,10 +46,10 @@ def planned(target: str, detect: str, **options: Any) -> dict[str, Any]:
         from dpaudit.cli.commands.audit import pairs_for
         from dpaudit.loading.named import load
 
-        files = [Path(name).absolute() for name in options.pop("pair_files")]
+        files = [Path(name).absolute() for name in options["pairs"]]
         mechanism = load(target)
-        pairs = pairs_for(mechanism, options["parameters"], options["relation"], files) if files else None
-        found = plan(mechanism, detect, pairs=pairs, listen=listen, **options)
+        options["pairs"] = pairs_for(mechanism, options["parameters"], options["relation"], files) if files else None
+        found = plan(mechanism, detect, listen=listen, **options)
         return {"text": _words(found), "possible": found.runs is not None}
 
 

@@ -7,40 +7,31 @@ from typing import Any
 import click
 
 from dpaudit.cli.apart import carried_out, evidence_of, in_process, refuse_other
-from dpaudit.cli.options import Assignment, Count, Outputs, merged_parameters, prints_to_standard_error, progress, tell
+from dpaudit.cli.options import (
+    Outputs,
+    all_asked,
+    merged_parameters,
+    prints_to_standard_error,
+    progress,
+    results,
+    tell,
+)
+from dpaudit.request import ProofRequest
 
 
 @click.command("prove")
 @click.argument("target")
-@click.option(
-    "-p",
-    "--parameter",
-    "parameters",
-    type=Assignment(),
-    multiple=True,
-    help="A parameter; VALUE is JSON, or else text. Numbers are exact.",
-)
-@click.option("--claim", help="The claim to hold it against, such as 'epsilon=1'.")
-@click.option("--relation", help="queries, queries(one), queries(monotone), queries(norm=1), replace, ….")
-@click.option("--length", type=Count(), help="How many answers the data hold; without it any number, for a Fold.")
-@click.option("--domain", help="'real' or 'integer' answers, or a JSON list of all datasets that there are.")
-@click.option("--runs", type=Count(), default=100_000, show_default=True, help="To confirm what is found; 0: none.")
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of what the runs show.")
-@click.option("--seed", type=Count(), help="Root of every random draw; by default a fresh one, which is recorded.")
-@click.option("--workers", type=Count(), default=1, show_default=True, help="Processes.")
-@click.option("--time-budget", type=float, default=60.0, show_default=True, help="Seconds for reading and proving.")
-@click.option("--keep-data", is_flag=True, help="Keep the domain in the evidence, for replay.")
-@click.option(
-    "--false-alarm",
-    type=float,
-    default=1e-3,
-    show_default=True,
-    help="Chance that a mechanism that keeps its claim is called VIOLATED.",
+@all_asked(
+    ProofRequest,
+    parameters={"help": "A parameter; VALUE is JSON, or else text. Numbers are exact."},
+    claim={"help": "The claim to hold it against, such as 'epsilon=1'; else the mechanism's own."},
+    relation={
+        "help": "queries, queries(one), queries(monotone), queries(norm=1), replace, …; else the mechanism's own."
+    },
+    confidence={"help": "Of what the runs show."},
 )
 @in_process
-@click.option("--json", "json_file", metavar="FILE", help="Write the evidence ('-': standard output).")
-@click.option("--html", "html_file", metavar="FILE", help="Write the report ('-': standard output).")
-@click.option("--quiet", is_flag=True, help="No progress and no summary.")
+@results
 def command(
     target: str,
     json_file: str | None,
@@ -57,15 +48,8 @@ def command(
     options["parameters"] = merged_parameters(options["parameters"])
     arguments = {"target": target, "quiet": quiet, **options}
     evidence = evidence_of(carried_out(proved, arguments, here=in_process))
-    asked = ("parameters", "claim", "relation", "confidence", "seed", "false_alarm", "length")
-    refuse_other(
-        evidence,
-        target=target,
-        runs=None,
-        prove=True,
-        domain=_domain(options["domain"]),
-        **{name: options[name] for name in asked},
-    )
+    options["domain"] = _domain(options["domain"])
+    refuse_other(evidence, proof=ProofRequest(target, **options))
     return tell(evidence, outputs, json_file, html_file, quiet)
 
 
@@ -76,7 +60,7 @@ def proved(target: str, quiet: bool, domain: str | None, **options: Any) -> dict
         from dpaudit.verify.prove_and_audit import prove as conduct
 
         mechanism = load(target)
-        return conduct(mechanism, domain=_domain(domain), listen=listen, **options).document()
+        return conduct(mechanism, **{**options, "domain": _domain(domain), "listen": listen}).document()
 
 
 def _domain(text: str | None) -> str | list[Any] | None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpaudit.cli.apart import carried_out, evidence_of, in_process
-from dpaudit.cli.options import Count, Outputs, prints_to_standard_error, progress, read_evidence
+from dpaudit.cli.options import Outputs, asked, prints_to_standard_error, progress, read_evidence
+from dpaudit.request import AuditRequest, ProofRequest
 
 if TYPE_CHECKING:
     from dpaudit.evidence.evidence import Evidence
@@ -20,11 +21,11 @@ _MOST_DIFFERENCES = 20
 @click.command("replay")
 @click.argument("evidence_file", metavar="EVIDENCE")
 @click.option("--target", metavar="TARGET", help="What to run, where the name in the evidence does not lead to it.")
-@click.option("--pair", "pair_files", metavar="FILE", multiple=True, help="The datasets, where they were not kept.")
-@click.option("--data", "data_file", metavar="FILE", help="The dataset that was searched, where it was not kept.")
-@click.option("--domain", help="The domain that was enumerated, where it was not kept: a JSON list.")
+@asked(AuditRequest, "pairs", help="The datasets, where they were not kept.")
+@asked(AuditRequest, "data", help="The dataset that was searched, where it was not kept.")
+@asked(ProofRequest, "domain", help="The domain that was enumerated, where it was not kept: a JSON list.")
 @click.option("--trust", is_flag=True, help="Run what EVIDENCE names wherever it lies, also outside this folder.")
-@click.option("--workers", type=Count(), default=1, show_default=True, help="Processes.")
+@asked(AuditRequest, "workers", help="Processes.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the evidence of now ('-': standard output).")
 @click.option("--quiet", is_flag=True, help="Only the exit code.")
 @in_process
@@ -56,20 +57,21 @@ def command(evidence_file: str, json_file: str | None, quiet: bool, in_process: 
 def replayed(
     evidence_file: str,
     quiet: bool,
-    pair_files: Sequence[str],
-    data_file: str | None,
+    pairs: Sequence[str],
+    data: str | None,
     domain: str | None,
     **options: Any,
 ) -> dict[str, Any]:
     """Return whether the same was found, what may be said of it, and the evidence of now."""
     with prints_to_standard_error(), progress(quiet) as listen:
+        from dpaudit.cli.commands.audit import dataset_in
         from dpaudit.review.replay import replay
 
         before = read_evidence(evidence_file)
         found = replay(
             before,
-            pairs=_pairs(before, pair_files) if pair_files else None,
-            data=None if data_file is None else _dataset(data_file),
+            pairs=_pairs(before, pairs) if pairs else None,
+            data=dataset_in(data),
             domain=None if domain is None else _domain(domain),
             say=None if quiet else lambda sentence: click.echo(f"dpaudit: {sentence}", err=True),
             listen=listen,
@@ -90,12 +92,6 @@ def _pairs(evidence: Evidence, names: Sequence[str]) -> list[tuple[Any, Any]]:
     wanted = {(pair.digest0, pair.digest1) for pair in evidence.pairs}
     files = [Path(name).absolute() for name in names]
     return read_pairs(files, lambda pair: (digest(pair[0]), digest(pair[1])) in wanted)
-
-
-def _dataset(name: str) -> Any:
-    from dpaudit.neighbours.data_files import read_dataset
-
-    return read_dataset(Path(name).absolute())
 
 
 def _domain(text: str) -> list[Any]:

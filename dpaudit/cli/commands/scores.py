@@ -6,15 +6,16 @@ from pathlib import Path
 
 import click
 
-from dpaudit.cli.options import Count, Outputs, prints_to_standard_error, tell
+from dpaudit.cli.options import Outputs, asked, prints_to_standard_error, results, tell
+from dpaudit.request import AuditRequest
 
 
 @click.command("scores")
 @click.argument("in_file", metavar="IN")
 @click.argument("out_file", metavar="OUT")
-@click.option("--claim", help="The claim to hold it against, such as 'epsilon=1, delta=1e-5'.")
+@asked(AuditRequest, "claim", help="The claim to hold it against, such as 'epsilon=1, delta=1e-5'.")
 @click.option("--delta", type=float, default=1e-5, show_default=True, help="Where no claim is given.")
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the whole audit.")
+@asked(AuditRequest, "confidence")
 @click.option(
     "--design",
     type=click.Choice(["independent", "one-run"]),
@@ -23,19 +24,9 @@ from dpaudit.cli.options import Count, Outputs, prints_to_standard_error, tell
     help="A training run for every score, or canaries of one model, each included by a fair coin (which at a large δ, "
     "such as 1e-4 at ε = 1, show nothing surely enough for VIOLATED).",
 )
-@click.option(
-    "--seed", type=Count(), help="Root of the split of the scores; by default a fresh one, which is recorded."
-)
-@click.option(
-    "--false-alarm",
-    type=float,
-    default=1e-3,
-    show_default=True,
-    help="Chance that a mechanism that keeps its claim is called VIOLATED.",
-)
-@click.option("--json", "json_file", metavar="FILE", help="Write the evidence ('-': standard output).")
-@click.option("--html", "html_file", metavar="FILE", help="Write the report ('-': standard output).")
-@click.option("--quiet", is_flag=True, help="No summary.")
+@asked(AuditRequest, "seed", help="Root of the split of the scores; by default a fresh one, which is recorded.")
+@asked(AuditRequest, "false_alarm")
+@results
 def command(
     in_file: str,
     out_file: str,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dpaudit.cli.apart import carried_out, in_process
-from dpaudit.cli.options import Assignment, Count, merged_parameters, prints_to_standard_error, progress
+from dpaudit.cli.options import asked, merged_parameters, prints_to_standard_error, progress
+from dpaudit.request import AuditRequest
 
 if TYPE_CHECKING:
     from dpaudit.auditing.sensitivity import Sensitivity
@@ -17,26 +17,15 @@ if TYPE_CHECKING:
 
 @click.command("sensitivity")
 @click.argument("target")
-@click.option(
-    "--data", "data_file", metavar="FILE", help="A dataset whose neighbours are tried: CSV, Parquet, .npy, JSON."
-)
-@click.option(
-    "--pair", "pair_files", metavar="FILE", multiple=True, help="Neighbouring datasets: JSON, or two .npy/.csv."
-)
+@asked(AuditRequest, "data", help="A dataset whose neighbours are tried: CSV, Parquet, .npy, JSON.")
+@asked(AuditRequest, "pairs")
 @click.option("--claim", "claimed", type=float, metavar="NUMBER", help="The declared sensitivity; by default its own.")
 @click.option("--norm", type=click.Choice(["1", "2", "inf"]), help="Of the movement of several numbers; 1 by default.")
-@click.option("--relation", help="add-remove, replace, add-remove(person=COLUMN), ….")
-@click.option("--domain", "domains", metavar="NAME=JSON", multiple=True, help="What records may hold: age=[0,120].")
-@click.option("--beyond-domain", is_flag=True, help="Try records outside of the declared domain too.")
-@click.option(
-    "-p",
-    "--parameter",
-    "parameters",
-    type=Assignment(),
-    multiple=True,
-    help="A parameter; VALUE is JSON, or else text.",
-)
-@click.option("--seed", type=Count(), help="Of the sample, where there are many records; by default a fresh one.")
+@asked(AuditRequest, "relation", help="add-remove, replace, add-remove(person=COLUMN), ….")
+@asked(AuditRequest, "domain", metavar="NAME=JSON", help="What records may hold: age=[0,120].")
+@asked(AuditRequest, "beyond_domain")
+@asked(AuditRequest, "parameters")
+@asked(AuditRequest, "seed", help="Of the sample, where there are many records; by default a fresh one.")
 @click.option("--quiet", is_flag=True, help="No progress and no summary; the exit code says it.")
 @in_process
 def command(target: str, quiet: bool, in_process: bool, **options: Any) -> int:
@@ -52,31 +41,19 @@ def command(target: str, quiet: bool, in_process: bool, **options: Any) -> int:
     return 1 if found["exceeded"] is True else 0
 
 
-def searched(
-    target: str,
-    quiet: bool,
-    data_file: str | None,
-    pair_files: Sequence[str],
-    domains: Sequence[str],
-    parameters: dict[str, Any],
-    **options: Any,
-) -> dict[str, Any]:
+def searched(target: str, quiet: bool, **options: Any) -> dict[str, Any]:
     """Return what was found in words, and whether the query moves too far."""
     with prints_to_standard_error(), progress(quiet) as listen:
         from dpaudit.auditing.sensitivity import sensitivity
-        from dpaudit.cli.commands.audit import pairs_for
+        from dpaudit.cli.commands.audit import dataset_in, domain_of, pairs_for
         from dpaudit.loading.named import load
-        from dpaudit.neighbours.data_files import read_dataset
-        from dpaudit.neighbours.domain import read_domain
 
-        files = [Path(name).absolute() for name in pair_files]
-        data = None if data_file is None else read_dataset(Path(data_file).absolute())
+        files = [Path(name).absolute() for name in options["pairs"]]
+        options["data"] = dataset_in(options["data"])
         mechanism = load(target)
-        pairs = pairs_for(mechanism, parameters, options["relation"], files) if files else None
-        domain = read_domain(domains) if domains else None
-        found = sensitivity(
-            mechanism, data=data, pairs=pairs, domain=domain, parameters=parameters, listen=listen, **options
-        )
+        options["pairs"] = pairs_for(mechanism, options["parameters"], options["relation"], files) if files else None
+        options["domain"] = domain_of(options["domain"])
+        found = sensitivity(mechanism, listen=listen, **options)
         return {"text": _words(found), "exceeded": bool(found.exceeded)}
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Callable
 from typing import Any
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Scores, Search
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.text.phrases import visible
+from dpaudit.request import AuditRequest, Option, ProofRequest, Request, default_of, options_of
 
-_FALSE_ALARM = 1e-3  # where nothing else is said
+_FALSE_ALARM = default_of(AuditRequest, "false_alarm")
 _RUNNABLE = {"program", "sampler", "seeded", "opaque"}
 # what stands for files that nobody named
 PAIRS_FILE, DATA_FILE = "pairs.json", "data.json"
@@ -32,21 +34,32 @@ def reproduce_command(evidence: Evidence) -> str | None:
         return None
     if not _is_named(evidence) or (evidence.search is not None and _domain(evidence.search) is None):
         return None
-    options: list[str] = []
-    for name, value in target.parameters.items():
-        options += ["-p", f"{name}={_value(value)}"]
-    if evidence.claim is not None:
-        options += ["--claim", evidence.claim]
-    options += [] if proof is None else _of_proof(evidence)
-    options += ["--runs", str(evidence.budget), "--confidence", number_text(evidence.confidence)]
-    options += ["--seed", str(evidence.seed), "--relation", evidence.relation, *_false_alarm(evidence)]
-    options += _of_audit(evidence) if proof is None else []
-    if any(pair.data0 is not None for pair in evidence.pairs) or (evidence.search and evidence.search.kept):
-        options += ["--keep-data"]
+    kind = AuditRequest if proof is None else ProofRequest
+    options = [word for name in options_of(kind) for word in _words(kind, name, evidence)]
     words = ["dpaudit", "audit" if proof is None else "prove"]
     # a name that looks like an option must not become one
     words += [*options, "--", target.name] if target.name.startswith("-") else [target.name, *options]
     return visible(shlex.join(words), one_line=True)
+
+
+def _words(kind: type[Request], name: str, evidence: Evidence) -> list[str]:
+    """Return the words that say an option as evidence records it; none where it is the usual one."""
+    if name in _IN_OTHER_WORDS:
+        return _IN_OTHER_WORDS[name](evidence)
+    option = options_of(kind)[name]
+    value = None if option.recorded is None else option.recorded(evidence)
+    if value is None or (not option.always and value == default_of(kind, name)):
+        return []
+    flag = option.flag or f"--{name.replace('_', '-')}"
+    if option.kind == "flag":
+        return [flag]
+    return [word for each in (value if option.several else (value,)) for word in (flag, _text(option, each))]
+
+
+def _text(option: Option, value: Any) -> str:
+    if option.kind == "split":
+        return ",".join(map(str, value))
+    return number_text(value) if option.kind == "number" else str(value)
 
 
 def reproduce_notes(evidence: Evidence) -> list[str]:
@@ -98,37 +111,36 @@ def _false_alarm(evidence: Evidence) -> list[str]:
     return ["--false-alarm", number_text(float(f"{error:.12g}") if alarm is None else alarm)]
 
 
-def _of_audit(evidence: Evidence) -> list[str]:
-    options = [word for learning, measuring in evidence.fixed for word in ("--fixed", f"{learning},{measuring}")]
+def _parameters(evidence: Evidence) -> list[str]:
+    return [word for name, value in evidence.target.parameters.items() for word in ("-p", f"{name}={_value(value)}")]
+
+
+def _floating_point(evidence: Evidence) -> list[str]:
     examined = evidence.target.asks != "program" and evidence.sequential is None and not evidence.observed
-    if examined and evidence.low_bits != "report":
-        options += ["--floating-point", evidence.low_bits]
-    options += [] if evidence.sequential is None else ["--sequential"]
-    options += [word for name in evidence.observed for word in ("--observe", name)]
-    options += [] if evidence.types == "count" else ["--types", evidence.types]
-    options += [] if evidence.curve is None else ["--curve"]
-    options += [] if evidence.learn is None else ["--learn", evidence.learn]
-    if evidence.search is not None:
-        return options + _of_search(evidence, evidence.search)
-    if any(pair.origin != "mechanism" for pair in evidence.pairs):
-        options += _pair_files(evidence)
-    return options
+    return ["--floating-point", evidence.low_bits] if examined and evidence.low_bits != "report" else []
 
 
-def _of_proof(evidence: Evidence) -> list[str]:
-    proof = evidence.proof
-    assert proof is not None
-    options = [] if proof.length is None else ["--length", str(proof.length)]
-    return options + (["--domain", "integer"] if _whole_answers(evidence) else [])
+def _pairs(evidence: Evidence) -> list[str]:
+    given = any(pair.origin != "mechanism" for pair in evidence.pairs)
+    searched = evidence.search is not None and evidence.search.source != "given"
+    return _pair_files(evidence) if given and not searched else []
 
 
-def _of_search(evidence: Evidence, search: Search) -> list[str]:
-    """The options that ask for the same search."""
-    if search.source in ("given", "mechanism"):
-        return ["--search", *(_pair_files(evidence) if search.source == "given" else [])]
-    data = [] if search.source != "data" else ["--data", *(_files(evidence)[:1] or [DATA_FILE])]
-    domain = _domain(search) or ""
-    return [*data, *(["--domain", domain] if domain else []), *(["--beyond-domain"] if search.beyond else [])]
+def _data(evidence: Evidence) -> list[str]:
+    searched = evidence.search is not None and evidence.search.source == "data"
+    return ["--data", *(_files(evidence)[:1] or [DATA_FILE])] if searched else []
+
+
+def _domain_words(evidence: Evidence) -> list[str]:
+    if evidence.proof is not None:
+        return ["--domain", "integer"] if _whole_answers(evidence) else []
+    domain = "" if evidence.search is None else _domain(evidence.search) or ""
+    return ["--domain", domain] if domain else []
+
+
+def _keep_data(evidence: Evidence) -> list[str]:
+    kept = any(pair.data0 is not None for pair in evidence.pairs) or (evidence.search and evidence.search.kept)
+    return ["--keep-data"] if kept else []
 
 
 def _pair_files(evidence: Evidence) -> list[str]:
@@ -180,6 +192,18 @@ def _scores_command(evidence: Evidence, scores: Scores) -> str:
     words += ["--confidence", number_text(evidence.confidence), "--design", scores.design]
     words += ["--seed", str(evidence.seed), *_false_alarm(evidence)]
     return visible(shlex.join(words), one_line=True)
+
+
+_IN_OTHER_WORDS: dict[str, Callable[[Evidence], list[str]]] = {
+    "parameters": _parameters,
+    "false_alarm": _false_alarm,
+    "floating_point": _floating_point,
+    "pairs": _pairs,
+    "data": _data,
+    "domain": _domain_words,
+    "keep_data": _keep_data,
+}
+"""Options that evidence says in other words than they are typed in."""
 
 
 def _whole_answers(evidence: Evidence) -> bool:

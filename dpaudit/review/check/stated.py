@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.auditing.request import assumed
+from dpaudit.auditing.question import assumed
 from dpaudit.auditing.scores.audit import ASSUMED, LOST
 from dpaudit.auditing.scores.checking import RECORDED
 from dpaudit.auditing.verdict import Looks, judge

@@ -1,4 +1,4 @@
-"""What exactly is to be audited? A request, checked against everything that can be wrong with it."""
+"""What exactly is to be audited? A request, validated: checked against everything that can be wrong with it."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from dpaudit.neighbours.inferred import as_pairs, inferred
 from dpaudit.neighbours.serialise import kept_text
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.privacy.claims import as_claim
+from dpaudit.request import AuditRequest
 from dpaudit.sampling.blocks import Game
 from dpaudit.sampling.forms import refuse_types
 from dpaudit.sampling.play import Watch
@@ -210,77 +211,62 @@ def whole(name: str, value: Any, *, least: int) -> int:
     return int(value)
 
 
-def ask(
-    target: Any,
-    parameters: Mapping[str, Any] | None,
-    claim: Claim | str | None,
-    pairs: Sequence[tuple[Any, Any]] | None,
-    relation: str | Relation | None,
-    confidence: float,
-    seed: int | None,
-    workers: int,
-    floating_point: str = "report",
-    learn: str | None = None,
-    keep_data: bool = False,
-    fixed: Sequence[tuple[int, int]] = (),
-    data: Any = None,
-    domain: Any = None,
-    beyond_domain: bool = False,
-    search: bool = False,
-    observe: str | Sequence[str] = (),
-    false_alarm: float = FALSE_ALARM,
-    types: str = "count",
-) -> Question:
-    """Return the question, or raise `UsageError` with what is wrong with it."""
-    _refuse_unclear_data(data, pairs, domain, beyond_domain)
-    mechanism = load(target)
+def validated(request: AuditRequest) -> Question:
+    """Return what a request asks for, ready to run; raises `UsageError` with what is wrong with it."""
+    pairs, data, domain = request.pairs, request.data, request.domain
+    refuse_unavailable(
+        sequential=request.sequential,
+        curve=request.curve,
+        floating_point=request.floating_point,
+        observe=request.observe,
+    )
+    _refuse_unclear_data(data, pairs, domain, request.beyond_domain)
+    mechanism = load(request.target)
     mechanism.digest  # noqa: B018 – of the code as it is before it runs, which may move what it closes over
-    merged = mechanism.parameters_with(parameters)
-    refuse_confidence(confidence)
-    refuse_false_alarm(false_alarm)
+    merged = mechanism.parameters_with(request.parameters)
+    refuse_confidence(request.confidence)
+    refuse_false_alarm(request.false_alarm)
     own_relation = mechanism.relation_for(merged)
     made = data is not None or (pairs is None and domain is not None)
     ground, used = None, () if made else _pairs(mechanism, merged, pairs)
-    said = relation if relation is not None else own_relation
+    said = request.relation if request.relation is not None else own_relation
     chosen = parse_relation(said) if said is not None else Relation("add-remove") if made else inferred(used)
-    stated = as_claim(claim)
+    stated = as_claim(request.claim)
     if stated is None:
         stated = _own_claim(mechanism, merged, own_relation, chosen)
-    if learn is not None:
-        learner(learn)
-    refuse_types(types)
+    if request.learn is not None:
+        learner(request.learn)
+    refuse_types(request.types)
     for data0, data1 in used:
         chosen.check(data0, data1)
     if data is not None:
-        ground = Ground("data", data, digest(data), domain, beyond_domain)
+        ground = Ground("data", data, digest(data), domain, request.beyond_domain)
     elif made:
         ground = Ground("domain", None, None, domain)
-    elif search:
+    elif request.search:
         ground = Ground("given", used, digest(used)) if pairs is not None else Ground("mechanism", used, None)
         used = ()
-    watched, processes = observed(observe), whole("workers", workers, least=1)
+    watched, processes = observed(request.observe), whole("workers", request.workers, least=1)
+    origin, keep = "given" if pairs is not None else "mechanism", request.keep_data
     return Question(
         mechanism=mechanism,
         parameters=merged,
         claim=stated,
         relation=chosen,
         pairs=used,
-        records=tuple(
-            _pair_record(pair, "given" if pairs is not None else "mechanism", show=pairs is None, keep=keep_data)
-            for pair in used
-        ),
-        seed=whole("seed", given_or_fresh(seed), least=0),
-        confidence=float(confidence),
+        records=tuple(_pair_record(pair, origin, show=pairs is None, keep=keep) for pair in used),
+        seed=whole("seed", given_or_fresh(request.seed), least=0),
+        confidence=float(request.confidence),
         workers=processes,
         given_pairs=pairs is not None or made,
-        floating_point=floating_point,
-        learn=learn,
-        fixed=_fixed(fixed, len(used) if ground is None else 1),
+        floating_point="ignore" if request.sequential else request.floating_point,
+        learn=request.learn,
+        fixed=_fixed(request.fixed, len(used) if ground is None else 1),
         ground=ground,
-        keep_data=keep_data,
+        keep_data=keep,
         observe=watched,
-        false_alarm=float(false_alarm),
-        types=types,
+        false_alarm=float(request.false_alarm),
+        types=request.types,
         alone=None if processes == 1 else why_alone(mechanism, (merged, used, data), timed=bool(watched)),
     )
 
