@@ -25,6 +25,10 @@ from dpaudit.sampling.outputs import from_list
 pytestmark = pytest.mark.slow
 
 
+def question_about(release, seed=0):
+    return validated(AuditRequest(release, claim="epsilon=1", pairs=[(1, 0)], relation="declared", seed=seed))
+
+
 @pytest.mark.parametrize(("early", "late"), [(30, 30), (10, 50)])
 @pytest.mark.parametrize("hits", [1, 7, 30, 50])
 def test_the_chance_of_a_false_alarm_over_all_orders(early, late, hits):
@@ -238,9 +242,7 @@ def test_recorded_sides_that_share_their_noise_are_invalid(seed):
 @pytest.mark.parametrize("release", [Shares(), chain(0.5), chain(0.9)], ids=["shared", "kept half", "kept 9 of 10"])
 def test_a_second_look_at_runs_that_share_their_noise_is_refused(release):
     """An event that was known before, as of a second look or of a replay, counted on an opaque function."""
-    question = validated(
-        AuditRequest(lambda data: release(data), claim="epsilon=1", pairs=[(1, 0)], relation="declared", seed=0)
-    )
+    question = question_about(lambda data: release(data))
     event = Event("likelihood", (Rule("int", Coordinate(0), (0.5,), (1, -1)),))
     with pytest.raises(dp.InvalidRunsError, match="hang together"):
         measure_event(question, 0, event, 4_000, Purpose.SECOND_LOOK)
@@ -249,11 +251,7 @@ def test_a_second_look_at_runs_that_share_their_noise_is_refused(release):
 @pytest.mark.parametrize("seed", range(3))
 def test_a_second_look_at_independent_runs_is_not_refused(seed):
     rng = np.random.default_rng(seed)
-    question = validated(
-        AuditRequest(
-            lambda data: data + rng.laplace(), claim="epsilon=1", pairs=[(1, 0)], relation="declared", seed=seed
-        )
-    )
+    question = question_about(lambda data: data + rng.laplace(), seed)
     event = Event("likelihood", (Rule("float", Coordinate(0), (0.0, 0.5, 1.0), (1, 0, 0, -1)),))
     assert sum(measure_event(question, 0, event, 4_000, Purpose.SECOND_LOOK).runs) == 4_000
 
@@ -300,7 +298,7 @@ def stored(store):
 def test_a_look_that_repeats_the_noise_of_an_earlier_one_is_invalid(earlier, begins):
     """Within each look nothing comes back; the second one repeats the luck of the first."""
     release = stored(np.random.default_rng(5).laplace(0, 1, 100_000))
-    question = validated(AuditRequest(release, claim="epsilon=1", pairs=[(1, 0)], relation="declared", seed=0))
+    question = question_about(release)
     measure_event(question, 0, EVENT, 6_000, earlier)
     release.calls = itertools.count(0 if begins == "anew" else 1_234)
     with pytest.raises(dp.InvalidRunsError, match="come back, to the last bit"):
@@ -331,7 +329,7 @@ def test_a_block_of_a_second_look_that_repeats_one_of_the_first_is_invalid():
     def two_streams(data, size, rng):
         return data + np.random.default_rng([rng.integers(2), data]).laplace(size=size)
 
-    question = validated(AuditRequest(two_streams, claim="epsilon=1", pairs=[(1, 0)], relation="declared", seed=0))
+    question = question_about(two_streams)
     looks = (measure_event(question, 0, EVENT, 2_000, Purpose(purpose)) for purpose in (0, 1, 7))
     with pytest.raises(dp.InvalidRunsError, match="same varying sequence"):
         list(looks)
@@ -365,7 +363,7 @@ def test_a_second_look_at_a_store_of_flips_that_begins_again_is_invalid(size):
     """Of 900 audits of 6,000 runs with a store of 6,000 flips, 7 were VIOLATED, where 1 in 1,000 is promised."""
     flips, calls = np.random.default_rng(size).random(size) < 1 / (1 + np.e), itertools.count()
     release = lambda data: data ^ int(flips[next(calls) % size])  # noqa: E731
-    question = validated(AuditRequest(release, claim="epsilon=1", pairs=[(1, 0)], relation="declared", seed=0))
+    question = question_about(release)
     event = Event("likelihood", (Rule("int", Coordinate(0), (0.5,), (1, -1)),))
     measure_event(question, 0, event, 6_000, Purpose.MEASURING)
     with pytest.raises(dp.InvalidRunsError, match=f"agree with those {size:,} calls before them"):
