@@ -475,3 +475,17 @@ def test_importing_the_report_is_light() -> None:
     code = "import dpaudit.report, sys; print([m for m in ('matplotlib', 'jinja2', 'scipy') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_section_of_paragraphs_and_rows_needs_no_template(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dpaudit.report.html import page as module
+    from dpaudit.report.html.section import plain
+
+    def new(*_: Any) -> Any:
+        yield plain("new", "A new section", ["One <b> thing."], [("Name", "Text")])
+
+    monkeypatch.setattr(module, "SECTIONS", (*module.SECTIONS[:2], new, *module.SECTIONS[2:]))
+    html = html_page(made.boundless())
+    assert html.index('<li><a href="#new">A new section</a></li>') < html.index('<a href="#scope">')
+    assert '<section id="new">\n<h2>A new section</h2>\n<p>One &lt;b&gt; thing.</p>' in html
+    assert "<div><dt>Name</dt><dd>Text</dd></div>" in html

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Attempt, Bound, Candidate, Verdict
 from dpaudit.privacy import Claim
+from dpaudit.report.html.section import Section
 from dpaudit.report.text.numerals import confidence_text, count_text, error_text, estimate_text
 from dpaudit.report.text.phrases import METHODS, bound_text, shortened
+from dpaudit.report.view import View
 
 _LONGEST = 200  # characters of an event in the table
 _MOST = 5  # candidates that are named
@@ -28,6 +30,12 @@ class AttemptRow:
     confidence: str
     error: str
     considered: list[str]
+
+
+def section(shown: View, _: Evidence | None) -> Iterator[Section]:
+    """Yield the section on all that was measured."""
+    evidence = shown.evidence
+    yield Section("attempts", "Every attempt", {"attempts": attempt_rows(evidence, evidence.claimed)})
 
 
 def attempt_rows(evidence: Evidence, claim: Claim | None) -> list[AttemptRow]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.report.view import view
+from dpaudit.report.html.section import Section
+from dpaudit.report.view import View, view
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +28,21 @@ class ChangePart:
     rows: list[ChangeRow]
 
 
-def change_part(baseline: Evidence | None, evidence: Evidence) -> ChangePart | None:
-    """Return the section; None without a baseline."""
-    if baseline is None:
-        return None
-    before, now = _shown(baseline), _shown(evidence)
+def section(shown: View, baseline: Evidence | None) -> Iterator[Section]:
+    """Yield the section against a baseline, where there is one."""
+    if baseline is not None:
+        yield Section("change", "Change", {"change": change_part(baseline, shown)})
+
+
+def change_part(baseline: Evidence, shown: View) -> ChangePart:
+    """Return what both records state, side by side."""
+    before, now = _stated(view(baseline)), _stated(shown)
     return ChangePart(
         baseline.id, [ChangeRow(name, before[name], now[name], before[name] != now[name]) for name in now]
     )
 
 
-def _shown(evidence: Evidence) -> dict[str, str]:
-    shown = view(evidence)
+def _stated(shown: View) -> dict[str, str]:
     return {
         "Mechanism": shown.cell("target"),
         "Verdict": shown.headline.word,
@@ -47,5 +52,5 @@ def _shown(evidence: Evidence) -> dict[str, str]:
         "Beside the verdict": "; ".join(f"{row.label}: {row.line}" for row in shown.beside) or "nothing",
         "Runs": shown.cell("runs"),
         "Code digest": shown.cell("digest"),
-        "dpaudit": evidence.versions.get("dpaudit", "not recorded"),
+        "dpaudit": shown.evidence.versions.get("dpaudit", "not recorded"),
     }

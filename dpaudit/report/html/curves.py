@@ -7,7 +7,7 @@ rates are certainly there refutes it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -18,8 +18,10 @@ from dpaudit.privacy import Claim
 from dpaudit.report.figures.canvas import both
 from dpaudit.report.figures.curves import profile_figure, tradeoff_figure
 from dpaudit.report.figures.rates import Point, curve_points, measured_points
+from dpaudit.report.html.section import Section
 from dpaudit.report.text.bound_kinds import proved_limit
 from dpaudit.report.text.numerals import confidence_text, share_text
+from dpaudit.report.view import View
 
 _MOST_PLACES = 10  # of a certified curve, in the table
 
@@ -46,6 +48,14 @@ class CurvesPart:
     zoomed: bool
     claimed: bool
     places: bool
+
+
+def section(shown: View, _: Evidence | None) -> Iterator[Section]:
+    """Yield both sections, where anything usable was measured or computed."""
+    curves = curves_part(shown.evidence, shown.evidence.claimed)
+    if curves is not None:
+        yield Section("tradeoff", "Trade-off curve", {"curves": curves})
+        yield Section("profile", "Privacy profile", {})
 
 
 def curves_part(evidence: Evidence, claim: Claim | None) -> CurvesPart | None:

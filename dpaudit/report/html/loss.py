@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -11,8 +12,10 @@ from dpaudit.privacy import ApproxDP, Claim, PureDP
 from dpaudit.report.figures.canvas import both
 from dpaudit.report.figures.loss import loss_figure
 from dpaudit.report.figures.loss_bins import Losses, beyond, cell_losses, loss_bins
+from dpaudit.report.html.section import Section
 from dpaudit.report.text.bound_kinds import proved_limit
 from dpaudit.report.text.numerals import claim_text, count_text, estimate_text, share_text
+from dpaudit.report.view import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,13 @@ class LossPart:
     rare: str
     note: str
     stated: str = ""
+
+
+def section(shown: View, _: Evidence | None) -> Iterator[Section]:
+    """Yield the section on the histogram of the loss, which says so where there is none."""
+    evidence = shown.evidence
+    of_score = evidence.histogram is not None and evidence.histogram.axis == "score"
+    yield Section("loss", "Privacy loss", {"loss": loss_part(evidence, evidence.claimed), "of_score": of_score})
 
 
 def _limit(claim: Claim | None) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from markupsafe import Markup
@@ -13,10 +14,12 @@ from dpaudit.report.figures.canvas import INK, MUTED, both, canvas, svg
 from dpaudit.report.figures.event import event_figure
 from dpaudit.report.figures.event_cells import bars, is_drawn_as_bars, regions
 from dpaudit.report.figures.loss_bins import frequency_interval
+from dpaudit.report.html.section import Section
 from dpaudit.report.text.bound_kinds import is_proof, sampled_lower
 from dpaudit.report.text.method_text import how_counted, how_fixed, is_by_rank
 from dpaudit.report.text.numerals import confidence_text, count_text, share_text
-from dpaudit.report.text.phrases import gaussian_text, guesses_text, rate_text
+from dpaudit.report.text.phrases import gaussian_text, guesses_text, low_bits_sentence, rate_text
+from dpaudit.report.view import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,19 @@ class EventPart:
     caption: str
     intervals: bool
     drawn_runs: str
+
+
+def section(shown: View, _: Evidence | None) -> Iterator[Section]:
+    """Yield the section on the event."""
+    yield Section("event", "The event", {"event": event_part(shown.evidence)})
+
+
+def low_bits_section(shown: View, _: Evidence | None) -> Iterator[Section]:
+    """Yield the section on the low-order bits, where they were examined."""
+    text = low_bits_sentence(shown.evidence)
+    if text is not None:
+        parts = {"low_bits": text, "low_event": low_bits_part(shown.evidence)}
+        yield Section("low-bits", "Low-order bits", parts)
 
 
 def event_part(evidence: Evidence) -> EventPart:

@@ -5,6 +5,7 @@ Everything that the template shows is computed here; the template only lays it o
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,125 +14,54 @@ from markupsafe import Markup
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import PairRecord
 from dpaudit.report.figures.number_line import line
-from dpaudit.report.html.attempts import attempt_rows, methods
-from dpaudit.report.html.change import change_part
-from dpaudit.report.html.curves import curves_part
+from dpaudit.report.html import attempts, change, curves, loss, measured, posterior, power, proof
+from dpaudit.report.html.attempts import methods
 from dpaudit.report.html.difference import Piece, differences
 from dpaudit.report.html.embedded_json import BLOCK_ID, drawn_with, embedded_json
-from dpaudit.report.html.loss import loss_part
-from dpaudit.report.html.measured import event_part, low_bits_part
 from dpaudit.report.html.posterior import posterior_part
-from dpaudit.report.html.power import power_part
-from dpaudit.report.html.proof import exact_part, proof_part
 from dpaudit.report.html.scope_layers import layers
+from dpaudit.report.html.section import Section
 from dpaudit.report.html.templates import environment
-from dpaudit.report.text.bound_kinds import is_proof
+from dpaudit.report.text.bound_kinds import exact_lower, is_proof
 from dpaudit.report.text.cite import bibtex, citation, sources
 from dpaudit.report.text.command import reproduce_command, reproduce_notes
 from dpaudit.report.text.method_text import counted, method_sentence
 from dpaudit.report.text.numerals import confidence_text, count_text, error_text
-from dpaudit.report.text.phrases import low_bits_sentence, symbol
+from dpaudit.report.text.phrases import symbol
 from dpaudit.report.text.plain_words import meaning
 from dpaudit.report.text.search import search_part
 from dpaudit.report.text.sensitivity import sensitivity_part
-from dpaudit.report.view import view
+from dpaudit.report.view import View, view
 
 _LONGEST_SHOWN = 120_000  # characters of the record that the page also shows as text
 
 
 def render(evidence: Evidence, baseline: Evidence | None = None) -> str:
     """Return the page of an audit; with a baseline also what changed since."""
-    context = _context(evidence, baseline)
-    return environment().get_template("template.html.j2").render(**context, sections=_sections(context))
+    shown = view(evidence)
+    sections = [section for sections in SECTIONS for section in sections(shown, baseline)]
+    context = _context(shown, baseline)
+    for section in sections:
+        context |= section.parts
+    return environment().get_template("template.html.j2").render(**context, sections=sections)
 
 
-@dataclass(frozen=True, slots=True)
-class _Section:
-    """A section of the page: its anchor, which is also the name of its template, and how the contents list it."""
-
-    name: str
-    title: str
-
-
-def _sections(context: dict[str, Any]) -> list[_Section]:
-    """Return the sections that the evidence fills, in their order."""
-    curves, exact = context["curves"], context["exact"]
-    posterior = context["posterior"].figure
-    listed = [
-        ("line", f"Where {context['symbol']} lies", True),
-        ("words", "In plain words", True),
-        ("proof", "Proof", context["proof"]),
-        ("exact", "" if exact is None else exact.title, exact),
-        ("scope", "Scope", True),
-        ("limits", "What it cannot show", True),
-        ("pair", "The pair", True),
-        ("search", "How the pair was found", context["search"]),
-        ("event", "The event", True),
-        ("low-bits", "Low-order bits", context["low_bits"]),
-        ("sensitivity", "Sensitivity", context["sensitivity"]),
-        ("loss", "Privacy loss", True),
-        ("tradeoff", "Trade-off curve", curves),
-        ("profile", "Privacy profile", curves),
-        ("posterior", "What an attacker can believe", posterior),
-        ("power", "What it would have found", context["power"]),
-        ("attempts", "Every attempt", True),
-        ("change", "Change", context["change"]),
-        ("method", "Method", True),
-        ("reproduce", "Reproduce", True),
-        ("cite", "Cite", True),
-        ("glossary", "Glossary", True),
-        ("raw", "Raw evidence", True),
-    ]
-    return [_Section(name, title) for name, title, filled in listed if filled]
-
-
-def _context(evidence: Evidence, baseline: Evidence | None) -> dict[str, Any]:
-    claim, shown = evidence.claimed, view(evidence)
-    record, exact = evidence.to_json(), exact_part(evidence, claim)
+def _context(shown: View, baseline: Evidence | None) -> dict[str, Any]:
+    """Return what the page has whatever its sections are, and what several of them ask for."""
+    evidence = shown.evidence
     return {
         "evidence": evidence,
         "identity": evidence.id,
         "head": shown.headline,
         "reason": _reason(shown.cell("reason", "")),
-        "symbol": symbol(evidence),
         "beside": shown.beside,
-        "low_bits": low_bits_sentence(evidence),
-        "low_event": low_bits_part(evidence),
-        "sensitivity": sensitivity_part(evidence),
-        "search": search_part(evidence),
-        "line": line(evidence, claim),
+        "symbol": symbol(evidence),
         "apart": is_proof(evidence),
-        "meaning": meaning(evidence),
-        "posterior": posterior_part(evidence, claim),
-        "curves": curves_part(evidence, claim),
-        "power": power_part(evidence),
-        "change": change_part(baseline, evidence),
-        "proof": proof_part(evidence, claim),
-        "exact": exact,
-        "scope": shown.section("scope"),
-        "layers": layers(evidence),
-        "limits": shown.section("limits"),
-        "pairs": [
-            _pair(number, pair, shown_above=exact is not None and exact.data is not None, asks=evidence.target.asks)
-            for number, pair in enumerate(evidence.pairs)
-        ],
-        "event": event_part(evidence),
         "counted": counted(evidence),
-        "method": method_sentence(evidence),
-        "loss": loss_part(evidence, claim),
-        "of_score": evidence.histogram is not None and evidence.histogram.axis == "score",
-        "attempts": attempt_rows(evidence, claim),
-        "methods": methods(evidence),
-        "sources": sources(evidence),
-        "command": reproduce_command(evidence),
-        "notes": reproduce_notes(evidence),
-        "bibtex": bibtex(evidence),
-        "citation": citation(evidence),
+        "proof": None,
         "drawn_with": drawn_with(beside=baseline),
         "block_id": BLOCK_ID,
         "embedded": Markup(embedded_json(evidence)),
-        "record": record if len(record) <= _LONGEST_SHOWN else None,
-        "record_size": count_text(len(record.encode("utf-8")) // 1000),
         "count": count_text,
         "confidence": confidence_text,
         "error": error_text,
@@ -177,3 +107,98 @@ def _pair(number: int, pair: PairRecord, *, shown_above: bool, asks: str) -> _Pa
         shown, where = differences(pair.shown0, pair.shown1), ""
     words = _RECORDED.get(asks) or _ORIGINS.get(origin, origin)
     return _Pair(number, (pair.digest0, pair.digest1), words, shown, where)
+
+
+# --- short sections, and the order of all -----------------------------------------------------------------
+
+
+def _line(shown: View, _: Evidence | None) -> Iterator[Section]:
+    evidence = shown.evidence
+    yield Section("line", f"Where {symbol(evidence)} lies", {"line": line(evidence, evidence.claimed)})
+
+
+def _words(shown: View, _: Evidence | None) -> Iterator[Section]:
+    evidence = shown.evidence
+    posterior = posterior_part(evidence, evidence.claimed, drawn=False)
+    yield Section("words", "In plain words", {"meaning": meaning(evidence), "posterior": posterior})
+
+
+def _scope(shown: View, _: Evidence | None) -> Iterator[Section]:
+    yield Section("scope", "Scope", {"scope": shown.section("scope"), "layers": layers(shown.evidence)})
+
+
+def _limits(shown: View, _: Evidence | None) -> Iterator[Section]:
+    yield Section("limits", "What it cannot show", {"limits": shown.section("limits")})
+
+
+def _pairs(shown: View, _: Evidence | None) -> Iterator[Section]:
+    evidence = shown.evidence
+    above, asks = evidence.counterexample is not None and exact_lower(evidence) is not None, evidence.target.asks
+    pairs = [_pair(number, pair, shown_above=above, asks=asks) for number, pair in enumerate(evidence.pairs)]
+    yield Section("pair", "The pair", {"pairs": pairs})
+
+
+def _search(shown: View, _: Evidence | None) -> Iterator[Section]:
+    search = search_part(shown.evidence)
+    if search is not None:
+        yield Section("search", "How the pair was found", {"search": search})
+
+
+def _sensitivity(shown: View, _: Evidence | None) -> Iterator[Section]:
+    sensitivity = sensitivity_part(shown.evidence)
+    if sensitivity is not None:
+        yield Section("sensitivity", "Sensitivity", {"sensitivity": sensitivity})
+
+
+def _method(shown: View, _: Evidence | None) -> Iterator[Section]:
+    evidence = shown.evidence
+    parts = {"method": method_sentence(evidence), "methods": methods(evidence), "sources": sources(evidence)}
+    yield Section("method", "Method", parts)
+
+
+def _reproduce(shown: View, _: Evidence | None) -> Iterator[Section]:
+    evidence = shown.evidence
+    parts = {"command": reproduce_command(evidence), "notes": reproduce_notes(evidence)}
+    yield Section("reproduce", "Reproduce", parts)
+
+
+def _cite(shown: View, _: Evidence | None) -> Iterator[Section]:
+    evidence = shown.evidence
+    yield Section("cite", "Cite", {"bibtex": bibtex(evidence), "citation": citation(evidence)})
+
+
+def _glossary(_: View, __: Evidence | None) -> Iterator[Section]:
+    yield Section("glossary", "Glossary", {})
+
+
+def _raw(shown: View, _: Evidence | None) -> Iterator[Section]:
+    record = shown.evidence.to_json()
+    size = count_text(len(record.encode("utf-8")) // 1000)
+    parts = {"record": record if len(record) <= _LONGEST_SHOWN else None, "record_size": size}
+    yield Section("raw", "Raw evidence", parts)
+
+
+SECTIONS: tuple[Callable[[View, Evidence | None], Iterator[Section]], ...] = (
+    _line,
+    _words,
+    proof.section,
+    _scope,
+    _limits,
+    _pairs,
+    _search,
+    measured.section,
+    measured.low_bits_section,
+    _sensitivity,
+    loss.section,
+    curves.section,
+    posterior.section,
+    power.section,
+    attempts.section,
+    change.section,
+    _method,
+    _reproduce,
+    _cite,
+    _glossary,
+    _raw,
+)
+"""The order of the sections; each yields those that the evidence fills, and the earlier evidence beside it if any."""

@@ -9,6 +9,7 @@ side becomes at least π·e^L / (1 + π·(e^L − 1)) whenever the event occurs.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,8 +21,10 @@ from dpaudit.evidence.records import Bound, Verdict
 from dpaudit.privacy import ApproxDP, Claim, PureDP
 from dpaudit.report.figures.canvas import CLAIM, INK, MUTED, both, canvas, svg
 from dpaudit.report.figures.loss_bins import Floats, frequency_interval
+from dpaudit.report.html.section import Section
 from dpaudit.report.text.bound_kinds import exact_lower
 from dpaudit.report.text.numerals import confidence_text, share_text
+from dpaudit.report.view import View
 
 PRIORS = (0.01, 0.1, 0.5)
 
@@ -45,6 +48,13 @@ class PosteriorPart:
     basis: str
     note: str
     figure: Markup | None
+
+
+def section(shown: View, _: Evidence | None) -> Iterator[Section]:
+    """Yield the section, where the claim or the evidence says anything of single outputs."""
+    part = posterior_part(shown.evidence, shown.evidence.claimed)
+    if part.figure is not None:
+        yield Section("posterior", "What an attacker can believe", {"posterior": part})
 
 
 def raised(prior: Floats, loss: float) -> Floats:
@@ -76,8 +86,8 @@ def certified_loss(bound: Bound) -> float:
         return max(0.0, float(np.log(low[side]) - np.log(high[1 - side])))
 
 
-def posterior_part(evidence: Evidence, claim: Claim | None) -> PosteriorPart:
-    """Return what an attacker's suspicion becomes."""
+def posterior_part(evidence: Evidence, claim: Claim | None, *, drawn: bool = True) -> PosteriorPart:
+    """Return what an attacker's suspicion becomes, with its drawing or without."""
     limit = claim.value if _limits(claim) and claim is not None else None
     bound = _used(evidence)
     loss = 0.0 if bound is None else certified_loss(bound)
@@ -90,7 +100,7 @@ def posterior_part(evidence: Evidence, claim: Claim | None) -> PosteriorPart:
         for prior in PRIORS
     ]
     figure = None
-    if limit is not None or loss > 0:
+    if drawn and (limit is not None or loss > 0):
         figure = both(lambda narrow: posterior_figure(limit, loss, narrow=narrow))
     return PosteriorPart(rows, limit is not None, loss > 0, _basis(bound, loss), _note(claim), figure)
 

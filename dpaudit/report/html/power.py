@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
+from dpaudit.report.html.section import Section
 from dpaudit.report.text.numerals import count_text, upper_text
 from dpaudit.report.text.phrases import detectable_sentence, symbol
+from dpaudit.report.view import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +22,13 @@ class PowerPart:
     rows: list[tuple[str, str]]
     probability: str
     note: str
+
+
+def section(shown: View, _: Evidence | None) -> Iterator[Section]:
+    """Yield the section, where there is a claim and the runs can be trusted."""
+    part = power_part(shown.evidence)
+    if part is not None:
+        yield Section("power", "What it would have found", {"power": part})
 
 
 def power_part(evidence: Evidence) -> PowerPart | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpaudit.evidence.evidence import Evidence
@@ -11,6 +12,7 @@ from dpaudit.evidence.records import Attempt, Bound, Counterexample, Proof, Verd
 from dpaudit.privacy import Claim
 from dpaudit.report.figures.loss_bins import frequency_interval
 from dpaudit.report.html.difference import Piece, differences
+from dpaudit.report.html.section import Section
 from dpaudit.report.text.bound_kinds import (
     answers,
     contradicting,
@@ -21,6 +23,7 @@ from dpaudit.report.text.bound_kinds import (
 )
 from dpaudit.report.text.numerals import confidence_text, count_text, enclosure_text, share_text
 from dpaudit.report.text.phrases import full_text, symbol
+from dpaudit.report.view import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,16 @@ class ExactPart:
     event: str
     rows: list[KindRow]
     note: str
+
+
+def section(shown: View, _: Evidence | None) -> Iterator[Section]:
+    """Yield the sections on the proof and on the exact counterexample, where there are any."""
+    evidence = shown.evidence
+    proof, exact = proof_part(evidence, evidence.claimed), exact_part(evidence, evidence.claimed)
+    if proof is not None:
+        yield Section("proof", "Proof", {"proof": proof})
+    if exact is not None:
+        yield Section("exact", exact.title, {"exact": exact})
 
 
 def proof_part(evidence: Evidence, claim: Claim | None) -> ProofPart | None:
