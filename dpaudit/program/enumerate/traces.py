@@ -68,6 +68,13 @@ class Trace(Noise):
         self.taken.append(index)
         return index
 
+    def bernoulli(self, probability: Any) -> Any:
+        """True with the given exact probability."""
+        chance = _weight("bernoulli", "a probability", probability)
+        if isinstance(chance, Fraction) and 0 <= chance.numerator <= chance.denominator:  # quicker than the base's check
+            return self._draw("bernoulli", chance)
+        return super().bernoulli(probability)
+
     def choice(self, options: Sequence[Any], weights: Sequence[Any] | None = None) -> Any:
         """One of the options, with exact probabilities."""
         options = list(options)
