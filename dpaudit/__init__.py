@@ -22,14 +22,29 @@ if TYPE_CHECKING:
     from dpaudit.evidence.records import Bound, Verdict
     from dpaudit.loading.named import catalogue, load
     from dpaudit.neighbours import Relation
-    from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP, parse_claim
+    from dpaudit.privacy import (
+        ApproxDP,
+        Claim,
+        GaussianDP,
+        PureDP,
+        RenyiDP,
+        ZeroConcentratedDP,
+        composition,
+        parse_claim,
+    )
     from dpaudit.review.replay import replay
     from dpaudit.targets.mechanism import Mechanism, mechanism
+    from dpaudit.verify import certified_delta
     from dpaudit.verify.prove_and_audit import prove
 
 register("page", "dpaudit.report:html_page")
 register("card", "dpaudit.report:evidence_card")
 
+_MODULES = {
+    "certified_delta": "verify.certified_delta",
+    "composition": "privacy.composition",
+    "strategies": "strategies",
+}
 _HOMES = {
     "audit": "auditing.audit",
     "audit_outputs": "auditing.scores",
@@ -80,6 +95,8 @@ __all__ = [
     "audit_outputs",
     "audit_scores",
     "catalogue",
+    "certified_delta",
+    "composition",
     "load",
     "mechanism",
     "parse_claim",
@@ -93,11 +110,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "strategies":
-        return importlib.import_module("dpaudit.strategies")
-    if name not in _HOMES:
+    if name in _MODULES:
+        found = importlib.import_module(f"dpaudit.{_MODULES[name]}")
+    elif name in _HOMES:
+        found = getattr(importlib.import_module(f"dpaudit.{_HOMES[name]}"), name)
+    else:
         raise AttributeError(f"module 'dpaudit' has no attribute {name!r}")
-    found = getattr(importlib.import_module(f"dpaudit.{_HOMES[name]}"), name)
     globals()[name] = found
     return found
 

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 Query = Callable[[Any], Any]
 Listener = Callable[[str, int, int], None]
-Smaller = Callable[[tuple[Any, Any], Relation], Iterable[tuple[Any, Any]]]
 
 _SHRINKING = 2_000  # pairs that shrinking may try
 _CANDIDATES = 500

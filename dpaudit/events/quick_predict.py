@@ -10,8 +10,6 @@ the runs, however few of them lie in the tails. It only ever chooses among pairs
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dpaudit.events.candidate_partitions import Fitted, families
@@ -19,9 +17,6 @@ from dpaudit.events.likelihood_order import FEW_CELLS, Ladder, by_position, by_r
 from dpaudit.events.predict import predicted_bound
 from dpaudit.privacy import Claim
 from dpaudit.sampling.outputs import Outputs
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 _PENALTY, _PENALTY_FEW = 4.5, 2.0  # standard deviations of doubt; over a few categories there is less to be lucky in
 _THRESHOLDS, _PAIRED = 48, 14  # rungs tried alone, and in pairs

@@ -347,11 +347,6 @@ def neighbouring(domain: Sequence[Any], relation: Neighbours) -> list[tuple[int,
     return [(i, j) for i, j in combinations(range(len(domain)), 2) if accepts(domain[i], domain[j])]
 
 
-def one_replaced(first: Sequence[Any], second: Sequence[Any]) -> bool:
-    """Whether two datasets of one length differ in exactly one place, as in the local model."""
-    return len(first) == len(second) and sum(a != b for a, b in zip(first, second, strict=True)) == 1
-
-
 def laws_of(
     function: Callable[..., Any],
     datasets: Iterable[Any],
@@ -389,20 +384,6 @@ def enumerated_privacy(
     pairs = neighbouring(domain, relation)
     laws = laws_of(function, domain, parameters, most_traces=most_traces)
     return exact_privacy(laws, pairs, names=names, enumerated=True)
-
-
-def pairs_privacy(
-    function: Callable[..., Any],
-    pairs: Sequence[tuple[Any, Any]],
-    parameters: Mapping[str, Any] | None = None,
-    *,
-    most_traces: int = MOST_TRACES,
-) -> ExactLoss:
-    """Return the exact pure loss of a program over given pairs of datasets: a lower bound of its loss."""
-    datasets = [data for pair in pairs for data in pair]
-    laws = laws_of(function, datasets, parameters, most_traces=most_traces)
-    indices = [(2 * index, 2 * index + 1) for index in range(len(pairs))]
-    return exact_privacy(laws, indices, names=list(map(output_text, datasets)))
 
 
 def _distinct(domain: Sequence[Any]) -> list[str]:

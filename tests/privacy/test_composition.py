@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
+import dpaudit
 from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 from dpaudit.privacy.composition import (
@@ -314,3 +315,7 @@ def test_too_strong_a_claim_for_a_mixture_would_be_noticed():
     claim, q = GaussianDP(1), np.linspace(0.01, 0.99, 99)
     p = 0.9 * (1 - claim.tradeoff(q)) + 0.1 * (1 - GaussianDP(0.3).tradeoff(q))
     assert np.any(1 - p < GaussianDP(0.8).tradeoff(q))
+
+
+def test_composition_is_a_public_name():
+    assert dpaudit.composition.compose("epsilon=1", "epsilon=2") == PureDP(3.0)

@@ -7,10 +7,10 @@ import random
 from fractions import Fraction
 
 import pytest
+from support.agreement import agree
 
 from dpaudit.errors import InvalidRunsError
 from dpaudit.loading.named import load
-from dpaudit.program.coverage.agreement import agree
 from dpaudit.program.symbolic.linear import Linear, as_float
 from dpaudit.program.symbolic.reading import queries, read
 

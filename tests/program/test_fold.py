@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from support.agreement import agree
 
 import mechanisms
 from dpaudit.errors import UsageError
 from dpaudit.program.batch.reading import run_batch
-from dpaudit.program.coverage.agreement import agree
 from dpaudit.program.enumerate import exact_reading
 from dpaudit.program.fold import Emit, Fold, Stop
 from dpaudit.program.outcome import entry

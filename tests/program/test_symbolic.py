@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.agreement import agree
 
 from dpaudit.errors import UsageError
-from dpaudit.program.coverage.agreement import agree
 from dpaudit.program.symbolic.linear import Condition, Linear, adds_up, contradiction
 from dpaudit.program.symbolic.reading import SymbolicError, Unknown, queries, read
 from dpaudit.program.symbolic.simplex import Program

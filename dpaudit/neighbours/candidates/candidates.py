@@ -27,7 +27,7 @@ from dpaudit.neighbours.domain import blank, column_domains, outside, pattern_of
 from dpaudit.neighbours.records import Dataset
 from dpaudit.neighbours.relation import Relation, parse_relation
 
-__all__ = ["KINDS", "Candidate", "candidates", "outside_domain", "smaller"]
+__all__ = ["KINDS", "Candidate", "candidates", "smaller"]
 
 _LISTED = 500  # tiny datasets that are listed, of which some are tried
 KINDS = ("extreme", "outlier", "odd value", "copy", "removal", "order", "base", "tiny")
@@ -110,12 +110,6 @@ def _tiny(data: Any, relation: Relation, domain: Any, limit: int) -> list[Candid
     dataset = dataset_of(data)
     known = dataset.size or not isinstance(dataset, Listed | Mapped)
     return tiny_pairs(domain, relation, limit=limit, like=data) if known and not isinstance(dataset, Single) else []
-
-
-def outside_domain(data: Any, domain: Any) -> int:
-    """Return how many records of the data lie outside a declared domain; raises `UsageError` as `candidates`."""
-    dataset = _read(data, domain)
-    return int(outside(dataset, column_domains(domain, dataset)).sum())
 
 
 def _read(data: Any, domain: Any) -> Dataset:

@@ -239,22 +239,6 @@ def _is_close(leaf: Leaf | None, margin: Fraction | None, values: Mapping[str, R
     )
 
 
-def agree(
-    tree: Tree,
-    function: Callable[..., Any],
-    parameters: Mapping[str, Any],
-    length: int,
-    *,
-    integer: bool = False,
-    runs: int = 100,
-    seed: int = 0,
-) -> Agreement:
-    """Run a program on random answers q0 … q{length − 1} and random draws, and compare with its tree."""
-    compared = Compared()
-    compare_at_random(tree, function, parameters, length, compared, integer=integer, runs=runs, seed=seed)
-    return compared.agreement()
-
-
 def compare_at_random(
     tree: Tree,
     function: Callable[..., Any],

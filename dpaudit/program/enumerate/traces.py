@@ -71,7 +71,7 @@ class Trace(Noise):
     def bernoulli(self, probability: Any) -> Any:
         """True with the given exact probability."""
         chance = _weight("bernoulli", "a probability", probability)
-        if isinstance(chance, Fraction) and 0 <= chance.numerator <= chance.denominator:  # quicker than the base's check
+        if isinstance(chance, Fraction) and 0 <= chance.numerator <= chance.denominator:  # quicker than comparing it
             return self._draw("bernoulli", chance)
         return super().bernoulli(probability)
 

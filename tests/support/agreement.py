@@ -1,0 +1,18 @@
+"""Runs of a program, compared with its tree at random answers and draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from dpaudit.program.coverage.agreement import Agreement, Compared, compare_at_random
+from dpaudit.program.symbolic.tree import Tree
+
+
+def agree(
+    tree: Tree, function: Callable[..., Any], parameters: Mapping[str, Any], length: int, **options: Any
+) -> Agreement:
+    """Compare runs with a tree; the options are those of `compare_at_random`."""
+    compared = Compared()
+    compare_at_random(tree, function, parameters, length, compared, **options)
+    return compared.agreement()
