@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dpaudit.events import quantise
+from dpaudit.events import quantise, select
 from dpaudit.events.predict import predicted_bound
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
 
@@ -26,6 +26,18 @@ def test_many_events_are_predicted_as_each_alone(claim, two_sided, rivals):
         side = at[0], 0
         alone = predicted_bound(p[at][None], q[at][None], n, m[side], ahead=(ahead[0][side], ahead[1][side]), **asked)
         assert alone[0] == found[at]
+
+
+@pytest.mark.parametrize(
+    ("band", "start", "best"), [(None, [50, 50, 99], [30, 70, 99]), (1, [40, 40, 80], [30, 45, 60])]
+)
+def test_thresholds_move_to_the_best_ones(band, start, best):
+    def value(rungs):
+        return -np.abs(rungs - best).sum(axis=-1, dtype=float)
+
+    # two starts come to the same thresholds, which are tried once
+    found = select._refined(value, np.array([start, start]), np.arange(100), 100, band)
+    assert found[0] == 0 and found[1].tolist() == best
 
 
 def naive_bins(counts, cells):

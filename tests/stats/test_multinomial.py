@@ -103,6 +103,7 @@ def test_no_point_of_the_region_has_less(mu, n):
     points = [point for point in points if point is not None]
     assert len(points) > 800
     region = multinomial._Region(*bins, weights, 0.1)
+    assert region.critical == pytest.approx(norm.isf(0.1 * 24 / 25))  # the level that `in_region` has too
     for order in (1.0, 1.5, 3.0):
         least = min(divergence(order, *point) for point in points)
         assert region.divergence(order, 0.02) <= least
