@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import gc
-import io
+import os
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from support import drawings
+
+# Two workers on two cores: threads of linear algebra would wait for each other. Read when NumPy is first imported.
+for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
 
 # a busy machine draws slowly, and that is no finding
 settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -29,11 +33,8 @@ def _no_fresh_seed() -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages with frames for drawings: for tests of their words. Drawings take most of a page's time."""
-
-    def frame(_figure: Any, file: io.StringIO, **_options: Any) -> None:
-        file.write('<svg viewBox="0 0 1 1"></svg>')
-
-    monkeypatch.setattr("matplotlib.figure.Figure.savefig", frame)
+@pytest.fixture(name="undrawn")
+def _undrawn() -> Iterator[None]:
+    """Pages have frames for drawings."""
+    with drawings.undrawn():
+        yield

@@ -29,6 +29,7 @@ def test_what_comes_from_elsewhere_is_nobodys():
         assert adapted(made) is None
 
 
+@pytest.mark.slow
 def test_adapters_import_no_library():
     code = (
         "import importlib, sys\n"

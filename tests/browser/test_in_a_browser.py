@@ -19,6 +19,8 @@ from dpaudit.report.html.index import Entry, index_page
 from dpaudit.review.compare.intervals import compare
 from dpaudit.review.compare.page import compare_page
 
+pytestmark = pytest.mark.slow
+
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
 EXAMPLES = Path(__file__).resolve().parents[2] / "reports" / "pages"
 LONG = "x" * 10_000

@@ -166,6 +166,7 @@ def test_too_many_nodes_are_refused() -> None:
     refused(laplace("nodes", value=[*draws, made.leaf(["none"])]), "1,000 draws on a path")
 
 
+@pytest.mark.slow
 def test_a_long_path_is_checked_or_given_up_soon() -> None:
     nodes = [made.draw("laplace", "1", 1)]
     for j in range(20_000):
@@ -209,6 +210,7 @@ def test_fractions_without_a_common_denominator_are_refused() -> None:
     refused(certificate, "common denominator")
 
 
+@pytest.mark.slow
 def test_large_farkas_vectors_are_checked_soon() -> None:
     """A class that lies apart from 500 leaves, by vectors that use every condition above them, with long numbers."""
     depth, long = 500, "9" * 60
@@ -268,6 +270,7 @@ JUNK = st.recursive(
 
 @settings(max_examples=400, deadline=None, derandomize=True)
 @given(st.data())
+@pytest.mark.slow
 def test_junk_in_any_place_gets_a_sentence(data: st.DataObject) -> None:
     makes = [*made.TREES.values(), *made.FOLDS.values()]
     certificate = copy.deepcopy(data.draw(st.sampled_from(makes))())

@@ -562,6 +562,7 @@ WHOLE = {**made.TREES, **{f"fold: {name}": make for name, make in made.FOLDS.ite
 
 
 @pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.slow
 def test_every_single_change_is_refused_or_leaves_it_true(name: str) -> None:
     """What is still accepted is decided by the naive twin, which shares nothing with the checker."""
     certificate = WHOLE[name]()
@@ -598,6 +599,7 @@ def test_dropping_any_leaf_is_refused() -> None:
                 assert not accepted(certificate)
 
 
+@pytest.mark.slow
 def test_the_checker_imports_nothing_heavy() -> None:
     code = (
         "import sys; import dpaudit.checker; "

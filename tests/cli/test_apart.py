@@ -94,6 +94,7 @@ def test_a_child_that_hands_over_no_evidence_makes_no_verdict(answer, monkeypatc
     assert capsys.readouterr().err.startswith("dpaudit: ")
 
 
+@pytest.mark.slow
 def test_the_evidence_is_the_same_apart_and_in_one_process(tmp_path):
     (tmp_path / "release.py").write_text("def f(data, rng):\n    return len(data) + rng.laplace()\n")
     (tmp_path / "pair.json").write_text("[[[1], []]]")
@@ -116,6 +117,7 @@ def test_limits_need_a_process_of_its_own(run, folder):
     assert (done.exit_code, "--memory-limit is a positive number" in done.stderr) == (2, True)
 
 
+@pytest.mark.slow
 def test_an_installation_that_cannot_start_is_not_a_violation(tmp_path):
     (tmp_path / "click.py").write_text("raise ImportError('no click')\n")
     code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from dpaudit.__main__ import main; main()"

@@ -18,6 +18,7 @@ def _audit(run, name, *options):
     return run("audit", f"{EXAMPLES / 'release.py'}:{name}", "--data", str(PENGUINS), "--claim", "epsilon=1", *options)
 
 
+@pytest.mark.slow
 def test_a_file_is_enough(run):
     result = _audit(run, "mean_mass_half", "--runs", "20000", "--json", "found.json", "--html", "found.html")
 

@@ -172,6 +172,7 @@ cli.main({words!r})
         (["--resume", "blocks"], 3000),
     ],
 )
+@pytest.mark.slow
 def test_a_full_disk_gets_a_sentence_and_leaves_nothing(words, limit, folder):
     command = ["audit", "exact_count", "--runs", "2000", "--seed", "1", "--quiet", *words]
     code = LIMITED.format(limit=limit, words=command)
@@ -245,6 +246,7 @@ def leaves(value, place=()):
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.slow
 def test_no_mutation_of_evidence_ends_in_a_traceback(run, folder):
     rng = random.Random(20)
     kept = [json.loads(file.read_text(encoding="utf-8"))["evidence"] for file in sorted(OLD.glob("*.json"))]

@@ -200,6 +200,7 @@ def evidence(written, folder):
     ids=["cut off", "no object", "of another version", "altered"],
 )
 @pytest.mark.parametrize("options", [[], ["--html", "page.html"], ["--json", "again.json"]])
+@pytest.mark.slow
 def test_evidence_that_cannot_be_trusted_is_refused(alter, message, options, evidence, run):
     text = Path("e.json").read_text(encoding="utf-8")
     assert alter(text) != text

@@ -25,6 +25,7 @@ def test_the_list_names_every_mechanism_once(run):
     assert statuses == {name: not found.correct for name, found in dp.catalogue().items()}
 
 
+@pytest.mark.slow
 def test_the_list_as_json(run):
     done = run("list", "--json", "-")
     listed = json.loads(done.stdout)
@@ -83,6 +84,7 @@ def test_a_report_without_a_flag_is_the_console_summary(evidence, run):
     assert run("report", "e.json", "e.json").stdout.count(evidence.id) == 2
 
 
+@pytest.mark.slow
 def test_a_report_is_the_same_page_from_evidence_and_from_a_page(evidence, run):
     assert run("report", "e.json", "--html", "one.html").exit_code == 0
     assert Path("one.html").read_text(encoding="utf-8") == html_page(evidence)
@@ -91,6 +93,7 @@ def test_a_report_is_the_same_page_from_evidence_and_from_a_page(evidence, run):
     assert run("report", "page", "--json", "-").stdout == evidence.to_json()
 
 
+@pytest.mark.slow
 def test_several_pages_go_to_a_folder_with_an_index(evidence, run):
     evidence.save("f.json")
     for _ in range(2):  # the folder is made, or used where it is there
@@ -104,6 +107,7 @@ def links(page):
     return re.findall(r'<a href="([^"]+)"', page.read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_pages_of_one_name_are_kept_apart(evidence, run):
     Path("other").mkdir()
     names = ["e.json", "other/e.json", "E.json", "index.json", "a #1?.json"]
@@ -144,6 +148,7 @@ def contradicting(name, folder):
 @pytest.mark.parametrize(
     "how", [(), ("--html", "page.html"), ("--compare",), *(("--format", each) for each in FORMATS)]
 )
+@pytest.mark.slow
 def test_nothing_is_drawn_of_evidence_that_fails_its_check(name, how, run, tmp_path):
     forged = contradicting(name, tmp_path)
     files = [str(OLD / f"{name}.json"), forged] if how == ("--compare",) else [forged]

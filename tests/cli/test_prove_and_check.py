@@ -105,6 +105,7 @@ def test_quiet_says_nothing(own):
 # --- check ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_was_proved_holds_as_evidence_page_and_certificate(own, run, folder):
     made = own("laplace", "--claim", "epsilon=1", "--json", "found.json", "--html", "found.html")
     assert made.exit_code == 0

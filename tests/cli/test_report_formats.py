@@ -39,6 +39,7 @@ FORMATS = {
 
 
 @pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.slow
 def test_a_format_goes_to_standard_output_or_to_a_file(name, files, run):
     wanted = FORMATS[name](files[0])
     for options in ((), ("--output", "-")):

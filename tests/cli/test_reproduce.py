@@ -108,6 +108,7 @@ def typed(evidence: Evidence) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_the_printed_command_gives_the_same_id(kind, here):
     first = run(["audit", *KINDS[kind]], here, "first.json")
     assert reproduce_notes(first) == []
@@ -119,6 +120,7 @@ def test_the_printed_command_gives_the_same_id(kind, here):
 @pytest.mark.parametrize(
     "words", [["m.py:program", "--length", "1", "--relation", "queries"], ["report_noisy_max", "--length", "3"]]
 )
+@pytest.mark.slow
 def test_the_printed_command_of_a_proof_too(words, here):
     first = run(["prove", *words, *CLAIM, "--runs", "2000"], here, "first.json")
     assert run(typed(first), here, "again.json").id == first.id
@@ -150,6 +152,7 @@ def test_pairs_from_python_say_what_to_save(keep, here):
     assert again.id == evidence.id
 
 
+@pytest.mark.slow
 def test_data_from_python_say_what_to_save(here):
     evidence = dp.audit("m.py:plain", claim="epsilon=1", data=[0, 1, 1, 0], domain=(0, 1), runs=9_000, seed=5)
     assert DATA_FILE in reproduce_notes(evidence)[0]

@@ -168,6 +168,7 @@ def slow(data, rng):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for one process there")
+@pytest.mark.slow
 def test_an_audit_that_is_interrupted_ends_with_130_and_goes_on(run, tmp_path):
     (tmp_path / "slow.py").write_text(SLOW)
     command = [

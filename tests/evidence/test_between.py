@@ -94,6 +94,7 @@ def bets_on_one_pair(evidence):
     ],
     ids=["measured", "bet on"],
 )
+@pytest.mark.slow
 def test_no_pair_is_left_out(options, forge):
     evidence = dp.audit(laplace, **ASKED, **options)
     assert not any(finding.fails for finding in check(evidence))

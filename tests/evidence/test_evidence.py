@@ -27,7 +27,7 @@ import dpaudit as dp
 from dpaudit.evidence.canonical_json import content_id, plain_value, write_whole
 from dpaudit.evidence.records import RunInfo, round_outward
 
-drawn = settings(derandomize=True, max_examples=150, deadline=None)
+drawn = settings(derandomize=True, max_examples=50, deadline=None)
 
 
 # --- journeys ---
@@ -35,6 +35,7 @@ drawn = settings(derandomize=True, max_examples=150, deadline=None)
 
 @drawn
 @given(any_evidence)
+@pytest.mark.slow
 def test_evidence_has_the_same_id_after_it_was_written_and_read(evidence: dp.Evidence) -> None:
     read = dp.Evidence.from_json(evidence.to_json())
     assert read.id == evidence.id
@@ -43,6 +44,7 @@ def test_evidence_has_the_same_id_after_it_was_written_and_read(evidence: dp.Evi
 
 @drawn
 @given(any_evidence)
+@pytest.mark.slow
 def test_the_id_is_the_hash_of_the_canonical_json_of_the_member_evidence(evidence: dp.Evidence) -> None:
     document = json.loads(evidence.to_json())
     assert list(document) == ["id", "evidence", "run"]
@@ -52,6 +54,7 @@ def test_the_id_is_the_hash_of_the_canonical_json_of_the_member_evidence(evidenc
 
 @drawn
 @given(any_evidence)
+@pytest.mark.slow
 def test_any_other_layout_of_the_same_json_is_the_same_evidence(evidence: dp.Evidence) -> None:
     # the canonical form writes 1.0 as 1 and 1e16 as 10000000000000000, and sorts the members
     document = evidence.document()
@@ -70,6 +73,7 @@ def test_saving_and_loading(tmp_path: Path) -> None:
     assert dp.Evidence.load(tmp_path / "e.json").id == evidence.id
 
 
+@pytest.mark.slow
 def test_the_id_does_not_depend_on_the_process() -> None:
     code = "import json, sys; from dpaudit.evidence.evidence import content_id; print(content_id(json.load(sys.stdin)))"
     record = json.dumps(simple().record())

@@ -193,6 +193,7 @@ FORGERIES: dict[str, tuple[str, Callable[[Record], None]]] = {
 
 
 @pytest.mark.parametrize("name", FORGERIES)
+@pytest.mark.slow
 def test_forged_evidence_does_not_pass(name: str, tmp_path: Path) -> None:
     kept, change = FORGERIES[name]
     record = record_of(kept)

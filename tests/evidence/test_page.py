@@ -48,6 +48,7 @@ def block(html: str) -> str:
     return str(found)
 
 
+@pytest.mark.slow
 def test_a_page_that_dpaudit_drew_passes(page: str, tmp_path: Path) -> None:
     assert code_of(page, tmp_path) == 0
     assert check_file(tmp_path / "page.html")[0].what == "page"

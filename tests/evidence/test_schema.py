@@ -52,6 +52,7 @@ def test_every_kept_file_keeps_to_it(file):
 
 @settings(derandomize=True, max_examples=60, deadline=None)
 @given(any_evidence)
+@pytest.mark.slow
 def test_whatever_is_written_keeps_to_it(evidence: dp.Evidence):
     VALIDATOR.validate(json.loads(evidence.to_json()))
 

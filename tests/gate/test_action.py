@@ -86,6 +86,7 @@ def test_foreign_actions_are_pinned_to_a_commit_with_their_version(file: Path) -
 
 @pytest.mark.parametrize("file", ALL, ids=["action", *WORKFLOWS])
 @needs_bash
+@pytest.mark.slow
 def test_shell_lines_are_bash(file: Path) -> None:
     scripts = [step["run"] for step in steps(file) if "run" in step]
     assert scripts
@@ -287,6 +288,7 @@ def test_the_hooks_are_what_pre_commit_reads() -> None:
     assert all(f"id: {hook['id']}" in readme for hook in hooks)
 
 
+@pytest.mark.slow
 def test_the_hooks_call_what_exists(tmp_path: Path) -> None:
     look, gate = (hook["entry"].split() for hook in loaded(HOOKS))
     assert gate[0] == "dpaudit"

@@ -34,6 +34,7 @@ def rewritten(folder, text):
     (folder / "release.py").write_text(projects.RELEASES + "\n# another version\n")  # read anew
 
 
+@pytest.mark.slow
 def test_unchanged_code_is_not_leakier(tmp_path):
     configuration = projects.project(tmp_path, loose(), loose("program"), loose("opaque"))
     done, file = updated(configuration)
@@ -165,6 +166,7 @@ def test_a_damaged_or_foreign_baseline_is_refused(tmp_path, damage, why):
             projects.gated(configuration, update_baseline=update)
 
 
+@pytest.mark.slow
 def test_what_is_audited_sequentially_has_a_baseline_of_fixed_runs(tmp_path):
     configuration = projects.project(tmp_path, loose("noisy_count", "sequential = true"))
     updated(configuration)

@@ -46,6 +46,7 @@ def project(tmp_path):
     return projects.project(tmp_path, projects.target("noisy_count", pairs='pairs = "pair.json"'))
 
 
+@pytest.mark.slow
 def test_an_unchanged_target_is_not_run_again_unless_asked(project):
     first, second, fresh = gated(project), gated(project), gated(project, fresh=True)
     assert (first.cached, second.cached, fresh.cached) == (False, True, False)
@@ -55,6 +56,7 @@ def test_an_unchanged_target_is_not_run_again_unless_asked(project):
     assert (project.root / ".dpaudit" / ".gitignore").read_text() == "*\n"
 
 
+@pytest.mark.slow
 def test_a_helper_module_that_changed_leaves_no_stale_green(project):
     assert gated(project).exit_code == 0
     (project.root / "scales.py").write_text("def scale(epsilon):\n    return 0.4 / epsilon\n")
@@ -72,12 +74,14 @@ def test_a_helper_module_that_changed_leaves_no_stale_green(project):
     ],
     ids=["pairs", "the file itself", "a package that hides a module", "a new module"],
 )
+@pytest.mark.slow
 def test_whatever_changed_in_the_project_runs_it_again(project, changes):
     quick(project)
     changes(project.root)
     assert not quick(project).cached
 
 
+@pytest.mark.slow
 def test_a_file_that_is_read_counts_too(project):
     project = projects.configured(project.root, projects.target("reads.py:weighted"))
     assert not gated(project).cached
@@ -98,6 +102,7 @@ def test_whatever_changed_in_the_configuration_runs_it_again(project, line):
     assert not quick(changed).cached
 
 
+@pytest.mark.slow
 def test_seed_confidence_and_claim_run_it_again_and_notes_do_not(project):
     quick(project)
     assert not quick(project, seed=1).cached
@@ -141,6 +146,7 @@ def test_what_could_not_be_run_is_tried_again(project):
     assert not quick(project).cached
 
 
+@pytest.mark.slow
 def test_a_file_that_changed_while_it_was_used_is_not_relied_on(project):
     later = time.time() + 60
     os.utime(project.root / "scales.py", (later, later))

@@ -31,6 +31,7 @@ def called(*arguments):
     return CliRunner().invoke(cli, ["gate", *arguments])
 
 
+@pytest.mark.slow
 def test_everything_is_written_and_told(here):
     projects.project(here, projects.target("program"), projects.target("response", "parameters = { epsilon = 3.0 }"))
     done = called("--junit", "j.xml", "--sarif", "s.json", "--markdown", "m.md", "--html", "pages/deep")
@@ -133,6 +134,7 @@ def test_this_repository_gates_itself_with_targets_that_exist():
     assert len(configuration.targets) >= 40
 
 
+@pytest.mark.slow
 def test_a_part_of_this_repository_in_processes_of_its_own(tmp_path):
     # as a user calls it, from a folder below the project's
     (tmp_path / "sub").mkdir()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 from scipy.stats import binomtest
 from support import gate_projects as projects
 
 from dpaudit.evidence.evidence import Evidence
+
+pytestmark = pytest.mark.slow
 
 REPOSITORIES, TARGETS, RUNS, CONFIDENCE = 8, 10, 400, 0.5
 LEAST = 1e-3  # p-value

@@ -20,6 +20,8 @@ from dpaudit.evidence.records import Verdict
 from dpaudit.gate import baseline
 from dpaudit.report import evidence_from_page
 
+pytestmark = pytest.mark.slow
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "ci_gate"
 
 

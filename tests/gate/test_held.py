@@ -98,6 +98,7 @@ EXAMPLE = Request(target="release.py:noisy_count", root=".")
 
 
 @pytest.mark.parametrize("part", sorted(set(ALTERED) - PROOFS))
+@pytest.mark.slow
 def test_no_part_of_a_request_may_be_another_one(part, tmp_path):
     """Honest evidence of a request that differs in one part is no answer."""
     configuration = projects.project(
@@ -137,6 +138,7 @@ def test_no_part_of_a_request_for_a_proof_may_be_another_one(part, tmp_path):
 
 
 @pytest.mark.parametrize("name", FORGERIES)
+@pytest.mark.slow
 def test_evidence_that_is_no_answer_or_does_not_hold_is_no_green(name, tmp_path):
     configuration = projects.project(tmp_path, projects.target("noisy_count", TWICE), gate="runs = 2000\nseed = 1")
     found = projects.only(projects.gated(configuration, projects.Runs(FORGERIES[name])))
@@ -144,6 +146,7 @@ def test_evidence_that_is_no_answer_or_does_not_hold_is_no_green(name, tmp_path)
     assert found.evidence is None
 
 
+@pytest.mark.slow
 def test_a_forged_report_in_the_cache_is_run_again(tmp_path):
     (tmp_path / "release.py").write_text(projects.RELEASES)
     configuration = projects.project(tmp_path, projects.target("noisy_count", TWICE), gate="runs = 2000\nseed = 1")
@@ -178,6 +181,7 @@ def test_two_gates_at_once_lose_no_entry_of_the_baseline(tmp_path):
     assert set(baseline.read(tmp_path / baseline.FILE)) == set(names)
 
 
+@pytest.mark.slow
 def test_a_night_is_alone_with_its_file(tmp_path):
     configuration = projects.project(tmp_path, projects.target("program"), gate="runs = 400")
     with (

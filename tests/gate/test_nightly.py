@@ -167,6 +167,7 @@ class Nights(projects.Runs):
         return super().__call__(request, limits, stop)
 
 
+@pytest.mark.slow
 def test_nights_accumulate_and_fail_together(tmp_path, monkeypatch):
     targets = [projects.target("program"), projects.target("noisy_count"), projects.target("nowhere.py:f")]
     configuration = projects.project(tmp_path, *targets)
@@ -188,6 +189,7 @@ def test_nights_accumulate_and_fail_together(tmp_path, monkeypatch):
     assert not (tmp_path / ".dpaudit" / "gate").exists()
 
 
+@pytest.mark.slow
 def test_another_claim_starts_anew_at_night(tmp_path, monkeypatch):
     runs = Nights(monkeypatch, {"program": 3.0})
     for claim in ("epsilon=1", "epsilon=2", "epsilon=2"):
@@ -200,6 +202,7 @@ def test_another_claim_starts_anew_at_night(tmp_path, monkeypatch):
     assert projects.only(result).rule is Rule.CLAIM_VIOLATED
 
 
+@pytest.mark.slow
 def test_a_real_night(tmp_path):
     wrong = projects.target("response", "parameters = { epsilon = 3.0 }")
     configuration = projects.project(tmp_path, wrong, projects.target("program"))

@@ -20,6 +20,8 @@ from dpaudit.gate import process
 from dpaudit.gate.result import Outcome, Rule
 from dpaudit.gate.run import Options, run
 
+pytestmark = pytest.mark.slow
+
 EVIL = """
 import os, time
 

@@ -62,6 +62,7 @@ def test_the_error_is_shared_by_all_targets_also_when_some_are_run(tmp_path):
     assert len({request.seed for request in runs.requests}) == 2
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_evidence_on_any_number_of_workers(tmp_path):
     targets = [projects.target(name) for name in ("noisy_count", "program", "response")]
     configuration = projects.project(tmp_path, *targets, gate="runs = 1000")
@@ -142,6 +143,7 @@ def test_an_opaque_function_cannot_be_promised(tmp_path):
     assert any("randomness of its own" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_required_proofs(tmp_path):
     pair = 'relation = "queries"\nlength = 3'
     targets = [
@@ -209,6 +211,7 @@ def typed(tmp_path, *lines, gate="runs = 1000"):
     return projects.project(tmp_path, projects.target("typed.py:typed", *lines), gate=gate)
 
 
+@pytest.mark.slow
 def test_a_target_says_whether_types_count(tmp_path):
     for lines, gate, outcome in (
         ((), "runs = 1000", Outcome.FAILED),

@@ -252,6 +252,7 @@ def test_the_batch_reading_knows_everything_that_it_does(name: str, given: dict[
 
 
 @every_case
+@pytest.mark.slow
 def test_its_true_loss_keeps_the_claim_exactly_if_it_is_correct(name: str, given: dict[str, Any]) -> None:
     found = entry(name)
     parameters = found.parameters_with(given)

@@ -172,6 +172,7 @@ def test_a_whole_of_programs_does_not_fall_back(made):
 
 
 @every_kind
+@pytest.mark.slow
 def test_an_audit_of_a_whole_finds_its_sum_and_accepts_its_claim(kind):
     made = compose(KINDS[kind], KINDS[kind])
     evidence = dp.audit(made, runs=20_000, seed=1)
@@ -344,6 +345,7 @@ def test_the_coin_of_a_mixture_shows():
     assert set(kinds) == {float, int}
 
 
+@pytest.mark.slow
 def test_an_entry_is_the_same_on_one_and_two_workers():
     first, second = (dp.audit("two_counts", runs=20_000, workers=workers) for workers in (1, 2))
     assert first.id == second.id

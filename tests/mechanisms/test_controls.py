@@ -1,7 +1,7 @@
 """Does an audit accept every correct mechanism, and catch the same mechanism with too little noise?
 
-The second half of each control keeps the claim and takes noise away: 20 % of it for additive noise, and for
-the others as much as makes the true loss 1.5 times the claim.
+The second half of each control keeps the claim and takes noise away: 20 % of it for additive noise, two thirds of it
+for the others, whose telling outputs are rare; so much that no seed decides.
 """
 
 from __future__ import annotations
@@ -15,23 +15,14 @@ from mechanisms.additive import classic_multiplier
 CORRECT = [name for name in mechanisms.__all__ if getattr(mechanisms, name).correct]
 ADDITIVE = {"additive", "queries", "contributions"}
 RUNS = 100_000
-MORE_RUNS = {  # its telling outputs are rare: nine negatives and a released value, or many that tell a little
-    "above_threshold": 400_000,
-    "adaptive_svt": 1_000_000,
-    "gap_svt": 400_000,
-    "gaussian_classic": 400_000,
-    "monotone_svt": 400_000,
-    "numeric_svt": 4_000_000,
-    "partition_counts": 400_000,
-    "permute_and_flip": 400_000,
-    "rappor": 400_000,
-    "redrawn_svt": 400_000,
-}
+MORE_RUNS = {"gaussian_classic": 400_000, "partition_counts": 400_000}  # where 20 % less shows in the tails alone
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("name", CORRECT)
 def test_the_correct_one_is_accepted(name):
-    runs = min(MORE_RUNS.get(name, RUNS), 400_000)
+    runs = MORE_RUNS.get(name, RUNS)
     evidence = dp.audit(name, runs=runs, confidence=0.9999, seed=11)  # so sure that none may fail by chance
     assert evidence.verdict is dp.Verdict.NOT_VIOLATED
     if evidence.target.true_loss is not None:
@@ -47,22 +38,21 @@ def test_too_little_noise_is_caught(name):
     else:
         weaker = with_too_little_noise(mechanism, claim)
     if weaker is None:  # nothing sets its noise: hold it against a claim that it exceeds by as much
-        claim, weaker = claim.with_value(mechanism.true_loss_for(mechanism.parameters_with(None)) / 1.5), {}
+        claim, weaker = claim.with_value(mechanism.true_loss_for(mechanism.parameters_with(None)) / 3), {}
     evidence = dp.audit(name, parameters=weaker, claim=claim, runs=MORE_RUNS.get(name, RUNS), seed=12)
     assert evidence.verdict is dp.Verdict.VIOLATED
 
 
 def with_too_little_noise(mechanism, claim):
-    """Return parameters at which the true loss is what a control asks for, or None where nothing sets the noise."""
+    """Return parameters with as much less noise as a control asks for, or None where nothing sets the noise."""
     defaults = mechanism.parameters_with(None)
     knob = next((name for name in ("epsilon", "rho") if name in defaults), None)
     if knob is None:
         return None
+    if mechanism.family not in ADDITIVE:
+        return {knob: 3 * defaults[knob]}
     loss = mechanism.true_loss_for(defaults)
-    if mechanism.family in ADDITIVE and loss > 0.99 * claim.value:
-        wanted = (1.25**2 if claim.parameter == "rho" else 1.25) * loss
-    else:
-        wanted = 1.5 * claim.value
+    wanted = loss * (1.25**2 if claim.parameter == "rho" else 1.25) if loss > 0.99 * claim.value else 1.5 * claim.value
     low, high = defaults[knob], defaults[knob] * 2
     while loss_at(mechanism, knob, high) < wanted:
         low, high = high, 2 * high

@@ -38,6 +38,7 @@ def test_every_stated_law_is_looked_at_here():
 
 @pytest.mark.parametrize("changed", [False, True])
 @pytest.mark.parametrize("name", STATED)
+@pytest.mark.slow
 def test_runs_follow_the_stated_law(name, changed):
     found, rng = dp.catalogue()[name], np.random.default_rng([3, *name.encode()])
     parameters = found.parameters_with(OTHERS[name] if changed else {})

@@ -65,12 +65,14 @@ def still(name, data, **given):
 
 
 @pytest.mark.parametrize("name", FOUND)
+@pytest.mark.slow
 def test_a_small_audit_finds_it(name):
     evidence = dp.audit(name, runs=30_000)
     assert evidence.verdict is dp.Verdict.VIOLATED
     assert evidence.lower.value <= loss_of(name)
 
 
+@pytest.mark.slow
 def test_an_audit_finds_the_shuffled_epoch():
     evidence = dp.audit("shuffle_not_poisson", runs=150_000)
     assert evidence.verdict is dp.Verdict.VIOLATED
@@ -78,6 +80,7 @@ def test_an_audit_finds_the_shuffled_epoch():
 
 
 @pytest.mark.parametrize("name", ["classic_gaussian_large_epsilon", "float_laplace"])
+@pytest.mark.slow
 def test_an_audit_does_not_find_what_is_too_rare_or_in_the_last_bits(name):
     evidence = dp.audit(name, runs=30_000)
     assert evidence.verdict in (dp.Verdict.NOT_VIOLATED, dp.Verdict.INCONCLUSIVE)
@@ -255,6 +258,7 @@ def test_the_accounting_of_poisson_sampling_agrees_with_an_accountant(epsilon, s
     assert ours == pytest.approx(accounted, rel=0.03)
 
 
+@pytest.mark.slow
 def test_the_accounting_of_two_batches_by_quadrature():
     """Two batches, each with the record by a coin; a Riemann sum over both outputs, in both directions."""
     sigma, x = 1.2, np.linspace(-12, 13, 2_501)
@@ -291,6 +295,7 @@ def test_the_loss_of_a_shuffled_epoch_by_the_densities_of_its_maximum():
     assert loss == pytest.approx(2.87, abs=0.01)
 
 
+@pytest.mark.slow
 def test_the_sums_of_a_shuffled_epoch():
     """With hardly any noise: the batch of the record is −1 + 2·[there], that of the free place 0."""
     rng, given = np.random.default_rng(2), {"epsilon": 1e3, "delta": 0.5, "batches": 2, "size": 2}

@@ -172,7 +172,7 @@ def orders_law(scores: list[int], rate: float) -> list[float]:
 
 def grid_law(scores: list[int], scale: float, kind: Any) -> list[float]:
     """Noisy max by a Riemann sum over the winner's value."""
-    x = np.linspace(-60 * scale, 60 * scale, 600_001) + 1e-7
+    x = np.linspace(-60 * scale, 60 * scale, 200_001) + 1e-7
     step = x[1] - x[0]
     below = [kind.cdf(x, score, scale) for score in scores]
     above = [kind.pdf(x, score, scale) for score in scores]
@@ -187,6 +187,7 @@ SCORES = [[1, 1, 1, 1, 1], [0, 2, 2, 2, 2], [3, -1, 0, 2, 2]]
 
 @pytest.mark.parametrize("scores", SCORES)
 @pytest.mark.parametrize("epsilon", [0.1, 1, 3])
+@pytest.mark.slow
 def test_the_laws_of_selection(scores: list[int], epsilon: float) -> None:
     rate = epsilon / 2
     assert losses.permutation_law(scores, rate) == pytest.approx(orders_law(scores, rate), rel=1e-9)
@@ -291,6 +292,7 @@ def test_the_density_of_a_ratio_integrates_to_one() -> None:
     assert np.trapezoid(density, angle) == pytest.approx(1, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_the_loss_of_a_noisy_average() -> None:
     def loss(r: float) -> float:
         before, after = naive_ratio_density(r, -2, 2, 2, 2), naive_ratio_density(r, -1, 3, 2, 2)

@@ -69,12 +69,14 @@ def called(arguments):
 # --- when a test passes and when it fails ---
 
 
+@pytest.mark.slow
 def test_a_release_that_keeps_its_claim_passes_and_gives_its_evidence(run):
     body = f"def test_release(dp_audit):\n    evidence = dp_audit({GOOD})\n    assert evidence.lower.value > 0.8\n"
     run(body + "    assert dp_audit.evidence is evidence\n").assert_outcomes(passed=1)
     run(body + "    assert evidence.lower.value > 2\n").assert_outcomes(failed=1)
 
 
+@pytest.mark.slow
 def test_a_release_that_does_not_fails_without_a_traceback(run, pytester):
     result = run(called(BAD), pages=True)
     result.assert_outcomes(failed=1)
@@ -98,6 +100,7 @@ def test_a_release_that_does_not_fails_without_a_traceback(run, pytester):
     assert (pytester.path / ".dpaudit/pytest/.gitignore").read_text() == "*\n"
 
 
+@pytest.mark.slow
 def test_what_replays_a_failure_gives_its_evidence(run, pytester):
     text = run(called('"laplace", claim="epsilon=0.5"'), pages=True).stdout.str()
     words = shlex.split(re.search(r"reproduce +dpaudit (.*)", text)[1])
@@ -186,6 +189,7 @@ def test_bad_input_gets_a_sentence(arguments, words, run):
 TIGHT = 'randomised_response, claim="epsilon={}", pairs=PAIRS, relation="add-remove", {}'
 
 
+@pytest.mark.slow
 def test_a_test_ends_as_the_same_audit_does(run, pytester):
     """The rule of two looks is the audit's own: a test has none beside it, so that both have one id."""
     arguments = TIGHT.format("0.85", "runs=4_000, seed=7")
@@ -196,6 +200,7 @@ def test_a_test_ends_as_the_same_audit_does(run, pytester):
     ).assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
 def test_a_violation_that_needs_a_second_look_says_so(run):
     result = run(called(TIGHT.format("0.85", "runs=4_000, seed=7")))
     result.assert_outcomes(failed=1)
@@ -204,6 +209,7 @@ def test_a_violation_that_needs_a_second_look_says_so(run):
     )
 
 
+@pytest.mark.slow
 def test_a_bound_above_the_claim_alone_fails_no_test_and_is_told(run):
     # a mechanism that is tight at its claim, at a confidence at which such bounds are common
     body = called(TIGHT.format("1", "runs=2_000, confidence=0.6, seed=0"))
@@ -291,6 +297,7 @@ def test_warnings_as_errors_change_nothing(run):
 # --- processes ---
 
 
+@pytest.mark.slow
 def test_every_worker_of_xdist_makes_the_same_evidence(pytester):
     pytester.makepyfile(release=RELEASE)
     pytester.makeini("[pytest]\n")  # so that the root folder is this one
@@ -317,6 +324,7 @@ def test_every_worker_of_xdist_makes_the_same_evidence(pytester):
     assert len(list((pytester.path / ".dpaudit/pytest").glob("*.html"))) == 1
 
 
+@pytest.mark.slow
 def test_the_plugin_costs_nothing_until_it_is_used(pytester):
     pytester.makepyfile(
         "import sys\ndef test_plain():\n    print('heavy', 'numpy' in sys.modules, 'msgspec' in sys.modules)"

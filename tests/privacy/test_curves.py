@@ -50,6 +50,7 @@ def test_tradeoff_curves_are_curves(claim):
 
 
 @each
+@pytest.mark.slow
 def test_profiles_are_the_conjugates_of_the_tradeoff_curves(claim):
     # δ(ε) = 1 + f*(−e^ε) = sup_α 1 − f(α) − e^ε·α (Dong, Roth & Su 2022, Proposition 2.12)
     coarse = 500
@@ -145,6 +146,7 @@ def test_least_depends_on_nothing_but_the_event(claim, p, q):
 @each
 @laws
 @given(st.floats(0, 1), st.floats(0, 1))
+@pytest.mark.slow
 def test_an_event_is_allowed_where_it_lies_under_the_curve(claim, p, q):
     p, q = max(p, q), min(p, q)
     margin = p - (1 - float(claim.tradeoff(q)))

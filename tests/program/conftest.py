@@ -1,62 +1,9 @@
-"""The twin of the batch reading: every run of a batch, replayed by the scalar reading on its own draws."""
+"""The twin of the batch reading, for the tests of this folder."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
 import pytest
-
-from dpaudit.program.batch import reading as batch
-from dpaudit.program.batch.path import Path, Prefix
-from dpaudit.program.outcome import entry, run_once
-from dpaudit.program.scalar import ScalarNoise
-
-
-def plainly(value: Any) -> Any:
-    """NumPy scalars as plain numbers, so that the repr says type and value to the last bit."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if type(value) in (list, tuple):
-        return type(value)(map(plainly, value))
-    if type(value) is dict:
-        return {key: plainly(item) for key, item in value.items()}
-    return value
-
-
-class Replay:
-    """Runs programs in batches and compares every run on a path with the scalar reading."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.tapes: dict[int, tuple[list[Any], int]] = {}
-        replay = self
-
-        class Recording(Path):
-            def forget(self) -> list[Prefix]:
-                if self.given_up is None:
-                    replay.tapes.update(
-                        {int(run): (self.tape(position), self.drawn) for position, run in enumerate(self.runs)}
-                    )
-                return super().forget()
-
-        monkeypatch.setattr(batch, "Path", Recording)
-
-    def __call__(self, program: Callable[..., Any], size: int = 300, seed: int = 0) -> batch.BatchResult:
-        self.tapes.clear()
-        result = batch.run_batch(program, size, np.random.default_rng(seed))
-        outputs = {
-            int(run): entry(path.output, position) for path in result.paths for position, run in enumerate(path.runs)
-        }
-        assert sorted(outputs) == list(range(size))
-        assert sum(len(path.runs) for path in result.paths) == size
-        differs = result.fell_back == "a program whose batch reading differs from its scalar reading"
-        for run, (tape, drawn) in ({} if differs else self.tapes).items():
-            noise = ScalarNoise(np.random.default_rng(12345), tape)
-            plain = run_once(program, noise)
-            assert noise.drawn == drawn and not noise.departed
-            assert repr(plainly(plain)) == repr(plainly(outputs[run])), tape
-        return result
+from support.replaying import Replay
 
 
 @pytest.fixture

@@ -94,6 +94,7 @@ def test_small_batches(replay, size):
         lambda noise: sorted([("x", noise.bernoulli(0.5)), ("y", noise.bernoulli(0.2))], key=lambda item: item[1]),
     ],
 )
+@pytest.mark.slow
 def test_batch_and_scalar_follow_one_law(program):
     size = 20_000
     many = [str(output) for output in outputs_of(run_batch(program, size, np.random.default_rng(5)), size)]

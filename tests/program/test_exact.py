@@ -56,6 +56,7 @@ def value(number):
 
 @settings(max_examples=150, deadline=None)
 @given(numbers, numbers)
+@pytest.mark.slow
 def test_arithmetic_and_order_agree_with_sixty_digits(left, right):
     with localcontext() as context:
         context.prec = 60
@@ -74,6 +75,7 @@ def test_arithmetic_and_order_agree_with_sixty_digits(left, right):
 
 @given(numbers, numbers, numbers)
 @settings(max_examples=60, deadline=None)
+@pytest.mark.slow
 def test_numbers_form_a_field(a, b, c):
     assert a * (b + c) == a * b + a * c
     assert (a + b) + c == a + (b + c)
@@ -353,6 +355,7 @@ def test_bad_probabilities_raise_in_the_program_as_everywhere():
         assert len(law) == 1 and next(iter(law)).startswith("Raised")
 
 
+@pytest.mark.slow
 def test_the_usual_exponential_comes_back_and_other_threads_keep_it():
     usual, seen = math.exp, []
 

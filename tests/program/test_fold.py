@@ -64,6 +64,7 @@ def plain_loop(fold):
 
 
 @pytest.mark.parametrize(("name", "given"), ROWS)
+@pytest.mark.slow
 def test_the_catalogue_is_its_folds_step_by_step(name, given):
     """A call, and the steps that proofs read one by one, are one program."""
     found = FOLDS[name]

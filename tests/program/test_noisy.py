@@ -587,6 +587,7 @@ SAME_TYPE = of_one_type(FLOATS) | of_one_type(INTEGERS) | of_one_type(st.boolean
     derandomize=True, deadline=None, max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(options=SAME_TYPE, other=NUMBERS, function=st.sampled_from(BINARY), swap=st.booleans())
+@pytest.mark.slow
 def test_operations_with_a_plain_number(replay, options, other, function, swap):
     if function in (operator.lshift, operator.pow) and not -9 <= other <= 9:
         other = 3
@@ -608,6 +609,7 @@ def test_operations_with_a_plain_number(replay, options, other, function, swap):
     right=SAME_TYPE,
     function=st.sampled_from([f for f in BINARY if f not in (operator.pow, operator.lshift)]),
 )
+@pytest.mark.slow
 def test_operations_of_two_noisy_values(replay, left, right, function):
     result = replay(lambda noise: function(noise.choice(left), noise.choice(right)), size=40)
     assert "differs" not in str(result.fell_back)

@@ -210,6 +210,7 @@ def test_a_changed_mechanism_is_found():
 
 
 @pytest.mark.parametrize("number", range(len(FILES)))
+@pytest.mark.slow
 def test_every_evidence_beside_every_next_one(number):
     before, now = Evidence.load(FILES[number]), Evidence.load(FILES[(number + 1) % len(FILES)])
     found = compare(before, now)

@@ -52,6 +52,7 @@ SAID = {
 
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_each_kind_has_its_own_words_and_none_of_another(kind: str) -> None:
     own = f"{how_fixed(audited(kind), 0)} {method_sentence(audited(kind))}"
     for other, parts in SAID.items():
@@ -120,6 +121,7 @@ def test_a_library_of_the_versions_is_named() -> None:
 # --- the line ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_smaller_violations_stand_once() -> None:
     evidence = dp.audit("laplace", runs=20_000)
     assert evidence.power
@@ -146,6 +148,7 @@ def test_the_text_of_a_bound_below_the_claim_stays_below_it(narrow: bool) -> Non
         assert ("start" if anchor is None else anchor[1]) == side
 
 
+@pytest.mark.slow
 def test_a_curve_is_asked_for_again() -> None:
     evidence = dp.audit("gaussian", runs=4_000, curve=True)
     assert "--curve" in (reproduce_command(evidence) or "").split()
@@ -162,6 +165,7 @@ def stated(name: str, claim: str | None = None) -> str:
     return part.stated.replace("\u00a0", " ")
 
 
+@pytest.mark.slow
 def test_a_stated_law_stands_over_the_bars_and_only_where_it_is_known() -> None:
     assert stated("rounded_laplace") == ""
     assert stated("geometric").endswith("By this law no cell lies beyond ±ε.")

@@ -119,6 +119,7 @@ def curved(**changes: Any) -> Any:
     return msgspec.structs.replace(made.laplace(), claim="mu=1", curve=curve)
 
 
+@pytest.mark.slow
 def test_a_certified_curve_takes_the_place_of_the_events() -> None:
     part = curves_part(curved(), GaussianDP(1.0))
     assert part is not None
@@ -145,6 +146,7 @@ def test_runs_for_smaller_violations_are_listed() -> None:
     assert power_part(made.no_claim()) is None
 
 
+@pytest.mark.slow
 def test_nothing_measured_has_no_curves() -> None:
     for kind in (made.invalid, made.proved_for_any_length, made.boundless):
         assert curves_part(kind(), kind().claimed) is None
@@ -218,6 +220,7 @@ def test_a_bound_of_mu_shows_no_more_than_its_counts() -> None:
     assert float(GaussianDP(mu).least(p, q)) == pytest.approx(1.0, abs=1e-2)
 
 
+@pytest.mark.slow
 def test_the_console_names_a_few_places_of_a_certified_curve():
     evidence = dp.audit("gaussian", curve=True, runs=20_000)
     text = " ".join(console_summary(evidence, width=300).split())

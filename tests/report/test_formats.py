@@ -63,6 +63,7 @@ def test_all_verdicts_and_kinds_are_here():
     assert len(LOADED) >= 21
 
 
+@pytest.mark.slow
 def test_the_bytes_are_the_same_in_another_process():
     code = (
         "import sys, hashlib; from dpaudit.evidence.evidence import Evidence; from dpaudit.report.text import cite\n"
@@ -217,6 +218,7 @@ def check_statement(document, audits):
 
 
 @every
+@pytest.mark.slow
 def test_statements_keep_the_published_rules(name):
     for evidence in (ALL[name], hostile(ALL[name])):
         text = statement_text([evidence])
@@ -465,6 +467,7 @@ def test_without_the_library_a_pdf_says_how_to_get_it(monkeypatch):
         pdf("<p>x</p>")
 
 
+@pytest.mark.slow
 def test_a_pdf_is_the_page_and_loads_nothing():
     try:
         import weasyprint  # noqa: F401

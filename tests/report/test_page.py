@@ -6,24 +6,28 @@ import json
 import re
 import subprocess
 import sys
+from contextlib import nullcontext
 from html.parser import HTMLParser
 from typing import Any
 
 import msgspec
 import pytest
 from support import made_evidence as made
+from support.drawings import undrawn
 
 from dpaudit.errors import UsageError
 from dpaudit.evidence.records import Verdict
 from dpaudit.report import console_summary, evidence_from_page, html_page
 
 PAGES: dict[str, str] = {}
+DRAWN = {"laplace", "categories", "approximate", "refuted", "renyi", "low bits", "hostile", "hostile proof"}
 
 
 def page(kind: str) -> str:
-    """Return the page of a kind, drawn once for all tests."""
+    """Return the page of a kind, made once for all tests; of kinds that show no drawing of their own, without any."""
     if kind not in PAGES:
-        PAGES[kind] = html_page(made.KINDS[kind]())
+        with nullcontext() if kind in DRAWN else undrawn():
+            PAGES[kind] = html_page(made.KINDS[kind]())
     return PAGES[kind]
 
 
@@ -70,6 +74,7 @@ def said(kind: str) -> str:
 
 
 @pytest.mark.parametrize("kind", made.KINDS)
+@pytest.mark.slow
 def test_evidence_reads_back_with_the_same_id(kind: str) -> None:
     evidence = made.KINDS[kind]()
     read = evidence_from_page(page(kind))
@@ -79,6 +84,7 @@ def test_evidence_reads_back_with_the_same_id(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["laplace", "categories", "hostile"])
+@pytest.mark.slow
 def test_same_evidence_gives_the_same_bytes(kind: str) -> None:
     import matplotlib
 
@@ -398,6 +404,7 @@ def low_bits_page(**changes: Any) -> str:
     return Reader(html_page(kept)).text.replace("\u00a0", " ")
 
 
+@pytest.mark.slow
 def test_low_order_bits_are_shown_plainly() -> None:
     text = low_bits_page(value=7.5)
     assert "reads the low-order bits of the output learns more: ε ≥ 7.5 at 95 % confidence" in text
@@ -420,6 +427,7 @@ def test_low_order_bits_are_shown_plainly() -> None:
         ),
     ],
 )
+@pytest.mark.slow
 def test_low_order_bits_that_say_nothing_more_are_not_made_a_finding(changes: dict[str, Any], sentence: str) -> None:
     text = low_bits_page(**changes)
     assert sentence in text
@@ -441,6 +449,7 @@ def test_low_order_bits_that_were_not_examined_have_no_section() -> None:
     assert "that was not examined" in said("laplace")
 
 
+@pytest.mark.slow
 def test_a_record_that_is_too_long_is_embedded_and_not_shown() -> None:
     plain = made.laplace()
     long = msgspec.structs.replace(plain, assumptions=tuple(f"assumption {i}" for i in range(9_000)))
@@ -471,6 +480,7 @@ def test_the_embedded_block_is_json_as_it_stands() -> None:
     assert not set("<>&") & set(block[1])
 
 
+@pytest.mark.slow
 def test_importing_the_report_is_light() -> None:
     code = "import dpaudit.report, sys; print([m for m in ('matplotlib', 'jinja2', 'scipy') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

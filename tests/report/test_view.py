@@ -125,6 +125,7 @@ def test_nothing_presses_where_the_verdict_says_all(rendering: str) -> None:
     assert read("something more was found") not in read(text)
 
 
+@pytest.mark.slow
 def test_a_real_leak_of_low_order_bits_stands_everywhere() -> None:
     def noisy_count(data, size, rng):
         return len(data) + rng.laplace(size=size)

@@ -140,6 +140,7 @@ def test_what_does_not_run_does_not(name: str, plain: str, tmp_path: Path, monke
     assert digest_of(tmp_path / "b", {file: (before, after)}, monkeypatch) == plain
 
 
+@pytest.mark.slow
 def test_another_process_finds_the_same(plain: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sets come in another order there."""
     assert digest_of(tmp_path / "b", {}, monkeypatch) == plain

@@ -139,6 +139,7 @@ def test_two_laplace_releases_against_a_midpoint_sum():
 
 
 @pytest.mark.parametrize("releases", [1, 10])
+@pytest.mark.slow
 def test_the_other_implementation_agrees(releases):
     pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
     cases = [

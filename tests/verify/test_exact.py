@@ -142,6 +142,7 @@ SPARSE_VECTOR = Fold(
         (leaky_responses, 3, {}, Fraction(6), 96),
     ],
 )
+@pytest.mark.slow
 def test_the_exact_ratio(program, length, parameters, ratio, traces):
     loss = enumerated_privacy(program, bits(length), one_replaced, parameters)
     assert loss.exp_epsilon == ratio

@@ -63,6 +63,7 @@ def at_most(one, other):
 
 
 @pytest.mark.parametrize(("name", "parameters", "bound"), ROWS)
+@pytest.mark.slow
 def test_the_published_mechanisms_at_any_length(name, parameters, bound):
     proof = prove_fold(FOLDS[name], parameters, runs=30)
     assert proof.bound == bound
@@ -347,6 +348,7 @@ def over_a_grid(machine, low, high, grid):
 
 @settings(max_examples=80, deadline=None, derandomize=True)
 @given(FOLDS_AT_RANDOM, st.sampled_from(RELATIONS))
+@pytest.mark.slow
 def test_random_folds_at_fixed_lengths(fold, relation):
     proof = prove_fold(fold, relation=relation, runs=6)
     if proof.bound is None:
@@ -358,6 +360,7 @@ def test_random_folds_at_fixed_lengths(fold, relation):
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(FOLDS_AT_RANDOM, st.sampled_from([(-1, 1), (-2, 2)]))
+@pytest.mark.slow
 def test_random_folds_against_the_naive_twin(fold, ends):
     """Distances on a grid never beat those that are found; where the twin finds a bound, there is one."""
     machine = read_fold(fold, {})
@@ -458,6 +461,7 @@ CALLS: list[Any] = []
         (WHOLE, {"relation": "queries(one, group=2)", "domain": "integer"}, "one step"),
     ],
 )
+@pytest.mark.slow
 def test_bad_requests(target, options, message):
     with pytest.raises(UsageError, match=message):
         prove_fold(target, options.pop("parameters", None), **options)

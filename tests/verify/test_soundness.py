@@ -91,6 +91,7 @@ def assert_within(law0: Counter, law1: Counter, bound: float, slack: float) -> N
     MOVED,
     st.tuples(*[st.integers(-8, 8)] * 2),
 )
+@pytest.mark.slow
 def test_one_continuous_draw(program, relation_and_move, data):
     relation, moved = relation_and_move
     data0 = [value / 2 for value in data]
@@ -106,6 +107,7 @@ def test_one_continuous_draw(program, relation_and_move, data):
     MOVED.filter(lambda found: all(value == int(value) for value in found[1])),
     st.tuples(*[st.integers(-3, 3)] * 2),
 )
+@pytest.mark.slow
 def test_two_whole_draws(program, relation_and_move, data):
     relation, moved = relation_and_move
     data0, data1 = list(data), [a + int(b) for a, b in zip(data, moved, strict=True)]

@@ -218,6 +218,7 @@ def sampled(draws, conditions, runs=40_000):
 
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(systems())
+@pytest.mark.slow
 def test_random_trees_against_runs(system):
     draws, conditions = system
     found = one(draws, *conditions)

@@ -64,6 +64,7 @@ BELOW = [
 
 
 @pytest.mark.parametrize(("name", "given", "rare", "likely"), BELOW, ids=[f"{row[0]}{row[1] or ''}" for row in BELOW])
+@pytest.mark.slow
 def test_published_mechanisms(name, given, rare, likely):
     for least_mass, expected in ((None, rare), (0.01, likely)):
         witness, proof = witness_of(name, given, least_mass=least_mass)
@@ -79,10 +80,11 @@ def test_published_mechanisms(name, given, rare, likely):
 @pytest.mark.parametrize(
     ("name", "given"), [(row[0], row[1]) for row in provable.TABLE], ids=[f"{r[0]}{r[1] or ''}" for r in provable.TABLE]
 )
+@pytest.mark.slow
 def test_no_witness_contradicts_a_proof(name, given):
     """At two answers; the pair is one of neighbours, and runs agree with the probabilities."""
     found = load(name)
-    witness, proof = witness_of(name, given, length=2, budget_runs=1_000_000, seed=1)
+    witness, proof = witness_of(name, given, length=2, budget_runs=100_000, seed=1)
     if given.get("noise_kind") == "gumbel":
         assert witness is None
         return
@@ -91,7 +93,7 @@ def test_no_witness_contradicts_a_proof(name, given):
     assert_runs_agree(witness, partial(found.function, **found.parameters_with(given)))
 
 
-def assert_runs_agree(witness, function, runs=50_000):
+def assert_runs_agree(witness, function, runs=20_000):
     for side, data in enumerate(witness.pair):
         result = run_batch(partial(function, list(data)), runs, np.random.default_rng(side))
         hits, others = count_event(witness.event, from_paths(result.paths, runs))
@@ -102,6 +104,7 @@ def assert_runs_agree(witness, function, runs=50_000):
 
 @settings(max_examples=12, deadline=None, derandomize=True)
 @given(programs(["laplace", "exponential", "uniform"], 2), st.integers(0, 99))
+@pytest.mark.slow
 def test_random_programs(program, seed):
     proof = prove_program(program, length=2, relation="queries", runs=5)
     witness = find_witness(proof, program, {}, budget_runs=100_000, seed=seed)
@@ -109,7 +112,7 @@ def test_random_programs(program, seed):
         return
     assert proof.bound is None or not witness.exceeds(proof.bound)
     assert proof.scope.relation.accepts(*map(list, witness.pair))
-    assert_runs_agree(witness, program, 20_000)
+    assert_runs_agree(witness, program)
 
 
 def test_paths_with_the_same_output_are_one_event():
@@ -226,6 +229,7 @@ def test_a_search_repeats():
     assert other.record() != first.record()
 
 
+@pytest.mark.slow
 def test_more_runs_show_rarer_events():
     few, many = (witness_of("svt_releasing_values", {"scale": 4}, budget_runs=runs)[0] for runs in (2000, 10**9))
     assert few.probabilities[0].low > 4 * many.probabilities[0].low
@@ -315,6 +319,7 @@ def run_record(record, side, rng):
     ("name", "given"),
     [("svt_releasing_values", {"scale": 4}), ("report_noisy_max", {}), ("prefix_sum", {})],
 )
+@pytest.mark.slow
 def test_the_record_says_it_all(name, given):
     witness, proof = witness_of(name, given, length=3, least_mass=0.2)
     record = json.loads(json.dumps(witness.record()))
