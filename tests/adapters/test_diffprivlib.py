@@ -73,6 +73,7 @@ def test_sensitivity_is_the_relation(sensitivity, relation):
     assert dp.load(DPMechanism(1.0, sensitivity, delta=0.1)).claim_for({}) == dp.ApproxDP(1.0, 0.1)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_evidence_and_leaves_the_object_alone():
     given = DPMechanism(1.0, 1)
     before = given._rng.get_state()[1].copy()
@@ -89,6 +90,7 @@ def test_a_random_state_of_its_own_is_run_as_it_is():
     assert not evidence.reproducible
 
 
+@pytest.mark.slow
 def test_too_little_noise_is_found():
     class Half(DPMechanism):
         __module__ = "diffprivlib.mechanisms.laplace"
@@ -99,6 +101,7 @@ def test_too_little_noise_is_found():
     assert dp.audit(Half(1.0, 1), pairs=[(0.0, 1.0)], runs=4000).verdict is dp.Verdict.VIOLATED
 
 
+@pytest.mark.slow
 def test_the_accountant_states_the_claim_of_a_tool():
     from dpaudit.adapters.diffprivlib import release_of
 

@@ -112,6 +112,7 @@ def test_a_map_that_wants_a_float_gets_one_and_one_that_refuses_says_why():
         dp.load(measurement("AbsoluteDistance(f64)", "MaxDivergence", refusing))
 
 
+@pytest.mark.slow
 def test_an_audit_recognises_a_measurement_and_holds_it_to_its_own_map():
     rng = np.random.default_rng(5)
     honest = measurement("AbsoluteDistance(f64)", "MaxDivergence", 1.0, release=lambda data: data + rng.laplace())

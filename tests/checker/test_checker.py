@@ -37,6 +37,7 @@ def refused_by_form(certificate: Any, words: str) -> None:
 
 
 @pytest.mark.parametrize("name", made.TREES)
+@pytest.mark.slow
 def test_a_tree_by_hand_is_accepted_and_its_naive_twin_agrees(name: str) -> None:
     certificate = made.TREES[name]()
     checked = check_certificate(certificate)
@@ -580,6 +581,7 @@ def test_every_single_change_is_refused_or_leaves_it_true(name: str) -> None:
 
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(st.data())
+@pytest.mark.slow
 def test_pairs_of_changes_are_refused_or_leave_it_true(data: st.DataObject) -> None:
     certificate = WHOLE[data.draw(st.sampled_from(sorted(WHOLE)))]()
     for _ in range(2):

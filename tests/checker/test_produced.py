@@ -35,6 +35,7 @@ def certificate(name: str) -> Any:
 
 
 @pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.slow
 def test_known_bounds_are_accepted_soon(name: str) -> None:
     text = json.dumps(certificate(name))
     start = time.process_time()

@@ -39,6 +39,7 @@ def test_a_function_of_each_shape_in_a_file_is_audited(name, audit):
         ("sometimes_exits", "epsilon=2.5", 0, "not violated"),
     ],
 )
+@pytest.mark.slow
 def test_exit_codes_and_the_verdict_that_is_written(name, claim, code, verdict, audit):
     done = audit(name, *(["--claim", claim] if claim else []), "--json", "e.json")
     assert (done.exit_code, str(dp.Evidence.load("e.json").verdict)) == (code, verdict), done.output
@@ -95,12 +96,14 @@ def test_standard_output_holds_the_evidence_alone(audit):
     assert "printed" in done.stderr
 
 
+@pytest.mark.slow
 def test_standard_output_can_hold_the_page_instead(audit):
     done = audit("program", "--html", "-", "--json", "e.json")
     assert evidence_from_page(done.stdout) == dp.Evidence.load("e.json")
     assert "NO CLAIM" in done.stderr
 
 
+@pytest.mark.slow
 def test_page_and_evidence_are_named_in_the_summary(audit):
     done = audit("program", "--html", "e.html", "--json", "e.json")
     assert evidence_from_page(Path("e.html").read_text(encoding="utf-8")).id == dp.Evidence.load("e.json").id
@@ -150,6 +153,7 @@ def learned(*arguments, run):
     return json.loads(done.stdout)["evidence"]
 
 
+@pytest.mark.slow
 def test_pairs_from_json_npy_and_csv(run):
     np.save("a.npy", np.array([1.0, 0.0]))
     np.save("b.npy", np.array([1.0, 1.0]))

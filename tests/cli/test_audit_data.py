@@ -34,6 +34,7 @@ def test_a_file_is_enough(run):
     assert missing.exit_code == 2 and "--data FILE" in missing.stderr
 
 
+@pytest.mark.slow
 def test_a_domain_is_read_from_the_command_line(run):
     options = ("--domain", "body_mass_g=[2500, 6500]", "--relation", "add-remove", "--runs", "5000")
     result = _audit(run, "total_mass", *options, "--quiet", "--json", "-")

@@ -117,6 +117,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.slow
 def test_bad_input_of_an_audit(case, run, folder):
     for name, text in FILES.items():
         (folder / name).write_text(text, encoding="utf-8")

@@ -38,6 +38,7 @@ def test_the_list_as_json(run):
     assert (laplace["correct"], laplace["asks"], laplace["true_loss"]) == (True, "program", 1.0)
 
 
+@pytest.mark.slow
 def test_the_list_as_json_in_a_file(run):
     done = run("list", "--json", "list.json")
     assert "laplace" in done.stdout
@@ -121,6 +122,7 @@ def test_pages_of_one_name_are_kept_apart(evidence, run):
     assert {unquote(link) for link in found} == written - {"index.html"}
 
 
+@pytest.mark.slow
 def test_an_index_begins_with_what_asks_for_attention(audit, evidence, run):
     audit("exact", "--claim", "epsilon=1", "--quiet", "--json", "violated.json")
     assert run("report", "e.json", "violated.json", "--html", "pages").exit_code == 0
@@ -157,6 +159,7 @@ def test_nothing_is_drawn_of_evidence_that_fails_its_check(name, how, run, tmp_p
     assert "PROVED" not in done.output and not (tmp_path / "page.html").exists()
 
 
+@pytest.mark.slow
 def test_nothing_is_drawn_of_a_page_whose_evidence_fails_its_check(run, tmp_path):
     forged = Evidence.from_json(Path(contradicting("gaussian", tmp_path)).read_text(encoding="utf-8"))
     (tmp_path / "forged.html").write_text(html_page(forged), encoding="utf-8")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 
+import pytest
+
 import dpaudit as dp
 
 TARGET = "some folder/shapes.py:program"
@@ -14,6 +16,7 @@ def plan(run, *options):
     return run("plan", TARGET, "--pair", "pair.json", "--claim", "epsilon=1", *options)
 
 
+@pytest.mark.slow
 def test_the_command_says_what_python_says(run):
     done = plan(run, "--detect", "epsilon=1.2", "--seed", "3", "--relation", "replace")
     assert done.exit_code == 0, done.output
@@ -25,6 +28,7 @@ def test_the_command_says_what_python_says(run):
     assert "This assumes that a loss of ε = 1.2 shows through an event" in " ".join(done.stdout.split())
 
 
+@pytest.mark.slow
 def test_parameters_and_confidence_reach_the_plan(run):
     usual = plan(run, "--detect", "epsilon=1.2").stdout
     sure = plan(run, "--detect", "epsilon=1.2", "--confidence", "0.999").stdout

@@ -81,7 +81,7 @@ def test_a_mechanisms_file_in_the_working_directory_does_not_shadow_the_catalogu
 @pytest.mark.parametrize("name", ["program", "seeded"])
 def test_two_workers_give_the_same_evidence_as_one(name, folder):
     # more than a block of learning and of measuring
-    runs = "12000" if name == "seeded" else "150000"
+    runs = "12000" if name == "seeded" else "300000"
     arguments = ["audit", f"some folder/shapes.py:{name}", "--pair", "pair.json", "--seed", "0", "--runs", runs]
     documents = [
         json.loads(

@@ -42,11 +42,13 @@ def own(folder, run):
         ((), 0, "NO CLAIM"),
     ],
 )
+@pytest.mark.slow
 def test_exit_codes_and_words(own, options, code, word):
     result = own("laplace", *options)
     assert (result.exit_code, word in result.stdout.upper()) == (code, True), result.output
 
 
+@pytest.mark.slow
 def test_the_catalogue_without_a_length(run):
     result = run("prove", "prefix_sum", "--runs", "0")
     assert result.exit_code == 0
@@ -89,6 +91,7 @@ def test_samplers_are_refused(run):
     assert "only a program" in result.stderr
 
 
+@pytest.mark.slow
 def test_standard_output_holds_the_evidence_alone(own):
     result = own("laplace", "--claim", "epsilon=1", "--json", "-")
     evidence = dp.Evidence.from_json(result.stdout)

@@ -29,6 +29,7 @@ def test_the_same_is_exit_code_0(made):
     assert result.stdout.startswith("holds    the same id, dpa1:")
 
 
+@pytest.mark.slow
 def test_pages_are_replayed_too(folder, made, run):
     made("program", "--keep-data")
     assert run("report", "e.json", "--html", "e.html").exit_code == 0

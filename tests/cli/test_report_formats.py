@@ -98,6 +98,7 @@ def test_bad_input_gets_a_sentence_and_writes_nothing(arguments, words, files, r
     assert not Path("x").exists()
 
 
+@pytest.mark.slow
 def test_a_pdf_without_its_library_says_how_to_get_it(files, run, monkeypatch):
     monkeypatch.setitem(sys.modules, "weasyprint", None)
     done = run("report", "a.json", "--format", "pdf", "--output", "x.pdf")
@@ -106,6 +107,7 @@ def test_a_pdf_without_its_library_says_how_to_get_it(files, run, monkeypatch):
     assert not Path("x.pdf").exists()
 
 
+@pytest.mark.slow
 def test_a_pdf_is_written_whole(files, run, monkeypatch):
     monkeypatch.setattr("dpaudit.report.formats.pdf.pdf", lambda html: b"%PDF-" + bytes([0, 255, 10]))
     assert run("report", "a.json", "--format", "pdf", "--output", "x.pdf").exit_code == 0
@@ -133,6 +135,7 @@ def test_a_violation_beside_another_is_no_failure(files, run):
     assert run("report", "bad.json", "--format", "in-toto").exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_page_is_read_as_evidence_is(files, run):
     assert run("report", "a.json", "--html", "a.html").exit_code == 0
     assert run("report", "a.html", "--format", "markdown").stdout == markdown([files[0]])

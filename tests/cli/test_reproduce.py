@@ -135,6 +135,7 @@ def test_scores_name_their_files(here):
 
 
 @pytest.mark.parametrize("keep", [False, True])
+@pytest.mark.slow
 def test_pairs_from_python_say_what_to_save(keep, here):
     sys.path.insert(0, str(here))
     try:

@@ -63,6 +63,7 @@ def test_none_found_is_no_proof(run):
     assert "That none was found is no proof" in result.output
 
 
+@pytest.mark.slow
 def test_a_counterexample_is_exit_code_1(run):
     result = sensitivity(run, "total", "--claim", "99", "--domain", "[0, 200]")
     assert result.exit_code == 1
@@ -129,6 +130,7 @@ def test_a_file_that_cannot_be_read_is_exit_code_2(run):
 AUDIT = ("--claim", "epsilon=1", "--relation", "add-remove", "--pair", "pair.json", "--runs", "3000")
 
 
+@pytest.mark.slow
 def test_an_audit_observes_time(run):
     result = run("audit", "queries.py:bare", *AUDIT, "--observe", "time", "--json", "found.json")
     assert result.exit_code in (0, 1, 3)
@@ -139,6 +141,7 @@ def test_an_audit_observes_time(run):
     assert run("audit", "queries.py:bare", *AUDIT, "--observe", "memory").exit_code == 2
 
 
+@pytest.mark.slow
 def test_an_audit_resumes(run):
     ids = []
     for words in ((), ("--resume", "blocks"), ("--resume", "blocks")):

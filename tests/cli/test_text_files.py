@@ -50,6 +50,7 @@ def read(run, folder):
 
 
 @pytest.mark.parametrize("kind", FILES)
+@pytest.mark.slow
 def test_a_byte_order_mark_is_no_part_of_a_text(kind, read):
     plain = read(kind, lambda text: text.encode())
     assert plain[0] in (0, 3) or (kind == "gate" and "no target is called 'nobody'" in plain[2])

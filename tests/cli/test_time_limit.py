@@ -34,6 +34,7 @@ def ended(tmp_path, monkeypatch):
     return call
 
 
+@pytest.mark.slow
 def test_a_second_look_has_as_long_as_its_runs_need(ended):
     assert ended("time.sleep(4)").over == "time"
     assert ended("second_look_begins(); time.sleep(2)").answer == "done"

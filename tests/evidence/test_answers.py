@@ -73,6 +73,7 @@ def test_a_tree_that_cannot_be_integrated_fails(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["refuted", "refuted_infinite", "proved"])
+@pytest.mark.slow
 def test_without_python_flint_the_probabilities_are_computed_all_the_same(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

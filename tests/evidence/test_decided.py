@@ -30,6 +30,7 @@ def one_look():
     return dp.audit(noisy, claim="epsilon=1", runs=4_000, seed=0, false_alarm=0.05, **ASKED)
 
 
+@pytest.mark.slow
 def test_the_low_order_bits_are_named_where_they_decide(both):
     assert both.verdict is dp.Verdict.VIOLATED and both.lower.value > 1
     assert both.decided_in == "float" and decisive(both) == both.floating_point
@@ -51,6 +52,7 @@ def test_evidence_that_does_not_say_so_is_read_as_before(one_look):
     assert decisive(read) == one_look.floating_point  # since the headline is not above the claim
 
 
+@pytest.mark.slow
 def test_another_bound_than_the_one_that_decided_is_refused(both):
     record = both.record()
     assert noticed({name: value for name, value in record.items() if name != "decided_in"})

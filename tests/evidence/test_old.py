@@ -78,11 +78,13 @@ def test_an_old_file_keeps_its_id_and_its_words(file: Path) -> None:
 
 
 @pytest.mark.parametrize("file", REFERENCE, ids=named)
+@pytest.mark.slow
 def test_the_committed_reports_keep_their_ids(file: Path) -> None:
     assert dp.Evidence.load(file).id == json.loads(file.read_text(encoding="utf-8"))["id"]
 
 
 @pytest.mark.parametrize("file", OLD, ids=named)
+@pytest.mark.slow
 def test_an_old_file_still_holds(file: Path) -> None:
     assert [finding for finding in check_file(file) if finding.fails] == []
 

@@ -46,6 +46,7 @@ def test_it_is_a_schema():
 
 
 @pytest.mark.parametrize("file", [*OLD, *REFERENCE], ids=lambda file: file.stem)
+@pytest.mark.slow
 def test_every_kept_file_keeps_to_it(file):
     VALIDATOR.validate(json.loads(file.read_text(encoding="utf-8")))
 

@@ -50,6 +50,7 @@ def test_unchanged_code_is_not_leakier(tmp_path):
         assert not any(note.startswith("Since") for note in item.notes)
 
 
+@pytest.mark.slow
 def test_leakier_code_fails_although_its_claim_holds(tmp_path, monkeypatch):
     configuration = projects.project(tmp_path, loose())
     updated(configuration)
@@ -72,6 +73,7 @@ def test_less_leaky_code_passes(tmp_path):
     assert found.comparison.after[1] < found.comparison.before[0]
 
 
+@pytest.mark.slow
 def test_a_target_with_a_baseline_shares_its_error_with_the_comparison(tmp_path):
     configuration = projects.project(tmp_path, loose(), projects.target("program"))
     updated(configuration, names=["noisy_count"])
@@ -99,6 +101,7 @@ def test_changed_code_and_claims_are_noticed(tmp_path):
     assert "the source of the function changed" in notes
 
 
+@pytest.mark.slow
 def test_another_pair_is_not_compared(tmp_path):
     updated(projects.project(tmp_path, loose()))
     other = loose().replace(projects.PAIRS, "pairs = [[[5, 5], [5]]]")
@@ -107,6 +110,7 @@ def test_another_pair_is_not_compared(tmp_path):
     assert any("nothing was compared" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_the_file_is_sorted_and_stable_and_names_update_alone(tmp_path):
     configuration = projects.project(tmp_path, loose("program"), loose())
     _, file = updated(configuration)
@@ -157,6 +161,7 @@ def test_expected_violations_have_no_entry(tmp_path):
         (lambda text: "[" * 100_000, "no baseline of this version"),
     ],
 )
+@pytest.mark.slow
 def test_a_damaged_or_foreign_baseline_is_refused(tmp_path, damage, why):
     configuration = projects.project(tmp_path, loose("program"))
     _, file = updated(configuration)

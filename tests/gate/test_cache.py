@@ -95,6 +95,7 @@ def test_a_file_that_is_read_counts_too(project):
     "line",
     ["runs = 5000", "parameters = { epsilon = 0.9 }", 'relation = "add-remove"', 'floating_point = "ignore"'],
 )
+@pytest.mark.slow
 def test_whatever_changed_in_the_configuration_runs_it_again(project, line):
     quick(project)
     target = projects.target("noisy_count", line, pairs='pairs = "pair.json"')
@@ -114,6 +115,7 @@ def test_seed_confidence_and_claim_run_it_again_and_notes_do_not(project):
     assert quick(projects.configured(project.root, f"# a comment\n{target}time_limit = 50")).cached
 
 
+@pytest.mark.slow
 def test_other_versions_and_another_dpaudit_run_it_again(project, monkeypatch):
     quick(project)
     assert quick(project).cached
@@ -131,6 +133,7 @@ def test_other_versions_and_another_dpaudit_run_it_again(project, monkeypatch):
         lambda text: "{}",
     ],
 )
+@pytest.mark.slow
 def test_a_damaged_cache_is_none(project, damage):
     quick(project)
     (file,) = (project.root / ".dpaudit" / "gate").iterdir()
@@ -154,6 +157,7 @@ def test_a_file_that_changed_while_it_was_used_is_not_relied_on(project):
     assert not gated(project).cached
 
 
+@pytest.mark.slow
 def test_a_second_look_is_kept_too(project):
     target = projects.target("noisy_count", "parameters = { epsilon = 2.0 }")
     project = projects.configured(project.root, target)
@@ -163,6 +167,7 @@ def test_a_second_look_is_kept_too(project):
     assert second.notes == first.notes and second.evidence.id == first.evidence.id
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_written_costs_no_verdict(project):
     (project.root / ".dpaudit").write_text("a file in the way")
     assert quick(project).exit_code == 0

@@ -60,6 +60,7 @@ def test_quiet_says_nothing(here):
     assert (done.exit_code, done.output) == (0, "")
 
 
+@pytest.mark.slow
 def test_a_configuration_elsewhere_and_names(here, tmp_path):
     folder = here / "inner"
     folder.mkdir()
@@ -69,6 +70,7 @@ def test_a_configuration_elsewhere_and_names(here, tmp_path):
     assert (folder / "dpaudit-baseline.json").exists() is False
 
 
+@pytest.mark.slow
 def test_baselines_come_and_stay(here):
     projects.project(here, projects.target("program", claim="epsilon=4"))
     assert called("--update-baseline").exit_code == 0
@@ -119,6 +121,7 @@ def test_a_wrong_configuration_names_key_and_line(here):
     assert "pyproject.toml, line 4, tool.dpaudit.targets[0].runs: Expected int >= 100, not 5" in done.output
 
 
+@pytest.mark.slow
 def test_the_seed_of_the_command_line_goes_before_that_of_the_file(here):
     projects.project(here, projects.target("program"), gate="seed = 3")
     assert "seed 3" in called().output

@@ -121,6 +121,7 @@ def test_no_part_of_a_request_may_be_another_one(part, tmp_path):
 
 
 @pytest.mark.parametrize("part", sorted(PROOFS))
+@pytest.mark.slow
 def test_no_part_of_a_request_for_a_proof_may_be_another_one(part, tmp_path):
     asked = ['require = "proved"', "length = 2", 'domain = "real"', 'relation = "queries(norm=1)"']
     if part == "prove":
@@ -161,6 +162,7 @@ def test_a_forged_report_in_the_cache_is_run_again(tmp_path):
     assert run(configuration, Options()).result.exit_code == 1
 
 
+@pytest.mark.slow
 def test_two_gates_at_once_lose_no_entry_of_the_baseline(tmp_path):
     names = ("program", "noisy_count", "response")
     configuration = projects.project(tmp_path, *map(projects.target, names), gate="runs = 400\nseed = 1")

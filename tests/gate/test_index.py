@@ -50,6 +50,7 @@ class Reader(HTMLParser):
         return " ".join(" ".join(self.texts).replace("\u00a0", " ").split())
 
 
+@pytest.mark.slow
 def test_every_evidence_has_its_page_and_every_target_its_row(tmp_path: Path) -> None:
     gate = made.gate(*made.targets()[1:6:4], made.targets()[-1])
     written = write_pages(gate, tmp_path / "new" / "pages")

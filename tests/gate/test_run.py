@@ -15,6 +15,7 @@ HALF = "parameters = { epsilon = 0.5 }"
 TWICE = "parameters = { epsilon = 2.0 }"
 
 
+@pytest.mark.slow
 def test_correct_targets_pass(tmp_path):
     targets = [projects.target(name) for name in ("noisy_count", "program", "response")]
     result = projects.gated(projects.project(tmp_path, *targets), workers=2)
@@ -35,6 +36,7 @@ def test_a_violated_claim_fails(tmp_path):
     assert (found.location.file, found.location.line) == ("release.py", 8)
 
 
+@pytest.mark.slow
 def test_one_false_alarm_is_shared_by_all_targets(tmp_path):
     targets = [projects.target("program", f'name = "{number}"') for number in range(5)]
     for confidence, alarm in ((0.95, 1e-3), (0.9999, 1e-4)):
@@ -105,6 +107,7 @@ def test_inconclusive_is_what_the_policy_says(tmp_path, policy, outcome, code):
     assert (found.outcome, found.rule, result.exit_code) == (outcome, Rule.INCONCLUSIVE, code)
 
 
+@pytest.mark.slow
 def test_runs_that_cannot_be_trusted_and_targets_that_cannot_run(tmp_path):
     targets = [
         projects.target("repeats"),
@@ -126,6 +129,7 @@ def test_runs_that_cannot_be_trusted_and_targets_that_cannot_run(tmp_path):
     assert result.exit_code == 4
 
 
+@pytest.mark.slow
 def test_of_several_exit_codes_the_first_of_1_4_3_0_counts(tmp_path):
     violated, passed = projects.target("noisy_count", TWICE), projects.target("program")
     gone, missing = projects.target("nowhere.py:f"), projects.target("response", 'expect = "violated"')
@@ -164,6 +168,7 @@ def test_required_proofs(tmp_path):
     assert found["svt_unlimited"].rule is Rule.PASSED
 
 
+@pytest.mark.slow
 def test_an_exact_counterexample_needs_no_second_look(tmp_path):
     pytest.importorskip("flint")
     runs = projects.Runs()
@@ -224,6 +229,7 @@ def test_a_target_says_whether_types_count(tmp_path):
         assert (found.evidence.types == "ignore") == (outcome is Outcome.PASSED)
 
 
+@pytest.mark.slow
 def test_an_event_of_other_types_is_not_compared(tmp_path):
     projects.finished(typed(tmp_path, 'types = "ignore"', 'inconclusive = "pass"'), seed=0, update_baseline=True)
     found = projects.only(projects.gated(typed(tmp_path, 'expect = "kept"'), seed=1))

@@ -97,6 +97,7 @@ def test_a_mixture_keeps_the_kind(kind):
 
 
 @every_kind
+@pytest.mark.slow
 def test_parallel_keeps_the_kind(kind):
     counted = replace(post_process(KINDS[kind], float), relation="add-remove", pairs=[([], ["a"])])
     length = replace(counted, function=partial(_on_length, counted.function))
@@ -338,6 +339,7 @@ def test_the_law_of_rounded_noise_by_integration(epsilon):
         assert law[k + 40] == pytest.approx(naive, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_coin_of_a_mixture_shows():
     noise = ScalarNoise(np.random.default_rng(0))
     kinds = [type(entry("mixture_of_noises")(0, noise, p=0.2)) for _ in range(2_000)]

@@ -100,6 +100,7 @@ def test_an_event_has_its_probability(
 
 
 @pytest.mark.parametrize("name", ["laplace", "count", "suggestions"])
+@pytest.mark.slow
 def test_a_tenth_less_noise_would_be_noticed(name: str) -> None:
     data = 0 if name == "laplace" else []
     scale = 0.9 * (5 if name == "suggestions" else 1)
@@ -108,6 +109,7 @@ def test_a_tenth_less_noise_would_be_noticed(name: str) -> None:
 
 
 @pytest.mark.parametrize("bit", [0, 19, *sorted(local.bloom_filter("blue", 20, 4))])
+@pytest.mark.slow
 def test_every_bit_of_rappor_has_its_probability(bit: int) -> None:
     low, high = local.rappor_probabilities(0.1, 0.3, 0.7)
     outputs = runs("rappor", "blue", {"f": 0.1, "p": 0.3, "q": 0.7}, 3_000)
@@ -115,6 +117,7 @@ def test_every_bit_of_rappor_has_its_probability(bit: int) -> None:
     assert agrees(sum(output[bit] for output in outputs), 3_000, expected)
 
 
+@pytest.mark.slow
 def test_the_noisy_average_has_its_density() -> None:
     outputs = np.array(runs("noisy_average", [-1, -1, 1], {}))
     for edge in (-1.0, -1 / 3, 0.5):

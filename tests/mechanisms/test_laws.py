@@ -73,6 +73,7 @@ def test_the_laws_are_those_of_another_library():
     ]
 
 
+@pytest.mark.slow
 def test_a_list_of_answers_has_no_law_of_one_number():
     laplace = dp.catalogue()["laplace"]
     assert laplace.law_for([1, 2], laplace.parameters_with({})) is None

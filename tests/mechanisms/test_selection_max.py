@@ -95,5 +95,6 @@ def test_the_audit_tells_them_apart() -> None:
 
 
 @pytest.mark.parametrize("kind", ["exponential", "gumbel"])
+@pytest.mark.slow
 def test_the_audit_finds_the_value_under_other_noise(kind: str) -> None:
     assert dp.audit(entry("noisy_max_value"), parameters={"noise_kind": kind}).verdict == dp.Verdict.VIOLATED

@@ -413,6 +413,7 @@ def test_numeric_loses_at_most_epsilon_with_two_positives() -> None:
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1])
+@pytest.mark.slow
 def test_no_pair_of_the_benchmark_is_worse_than_the_default(epsilon: float) -> None:
     mirrored = [(side0[::-1], side1[::-1]) for side0, side1 in benchmark_pairs(10)]
     others = [([1.0] * 10, [0.0] + [2.0] * 9), ([1.0] * 10, [0.0] * 9 + [2.0])]

@@ -114,6 +114,7 @@ def test_published_values() -> None:
 
 
 @pytest.mark.parametrize("name", ["partial_sum_half_noise", "smart_sum_exact_blocks"])
+@pytest.mark.slow
 def test_a_broken_one_is_found_violated(name: str) -> None:
     evidence = dp.audit(entry(name), runs=100_000)
     assert evidence.verdict == dp.Verdict.VIOLATED

@@ -199,6 +199,7 @@ def test_the_laws_of_selection(scores: list[int], epsilon: float) -> None:
     assert losses.softmax(scores, rate) == pytest.approx(gumbel, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_published_losses_of_noisy_max() -> None:
     # The pair of the published benchmark: 1^5 against (2, 0, 0, 0, 0) at ε = 0.1.
     pair = ([1] * 5, [2, 0, 0, 0, 0])
@@ -286,6 +287,7 @@ def test_the_density_of_a_ratio(r: float, setting: tuple[float, float, float, fl
     assert closed == pytest.approx(naive_ratio_density(r, *setting), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_the_density_of_a_ratio_integrates_to_one() -> None:
     angle = np.linspace(-np.pi / 2, np.pi / 2, 400_001)[1:-1]
     density = queries.ratio_density(np.tan(angle), -1.0, 3.0, 2.0, 2.0) / np.cos(angle) ** 2

@@ -121,6 +121,7 @@ def test_the_marker_audits_before_the_body(run):
     assert "the body" in result.stdout.str()
 
 
+@pytest.mark.slow
 def test_a_marker_needs_no_body_and_may_stand_above_a_class(run):
     run(f"@pytest.mark.dp_audit({BAD})\ndef test_release(): ...\n").assert_outcomes(failed=1)
     body = (
@@ -141,6 +142,7 @@ def test_a_function_defined_in_the_test_is_run_alone_by_its_test(run):
     result.stdout.fnmatch_lines(["  run alone   pytest test_it.py::test_release --dp-seed 3 --dp-runs 5000 *"])
 
 
+@pytest.mark.slow
 def test_an_expected_violation_has_to_be_found(run):
     run(called(BAD + ', expect="violated"')).assert_outcomes(passed=1)
     result = run(called(GOOD + ', expect="violated"'))
@@ -150,6 +152,7 @@ def test_an_expected_violation_has_to_be_found(run):
     run(called(inconclusive)).assert_outcomes(failed=1)
 
 
+@pytest.mark.slow
 def test_runs_that_cannot_show_anything_fail_unless_they_may_pass(run, pytester):
     body = called('noisy_count, claim="epsilon=9", pairs=PAIRS, runs=1_000')
     result = run(body)
@@ -235,6 +238,7 @@ def test_types_count_as_in_every_audit(run):
 # --- settings ---
 
 
+@pytest.mark.slow
 def test_the_test_beats_the_command_line_which_beats_the_ini_file(run, pytester):
     body = (
         "def shown(e):\n    print(e.runs, e.seed, e.confidence, e.false_alarm)\n"

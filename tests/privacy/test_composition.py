@@ -301,6 +301,7 @@ def test_a_renyi_claim_at_a_delta_bounds_an_accountant(pld, order):
 
 
 @pytest.mark.parametrize("claim", [PureDP(1), ApproxDP(1, 0.05), GaussianDP(1), ZeroConcentratedDP(0.5), RenyiDP(2, 1)])
+@pytest.mark.slow
 def test_a_mixture_of_worst_pairs_keeps_the_worst_claim(claim):
     """The coin is seen: its tests take a point of either curve, with any split of the false positives."""
     weaker = claim.with_value(claim.value / 3)

@@ -99,6 +99,7 @@ def test_renyi_least_is_the_definition(p, q, order):
 
 @laws
 @given(st.floats(1e-6, 1 - 1e-6), st.floats(1e-6, 1 - 1e-6))
+@pytest.mark.slow
 def test_zcdp_least_is_the_supremum_over_orders_and_never_above_it(p, q):
     p, q = max(p, q), min(p, q)
     bits = np.array([[p, q], [q, p]])[:, :, None]
@@ -125,6 +126,7 @@ def test_renyi_orders_close_to_one_and_huge_do_not_drown_in_rounding():
 @each
 @laws
 @given(chance, chance, chance, chance)
+@pytest.mark.slow
 def test_least_rises_with_p_and_falls_with_q(claim, p, p2, q, q2):
     low_p, high_p, low_q, high_q = min(p, p2), max(p, p2), min(q, q2), max(q, q2)
     weak, strong = float(claim.least(low_p, high_q)), float(claim.least(high_p, low_q))
@@ -135,6 +137,7 @@ def test_least_rises_with_p_and_falls_with_q(claim, p, p2, q, q2):
 @each
 @laws
 @given(chance, chance)
+@pytest.mark.slow
 def test_least_depends_on_nothing_but_the_event(claim, p, q):
     # an event and its complement, seen from the other side, say the same
     p, q = max(p, q), min(p, q)

@@ -131,6 +131,7 @@ def test_the_draws_of_a_path_are_halved_where_they_are_many(replay, monkeypatch)
     assert result.fell_back is None and len(result.paths) > 4
 
 
+@pytest.mark.slow
 def test_a_long_loop(replay):
     def wait(noise):
         steps = 0
@@ -298,6 +299,7 @@ STEPS = st.lists(
     derandomize=True, deadline=None, max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(steps=STEPS, size=st.integers(1, 120))
+@pytest.mark.slow
 def test_random_programs(replay, steps, size):
     def program(noise):
         values, total = [0.5, 1], 0

@@ -175,6 +175,7 @@ def assert_same_runs(fold, parameters, length, *, integer=False, runs=40):
 
 @pytest.mark.parametrize(("name", "given"), ROWS)
 @pytest.mark.parametrize("length", [1, 4])
+@pytest.mark.slow
 def test_the_machine_of_the_catalogue_is_the_tree(name, given, length):
     found = FOLDS[name]
     assert_same_runs(found.function, found.parameters_with(given), length)
@@ -215,6 +216,7 @@ def test_a_number_that_a_state_does_not_have_stays():
     assert {state.end.endings[0].emitted for state in machine.states} == {(("str", "over"),)}
 
 
+@pytest.mark.slow
 def test_a_count_without_an_end_has_too_many_states():
     with pytest.raises(UsageError, match=r"more than 1,000 states.*Emit"):
         read_fold(Fold(lambda s, x, noise: s + 1), {})

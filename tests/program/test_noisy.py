@@ -401,6 +401,7 @@ STAY = [value for value in STAY if not isinstance(value, type)]
 
 @pytest.mark.filterwarnings("ignore:.*(divide by zero|invalid value|overflow):RuntimeWarning")
 @pytest.mark.parametrize("program", STAY, ids=lambda program: program.__name__)
+@pytest.mark.slow
 def test_every_run_of_a_batch_equals_its_scalar_twin(replay, program):
     result = replay(program)
     assert result.fell_back is None
@@ -619,5 +620,6 @@ def test_operations_of_two_noisy_values(replay, left, right, function):
     derandomize=True, deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(options=SAME_TYPE, function=st.sampled_from(UNARY))
+@pytest.mark.slow
 def test_operations_of_one_noisy_value(replay, options, function):
     assert "differs" not in str(replay(lambda noise: function(noise.choice(options)), size=30).fell_back)

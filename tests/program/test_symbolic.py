@@ -458,6 +458,7 @@ GRID = [
 
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(conditions)
+@pytest.mark.slow
 def test_contradictions_add_up_and_hold(found):
     vector = contradiction(found)
     if vector is not None:
@@ -477,6 +478,7 @@ def test_boundaries_of_continuous_draws_have_probability_zero():
     st.lists(st.tuples(st.lists(numbers, min_size=3, max_size=3), numbers), min_size=1, max_size=5),
     st.lists(st.integers(0, 3), min_size=3, max_size=3),
 )
+@pytest.mark.slow
 def test_the_exact_simplex_agrees_with_highs(rows, costs):
     from scipy.optimize import linprog
 

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.usefixtures("undrawn")
 
 
 @pytest.mark.parametrize("kind", made.KINDS)
+@pytest.mark.slow
 def test_a_notebook_shows_the_verdict_its_caution_and_the_line(kind: str) -> None:
     evidence = made.KINDS[kind]()
     card = evidence._repr_html_()
@@ -76,6 +77,7 @@ def test_sources_are_those_that_were_used() -> None:
         assert len(set(listed)) == len(listed)
 
 
+@pytest.mark.slow
 def test_a_baseline_stands_beside_the_evidence() -> None:
     before = made.laplace()
     now = msgspec.structs.replace(made.categories(), target=before.target)

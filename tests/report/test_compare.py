@@ -235,6 +235,7 @@ def test_every_evidence_beside_every_next_one(number):
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@pytest.mark.slow
 def test_evidence_beside_itself_has_no_change(file):
     evidence = Evidence.load(file)
     found = compare(evidence, evidence)

@@ -175,6 +175,7 @@ def test_a_stated_law_stands_over_the_bars_and_only_where_it_is_known() -> None:
     assert "By this law" not in stated("gaussian")  # a claim that limits no single loss
 
 
+@pytest.mark.slow
 def test_the_excess_of_a_stated_law_is_held_against_delta() -> None:
     excess = r"the excess over the cells is \S+ % and \S+ %, "
     assert re.search(excess + "not more than δ", stated("gaussian_classic", "epsilon=0.2, delta=0.1"))

@@ -64,6 +64,7 @@ def test_the_profile_of_one_event_is_its_definition() -> None:
     assert swapped == pytest.approx(found)
 
 
+@pytest.mark.slow
 def test_the_limits_err_no_more_often_than_they_say() -> None:
     """A two-sided event of Laplace laws: all four limits must hold together in 95 % of audits, or more."""
     runs, rng = 400, np.random.default_rng(1)
@@ -92,6 +93,7 @@ def test_only_counts_of_independent_runs_have_limits() -> None:
     assert measured_points(made.low_bits()) == measured_points(made.laplace())
 
 
+@pytest.mark.slow
 def test_a_computed_counterexample_stands_beyond_the_claim() -> None:
     part = curves_part(made.refuted(), made.refuted().claimed)
     assert part is not None

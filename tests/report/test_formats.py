@@ -92,6 +92,7 @@ def test_the_bytes_are_the_same_in_another_process():
 
 
 @every
+@pytest.mark.slow
 def test_no_format_calls_a_mechanism_private_or_safe(name):
     for text in (markdown([ALL[name]]), statement_text([ALL[name]]), registry_yaml(ALL[name])):
         assert not re.search(r"\b(is|be|are) (private|safe|secure)\b", text.replace("how are the data secured", ""))
@@ -142,6 +143,7 @@ def test_markdown_keeps_the_kinds_apart(name):
 
 
 @every
+@pytest.mark.slow
 def test_markdown_shows_hostile_text_as_it_stands(name):
     evidence = hostile(ALL[name])
     tokens = rendered(markdown([evidence, evidence]))
@@ -261,6 +263,7 @@ def test_low_order_bits_beyond_the_claim_are_a_warning():
     assert statement([nothing])["predicate"]["result"] == "WARNED"
 
 
+@pytest.mark.slow
 def test_one_statement_over_several_is_as_bad_as_the_worst():
     good, open_, bad = LOADED["exponential"], LOADED["no_claim"], LOADED["refuted"]
     for audits, result in (([good], "PASSED"), ([good, open_], "WARNED"), ([good, open_, bad], "FAILED")):
@@ -341,6 +344,7 @@ def questions(value, at=()):
 
 
 @every
+@pytest.mark.slow
 def test_registry_records_have_the_published_members_and_parse(name):
     for evidence in (ALL[name], hostile(ALL[name])):
         text, record = registry_yaml(evidence), registry_record(evidence)

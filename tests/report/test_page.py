@@ -358,6 +358,7 @@ def test_the_colour_of_a_proof_belongs_to_the_verdict_proved(kind: str) -> None:
     assert ('class="verdict proved"' in page(kind)) == (made.KINDS[kind]().verdict is Verdict.PROVED)
 
 
+@pytest.mark.slow
 def test_runs_that_contradict_a_proof_are_headed_so() -> None:
     text = part("contradicted", "verdict")
     assert "The runs contradict the proof and the claim ε = 1: they show ε ≥ 1.352 at 99.9999 % confidence" in text
@@ -371,6 +372,7 @@ def test_runs_that_contradict_a_proof_are_headed_so() -> None:
     assert "and the claim" not in text.partition("Where ε lies")[0]
 
 
+@pytest.mark.slow
 def test_runs_that_cannot_be_trusted_leave_the_proof_alone() -> None:
     reason = "The runs cannot be trusted: they drift."
     evidence = msgspec.structs.replace(made.refuted(), verdict=Verdict.INVALID, reason=reason)

@@ -107,6 +107,7 @@ def test_the_evidence_of_these_tests_has_every_finding() -> None:
 
 
 @pytest.mark.parametrize("rendering", FULL)
+@pytest.mark.slow
 def test_full_renderings_show_every_finding(rendering: str) -> None:
     text, evidence = FULL[rendering](whole()), whole()
     assert [found.label for found in view(evidence).beside if not shows(text, found)] == []

@@ -62,6 +62,7 @@ RENDERINGS: dict[str, Callable[..., str]] = {"text": compare_text, "page": compa
 
 
 @pytest.mark.parametrize("turn", TURNS)
+@pytest.mark.slow
 def test_the_headline_is_the_worst_change(turn: str) -> None:
     before, now, words = TURNS[turn]
     comparison = compare(before, now)

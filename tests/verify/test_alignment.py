@@ -31,6 +31,7 @@ def finite(value):
 
 
 @pytest.mark.parametrize(("name", "given", "five", "eight"), ROWS)
+@pytest.mark.slow
 def test_the_published_mechanisms_at_five_answers(name, given, five, eight):
     proof = prove_program(load(name), given, length=5, runs=60)
     assert proof.bound == finite(five)
@@ -44,6 +45,7 @@ def test_the_published_mechanisms_at_five_answers(name, given, five, eight):
 
 
 @pytest.mark.parametrize(("name", "given", "five", "eight"), ROWS)
+@pytest.mark.slow
 def test_the_published_mechanisms_at_eight_answers(name, given, five, eight):
     found = load(name)
     parameters = found.parameters_with(given)
@@ -187,6 +189,7 @@ def neighbours(relation: Relation, length: int) -> list[tuple[int, ...]]:
 @pytest.mark.parametrize("group", [1, 2])
 @pytest.mark.parametrize("movement", ["all", "one", "monotone", "norm=1"])
 @pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.slow
 def test_worst_differences_dominate_all(movement, group, whole):
     """Every difference is no harder than a listed one (whole), or than a mixture of listed ones."""
     from scipy.optimize import linprog

@@ -26,6 +26,7 @@ OTHERS = [
 
 
 @pytest.mark.parametrize(("name", "given", "bound"), FINITE, ids=[f"{name}{given or ''}" for name, given, _ in FINITE])
+@pytest.mark.slow
 def test_the_checker_accepts_the_table(name, given, bound):
     proof = prove_program(load(name), given, length=5, runs=1)
     checked = check_text(json.dumps(proof.certificate))

@@ -227,6 +227,7 @@ def events(left, right):
 
 @settings(max_examples=200, deadline=None)
 @given(whole, whole, st.sampled_from([Fraction(1), Fraction(3, 2), Fraction(4)]))
+@pytest.mark.slow
 def test_ratio_and_delta_are_the_largest_over_all_events(first, second, ratio):
     left, right = law(first), law(second)
     both = [*events(left, right), *events(right, left)]

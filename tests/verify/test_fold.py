@@ -78,6 +78,7 @@ def test_the_published_mechanisms_at_any_length(name, parameters, bound):
 
 
 @pytest.mark.parametrize(("name", "parameters", "bound"), [row for row in ROWS if row.values[1].get("cutoff", 1) < 5])
+@pytest.mark.slow
 def test_no_length_has_a_larger_bound(name, parameters, bound):
     """The loops of the catalogue themselves, at fixed lengths; with one positive the bound is reached."""
     found = getattr(mechanisms, name)

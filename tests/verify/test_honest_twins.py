@@ -184,6 +184,7 @@ def unpacked(data, noise):
 
 
 @pytest.mark.parametrize("program", HONEST, **NAMED)
+@pytest.mark.slow
 def test_honest_twins_are_proved(program):
     found = dp.prove(program, claim="epsilon=20", length=2, relation="queries", runs=0, seed=0)
     assert found.verdict is dp.Verdict.PROVED

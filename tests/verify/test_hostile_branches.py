@@ -306,6 +306,7 @@ def tiny_branch(data, noise):
 
 
 @pytest.mark.parametrize("program", HOSTILE, **NAMED)
+@pytest.mark.slow
 def test_what_branches_by_something_else_than_numbers_is_not_proved(program):
     assert_not_proved(program)
 

@@ -143,6 +143,7 @@ def test_real_data_under_whole_noise_have_no_proof():
         prove_program(lambda data, noise: data[0] + noise.discrete_laplace(1), length=1, relation="queries")
 
 
+@pytest.mark.slow
 def test_true_losses_stay_below_their_bounds():
     """The catalogue's true losses at the worst-case pairs are lower bounds, proved by other means."""
     for name in (

@@ -228,6 +228,7 @@ def test_random_trees_against_runs(system):
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(systems(most=3))
+@pytest.mark.slow
 def test_a_condition_and_its_opposite_share_the_mass(system):
     """P(A, c) + P(A, not c) = P(A), to the last digit."""
     draws, conditions = system
@@ -241,6 +242,7 @@ def test_a_condition_and_its_opposite_share_the_mass(system):
 
 @settings(max_examples=80, deadline=None, derandomize=True)
 @given(systems(most=4, star=True))
+@pytest.mark.slow
 def test_the_quadrature_agrees(system):
     draws, conditions = system
     exact = one(draws, *conditions)

@@ -65,6 +65,7 @@ ENDLESS_FOLD = Fold(lambda s, x, noise: coins([x], noise), init=0)
         (dice, {"domain": [0, 1], "relation": "replace"}, "following all ways through it, [0-9,]+ paths so far"),
     ],
 )
+@pytest.mark.slow
 def test_what_is_too_large_is_named_in_time(target, options, named):
     clock = time.monotonic()
     with pytest.raises(dp.UsageError, match=r"is too large for 0\.2 s.*" + named + "(?s:.*)--time-budget"):
@@ -72,6 +73,7 @@ def test_what_is_too_large_is_named_in_time(target, options, named):
     assert time.monotonic() - clock < 10  # one step is never long, whatever the machine
 
 
+@pytest.mark.slow
 def test_a_search_for_a_counterexample_counts_too():
     pytest.importorskip("flint")
     with pytest.raises(dp.UsageError, match=r"too large for 0\.3 s: they were over while"):
@@ -84,6 +86,7 @@ def test_a_budget_is_a_number_of_seconds(budget):
         dp.prove("above_threshold", runs=0, seed=0, time_budget=budget)
 
 
+@pytest.mark.slow
 def test_without_a_budget_there_is_no_limit():
     evidence = dp.prove("above_threshold", runs=0, seed=0, time_budget=None)
     assert evidence.verdict is dp.Verdict.PROVED and evidence.id == dp.prove("above_threshold", runs=0, seed=0).id

@@ -115,6 +115,7 @@ def test_random_programs(program, seed):
     assert_runs_agree(witness, program)
 
 
+@pytest.mark.slow
 def test_paths_with_the_same_output_are_one_event():
     """Side 0 may return 1 in two ways; an event of only one of them would be unobservable."""
     witness, proof = witness_of(provable.outside, length=1)
@@ -135,6 +136,7 @@ def test_a_released_number_and_a_constant_may_have_one_form():
     assert loss(witness) > 0.4
 
 
+@pytest.mark.slow
 def test_exceptions_texts_and_dicts():
     def program(data, noise):
         value = data[0] + noise.laplace(1)
