@@ -18,6 +18,7 @@ from support.drawings import undrawn
 from dpaudit.errors import UsageError
 from dpaudit.evidence.records import Verdict
 from dpaudit.report import console_summary, evidence_from_page, html_page
+from dpaudit.report.figures.number_line import line_drawing
 
 PAGES: dict[str, str] = {}
 DRAWN = {"laplace", "categories", "approximate", "refuted", "renyi", "low bits", "hostile", "hostile proof"}
@@ -352,9 +353,9 @@ def test_a_proof_that_does_not_reach_the_claim_decides_nothing() -> None:
 
 @pytest.mark.parametrize("kind", PROOFS)
 def test_the_colour_of_a_proof_belongs_to_the_verdict_proved(kind: str) -> None:
-    drawing = re.search(r'<section id="line">.*?</section>', page(kind), re.DOTALL)
+    drawing = line_drawing(made.KINDS[kind]())
     assert drawing is not None
-    assert ("var(--proved)" in drawing[0]) == (made.KINDS[kind]().verdict is Verdict.PROVED)
+    assert ("var(--proved)" in drawing) == (made.KINDS[kind]().verdict is Verdict.PROVED)
     assert ('class="verdict proved"' in page(kind)) == (made.KINDS[kind]().verdict is Verdict.PROVED)
 
 
