@@ -38,6 +38,8 @@ pytestmark = pytest.mark.usefixtures("remembering")
 
 
 _FILES_OF_A_KIND = 4
+# a fold of older evidence has a source of its own, which nothing ties to the target
+_UNTIED = {"proved_any_length": {f"{part}.mechanism.source" for part in ("proof.certificate", "counterexample.record")}}
 
 
 def shares() -> dict[Path, set[str]]:
@@ -85,7 +87,7 @@ def lies(record: Any, chance: random.Random) -> list[Place]:
 def test_another_digit_or_word_is_noticed(file: Path) -> None:
     record = json.loads(file.read_text(encoding="utf-8"))["evidence"]
     chance = random.Random(file.stem)
-    places = [path for path in lies(record, chance) if kind_of(path) in SHARES[file]]
+    places = [path for path in lies(record, chance) if kind_of(path) in SHARES[file] - _UNTIED.get(file.stem, set())]
     assert not noticed(record)
     unseen = []
     for path in chance.sample(places, min(len(places), _SLOW.get(file.stem, len(places)))):
