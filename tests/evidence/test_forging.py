@@ -25,7 +25,7 @@ from dpaudit.review.check import check
 REFERENCE = [
     ROOT / "reports" / "evidence" / f"{name}.json" for name in ("count", "noisy_max_value", "discrete_gaussian")
 ]
-# how many places are tried; of other files, one of every kind that is this file's share
+# how many places are tried; of other files, one of every kind
 _SLOW = {
     "proved_at_delta": 40,
     "proved_any_length": 40,
@@ -35,27 +35,6 @@ _SLOW = {
 }
 
 pytestmark = pytest.mark.usefixtures("remembering")
-
-
-_FILES_OF_A_KIND = 4
-# a fold of older evidence has a source of its own, which nothing ties to the target
-_UNTIED = {"proved_any_length": {f"{part}.mechanism.source" for part in ("proof.certificate", "counterexample.record")}}
-
-
-def shares() -> dict[Path, set[str]]:
-    """Which kinds of places are tried in which file: every kind, in at most so many of the files that have it."""
-    having: dict[str, set[Path]] = defaultdict(set)
-    for file in [*OLD, *REFERENCE]:
-        for path in leaves(json.loads(file.read_text(encoding="utf-8"))["evidence"]):
-            having[kind_of(path)].add(file)
-    shared: dict[Path, set[str]] = defaultdict(set)
-    for kind, files in having.items():
-        for file in random.Random(kind).sample(sorted(files), min(_FILES_OF_A_KIND, len(files))):
-            shared[file].add(kind)
-    return shared
-
-
-SHARES = shares()
 
 
 def close(value: Any, other: Any) -> bool:
@@ -87,8 +66,9 @@ def lies(record: Any, chance: random.Random) -> list[Place]:
 def test_another_digit_or_word_is_noticed(file: Path) -> None:
     record = json.loads(file.read_text(encoding="utf-8"))["evidence"]
     chance = random.Random(file.stem)
-    places = [path for path in lies(record, chance) if kind_of(path) in SHARES[file] - _UNTIED.get(file.stem, set())]
+    places = lies(record, chance)
     assert not noticed(record)
+    assert len(places) > 10
     unseen = []
     for path in chance.sample(places, min(len(places), _SLOW.get(file.stem, len(places)))):
         value = at(record, path)
