@@ -24,7 +24,7 @@ from dpaudit.events.partition import count_event
 from dpaudit.loading.named import load
 from dpaudit.program.batch.reading import run_batch
 from dpaudit.sampling.outputs import from_paths
-from dpaudit.verify.counterexample.counterexample import find_witness
+from dpaudit.verify.counterexample.counterexample import find_counterexample
 from dpaudit.verify.prove import prove_program
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
@@ -40,13 +40,13 @@ WAYS = {
 TABLE = Path(__file__).parent / "results" / "witness.md"
 
 
-def deviation(witness, function, seed):
+def deviation(counterexample, function, seed):
     """The largest deviation of the counts on both sides, in standard deviations."""
     worst = 0.0
-    for side, data in enumerate(witness.pair):
+    for side, data in enumerate(counterexample.pair):
         outputs = run_batch(partial(function, list(data)), RUNS, np.random.default_rng([seed, side]))
-        hits, _ = count_event(witness.event, from_paths(outputs.paths, RUNS))
-        p = float(witness.probabilities[side].low)
+        hits, _ = count_event(counterexample.event, from_paths(outputs.paths, RUNS))
+        p = float(counterexample.probabilities[side].low)
         spread = (RUNS * p * (1 - p)) ** 0.5
         if spread > 0.5:
             worst = max(worst, abs(hits - RUNS * p) / spread)
@@ -63,16 +63,16 @@ def row(name, given):
     cells, seconds, furthest = [title, "—" if proof.bound is None else str(proof.bound)], [], 0.0
     for options in WAYS.values():
         start = time.perf_counter()
-        witness = find_witness(proof, found.function, parameters, **options)
+        counterexample = find_counterexample(proof, found.function, parameters, **options)
         seconds.append(time.perf_counter() - start)
-        if witness is None:
+        if counterexample is None:
             cells.append("not known")
             continue
-        loss = "∞" if witness.infinite else f"{np.floor(float(witness.epsilon) * 1e6) / 1e6:.6f}"
-        p0, p1 = (float(each.low) for each in witness.probabilities)
+        loss = "∞" if counterexample.infinite else f"{np.floor(float(counterexample.epsilon) * 1e6) / 1e6:.6f}"
+        p0, p1 = (float(each.low) for each in counterexample.probabilities)
         cells.append(f"{loss} ({p0:.2g} : {p1:.2g})")
-        assert proof.bound is None or witness.epsilon <= proof.bound
-        furthest = max(furthest, deviation(witness, partial(found.function, **parameters), 1))
+        assert proof.bound is None or counterexample.epsilon <= proof.bound
+        furthest = max(furthest, deviation(counterexample, partial(found.function, **parameters), 1))
     return [*cells, f"{furthest:.1f}", " ".join(f"{each:.1f}" for each in seconds)]
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.program.batch.value import CORRECTED, Noisy, entries
+from dpaudit.program.batch.value import CORRECTED, BatchValue, entries
 
 _plain_sum = builtins.sum
 
@@ -40,14 +40,14 @@ def sum(values: Iterable[Any], /, start: Any = 0) -> Any:  # noqa: A001 - it sta
         return _plain_sum(values, start)
     items = values if type(values) in (list, tuple) else list(values)
     numbers = [start, *items]
-    drawn = [item for item in numbers if type(item) is Noisy]
+    drawn = [item for item in numbers if type(item) is BatchValue]
     if not (drawn and items and all(map(_is_float, items)) and (_is_float(start) or _is_zero(start))):
         return _plain_sum(items, start)
     path = drawn[0]._path
     for item in drawn:
         path.ensure_own(item._path)
     with np.errstate(all="ignore"):
-        return Noisy(path, corrected([entries(each) if type(each) is Noisy else each for each in numbers]))
+        return BatchValue(path, corrected([entries(each) if type(each) is BatchValue else each for each in numbers]))
 
 
 def corrected(numbers: list[Any]) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.program.batch.value import Noisy, entries
+from dpaudit.program.batch.value import BatchValue, entries
 from dpaudit.program.noise import Noise
 
 _ADDRESS = re.compile(r"\bat 0x0*[0-9a-fA-F]{8,}0\b")  # CPython's objects lie above 2^32, at multiples of 16
@@ -157,7 +157,7 @@ def _is_record(output: Any) -> bool:
 def ordinary(output: Any) -> bool:
     """Whether an output is made of nothing but noisy and plain values, lists, tuples and dicts."""
     kind = type(output)
-    if kind is Noisy or kind in _PLAIN:
+    if kind is BatchValue or kind in _PLAIN:
         return True
     if kind in (list, tuple):
         return all(map(ordinary, output))
@@ -165,9 +165,9 @@ def ordinary(output: Any) -> bool:
 
 
 def entry(output: Any, run: int) -> Any:
-    """Return the output of one run of a path: every `Noisy` replaced by its entry."""
+    """Return the output of one run of a path: every `BatchValue` replaced by its entry."""
     kind = type(output)
-    if kind is Noisy:
+    if kind is BatchValue:
         return entries(output)[run].item()
     if kind in _PLAIN:
         return output
@@ -204,7 +204,7 @@ def same(left: Any, right: Any) -> bool:
     kind = type(left)
     if kind is type(right) and kind in (bool, int, str, bytes, type(None)):
         return bool(left == right)
-    if kind is Noisy or type(right) is Noisy:
+    if kind is BatchValue or type(right) is BatchValue:
         return False
     left, right = (value.item() if isinstance(value, np.generic) else value for value in (left, right))
     if type(left) is not type(right):

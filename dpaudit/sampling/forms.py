@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import UsageError
-from dpaudit.program.batch.value import Noisy, entries
+from dpaudit.program.batch.value import BatchValue, entries
 from dpaudit.program.outcome import Raised, is_told, raised
 from dpaudit.sampling.texts import is_minus_zero, read_text
 
@@ -66,7 +66,7 @@ def kind_of(dtype: np.dtype[Any]) -> str | None:
 
 
 def read_form(output: Any, columns: list[Column]) -> str:
-    """Return the form of an output, and append its numbers to ``columns``; `Noisy` entries are one column each.
+    """Return the form of an output, and append its numbers to ``columns``; `BatchValue` entries are one column each.
 
     Raises:
         UsageError: where the output cannot be compared with another one.
@@ -112,7 +112,7 @@ class _Reader:
 
     def form(self, output: Any) -> str:
         kind = type(output)  # which no output can lie about
-        if kind is Noisy:
+        if kind is BatchValue:
             self.columns.append(entries(output))
             return self._named(str(_KINDS[self.columns[-1].dtype.name]))
         if issubclass(kind, Enum):

@@ -24,7 +24,7 @@ from dpaudit.neighbours.relation import Relation, parse_relation
 from dpaudit.program.enumerate import (
     MOST_TRACES,
     Exact,
-    Law,
+    OutputLaw,
     Weight,
     decimal_of,
     exact,
@@ -41,7 +41,7 @@ _ROUNDINGS = 8  # units in the last place that the logarithm of a rounded quotie
 
 
 @dataclass(frozen=True)
-class Scope:
+class EnumeratedScope:
     """What an exact number is about.
 
     Attributes:
@@ -87,7 +87,7 @@ class ExactLoss:
     pair: tuple[int, int]
     output: str
     laws: tuple[Mapping[str, Weight], Mapping[str, Weight]]
-    scope: Scope
+    scope: EnumeratedScope
     every: tuple[Mapping[str, Weight], ...] = ()
 
     @property
@@ -136,7 +136,7 @@ class ExactDelta:
     delta: Weight
     pair: tuple[int, int]
     event: tuple[str, ...]
-    scope: Scope
+    scope: EnumeratedScope
 
     def within(self, delta: Number) -> bool:
         """Whether δ(ε) is at most ``delta``, decided exactly; a float counts as the decimal that is written."""
@@ -203,13 +203,15 @@ def log_interval(value: Weight) -> tuple[float, float]:
 # --- losses from laws ------------------------------------------------------------------------------------
 
 
-def _scope(laws: Sequence[Law], pairs: Sequence[tuple[int, int]], names: Sequence[str], enumerated: bool) -> Scope:
+def _scope(
+    laws: Sequence[OutputLaw], pairs: Sequence[tuple[int, int]], names: Sequence[str], enumerated: bool
+) -> EnumeratedScope:
     digest = digest_of_laws(laws)
     names = names or [f"dataset {index}" for index in range(len(laws))]
-    return Scope(tuple(names), len(pairs), enumerated, sum(law.traces for law in laws), digest)
+    return EnumeratedScope(tuple(names), len(pairs), enumerated, sum(law.traces for law in laws), digest)
 
 
-def digest_of_laws(laws: Iterable[Law]) -> str:
+def digest_of_laws(laws: Iterable[OutputLaw]) -> str:
     """Return the digest that a record states of the laws on all datasets, in their order."""
     return _digest(_texts(law.weights) for law in laws)
 
@@ -261,7 +263,7 @@ def largest_ratio(law: Mapping[str, Weight], other: Mapping[str, Weight]) -> tup
 
 
 def exact_privacy(
-    laws: Sequence[Law], pairs: Sequence[tuple[int, int]], *, names: Sequence[str] = (), enumerated: bool = False
+    laws: Sequence[OutputLaw], pairs: Sequence[tuple[int, int]], *, names: Sequence[str] = (), enumerated: bool = False
 ) -> ExactLoss:
     """Return the exact pure loss over pairs of laws, in both orders.
 
@@ -305,7 +307,7 @@ def hockey_stick(law: Mapping[str, Weight], other: Mapping[str, Weight], ratio: 
 
 
 def exact_delta(
-    laws: Sequence[Law],
+    laws: Sequence[OutputLaw],
     pairs: Sequence[tuple[int, int]],
     epsilon: Number,
     *,
@@ -353,7 +355,7 @@ def laws_of(
     parameters: Mapping[str, Any] | None = None,
     *,
     most_traces: int = MOST_TRACES,
-) -> list[Law]:
+) -> list[OutputLaw]:
     """Return the exact law of a program (or `Mechanism`, at all its parameters) on each dataset."""
     if isinstance(function, Mechanism):
         parameters, function = function.parameters_with(parameters), function.function

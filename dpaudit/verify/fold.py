@@ -20,7 +20,7 @@ from dpaudit.program.coverage.regions import compare_regions
 from dpaudit.program.coverage.watching import Watched
 from dpaudit.program.fold import Fold
 from dpaudit.program.symbolic.budget import now
-from dpaudit.program.symbolic.fold_machine import Machine, Part, Unrolled, read_fold
+from dpaudit.program.symbolic.fold_machine import FoldMachine, Part, Unrolled, read_fold
 from dpaudit.targets.mechanism import Mechanism, mechanism
 from dpaudit.verify.certificate import FORMAT, VERSION, linear, nodes_as_data, rational
 from dpaudit.verify.induction import Case, align_fold
@@ -46,7 +46,7 @@ class FoldProof:
     name: str
     source: str
     scope: Scope
-    machine: Machine
+    machine: FoldMachine
     cases: tuple[Case, ...] | None
     agreement: Agreement
     open_ends: tuple[str, ...] = ()
@@ -174,7 +174,7 @@ def prove_fold(
     return FoldProof(found.name, digest, scope, machine, align_fold(machine, which), agreement, open_ends)
 
 
-def _raising(machine: Machine) -> str | None:
+def _raising(machine: FoldMachine) -> str | None:
     """Return what every run raises, at its start or at its first record; None where not all do."""
     for parts in ([machine.start], [state.step for state in machine.states]):
         outputs = [ending.leaf.output for part in parts for ending in part.endings if not ending.leaf.is_null]
@@ -184,7 +184,7 @@ def _raising(machine: Machine) -> str | None:
 
 
 def _agree(
-    machine: Machine, fold: Fold, parameters: Mapping[str, Any], whole: Compared, *, integer: bool, runs: int
+    machine: FoldMachine, fold: Fold, parameters: Mapping[str, Any], whole: Compared, *, integer: bool, runs: int
 ) -> Agreement:
     """Compare runs of the fold over data of several lengths with its machine, and single steps with every path."""
     for number, length in enumerate(_LENGTHS):

@@ -21,11 +21,11 @@ from fractions import Fraction
 
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.relation import Relation
-from dpaudit.program.symbolic.fold_machine import RECORD, Ending, Machine, Part, real_name
+from dpaudit.program.symbolic.fold_machine import RECORD, Ending, FoldMachine, Part, real_name
 from dpaudit.program.symbolic.linear import Linear
 from dpaudit.program.symbolic.simplex import Rational
 from dpaudit.verify.differences import Direction, direction
-from dpaudit.verify.linear_programme import Programme
+from dpaudit.verify.linear_programme import FloatLinearProgram
 from dpaudit.verify.shifts import Shift, Shifter
 
 _DENOMINATOR = 10_000  # of a distance
@@ -42,7 +42,7 @@ class Case:
         distances: of each real number of the state, s' − s.
         allowances: what a run may still cost, from each state on; two numbers where only one record moves, before
             it and after it.
-        shifts: for each ending of each part, in the order of `Machine.parts`.
+        shifts: for each ending of each part, in the order of `FoldMachine.parts`.
         cost: what a run costs at most.
     """
 
@@ -54,7 +54,7 @@ class Case:
     cost: Fraction
 
 
-def align_fold(machine: Machine, relation: Relation) -> tuple[Case, ...] | None:
+def align_fold(machine: FoldMachine, relation: Relation) -> tuple[Case, ...] | None:
     """Return the cheapest induction for each range of the differences, or None where one of them has none.
 
     Raises:
@@ -94,7 +94,7 @@ class _Placed:
     place: int  # its number in the part
 
 
-def _placed(machine: Machine) -> Iterator[_Placed]:
+def _placed(machine: FoldMachine) -> Iterator[_Placed]:
     parts: list[tuple[Part, int | None, bool]] = [(machine.start, None, False)]
     for number, state in enumerate(machine.states):
         parts.append((state.step, number, True))
@@ -109,7 +109,7 @@ def _placed(machine: Machine) -> Iterator[_Placed]:
 class _Moves:
     """How one ending is carried over: what its shifts must keep, and for which differences."""
 
-    def __init__(self, placed: _Placed, machine: Machine) -> None:
+    def __init__(self, placed: _Placed, machine: FoldMachine) -> None:
         leaf = placed.ending.leaf
         self.placed = placed
         self.variables = [RECORD, *map(real_name, range(machine.reals))]
@@ -146,7 +146,7 @@ class _Moves:
 class _Induction:
     """The induction over one range of the differences."""
 
-    machine: Machine
+    machine: FoldMachine
     moves: Sequence[_Moves]
     low: int
     high: int
@@ -167,7 +167,7 @@ class _Induction:
         reals = self.machine.reals
         if not reals:
             return [()]
-        programme = Programme()
+        programme = FloatLinearProgram()
         total = programme.unknown()
         known = {real_name(k): programme.unknown(free=True) for k in range(reals)}
         phases = range(2 if self.summed else 1)

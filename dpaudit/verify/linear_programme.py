@@ -28,7 +28,7 @@ class Shifts:
     costs: Mapping[int, float]
 
 
-class Programme:
+class FloatLinearProgram:
     """Unknowns by number, and what they must satisfy."""
 
     def __init__(self) -> None:

@@ -55,13 +55,13 @@ from dpaudit.verify.prove import Proof as TreeProof
 from dpaudit.verify.prove import as_decimal, prove_program, rounded
 
 if TYPE_CHECKING:
-    from dpaudit.verify.counterexample.counterexample import Witness
+    from dpaudit.verify.counterexample.counterexample import ExactCounterexample
 
 _EVENT_SHARE = 0.5  # of the error and of the runs, for the event of the counterexample
 _AGAIN = 1e-6  # the error at which a bound that contradicts a proof is measured afresh
 _LEAST_RUNS = 400
 _NEARLY = 0.8
-_WITNESS_LENGTH = 4  # answers of the counterexample of a proof for any number of them
+_COUNTEREXAMPLE_LENGTH = 4  # answers of the counterexample of a proof for any number of them
 
 
 @taking(ProofRequest)
@@ -126,7 +126,7 @@ class _Found:
     """What was found without running anything: a proof, its bound, and a counterexample.
 
     ``upper`` is None without a finite bound; ``pair`` is where runs look for more, within the scope of the proof. A
-    proof may come with a ``witness``, an enumeration with its ``loss``.
+    proof may come with an ``exact_counterexample``, an enumeration with its ``loss``.
     """
 
     proof: Proof
@@ -136,13 +136,13 @@ class _Found:
     upper_text: str | None
     pair: tuple[Any, Any]
     counterexample: Counterexample | None
-    witness: Witness | None
+    exact_counterexample: ExactCounterexample | None
     loss: ExactLoss | None
 
     def least(self, delta: float) -> tuple[Fraction | None, str]:
         """A certain lower bound of ε at δ, None where it is infinite and 0 where nothing is known, and its text."""
-        if self.witness is not None:
-            found = self.witness.least(as_decimal(delta, toward=1.0))
+        if self.exact_counterexample is not None:
+            found = self.exact_counterexample.least(as_decimal(delta, toward=1.0))
             return found, "infinite" if found is None else str(found)
         if self.loss is None or delta > 0:
             return Fraction(0), "0"
@@ -175,19 +175,24 @@ def _aligned(
     tree = prove_program(
         mechanism,
         given,
-        length=_WITNESS_LENGTH if length is None else length,
+        length=_COUNTEREXAMPLE_LENGTH if length is None else length,
         relation=fold.scope.relation if fold is not None else relation,
         domain=domain,
     )
     proved: TreeProof | FoldProof = tree if fold is None else fold
     comparison = _compared(proved.agreement, proved.open_ends)
-    witness = None if comparison.open_ends else _witness(tree, mechanism, given, runs, seed)
+    exact_counterexample = None if comparison.open_ends else _counterexample(tree, mechanism, given, runs, seed)
     bound = None if comparison.open_ends else proved.bound
     counterexample = None
-    if witness is not None:
-        p0, p1 = (each.decimals(30) for each in witness.probabilities)
+    if exact_counterexample is not None:
+        p0, p1 = (each.decimals(30) for each in exact_counterexample.probabilities)
         counterexample = Counterexample(
-            repr(list(witness.pair[0])), repr(list(witness.pair[1])), witness.event, p0, p1, witness.record()
+            repr(list(exact_counterexample.pair[0])),
+            repr(list(exact_counterexample.pair[1])),
+            exact_counterexample.event,
+            p0,
+            p1,
+            exact_counterexample.record(),
         )
     return _Found(
         proof=Proof(
@@ -202,9 +207,11 @@ def _aligned(
         relation=proved.scope.relation,
         upper=bound,
         upper_text=None if bound is None else str(bound),
-        pair=_moved(tree) if witness is None else (list(witness.pair[0]), list(witness.pair[1])),
+        pair=_moved(tree)
+        if exact_counterexample is None
+        else (list(exact_counterexample.pair[0]), list(exact_counterexample.pair[1])),
         counterexample=counterexample,
-        witness=witness,
+        exact_counterexample=exact_counterexample,
         loss=None,
     )
 
@@ -221,17 +228,19 @@ def _moved(tree: TreeProof) -> tuple[list[int | float], list[int | float]]:
     return [answer(0) for _ in after], list(map(answer, after))
 
 
-def _witness(tree: TreeProof, mechanism: Mechanism, given: Mapping[str, Any], runs: int, seed: int) -> Witness | None:
+def _counterexample(
+    tree: TreeProof, mechanism: Mechanism, given: Mapping[str, Any], runs: int, seed: int
+) -> ExactCounterexample | None:
     """The counterexample whose exact loss is largest, or one of nearly that loss that runs can confirm."""
     if find_spec("flint") is None:
         return None
     now("looking for a counterexample")
-    from dpaudit.verify.counterexample.counterexample import find_witness
+    from dpaudit.verify.counterexample.counterexample import find_counterexample
 
-    largest = find_witness(tree, mechanism.function, given, seed=seed)
+    largest = find_counterexample(tree, mechanism.function, given, seed=seed)
     if largest is None or not runs:
         return largest
-    shown = find_witness(tree, mechanism.function, given, budget_runs=runs, seed=seed)
+    shown = find_counterexample(tree, mechanism.function, given, budget_runs=runs, seed=seed)
     return shown if shown is not None and _as_float(shown.epsilon) >= _NEARLY * _as_float(largest.epsilon) else largest
 
 
@@ -274,7 +283,7 @@ def _enumerated(
         upper_text=None if infinite else f"ln({loss.exp_epsilon})",
         pair=(domain[first], domain[second]),
         counterexample=None,
-        witness=None,
+        exact_counterexample=None,
         loss=loss if comparison is None else None,
     )
 
@@ -376,8 +385,8 @@ def _unsampled(question: Question, untrusted: str | None = None) -> Evidence:
 
 def _sampled(question: Question, found: _Found, runs: int, listen: Listener | None) -> Evidence:
     """Audit the pair, and measure the counterexample's event apart."""
-    witness = found.witness
-    own = 0 if witness is None else int(runs * _EVENT_SHARE)
+    exact_counterexample = found.exact_counterexample
+    own = 0 if exact_counterexample is None else int(runs * _EVENT_SHARE)
     error = 1 - question.confidence
     share = _EVENT_SHARE if own else 0.0
     evidence = audit(
@@ -396,10 +405,10 @@ def _sampled(question: Question, found: _Found, runs: int, listen: Listener | No
     evidence = msgspec.structs.replace(evidence, confidence=question.confidence)
     if question.claim is not None and evidence.verdict is not Verdict.INVALID:
         evidence = _foreseen(question, question.claim, evidence)
-    if witness is None or evidence.verdict is Verdict.INVALID:
+    if exact_counterexample is None or evidence.verdict is Verdict.INVALID:
         return evidence
-    chances = [float(each.high) for each in witness.probabilities]
-    bound = _measured(question, witness.event, chances, own, error * share)
+    chances = [float(each.high) for each in exact_counterexample.probabilities]
+    bound = _measured(question, exact_counterexample.event, chances, own, error * share)
     attempts = (*evidence.attempts, Attempt(0, "counterexample", bound, ()))
     best = max((attempt.bound for attempt in attempts), key=lambda bound: bound.value)
     return msgspec.structs.replace(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpaudit.program.symbolic.linear import Linear
-from dpaudit.program.symbolic.simplex import Program, Rational, whole_where_possible
+from dpaudit.program.symbolic.simplex import LinearProgram, Rational, whole_where_possible
 from dpaudit.program.symbolic.tree import Draw, draw_name
 
 _MOST_TRIES = 200  # of the search for whole shifts
@@ -62,9 +62,9 @@ class Shifter:
         self._costs = [whole_where_possible(factor / draws[k].scale) for k, _ in self._columns]
         self._program = self._made([])
 
-    def _made(self, cuts: Sequence[Cut]) -> Program:
+    def _made(self, cuts: Sequence[Cut]) -> LinearProgram:
         """Return the programme: rows and equalities, for any difference, and cuts, for this one."""
-        program = Program(self._costs, parameters=len(self._variables) + 1)
+        program = LinearProgram(self._costs, parameters=len(self._variables) + 1)
         for linear, factors in [(row, (1,)) for row in self._rows] + [(row, (1, -1)) for row in self._equalities]:
             for factor in factors:
                 row = self._row({k: factor * number for k, number in self._of_draws(linear).items()})
@@ -131,7 +131,7 @@ class Shifter:
                 cuts.append((row, math.ceil(factor * least)))
         return cuts
 
-    def _solved(self, program: Program, difference: Sequence[Rational]) -> Shift | None:
+    def _solved(self, program: LinearProgram, difference: Sequence[Rational]) -> Shift | None:
         values = program.minimise([*difference, 1])
         if values is None:
             return None

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpaudit.program.batch.path import ImpureError, Path, Prefix, UnreadableError
+from dpaudit.program.batch.path import BatchPath, ImpureError, Prefix, UnreadableError
 from dpaudit.program.batch.value import entries
 
 
 @pytest.fixture
 def path():
-    return Path(np.random.default_rng(0), Prefix(np.arange(100, 200), [], []))
+    return BatchPath(np.random.default_rng(0), Prefix(np.arange(100, 200), [], []))
 
 
 def test_the_larger_group_goes_on_and_the_others_are_left_with_their_draws(path):
@@ -30,7 +30,7 @@ def test_the_larger_group_goes_on_and_the_others_are_left_with_their_draws(path)
 
 
 def test_all_groups_of_a_choice_are_left():
-    path = Path(np.random.default_rng(0), Prefix(np.arange(1000), [], []))
+    path = BatchPath(np.random.default_rng(0), Prefix(np.arange(1000), [], []))
     path.choice("abcd", weights=[1, 5, 1, 1])
     assert len(path.pending) == 3
     runs = np.concatenate([path.runs, *(other.runs for other in path.pending)])
@@ -56,7 +56,7 @@ def test_draws_made_before_and_after_several_splits_are_left_rightly(path):
 def test_a_replay_hands_out_the_draws_of_its_prefix(path):
     bool(path.laplace(1) > 0)
     (other,) = path.pending
-    again = Path(np.random.default_rng(1), other)
+    again = BatchPath(np.random.default_rng(1), other)
     x = again.laplace(1)
     assert np.array_equal(entries(x), other.draws[0].values)
     assert bool(x > 0) is other.decisions[0]
@@ -75,7 +75,7 @@ def test_a_replay_hands_out_the_draws_of_its_prefix(path):
 )
 def test_a_replay_that_differs_is_refused(path, replay, sentence):
     bool(path.laplace(1) > 1)
-    again = Path(np.random.default_rng(1), path.pending[0])
+    again = BatchPath(np.random.default_rng(1), path.pending[0])
 
     def call():
         replay(again)
@@ -109,7 +109,7 @@ def test_noise_of_a_call_that_is_over_is_refused(path):
 
 
 def test_noise_of_two_calls_does_not_mix(path):
-    other = Path(np.random.default_rng(0), Prefix(np.arange(100), [], []))
+    other = BatchPath(np.random.default_rng(0), Prefix(np.arange(100), [], []))
     x, y = path.laplace(1), other.laplace(1)
     for use in (lambda: x + y, lambda: x > y, lambda: path.laplace(y + 10), lambda: path.argmax([x, y])):
         with pytest.raises(ImpureError, match="earlier call"):

@@ -19,7 +19,7 @@ from support.agreement import agree
 from dpaudit.errors import UsageError
 from dpaudit.program.symbolic.linear import Condition, Linear, adds_up, contradiction
 from dpaudit.program.symbolic.reading import SymbolicError, Unknown, queries, read
-from dpaudit.program.symbolic.simplex import Program
+from dpaudit.program.symbolic.simplex import LinearProgram
 from dpaudit.program.symbolic.tree import DeadNode, LeafNode, Tree
 
 
@@ -482,7 +482,7 @@ def test_boundaries_of_continuous_draws_have_probability_zero():
 def test_the_exact_simplex_agrees_with_highs(rows, costs):
     from scipy.optimize import linprog
 
-    program = Program(costs, parameters=2)
+    program = LinearProgram(costs, parameters=2)
     for row, side in rows:
         program.require_at_least(dict(enumerate(row)), [side, 1])
     for shift in (0, 1, -1):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpaudit.program.batch import reading as batch
-from dpaudit.program.batch.path import Path, Prefix
+from dpaudit.program.batch.path import BatchPath, Prefix
 from dpaudit.program.outcome import entry, run_once
 from dpaudit.program.scalar import ScalarNoise
 
@@ -32,7 +32,7 @@ class Replay:
         self.tapes: dict[int, tuple[list[Any], int]] = {}
         replay = self
 
-        class Recording(Path):
+        class Recording(BatchPath):
             def forget(self) -> list[Prefix]:
                 if self.given_up is None:
                     replay.tapes.update(
@@ -40,7 +40,7 @@ class Replay:
                     )
                 return super().forget()
 
-        monkeypatch.setattr(batch, "Path", Recording)
+        monkeypatch.setattr(batch, "BatchPath", Recording)
 
     def __call__(self, program: Callable[..., Any], size: int = 300, seed: int = 0) -> batch.BatchResult:
         self.tapes.clear()

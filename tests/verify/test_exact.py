@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import mechanisms
 from dpaudit.errors import UsageError
-from dpaudit.program.enumerate import Exact, Fold, Law, Stop, output_text
+from dpaudit.program.enumerate import Exact, Fold, OutputLaw, Stop, output_text
 from dpaudit.verify.exact import (
     check_every,
     check_record,
@@ -216,7 +216,7 @@ whole = st.lists(st.integers(0, 5), min_size=3, max_size=3).filter(any)
 
 
 def law(counts):
-    return Law({str(y): Fraction(count, sum(counts)) for y, count in enumerate(counts) if count}, 1)
+    return OutputLaw({str(y): Fraction(count, sum(counts)) for y, count in enumerate(counts) if count}, 1)
 
 
 def events(left, right):

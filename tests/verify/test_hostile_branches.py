@@ -145,7 +145,7 @@ def rare_both_arcs(data, noise):
 @hostile
 def default_that_leaks(data, noise):
     out = data[0]
-    if type(data[0]).__name__ == "Symbol":
+    if type(data[0]).__name__ == "SymbolicValue":
         out = noisy(data[0], noise)
     return out
 

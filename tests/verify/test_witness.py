@@ -26,7 +26,7 @@ from dpaudit.program.batch.reading import run_batch
 from dpaudit.program.symbolic.linear import Linear
 from dpaudit.sampling.outputs import from_list, from_paths
 from dpaudit.verify.certified_delta import Enclosure
-from dpaudit.verify.counterexample.counterexample import Witness, find_witness
+from dpaudit.verify.counterexample.counterexample import ExactCounterexample, find_counterexample
 from dpaudit.verify.counterexample.shapes import read_output
 from dpaudit.verify.prove import prove_program
 
@@ -38,11 +38,11 @@ def witness_of(name, given=None, length=5, **options):
     parameters = found.parameters_with(given) if isinstance(name, str) else {}
     relation = None if isinstance(name, str) else "queries"
     proof = prove_program(found, given, length=length, relation=relation, runs=20)
-    return find_witness(proof, getattr(found, "function", found), parameters, **options), proof
+    return find_counterexample(proof, getattr(found, "function", found), parameters, **options), proof
 
 
-def loss(witness):
-    return math.inf if witness.infinite else float(witness.epsilon)
+def loss(counterexample):
+    return math.inf if counterexample.infinite else float(counterexample.epsilon)
 
 
 # what is proved at five answers, however rare the event, and for an event that has probability 0.01 on side 0
@@ -67,14 +67,14 @@ BELOW = [
 @pytest.mark.slow
 def test_published_mechanisms(name, given, rare, likely):
     for least_mass, expected in ((None, rare), (0.01, likely)):
-        witness, proof = witness_of(name, given, least_mass=least_mass)
-        assert loss(witness) >= expected
-        assert witness.infinite == (expected == math.inf) == (witness.epsilon is None)
-        assert witness.probabilities[0].low >= (least_mass or 0)
-        assert all(Fraction(value).denominator <= 1024 for data in witness.pair for value in data)
+        counterexample, proof = witness_of(name, given, least_mass=least_mass)
+        assert loss(counterexample) >= expected
+        assert counterexample.infinite == (expected == math.inf) == (counterexample.epsilon is None)
+        assert counterexample.probabilities[0].low >= (least_mass or 0)
+        assert all(Fraction(value).denominator <= 1024 for data in counterexample.pair for value in data)
         if proof.bound is not None:
-            assert witness.epsilon <= proof.bound
-            assert not witness.exceeds(proof.bound) and witness.exceeds(Fraction(1, 4))
+            assert counterexample.epsilon <= proof.bound
+            assert not counterexample.exceeds(proof.bound) and counterexample.exceeds(Fraction(1, 4))
 
 
 @pytest.mark.parametrize(
@@ -84,20 +84,20 @@ def test_published_mechanisms(name, given, rare, likely):
 def test_no_witness_contradicts_a_proof(name, given):
     """At two answers; the pair is one of neighbours, and runs agree with the probabilities."""
     found = load(name)
-    witness, proof = witness_of(name, given, length=2, budget_runs=100_000, seed=1)
+    counterexample, proof = witness_of(name, given, length=2, budget_runs=100_000, seed=1)
     if given.get("noise_kind") == "gumbel":
-        assert witness is None
+        assert counterexample is None
         return
-    assert proof.scope.relation.accepts(*map(list, witness.pair))
-    assert proof.bound is None or witness.epsilon <= proof.bound
-    assert_runs_agree(witness, partial(found.function, **found.parameters_with(given)))
+    assert proof.scope.relation.accepts(*map(list, counterexample.pair))
+    assert proof.bound is None or counterexample.epsilon <= proof.bound
+    assert_runs_agree(counterexample, partial(found.function, **found.parameters_with(given)))
 
 
-def assert_runs_agree(witness, function, runs=20_000):
-    for side, data in enumerate(witness.pair):
+def assert_runs_agree(counterexample, function, runs=20_000):
+    for side, data in enumerate(counterexample.pair):
         result = run_batch(partial(function, list(data)), runs, np.random.default_rng(side))
-        hits, others = count_event(witness.event, from_paths(result.paths, runs))
-        p = witness.probabilities[side]
+        hits, others = count_event(counterexample.event, from_paths(result.paths, runs))
+        p = counterexample.probabilities[side]
         assert others == 0
         assert binomtest(hits, runs, float(p.low)).pvalue > 1e-5, (hits, float(p.low))
 
@@ -107,23 +107,23 @@ def assert_runs_agree(witness, function, runs=20_000):
 @pytest.mark.slow
 def test_random_programs(program, seed):
     proof = prove_program(program, length=2, relation="queries", runs=5)
-    witness = find_witness(proof, program, {}, budget_runs=100_000, seed=seed)
-    if witness is None:
+    counterexample = find_counterexample(proof, program, {}, budget_runs=100_000, seed=seed)
+    if counterexample is None:
         return
-    assert proof.bound is None or not witness.exceeds(proof.bound)
-    assert proof.scope.relation.accepts(*map(list, witness.pair))
-    assert_runs_agree(witness, program)
+    assert proof.bound is None or not counterexample.exceeds(proof.bound)
+    assert proof.scope.relation.accepts(*map(list, counterexample.pair))
+    assert_runs_agree(counterexample, program)
 
 
 @pytest.mark.slow
 def test_paths_with_the_same_output_are_one_event():
     """Side 0 may return 1 in two ways; an event of only one of them would be unobservable."""
-    witness, proof = witness_of(provable.outside, length=1)
-    assert_runs_agree(witness, provable.outside)
-    assert 0 < loss(witness) <= proof.bound
-    witness, _ = witness_of(provable.noisy_max, length=3, least_mass=0.05)
-    assert_runs_agree(witness, provable.noisy_max)
-    assert loss(witness) > 0.95
+    counterexample, proof = witness_of(provable.outside, length=1)
+    assert_runs_agree(counterexample, provable.outside)
+    assert 0 < loss(counterexample) <= proof.bound
+    counterexample, _ = witness_of(provable.noisy_max, length=3, least_mass=0.05)
+    assert_runs_agree(counterexample, provable.noisy_max)
+    assert loss(counterexample) > 0.95
 
 
 def test_a_released_number_and_a_constant_may_have_one_form():
@@ -131,9 +131,9 @@ def test_a_released_number_and_a_constant_may_have_one_form():
         value = data[0] + noise.laplace(2)
         return value if value < 3 else 0.5
 
-    witness, _ = witness_of(program, length=1, least_mass=0.1)
-    assert_runs_agree(witness, program)
-    assert loss(witness) > 0.4
+    counterexample, _ = witness_of(program, length=1, least_mass=0.1)
+    assert_runs_agree(counterexample, program)
+    assert loss(counterexample) > 0.4
 
 
 @pytest.mark.slow
@@ -145,9 +145,9 @@ def test_exceptions_texts_and_dicts():
         return {"a": [value > 1, "yes"], 3: (None, 7, value)} if value > 0 else "no"
 
     for seed in range(3):
-        witness, _ = witness_of(program, length=1, budget_runs=10_000, seed=seed)
-        assert loss(witness) > 0.9
-        assert_runs_agree(witness, program)
+        counterexample, _ = witness_of(program, length=1, budget_runs=10_000, seed=seed)
+        assert loss(counterexample) > 0.9
+        assert_runs_agree(counterexample, program)
 
 
 def test_numbers_without_noise_are_held():
@@ -156,33 +156,33 @@ def test_numbers_without_noise_are_held():
     def program(data, noise):
         return [data[0] / 3, data[1] + noise.laplace(1)]
 
-    witness, _ = witness_of(program, length=2)
-    assert witness.infinite and float(witness.probabilities[0].low) == 1.0
-    assert_runs_agree(witness, program)
-    box, third = witness.event.rules[0].score, Fraction(witness.pair[0][0]) / 3
+    counterexample, _ = witness_of(program, length=2)
+    assert counterexample.infinite and float(counterexample.probabilities[0].low) == 1.0
+    assert_runs_agree(counterexample, program)
+    box, third = counterexample.event.rules[0].score, Fraction(counterexample.pair[0][0]) / 3
     assert box.low[0] < third < box.high[0] < box.low[0] + 1 / 4
 
     def still(data, noise):
         return [1 / 4, data[1] + noise.laplace(1)]
 
-    witness, _ = witness_of(still, length=2)
-    assert loss(witness) == pytest.approx(1)
-    box = witness.event.rules[0].score
+    counterexample, _ = witness_of(still, length=2)
+    assert loss(counterexample) == pytest.approx(1)
+    box = counterexample.event.rules[0].score
     assert box.low[0] < 1 / 4 < box.high[0]
-    assert_runs_agree(witness, still)
+    assert_runs_agree(counterexample, still)
 
 
 def test_what_no_probability_is_known_for_has_no_witness():
     proof = prove_program(provable.geometric, length=2, relation="queries", domain="integer")
-    assert find_witness(proof, provable.geometric, {}) is None
+    assert find_counterexample(proof, provable.geometric, {}) is None
 
 
 def test_likely_events_lose_less():
     """A half-line of probability p > ½ loses ln(p/(1 − (1 − p)e))."""
-    witness = witness_of("partial_sum", length=1, least_mass=0.9)[0]
-    assert witness.probabilities[0].low >= Fraction(9, 10)
+    counterexample = witness_of("partial_sum", length=1, least_mass=0.9)[0]
+    assert counterexample.probabilities[0].low >= Fraction(9, 10)
     most = math.log(0.9 / (1 - 0.1 * math.e))
-    assert 0.95 * most < loss(witness) <= most
+    assert 0.95 * most < loss(counterexample) <= most
 
     def program(data, noise):
         return 1 if noise.bernoulli(0.25) and data[0] + noise.laplace(1) > 0 else 0
@@ -196,10 +196,10 @@ def test_a_constant_program_has_no_witness():
 
 def test_numbers_that_cannot_tell_have_no_limit():
     """One answer moves; the other four noisy ones say nothing, and limits would only make the event rarer."""
-    witness, _ = witness_of("laplace", budget_runs=100_000)
-    box = witness.event.rules[0].score
+    counterexample, _ = witness_of("laplace", budget_runs=100_000)
+    box = counterexample.event.rules[0].score
     assert sum(limit is not None for limit in box.low + box.high) == 1
-    assert float(witness.probabilities[0].low) == pytest.approx(0.5, abs=0.05)
+    assert float(counterexample.probabilities[0].low) == pytest.approx(0.5, abs=0.05)
 
 
 def test_whole_data_stay_whole():
@@ -207,9 +207,9 @@ def test_whole_data_stay_whole():
         return data[0] + noise.laplace(3) > 0
 
     proof = prove_program(program, length=2, relation="queries", domain="integer")
-    witness = find_witness(proof, program, {})
-    assert all(type(value) is int for data in witness.pair for value in data)
-    assert loss(witness) == pytest.approx(1 / 3)
+    counterexample = find_counterexample(proof, program, {})
+    assert all(type(value) is int for data in counterexample.pair for value in data)
+    assert loss(counterexample) == pytest.approx(1 / 3)
 
 
 def test_whole_numbers_among_real_answers_are_floats():
@@ -219,9 +219,9 @@ def test_whole_numbers_among_real_answers_are_floats():
         return [data[0] + data[1], data[2] + noise.laplace(1)]
 
     for seed in range(3):
-        witness, _ = witness_of(program, length=3, seed=seed)
-        assert all(type(value) is float for data in witness.pair for value in data)
-        assert witness.infinite
+        counterexample, _ = witness_of(program, length=3, seed=seed)
+        assert all(type(value) is float for data in counterexample.pair for value in data)
+        assert counterexample.infinite
 
 
 def test_a_search_repeats():
@@ -243,7 +243,7 @@ def test_runs_that_contradict_are_a_fault():
     found = load("partial_sum")
     proof = prove_program(found, length=2, runs=5)
     with pytest.raises(AssertionError, match="occurs"):
-        find_witness(proof, lambda data, noise, epsilon: 100 + noise.laplace(1), {"epsilon": 1}, least_mass=0.3)
+        find_counterexample(proof, lambda data, noise, epsilon: 100 + noise.laplace(1), {"epsilon": 1}, least_mass=0.3)
 
 
 @pytest.mark.parametrize(
@@ -262,15 +262,15 @@ def test_without_flint(monkeypatch):
 
 def made(p0, p1):
     ends = [Enclosure(Fraction(a), Fraction(b)) for a, b in (p0, p1)]
-    return Witness(((0,), (1,)), Event("witness", ()), (ends[0], ends[1]), None)
+    return ExactCounterexample(((0,), (1,)), Event("witness", ()), (ends[0], ends[1]), None)
 
 
 def test_the_bound_takes_the_unfavourable_ends():
-    witness = made(("0.3", "0.4"), ("0.1", "0.15"))
+    counterexample = made(("0.3", "0.4"), ("0.1", "0.15"))
     exact = Fraction(Context(prec=60).ln(Decimal(2)))
-    assert 0 < exact - witness.epsilon <= Fraction(1, 10**20)
-    assert float(witness.least(Fraction("0.1"))) == pytest.approx(math.log(0.2 / 0.15))
-    assert witness.least(Fraction("0.2")) == 0 == witness.least(Fraction("0.5"))
+    assert 0 < exact - counterexample.epsilon <= Fraction(1, 10**20)
+    assert float(counterexample.least(Fraction("0.1"))) == pytest.approx(math.log(0.2 / 0.15))
+    assert counterexample.least(Fraction("0.2")) == 0 == counterexample.least(Fraction("0.5"))
     assert not made(("0", "0.4"), ("0", "0")).infinite
     assert made(("0.1", "0.4"), ("0", "0")).infinite
     assert not made(("0.1", "0.4"), ("0", "0.001")).infinite
@@ -323,12 +323,17 @@ def run_record(record, side, rng):
 )
 @pytest.mark.slow
 def test_the_record_says_it_all(name, given):
-    witness, proof = witness_of(name, given, length=3, least_mass=0.2)
-    record = json.loads(json.dumps(witness.record()))
+    counterexample, proof = witness_of(name, given, length=3, least_mass=0.2)
+    record = json.loads(json.dumps(counterexample.record()))
     assert record["scope"]["length"] == 3 and record["mechanism"]["name"] == proof.name
     rng = np.random.default_rng(5)
     for side, (low, high) in enumerate(record["probabilities"]):
-        assert Fraction(low) <= witness.probabilities[side].low <= witness.probabilities[side].high <= Fraction(high)
+        assert (
+            Fraction(low)
+            <= counterexample.probabilities[side].low
+            <= counterexample.probabilities[side].high
+            <= Fraction(high)
+        )
         assert Fraction(high) - Fraction(low) <= Fraction(high) / 10**15
         hits = sum(run_record(record, side, rng) for _ in range(4000))
         assert binomtest(hits, 4000, float(Fraction(low))).pvalue > 1e-5
@@ -336,7 +341,7 @@ def test_the_record_says_it_all(name, given):
     assert all(abs(each) <= 1 for each in differences)
     top, bottom = Fraction(record["probabilities"][0][0]), Fraction(record["probabilities"][1][1])
     assert 0 < math.log(top / bottom) - float(Fraction(record["epsilon"])) + 1e-14 < 1e-13
-    assert str(witness).startswith("ε is at least")
+    assert str(counterexample).startswith("ε is at least")
 
 
 # --- boxes -----------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from dpaudit.program.batch.value import INTEGER_LIMIT, Array, Noisy, entries
+from dpaudit.program.batch.value import INTEGER_LIMIT, Array, BatchValue, entries
 from dpaudit.program.laws import LAWS
 from dpaudit.program.noise import MOST_DRAWS, Noise, endless, pick
 from dpaudit.program.scalar import Asked, Tape, alike
@@ -34,17 +34,17 @@ class ImpureError(BaseException):
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
+class BatchDraw:
     """One draw of several runs: what was asked for, where a noisy argument is an array too, and what came."""
 
     asked: Asked
     values: Array
     noisy: bool = False  # whether the runs asked for different laws
 
-    def of(self, chosen: Array) -> Draw:
+    def of(self, chosen: Array) -> BatchDraw:
         """Return the draw of some of the runs, by their positions."""
         asked = tuple(_at(part, chosen) for part in self.asked) if self.noisy else self.asked
-        return Draw(asked, self.values[chosen], self.noisy)
+        return BatchDraw(asked, self.values[chosen], self.noisy)
 
     @property
     def nbytes(self) -> int:
@@ -57,7 +57,7 @@ class Prefix:
     """Where a path begins: its runs, and the draws and decisions that led to it."""
 
     runs: Array
-    draws: list[Draw]
+    draws: list[BatchDraw]
     decisions: list[Any]
 
     def tapes(self) -> Iterator[Tape]:
@@ -69,7 +69,7 @@ class Prefix:
             ]
 
 
-class Path(Noise):
+class BatchPath(Noise):
     """The noise of one call of the program, for all runs that take the same path.
 
     Attributes:
@@ -134,7 +134,7 @@ class Path(Noise):
         self.refused = self.refused or what
         raise ImpureError(self.refused)
 
-    def ensure_own(self, other: Path) -> None:
+    def ensure_own(self, other: BatchPath) -> None:
         """Refuse a program that uses a noisy value of another call, or this path after its end."""
         if other is not self or self._over:
             self.refuse("used noise of an earlier call")
@@ -180,7 +180,7 @@ class Path(Noise):
         chosen = np.arange(len(self.runs))
         return Prefix(self.runs, self._draws_of(chosen), self._decisions[:])
 
-    def _draws_of(self, chosen: Array) -> list[Draw]:
+    def _draws_of(self, chosen: Array) -> list[BatchDraw]:
         """Return the draws of some of the runs that are here now."""
         draws, version = [], self.version
         for draw, made in reversed(self._draws):
@@ -239,7 +239,7 @@ class Path(Noise):
         if self._bytes > _MOST_BYTES and len(self.runs) > 1:
             self._halve()
         law = asked()
-        draw = Draw(law, make(len(self.runs)), any(isinstance(part, np.ndarray) for part in law))
+        draw = BatchDraw(law, make(len(self.runs)), any(isinstance(part, np.ndarray) for part in law))
         self._bytes += draw.nbytes
         self._draws.append((draw, self.version))
         return draw.values
@@ -258,7 +258,7 @@ class Path(Noise):
         self._bytes = sum(draw.nbytes for draw in draws)
 
     def _entries(self, value: Any) -> Any:
-        if type(value) is not Noisy:
+        if type(value) is not BatchValue:
             return float(value)
         self.ensure_own(value._path)
         return value
@@ -267,9 +267,9 @@ class Path(Noise):
         concrete = [self._entries(value) for value in arguments]
 
         def asked() -> Asked:
-            return method, *(entries(value) if type(value) is Noisy else value for value in concrete)
+            return method, *(entries(value) if type(value) is BatchValue else value for value in concrete)
 
-        return Noisy(self, self._record(asked, lambda count: LAWS[method].sample(self._rng, count, *asked()[1:])))
+        return BatchValue(self, self._record(asked, lambda count: LAWS[method].sample(self._rng, count, *asked()[1:])))
 
     def _indices(self, weights: Sequence[float]) -> Array:
         return self._record(lambda: ("pick", *weights), lambda count: pick(self._rng, count, weights))
@@ -284,23 +284,23 @@ class Path(Noise):
         if kinds or not all(map(_tabled, options)):
             return options[self._pick(weights)]
         table = np.asarray(options)
-        return Noisy(self, table[self._indices(weights)], numpy=_TABLES[kind])
+        return BatchValue(self, table[self._indices(weights)], numpy=_TABLES[kind])
 
     def argmax(self, values: Sequence[Any]) -> int:
         """Return the index of the largest value, the first of equals: one branch."""
         values = list(values)
-        if not values or not all(type(value) is Noisy or _tabled(value) for value in values):
+        if not values or not all(type(value) is BatchValue or _tabled(value) for value in values):
             return super().argmax(values)
         best, where = values[0], np.zeros(len(self.runs), dtype=np.int64)
         for index, value in enumerate(values[1:], start=1):
             larger = value > best
-            if type(larger) is not Noisy:
+            if type(larger) is not BatchValue:
                 best, where = (value, np.full_like(where, index)) if larger else (best, where)
                 continue
             chosen = entries(larger)
             where[chosen] = index
-            arrays = [entries(side) if type(side) is Noisy else side for side in (value, best)]
-            best = Noisy(self, np.where(chosen, *arrays))
+            arrays = [entries(side) if type(side) is BatchValue else side for side in (value, best)]
+            best = BatchValue(self, np.where(chosen, *arrays))
         return int(self.decide(where))
 
     def forget(self) -> list[Prefix]:
@@ -308,9 +308,9 @@ class Path(Noise):
         self._draws, pending, self.pending = [], self.pending, []
         return pending
 
-    def repeated(self, run: int) -> Path:
+    def repeated(self, run: int) -> BatchPath:
         """Return a path that replays one run of this path."""
-        return Path(self._rng, Prefix(self.runs[[run]], self._draws_of(np.array([run])), self._decisions))
+        return BatchPath(self._rng, Prefix(self.runs[[run]], self._draws_of(np.array([run])), self._decisions))
 
     def tape(self, run: int) -> Tape:
         """Return the draws of one run of this path (by its position), for the scalar reading."""

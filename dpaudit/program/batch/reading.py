@@ -1,6 +1,6 @@
 """What does a program do in many runs at once? The batch reading.
 
-All runs that take the same path share one call of the program (`Path`), so ordinary ``if`` and ``for`` run
+All runs that take the same path share one call of the program (`BatchPath`), so ordinary ``if`` and ``for`` run
 at array speed. The runs of a path that holds few, or that cannot be read further, go on one by one in the scalar
 reading, each on the draws that it has made so far.
 
@@ -27,7 +27,7 @@ import numpy as np
 
 from dpaudit.errors import UsageError
 from dpaudit.program.adding import drawn_sums
-from dpaudit.program.batch.path import ImpureError, Path, Prefix, UnreadableError
+from dpaudit.program.batch.path import BatchPath, ImpureError, Prefix, UnreadableError
 from dpaudit.program.batch.value import Array
 from dpaudit.program.noise import Noise
 from dpaudit.program.outcome import entry, ordinary, run_once, same
@@ -44,7 +44,7 @@ Take = Callable[[Array, Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class PathOutputs:
-    """What one path returned: ``output`` is a value with `Noisy` entries (one per run), or a `Raised`."""
+    """What one path returned: ``output`` is a value with `BatchValue` entries (one per run), or a `Raised`."""
 
     runs: Array
     output: Any
@@ -122,10 +122,10 @@ class _Batch:
             if len(prefix.runs) < SMALL_PATH:
                 self._finish(prefix, self.rng)
             else:
-                pending += self._follow(Path(self.rng, prefix))
+                pending += self._follow(BatchPath(self.rng, prefix))
         return BatchResult(self.found, self.reason)
 
-    def _follow(self, path: Path) -> list[Prefix]:
+    def _follow(self, path: BatchPath) -> list[Prefix]:
         """Run along one path; what it left pending."""
         try:
             with drawn_sums():
@@ -177,7 +177,7 @@ class _Batch:
         if not same(run_once(self.program, noise), wanted) or noise.departed or noise.drawn != drawn:
             raise ImpureError("returned another output on the same draws")
 
-    def _check(self, path: Path, run: int, wanted: Any, *, replayable: bool) -> None:
+    def _check(self, path: BatchPath, run: int, wanted: Any, *, replayable: bool) -> None:
         """Run one run of a path by the scalar reading and compare."""
         tape = path.tape(run)
         noise = ScalarNoise(np.random.default_rng(0), tape)

@@ -3,7 +3,7 @@
 Every operation means what it means for the plain number of each run: what NumPy would do differently (a
 bool plus a bool, an integer that overflows, a division by zero, an overflowing power) is set right here.
 Where the plain number would be a NumPy scalar (a draw plus a ``np.float64``), NumPy's own rules hold.
-A truth value branches; what leaves the reading gives it up (`Path.leave`).
+A truth value branches; what leaves the reading gives it up (`BatchPath.leave`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from dpaudit.program.batch.path import Path
+    from dpaudit.program.batch.path import BatchPath
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Binary = Callable[[Any, Any], Any]
@@ -43,7 +43,7 @@ _UFUNCS = frozenset(_UFUNC_NAMES.split())
 # --- the operands ----------------------------------------------------------------------------------------
 
 
-def entries(noisy: Noisy) -> Array:
+def entries(noisy: BatchValue) -> Array:
     """Return the entries of the runs that are still on the value's path."""
     path = noisy._path
     if noisy._version != path.version:
@@ -52,16 +52,16 @@ def entries(noisy: Noisy) -> Array:
     return noisy._array
 
 
-def _operands(left: Any, right: Any) -> tuple[Path, Any, Any, bool] | None:
+def _operands(left: Any, right: Any) -> tuple[BatchPath, Any, Any, bool] | None:
     """Return the path, both operands as arrays or plain numbers, and whether NumPy's rules hold.
 
     None where one of them is no number.
     """
-    path: Path = left._path if type(left) is Noisy else right._path
+    path: BatchPath = left._path if type(left) is BatchValue else right._path
     operands, numpy = [], False
     for value in (left, right):
         kind = type(value)
-        if kind is Noisy:
+        if kind is BatchValue:
             path.ensure_own(value._path)
             operands.append(entries(value))
             numpy |= value._numpy
@@ -83,7 +83,7 @@ def _as_number(value: Any) -> Any:
     return value * 1 if truth else value
 
 
-def _plain(path: Path, value: Any) -> Any:
+def _plain(path: BatchPath, value: Any) -> Any:
     if isinstance(value, int) and abs(value) >= INTEGER_LIMIT:
         path.leave("arithmetic with an integer above 2^62")
     return _as_number(value)
@@ -98,13 +98,13 @@ def _size(value: Any) -> int:
 
 
 def _first(value: Any) -> Any:
-    return entries(value)[0].item() if type(value) is Noisy else value
+    return entries(value)[0].item() if type(value) is BatchValue else value
 
 
-def _result(path: Path, array: Any, numpy: bool) -> Noisy:
+def _result(path: BatchPath, array: Any, numpy: bool) -> BatchValue:
     if array.dtype not in _DTYPES:
         path.leave(f"a number of type {array.dtype}")
-    return Noisy(path, array, numpy=numpy)
+    return BatchValue(path, array, numpy=numpy)
 
 
 # --- the operations --------------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ def _arithmetic(function: Binary) -> Binary:
     return apply
 
 
-def _ensure_plus(path: Path) -> None:
+def _ensure_plus(path: BatchPath) -> None:
     """Leave the reading where a function in C adds floats: the caller of a value's method is at no ``+`` then."""
     program = sys._getframe(3)
     if program.f_code.co_code[program.f_lasti] != _PLUS:
@@ -146,7 +146,7 @@ def _division(function: Binary) -> Binary:
         if not numpy:
             if bool(right == 0):  # a branch, where the divisor is noisy
                 function(_first(left), _first(right))  # raises what plain numbers raise
-            a, b = (_plain(path, entries(value) if type(value) is Noisy else value) for value in (left, right))
+            a, b = (_plain(path, entries(value) if type(value) is BatchValue else value) for value in (left, right))
             if _whole_number(a) and _whole_number(b) and max(_size(a), _size(b)) > _EXACT:
                 path.leave("a division of integers above 2^53")
         with np.errstate(all="ignore"):
@@ -169,7 +169,7 @@ def _comparison(function: Binary) -> Binary:
         if type(a) is int or type(b) is int:  # NumPy compares no truth value with a large integer
             a, b = _as_number(a), _as_number(b)
         with np.errstate(all="ignore"):
-            return Noisy(path, function(a, b), numpy=numpy)
+            return BatchValue(path, function(a, b), numpy=numpy)
 
     return apply
 
@@ -203,12 +203,12 @@ def _run_by_run(function: Binary) -> Binary:
     return apply
 
 
-def _each(path: Path, function: Callable[..., Any], *values: Any) -> Noisy:
+def _each(path: BatchPath, function: Callable[..., Any], *values: Any) -> BatchValue:
     """Apply a function to the plain numbers of each run; raising an exception is a branch."""
-    columns = [entries(value).tolist() if type(value) is Noisy else itertools.repeat(value) for value in values]
+    columns = [entries(value).tolist() if type(value) is BatchValue else itertools.repeat(value) for value in values]
     outcomes = np.empty(len(path.runs), dtype=object)
     outcomes[:] = list(map(partial(_attempt, function), *columns))
-    results = Noisy(path, outcomes)
+    results = BatchValue(path, outcomes)
     failed = path.decide(np.fromiter(map(_exception_code, outcomes), dtype=np.int64, count=len(outcomes)))
     found = entries(results).tolist()
     if failed:
@@ -218,7 +218,7 @@ def _each(path: Path, function: Callable[..., Any], *values: Any) -> Noisy:
         path.leave(f"{function.__name__} with results of several types")
     if kinds == {int} and max(map(abs, found)) >= INTEGER_LIMIT:
         path.leave("an integer above 2^62")
-    return Noisy(path, np.array(found, dtype={bool: bool, int: np.int64, float: np.float64}[kinds.pop()]))
+    return BatchValue(path, np.array(found, dtype={bool: bool, int: np.int64, float: np.float64}[kinds.pop()]))
 
 
 def _attempt(function: Callable[..., Any], *values: Any) -> Any:
@@ -233,11 +233,11 @@ def _exception_code(outcome: Any) -> int:
     return 1 + zlib.crc32(repr(outcome).encode()) if isinstance(outcome, Exception) else 0
 
 
-def _forward(operation: Binary) -> Callable[[Noisy, Any], Any]:
+def _forward(operation: Binary) -> Callable[[BatchValue, Any], Any]:
     return lambda self, other: operation(self, other)
 
 
-def _reflected(operation: Binary) -> Callable[[Noisy, Any], Any]:
+def _reflected(operation: Binary) -> Callable[[BatchValue, Any], Any]:
     return lambda self, other: operation(other, self)
 
 
@@ -251,12 +251,12 @@ _pow, _lshift, _rshift = _run_by_run(operator.pow), _run_by_run(operator.lshift)
 # --- the value -------------------------------------------------------------------------------------------
 
 
-class Noisy:
+class BatchValue:
     """A number with one entry per run of a path."""
 
     __slots__ = ("_array", "_numpy", "_path", "_version")
 
-    def __init__(self, path: Path, array: Array, *, numpy: bool = False) -> None:
+    def __init__(self, path: BatchPath, array: Array, *, numpy: bool = False) -> None:
         self._path = path
         self._array = array
         self._numpy = numpy
@@ -317,7 +317,7 @@ class Noisy:
     def __invert__(self) -> Any:
         return self._unary(operator.invert) if self._array.dtype.kind != "f" else ~self._left("~")
 
-    def _whole(self, function: Callable[[Array], Array], plain: Callable[[Any], Any]) -> Noisy:
+    def _whole(self, function: Callable[[Array], Array], plain: Callable[[Any], Any]) -> BatchValue:
         array = entries(self)
         if array.dtype.kind != "f":
             if self._numpy:
@@ -328,7 +328,7 @@ class Noisy:
         array = entries(self)
         if float(np.max(np.abs(array))) >= INTEGER_LIMIT:
             self._path.leave("a whole number above 2^62")
-        return Noisy(self._path, function(array).astype(np.int64))
+        return BatchValue(self._path, function(array).astype(np.int64))
 
     def __round__(self, digits: Any = None) -> Any:
         if digits is None:
@@ -402,10 +402,10 @@ class Noisy:
         with np.errstate(all="ignore"):
             return _result(self._path, ufunc(*(operands[1] for operands in found if operands)), numpy=True)
 
-    def __copy__(self) -> Noisy:
+    def __copy__(self) -> BatchValue:
         return self
 
-    def __deepcopy__(self, memo: Any) -> Noisy:
+    def __deepcopy__(self, memo: Any) -> BatchValue:
         return self
 
 

@@ -114,7 +114,7 @@ def _is_strange_module(name: str) -> bool:
 # --- state -----------------------------------------------------------------------------------------------------
 
 
-class State:
+class KeptState:
     """What a program keeps outside of a call, and whether it stays what it is."""
 
     def __init__(self, coverage: Coverage, function: Callable[..., Any]) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from dpaudit.program.coverage.conditions import Dependence, told
 from dpaudit.program.coverage.instructions import Coverage, Gap
-from dpaudit.program.coverage.outside import State, strange
+from dpaudit.program.coverage.outside import KeptState, strange
 from dpaudit.program.fold import Fold
 
 _MOST_CALLS = 2_000  # of a program with discrete noise
@@ -33,7 +33,7 @@ class Watched:
         self.coverage = Coverage(function)
         self.runs = Coverage(function, self.coverage)
         self._function, self._parameters, self._is_fold = function, tuple(parameters), is_fold
-        self._state: State | None = None
+        self._state: KeptState | None = None
         self._followed = self._calls = 0
         self._is_whole = False
         self._looked: tuple[int, int] | None = None  # what had run when gaps were looked for
@@ -51,7 +51,7 @@ class Watched:
     def ended(self) -> None:
         """Say that a path, or what goes for one, was read."""
         if self._state is None:
-            self._state = State(self.coverage, self._function)
+            self._state = KeptState(self.coverage, self._function)
         self._followed += 1
         if not self._is_whole and self._followed & (self._followed - 1) == 0:
             ran = self.coverage.ran.values()
@@ -76,7 +76,7 @@ class Watched:
                 result = function(*given, **parameters)
             self._calls += 1
             if self._state is None:
-                self._state = State(self.coverage, self._function)
+                self._state = KeptState(self.coverage, self._function)
             self._is_whole = self._calls > _MOST_CALLS
             return result
 

@@ -11,8 +11,8 @@ computes from its own literals counts as the decimal that Python writes for it, 
 """
 
 from dpaudit.program.enumerate.given import Whole
-from dpaudit.program.enumerate.laws import Law, exact_reading, output_text
 from dpaudit.program.enumerate.number import Exact, decimal_of, exact, parse_exact
+from dpaudit.program.enumerate.reading import OutputLaw, exact_reading, output_text
 from dpaudit.program.enumerate.traces import MOST_TRACES, Weight
 from dpaudit.program.fold import Emit, Fold, Stop
 
@@ -21,7 +21,7 @@ __all__ = [
     "Emit",
     "Exact",
     "Fold",
-    "Law",
+    "OutputLaw",
     "Stop",
     "Weight",
     "Whole",

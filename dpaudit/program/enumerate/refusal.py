@@ -19,7 +19,7 @@ class Refusing(Protocol):
     refused: str | None
 
 
-class RefusedError(BaseException):
+class NotExactError(BaseException):
     """The exact reading does not know what the program does; no ``except Exception`` may swallow it."""
 
 
@@ -37,4 +37,4 @@ def refuse(reason: str) -> NoReturn:
     if trace is None:
         raise UsageError(text)
     trace.refused = trace.refused or text
-    raise RefusedError(text)
+    raise NotExactError(text)

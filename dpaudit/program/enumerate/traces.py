@@ -13,7 +13,7 @@ from typing import Any
 from dpaudit.errors import UsageError
 from dpaudit.program.enumerate.given import Whole
 from dpaudit.program.enumerate.number import Exact, exact, short_decimal
-from dpaudit.program.enumerate.refusal import READING, RefusedError, refuse
+from dpaudit.program.enumerate.refusal import READING, NotExactError, refuse
 from dpaudit.program.fold import Reached
 from dpaudit.program.laws import LAWS
 from dpaudit.program.noise import Noise
@@ -207,7 +207,7 @@ def followed(read: Callable[[Noise], Any], trace: Trace) -> Any:
     token = READING.set(trace)
     try:
         output = run_once(read, trace)
-    except RefusedError:
+    except NotExactError:
         output = None
     finally:
         READING.reset(token)

@@ -78,7 +78,7 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class FoldMachine:
     """A fold, read for certain parameters.
 
     Attributes:
@@ -105,7 +105,7 @@ class Machine:
 
 def read_fold(
     fold: Fold, parameters: Mapping[str, Any], *, integer: bool = False, watched: Watched | None = None
-) -> Machine:
+) -> FoldMachine:
     """Read a fold in all its states.
 
     Args:
@@ -125,7 +125,7 @@ def read_fold(
         step = reader.part(reader.step, [Unknown(RECORD, integer), reader.filled(template)])
         end = None if fold.finish is None else reader.part(reader.end, [reader.filled(template)])
         states.append(State(reader.named(template), step, end))
-    return reader.padded(Machine(start, tuple(states), len(reader.places), fold.finish is None))
+    return reader.padded(FoldMachine(start, tuple(states), len(reader.places), fold.finish is None))
 
 
 @dataclass(slots=True)
@@ -203,7 +203,7 @@ class _Reader:
         """Return a state as text."""
         return _text(template, self.places)
 
-    def padded(self, machine: Machine) -> Machine:
+    def padded(self, machine: FoldMachine) -> FoldMachine:
         """Return the machine with as many real numbers in each state as there are in all.
 
         A number that a state does not have stays what it is, and is 0 at the start.
@@ -295,14 +295,14 @@ class Unrolled(Tree):
     Its nodes are not written out; a run is followed through one part after another.
     """
 
-    def __init__(self, machine: Machine, length: int) -> None:
+    def __init__(self, machine: FoldMachine, length: int) -> None:
         """Follow runs over ``length`` records."""
         super().__init__((), tuple(leaf for part in machine.parts for leaf in part.tree.leaves))
         object.__setattr__(self, "_machine", machine)
         object.__setattr__(self, "_length", length)
         object.__setattr__(self, "_paths", {})
 
-    _machine: Machine
+    _machine: FoldMachine
     _length: int
     _paths: dict[tuple[int, ...], int]
 

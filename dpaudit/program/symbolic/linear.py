@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from dpaudit.program.symbolic.simplex import Program, Rational, whole_where_possible
+from dpaudit.program.symbolic.simplex import LinearProgram, Rational, whole_where_possible
 
 _LEAST = 1e-290  # below it, rounding is no longer relative
 
@@ -176,7 +176,7 @@ def contradiction(conditions: Sequence[Condition], continuous: Iterable[str] = (
                 balance.setdefault(name, {})[column] = turned * coefficient
             constant[column] = turned * condition.expression.constant
             weight[column] = strict[number] - constant[column]
-    program = Program([1] * len(sources), parameters=1)
+    program = LinearProgram([1] * len(sources), parameters=1)
     for row in balance.values():
         program.require_at_least(row, [0])
         program.require_at_least({column: -number for column, number in row.items()}, [0])

@@ -43,7 +43,7 @@ from dpaudit.program.symbolic.tree import (
     supports,
     way_condition,
 )
-from dpaudit.program.symbolic.value import RefusedError, Symbol, line_of, short_decimal, zero_sign
+from dpaudit.program.symbolic.value import RefusedError, SymbolicValue, line_of, short_decimal, zero_sign
 
 MOST_DRAWS = 1_000  # on a path
 MOST_BRANCHES = 10_000  # on a path
@@ -113,7 +113,7 @@ class SymbolicNoise(Noise):
     def given(self, value: Any) -> Any:
         """Return data or parameters with exact numbers of this path in the place of numbers and unknowns."""
         if isinstance(value, Unknown):
-            return Symbol(self, Linear.variable(value.name), is_whole=value.is_whole)
+            return SymbolicValue(self, Linear.variable(value.name), is_whole=value.is_whole)
         if type(value) in (list, tuple):
             return type(value)(map(self.given, value))
         if type(value) is dict:
@@ -121,15 +121,17 @@ class SymbolicNoise(Noise):
         if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | Fraction | np.integer):
             return value
         if isinstance(value, int | np.integer):
-            return Symbol(self, Linear({}, int(value)), is_whole=True)
+            return SymbolicValue(self, Linear({}, int(value)), is_whole=True)
         if isinstance(value, Fraction):
-            return Symbol(self, Linear({}, whole_where_possible(value)), is_whole=False)
+            return SymbolicValue(self, Linear({}, whole_where_possible(value)), is_whole=False)
         if not math.isfinite(value):
             return float(value)
         exact = short_decimal(value)
         if exact is None:
             raise SymbolicError(f"the number {value!r} is no short decimal; give it as a Fraction")
-        return Symbol(self, Linear({}, whole_where_possible(exact)), is_whole=False, zero=zero_sign(float(value)))
+        return SymbolicValue(
+            self, Linear({}, whole_where_possible(exact)), is_whole=False, zero=zero_sign(float(value))
+        )
 
     @property
     def decided(self) -> int:
@@ -204,7 +206,7 @@ class SymbolicNoise(Noise):
     def _differs(self) -> NoReturn:
         self.refuse("another draw or branch than on the same draws before; a program must keep no state between runs")
 
-    def _record(self, draw: Draw) -> Symbol:
+    def _record(self, draw: Draw) -> SymbolicValue:
         spend()
         self.ensure_own(self)
         if len(self._draws) >= MOST_DRAWS:
@@ -218,7 +220,7 @@ class SymbolicNoise(Noise):
         self._go(None, node.then)
         self._draws.append(draw)
         name = draw_name(len(self._draws) - 1)
-        return Symbol(self, Linear.variable(name), is_whole=draw.is_discrete)
+        return SymbolicValue(self, Linear.variable(name), is_whole=draw.is_discrete)
 
     def _decide(
         self, new: CompareNode | ArgmaxNode, ways: Sequence[Any], conditions: Mapping[Any, list[Condition]]
@@ -293,11 +295,11 @@ class SymbolicNoise(Noise):
         """Decide which is the first largest value: one branch."""
         self.ensure_own(self)
         values = list(values)
-        anyone = next((value for value in values if type(value) is Symbol), None)
+        anyone = next((value for value in values if type(value) is SymbolicValue), None)
         if anyone is None:
             return super().argmax(values)
         found = [anyone._other(value, or_inf=True) for value in values]
-        if len(values) < 2 or not all(type(value) is Symbol for value in found):
+        if len(values) < 2 or not all(type(value) is SymbolicValue for value in found):
             return super().argmax(values)
         expressions = tuple(value.expression for value in found)  # type: ignore[union-attr]
         if any((a - b).is_constant for place, a in enumerate(expressions) for b in expressions[:place]):
@@ -308,7 +310,7 @@ class SymbolicNoise(Noise):
             winner: int = self._decide(ArgmaxNode(expressions, [NOT_READ] * len(values)), ways, conditions)
             return winner
 
-    def ensure_zero(self, value: Symbol) -> None:
+    def ensure_zero(self, value: SymbolicValue) -> None:
         """Refuse a float that may be −0.0 with some probability: whoever sees it tells it from 0.0."""
         names = value.expression.terms
         drawn = any(not name.startswith("q") for name in names)
@@ -319,10 +321,10 @@ class SymbolicNoise(Noise):
 
     def _exactly(self, value: Any, what: str) -> Fraction:
         """Return the fraction that a scale or a probability is."""
-        if type(value) is Symbol:
+        if type(value) is SymbolicValue:
             number = value.expression
         elif isinstance(value, int | float | Fraction | np.number):
-            number = Symbol(self, Linear(), is_whole=True)._other(value).expression  # type: ignore[union-attr]
+            number = SymbolicValue(self, Linear(), is_whole=True)._other(value).expression  # type: ignore[union-attr]
         else:
             self.refuse(f"{what} that is {type(value).__name__}")
         if not number.is_constant:

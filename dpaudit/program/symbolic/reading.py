@@ -30,7 +30,7 @@ from dpaudit.program.symbolic.linear import Linear
 from dpaudit.program.symbolic.noise import RUNNING, AbandonedError, SymbolicError, SymbolicNoise, Unknown
 from dpaudit.program.symbolic.simplex import whole_where_possible
 from dpaudit.program.symbolic.tree import DEPTH, Leaf, Node, Output, Tree
-from dpaudit.program.symbolic.value import RefusedError, Symbol, end_of, line_of
+from dpaudit.program.symbolic.value import RefusedError, SymbolicValue, end_of, line_of
 
 __all__ = ["SymbolicError", "Unknown", "queries", "read"]
 
@@ -178,7 +178,7 @@ def _constant(value: Any, noise: SymbolicNoise, depth: int = 0) -> Any:
         if kind is Raised:
             details = ((name, _constant(member, noise, depth + 1)) for name, member in value.details)
             return Raised(value.kind, value.message, tuple(details))
-        if kind is Symbol:
+        if kind is SymbolicValue:
             return value._leave("an exception that holds")
         if kind in (list, tuple):
             return kind(_constant(member, noise, depth + 1) for member in value)
@@ -193,7 +193,7 @@ def _output(result: Any, noise: SymbolicNoise, depth: int = 0) -> Output:
     if depth > DEPTH:
         noise.refuse(f"an output with more than {DEPTH} levels")
     kind = type(result)
-    if kind is Symbol:
+    if kind is SymbolicValue:
         if not result.expression.is_constant:
             noise.ensure_own(result._noise)
         if not result.is_whole:

@@ -24,7 +24,7 @@ def whole_where_possible(number: Rational) -> Rational:
     return number.numerator if type(number) is Fraction and number.denominator == 1 else number
 
 
-class Program:
+class LinearProgram:
     """A linear programme that is solved again and again for other right sides.
 
     Columns 0, 1, … are the unknowns x, the next ones the slacks A·x − b of the rows, in order.
@@ -69,7 +69,7 @@ class Program:
         return sum(side[position] * value for position, value in active)
 
     def _entering(self, row: Row) -> int | None:
-        """Return the column whose cost rises least for what it mends."""
+        """Return the column whose cost rises least for what it repairs."""
         best, least = None, (Fraction(0), 0)
         for column, number in row.items():
             if number > 0:

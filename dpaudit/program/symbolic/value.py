@@ -81,7 +81,7 @@ def short_decimal(value: float) -> Fraction | None:
     return Fraction(written) if len(written.as_tuple().digits) <= _DIGITS else None
 
 
-class Symbol:
+class SymbolicValue:
     """A number of one run: an expression, and whether the program sees an int or a float.
 
     ``zero`` is the sign of the float where it is zero: 1, −1, or 0 where that is not known.
@@ -109,16 +109,16 @@ class Symbol:
     def _refuse(self, what: str) -> NoReturn:
         self._noise.refuse(what)
 
-    def _other(self, value: Any, *, or_inf: bool = False) -> Symbol | float | None:
+    def _other(self, value: Any, *, or_inf: bool = False) -> SymbolicValue | float | None:
         """Return the other operand as a symbol (a float where it is not finite and may be), None if no number."""
-        if type(value) is Symbol:
+        if type(value) is SymbolicValue:
             if not self.expression.is_constant and not value.expression.is_constant:
                 self._noise.ensure_own(value._noise)
             return value
         if isinstance(value, bool | int | np.integer | np.bool_):
-            return Symbol(self._noise, Linear({}, int(value)), is_whole=True)
+            return SymbolicValue(self._noise, Linear({}, int(value)), is_whole=True)
         if isinstance(value, Fraction):
-            return Symbol(self._noise, Linear({}, whole_where_possible(value)), is_whole=False)
+            return SymbolicValue(self._noise, Linear({}, whole_where_possible(value)), is_whole=False)
         if isinstance(value, float | np.floating):
             if not math.isfinite(value):
                 return float(value) if or_inf else self._refuse(f"arithmetic with {value}")
@@ -128,7 +128,7 @@ class Symbol:
                     f"the float {float(value)!r} is no short decimal: it is the rounded result of a computation; "
                     "write the computation with parameters, which are exact here, or give the number as a parameter"
                 )
-            return Symbol(
+            return SymbolicValue(
                 self._noise, Linear({}, whole_where_possible(exact)), is_whole=False, zero=zero_sign(float(value))
             )
         if isinstance(value, complex | Decimal | np.ndarray) or hasattr(value, "__float__"):
@@ -139,11 +139,13 @@ class Symbol:
         """The value, where there is no variable in it."""
         return self.expression.constant if self.expression.is_constant else None
 
-    def _made(self, expression: Linear, zero: int, *, is_whole: bool, other: Symbol | None = None) -> Symbol:
+    def _made(
+        self, expression: Linear, zero: int, *, is_whole: bool, other: SymbolicValue | None = None
+    ) -> SymbolicValue:
         """Return a result, which belongs to the run of the operand that has variables."""
         spend()
         owner = other if other is not None and self.expression.is_constant else self
-        return Symbol(owner._noise, expression, is_whole=is_whole, zero=zero)
+        return SymbolicValue(owner._noise, expression, is_whole=is_whole, zero=zero)
 
     def _sign(self) -> int:
         """The sign of the float, zeros too; 0 where it is not known."""
@@ -174,26 +176,26 @@ class Symbol:
 
     def __rsub__(self, other: Any) -> Any:
         found = self._other(other)
-        return _sum(found, self, -1) if type(found) is Symbol else NotImplemented
+        return _sum(found, self, -1) if type(found) is SymbolicValue else NotImplemented
 
     def __mul__(self, other: Any) -> Any:
         if type(other) in (str, list, tuple, bytes):
             return other * self.__index__()
         with _quietly(other):
             found = self._other(other)
-            return _product(self, found) if type(found) is Symbol else NotImplemented
+            return _product(self, found) if type(found) is SymbolicValue else NotImplemented
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
         with _quietly(other):
             found = self._other(other)
-            return _quotient(self, found) if type(found) is Symbol else NotImplemented
+            return _quotient(self, found) if type(found) is SymbolicValue else NotImplemented
 
     def __rtruediv__(self, other: Any) -> Any:
         with _quietly(other):
             found = self._other(other)
-            return _quotient(found, self) if type(found) is Symbol else NotImplemented
+            return _quotient(found, self) if type(found) is SymbolicValue else NotImplemented
 
     def __pow__(self, other: Any, modulus: Any = None) -> Any:
         return _exactly(self, other, operator.pow, "a power") if modulus is None else self._refuse("a modular power")
@@ -308,10 +310,10 @@ class Symbol:
     def __reduce_ex__(self, protocol: Any) -> Any:
         return self._refuse("a pickle of a number")
 
-    def __copy__(self) -> Symbol:
+    def __copy__(self) -> SymbolicValue:
         return self
 
-    def __deepcopy__(self, memo: Any) -> Symbol:
+    def __deepcopy__(self, memo: Any) -> SymbolicValue:
         return self
 
     def __getattr__(self, name: str) -> Any:
@@ -334,7 +336,7 @@ class Symbol:
         return self._refuse(f"numpy.{getattr(function, '__name__', function)}")
 
 
-_PLAIN = {Symbol, bool, int, float, Fraction}
+_PLAIN = {SymbolicValue, bool, int, float, Fraction}
 _UFUNCS: dict[str, Callable[..., Any]] = {
     "add": operator.add,
     "subtract": operator.sub,
@@ -357,17 +359,17 @@ def _quietly(operand: Any) -> AbstractContextManager[None]:
     return Unfollowed() if type(operand) in _PLAIN else nullcontext()
 
 
-def _sum(left: Symbol, right: Any, sign: int) -> Any:
+def _sum(left: SymbolicValue, right: Any, sign: int) -> Any:
     with _quietly(right):
         found = left._other(right)
-        if type(found) is not Symbol:
+        if type(found) is not SymbolicValue:
             return NotImplemented
         expression = left.expression + found.expression if sign > 0 else left.expression - found.expression
         zero, whole = _zero_of_sum(left, found, sign), left.is_whole and found.is_whole
         return left._made(expression, zero, is_whole=whole, other=found)
 
 
-def _zero_of_sum(left: Symbol, right: Symbol, sign: int) -> int:
+def _zero_of_sum(left: SymbolicValue, right: SymbolicValue, sign: int) -> int:
     """−0.0 is the sum of −0.0 and −0.0 alone; numbers that cancel give 0.0."""
     zeros = left.zero, right.zero * sign
     numbers = left._number(), right._number()
@@ -381,7 +383,7 @@ def zero_sign(value: float) -> int:
     return -1 if value == 0 and math.copysign(1, value) < 0 else 1
 
 
-def _product(left: Symbol, right: Symbol) -> Symbol:
+def _product(left: SymbolicValue, right: SymbolicValue) -> SymbolicValue:
     whole = left.is_whole and right.is_whole
     one, other = left._number(), right._number()
     if other is not None and not (one is not None and not one):
@@ -393,7 +395,7 @@ def _product(left: Symbol, right: Symbol) -> Symbol:
     return left._refuse("a product of two unknown numbers")
 
 
-def _quotient(top: Symbol, bottom: Symbol) -> Symbol:
+def _quotient(top: SymbolicValue, bottom: SymbolicValue) -> SymbolicValue:
     divisor = bottom._number()
     if divisor is None:
         top._refuse("a division by an unknown number")
@@ -404,9 +406,9 @@ def _quotient(top: Symbol, bottom: Symbol) -> Symbol:
 
 def _exactly(left: Any, right: Any, function: Callable[[Any, Any], Any], what: str) -> Any:
     """Apply a function to numbers without variables, whose result is a fraction."""
-    known = left if type(left) is Symbol else right
-    left, right = (value if type(value) is Symbol else known._other(value) for value in (left, right))
-    if type(left) is not Symbol or type(right) is not Symbol:
+    known = left if type(left) is SymbolicValue else right
+    left, right = (value if type(value) is SymbolicValue else known._other(value) for value in (left, right))
+    if type(left) is not SymbolicValue or type(right) is not SymbolicValue:
         return NotImplemented
     a, b = left._number(), right._number()
     if a is None or b is None:
@@ -422,12 +424,12 @@ def _exactly(left: Any, right: Any, function: Callable[[Any, Any], Any], what: s
     return left._made(Linear({}, whole_where_possible(function(Fraction(a), b))), zero, is_whole=whole)
 
 
-def _compare(left: Symbol, right: Any, way: Any) -> Any:
+def _compare(left: SymbolicValue, right: Any, way: Any) -> Any:
     with _quietly(right):
         found = left._other(right, or_inf=True)
         if found is None:
             return NotImplemented
-        if type(found) is not Symbol:  # every number that is read is finite
+        if type(found) is not SymbolicValue:  # every number that is read is finite
             return _OPERATORS[way](0.0, found)
         owner = found if left.expression.is_constant else left
         return owner._noise.compare(left.expression - found.expression, way)

@@ -1,7 +1,7 @@
 """Is the claim wrong, for certain? From a proof that failed to two datasets, an event, and its exact probabilities.
 
-A bound that alignment cannot give refutes nothing. A witness does: two neighbouring datasets and an event that is
-certainly more than e^ε times as likely under the first. The class and the difference that cost most say where to
+A bound that alignment cannot give refutes nothing. A counterexample does: two neighbouring datasets and an event that
+is certainly more than e^ε times as likely under the first. The class and the difference that cost most say where to
 look; data and limits are searched for in floating point, and the probabilities of what is found are enclosed
 (`dpaudit.verify.counterexample.forest_probability`). The bound is exact arithmetic about the tree that was read, like
 the proof from above.
@@ -28,8 +28,8 @@ from dpaudit.verify.alignment import AlignedClass
 from dpaudit.verify.certificate import nodes_as_data, rational
 from dpaudit.verify.certified_delta import Enclosure
 from dpaudit.verify.counterexample.forest_probability import flint, forest_probability, log_ratio
-from dpaudit.verify.counterexample.search import Found, Objective, Search, largest_bound, largest_loss
-from dpaudit.verify.counterexample.shapes import LEAST, MOST, Shape, read_output, shapes
+from dpaudit.verify.counterexample.search import LikelyCounterexample, Objective, Search, largest_bound, largest_loss
+from dpaudit.verify.counterexample.shapes import LEAST, MOST, EventShape, read_output, shapes
 from dpaudit.verify.differences import Difference
 from dpaudit.verify.prove import Proof
 
@@ -47,7 +47,7 @@ Data = tuple[int | float, ...]
 
 
 @dataclass(frozen=True)
-class Witness:
+class ExactCounterexample:
     """Two neighbouring datasets and an event that is likelier under the first.
 
     Attributes:
@@ -87,7 +87,7 @@ class Witness:
         return self.infinite or (self.epsilon is not None and self.epsilon > claim)
 
     def record(self) -> dict[str, Any]:
-        """Return the witness as plain data for JSON, with the tree, from which all of it can be computed again.
+        """Return the counterexample as plain data for JSON, with the tree, from which all of it can be computed again.
 
         ``nodes`` are those of a certificate (``docs/certificate.md``); numbers are texts, ``null`` is no limit. The
         event holds the outputs of that form whose numbers, in order, lie within the limits.
@@ -124,7 +124,7 @@ class Witness:
         return f"ε is {loss}: {self.event.describe(0)} has probability {p0} on {self.pair[0]}, {p1} on {self.pair[1]}"
 
 
-def find_witness(
+def find_counterexample(
     proof: Proof,
     function: Callable[..., Any],
     parameters: Mapping[str, Any],
@@ -132,7 +132,7 @@ def find_witness(
     budget_runs: int | None = None,
     least_mass: float | None = None,
     seed: int = 0,
-) -> Witness | None:
+) -> ExactCounterexample | None:
     """Look for the pair and the event that refute a claim best.
 
     Args:
@@ -157,12 +157,12 @@ def find_witness(
     found = _search(proof, objective, seed)
     if found is None:
         return None
-    witness = _certified(found, proof)
-    p0, p1 = witness.probabilities
+    counterexample = _certified(found, proof)
+    p0, p1 = counterexample.probabilities
     if p0.low <= p1.high or p0.low < (least_mass or 0):
         return None
-    _compare(witness, function, parameters, seed)
-    return witness
+    _compare(counterexample, function, parameters, seed)
+    return counterexample
 
 
 def _objective(budget_runs: int | None, least_mass: float | None) -> Objective:
@@ -179,7 +179,7 @@ def _objective(budget_runs: int | None, least_mass: float | None) -> Objective:
     return largest_loss(least_mass * (1 + 1e-3))  # so that an error of quadrature does not bring it below
 
 
-def _search(proof: Proof, objective: Objective, seed: int) -> Found | None:
+def _search(proof: Proof, objective: Objective, seed: int) -> LikelyCounterexample | None:
     """Return the best point over classes, differences and half-lines: all briefly, the best few to the end."""
     rng = np.random.default_rng(seed)
     whole = proof.scope.values == "integer"
@@ -198,7 +198,7 @@ def _search(proof: Proof, objective: Objective, seed: int) -> Found | None:
     return max(ended, key=lambda found: found.score, default=None)
 
 
-def _candidates(classes: Sequence[AlignedClass]) -> Iterator[tuple[Shape, float]]:
+def _candidates(classes: Sequence[AlignedClass]) -> Iterator[tuple[EventShape, float]]:
     """Return events with what they may lose at most, the largest first; each once."""
     reads = {place: read_output(each.output) for place, each in enumerate(classes)}
     costs = [math.inf if each.cost is None else float(each.cost) for each in classes]
@@ -220,7 +220,7 @@ def _differences(each: AlignedClass) -> list[Difference]:
     return list(dict.fromkeys([each.worst, *same[-_MOST_DIFFERENCES:]]))
 
 
-def _certified(found: Found, proof: Proof) -> Witness:
+def _certified(found: LikelyCounterexample, proof: Proof) -> ExactCounterexample:
     shape = found.shape
     after = tuple(value + change for value, change in zip(found.data, shape.difference, strict=True))
     p0, p1 = (_probability(shape, data, found.limits) for data in (found.data, after))
@@ -236,10 +236,10 @@ def _certified(found: Found, proof: Proof) -> Witness:
     answer = int if proof.scope.values == "integer" else float
     pair = tuple(map(answer, found.data)), tuple(map(answer, after))
     assert [*map(Fraction, pair[0] + pair[1])] == [*found.data, *after], "data are short binary fractions"
-    return Witness(pair, Event("witness", (rule,)), (p0, p1), proof)
+    return ExactCounterexample(pair, Event("witness", (rule,)), (p0, p1), proof)
 
 
-def _probability(shape: Shape, data: Any, limits: Mapping[str, Fraction]) -> Enclosure:
+def _probability(shape: EventShape, data: Any, limits: Mapping[str, Fraction]) -> Enclosure:
     point = {**{f"q{place}": value for place, value in enumerate(data)}, **limits}
     low = high = Fraction(0)
     for region in shape.regions:
@@ -253,17 +253,19 @@ def _nearest(value: Fraction) -> int | float:
     return value.numerator if value.denominator == 1 else float(value)
 
 
-def _compare(witness: Witness, function: Callable[..., Any], parameters: Mapping[str, Any], seed: int) -> None:
-    """Run the program on both sides; what the witness says must not be absurd."""
-    for side, data in enumerate(witness.pair):
+def _compare(
+    counterexample: ExactCounterexample, function: Callable[..., Any], parameters: Mapping[str, Any], seed: int
+) -> None:
+    """Run the program on both sides; what the counterexample says must not be absurd."""
+    for side, data in enumerate(counterexample.pair):
         run = partial(_run, function, data, parameters)
         result = run_batch(run, _RUNS, np.random.default_rng([seed, side]), taken_path)
-        hits, _ = count_event(witness.event, from_paths(result.paths, _RUNS))
-        p = witness.probabilities[side]
+        hits, _ = count_event(counterexample.event, from_paths(result.paths, _RUNS))
+        p = counterexample.probabilities[side]
         too_few, too_many = binom.cdf(hits, _RUNS, float(p.low)), binom.sf(hits - 1, _RUNS, float(p.high))
         if min(too_few, too_many) < _NEVER:
             raise AssertionError(
-                f"the event {witness.event} occurs {hits} times in {_RUNS} runs on {data}, with probability {p}"
+                f"the event {counterexample.event} occurs {hits} times in {_RUNS} runs on {data}, with probability {p}"
             )
 
 

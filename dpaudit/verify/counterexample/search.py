@@ -19,7 +19,7 @@ from dpaudit.events.predict import predicted_bound
 from dpaudit.privacy import PureDP
 from dpaudit.program.symbolic.budget import spend
 from dpaudit.verify.counterexample.forest_floats import Landscape
-from dpaudit.verify.counterexample.shapes import LEAST, MOST, Shape
+from dpaudit.verify.counterexample.shapes import LEAST, MOST, EventShape
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Objective = Callable[[Floats, Floats, float], Floats]
@@ -73,10 +73,10 @@ def largest_bound(runs: int) -> Objective:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LikelyCounterexample:
     """A point, with what the search thinks of it: dataset 0 and all limits, exact."""
 
-    shape: Shape
+    shape: EventShape
     score: float
     data: tuple[Fraction, ...]
     limits: dict[str, Fraction]
@@ -85,7 +85,7 @@ class Found:
 class Search:
     """The search over the points of one shape."""
 
-    def __init__(self, shape: Shape, objective: Objective, *, whole: bool, rng: np.random.Generator) -> None:
+    def __init__(self, shape: EventShape, objective: Objective, *, whole: bool, rng: np.random.Generator) -> None:
         """Prepare a search; ``whole`` says that data are whole numbers."""
         self._shape = shape
         self._objective = objective
@@ -160,7 +160,7 @@ class Search:
         self._evolve(generations, self._groups)
         return float(self._scores.max())
 
-    def best(self) -> Found:
+    def best(self) -> LikelyCounterexample:
         """Search to the end and return the best point that was found."""
         point = self._members[np.argmax(self._scores)] @ self._groups
         spread = self._rng.normal(0, 1, (_POPULATION, len(point))) * self._rng.choice([0.02, 0.2], (_POPULATION, 1))
@@ -180,7 +180,7 @@ class Search:
             **{name: Fraction(float(value)) for name, value in opened},
             **{name: Fraction(float(Fraction(held.at(at)))) for name, held in self._shape.held.items()},
         }
-        return Found(self._shape, score, data, limits)
+        return LikelyCounterexample(self._shape, score, data, limits)
 
     def _at(self, members: Floats, groups: Floats) -> Floats:
         return self._score(self._unit * np.sinh(members @ groups))

@@ -82,7 +82,7 @@ def _example(output: Output, numbers: list[tuple[Linear, bool]]) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class ClassRegion:
     """A class within the limits: conditions over draws, queries and limits."""
 
     forest: Forest
@@ -90,7 +90,7 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class EventShape:
     """An event whose limits are variables.
 
     Attributes:
@@ -111,7 +111,7 @@ class Shape:
     fixed: Mapping[str, Fraction]
     open: tuple[str, ...]
     held: Mapping[str, Linear]
-    regions: tuple[Region, ...]
+    regions: tuple[ClassRegion, ...]
 
     @property
     def limits(self) -> tuple[str, ...]:
@@ -121,7 +121,7 @@ class Shape:
 
 def shapes(
     source: AlignedClass, difference: Difference, classes: Sequence[AlignedClass], reads: Mapping[int, Read | None]
-) -> Iterator[Shape]:
+) -> Iterator[EventShape]:
     """Return events for a class, the simplest choice of half-lines first; none where no probability is known.
 
     Args:
@@ -198,7 +198,7 @@ def _shape(
     sides: Mapping[int, str],
     same: Sequence[tuple[AlignedClass, Read]],
     moved: Mapping[str, int],
-) -> Shape | None:
+) -> EventShape | None:
     fixed: dict[str, Fraction] = {}
     held: dict[str, Linear] = {}
     for place, (number, whole) in enumerate(zip(own.numbers, own.whole, strict=True)):
@@ -227,5 +227,5 @@ def _shape(
         tied = forest(each.draws, kept)
         if tied is None or not tied.is_known:
             return None
-        regions.append(Region(tied, kept))
-    return Shape(source, difference, own.form, len(own.numbers), fixed, opened, held, tuple(regions))
+        regions.append(ClassRegion(tied, kept))
+    return EventShape(source, difference, own.form, len(own.numbers), fixed, opened, held, tuple(regions))

@@ -34,7 +34,7 @@ _NUMPY = (np.bool_, np.int64, np.float64, np.str_)
 
 
 @dataclass(frozen=True)
-class Law:
+class OutputLaw:
     """The exact law of an output on one dataset.
 
     Attributes:
@@ -121,7 +121,7 @@ def exact_reading(
     parameters: Mapping[str, Any] | None = None,
     *,
     most_traces: int = MOST_TRACES,
-) -> Law:
+) -> OutputLaw:
     """Return the exact law of a program's output on one dataset.
 
     Args:
@@ -157,7 +157,7 @@ def exact_reading(
     weights = {text: plain_weight(found[text]) for text in sorted(found)}
     if sum(weights.values(), Fraction(0)) != 1:
         raise UsageError("no exact reading: the traces do not sum to 1; the program keeps state between calls")
-    return Law(weights, budget.followed)
+    return OutputLaw(weights, budget.followed)
 
 
 class _States:
