@@ -13,6 +13,8 @@ import dpaudit as dp
 from dpaudit.auditing import pair as rounds
 from dpaudit.sampling.blocks import Purpose
 
+pytestmark = pytest.mark.slow
+
 PAIR = [([1], [0])]
 
 

@@ -13,6 +13,8 @@ from dpaudit.auditing.calibration import runs_within
 from dpaudit.auditing.question import validated
 from dpaudit.request import AuditRequest
 
+pytestmark = pytest.mark.slow
+
 PAIR = [([0], [1])]
 
 

@@ -19,7 +19,7 @@ from dpaudit.review.check.finding import Answer
 from dpaudit.review.check.second import second_opinion
 from dpaudit.stats.statement import BOTH_SIDES, GUESS, ODDS, lower_bound
 
-pytestmark = pytest.mark.usefixtures("undrawn")
+pytestmark = [pytest.mark.usefixtures("undrawn"), pytest.mark.slow]
 
 
 def laplace(data, noise, *, epsilon=1):
@@ -178,7 +178,6 @@ def with_digit(value, data):
         return None
 
 
-@pytest.mark.slow
 @settings(max_examples=60, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_another_digit_is_noticed(data):

@@ -14,6 +14,8 @@ from dpaudit.auditing.question import validated
 from dpaudit.request import AuditRequest
 from dpaudit.stats.statement import lower_bound
 
+pytestmark = pytest.mark.slow
+
 PAIR = [(0, 1)]
 
 

@@ -21,6 +21,8 @@ from dpaudit.sampling.blocks import Purpose
 from dpaudit.targets.mechanism import mechanism
 from dpaudit.verify import prove_and_audit as prover
 
+pytestmark = pytest.mark.slow
+
 RUNS = 4_000
 
 

@@ -15,6 +15,8 @@ from dpaudit.auditing import seeds
 from dpaudit.gate.run import seed_of_commit
 from dpaudit.sampling.checkpoint import question_in
 
+pytestmark = pytest.mark.slow
+
 REAL = seeds.fresh_seed
 PAIR = [([1.0], [0.0])]
 QUICK = {"pairs": PAIR, "relation": "declared", "claim": "epsilon=2", "runs": 2_000}

@@ -191,6 +191,7 @@ def within(data: pd.DataFrame) -> bool:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", [*RELATIONS])
 def test_what_lies_outside_the_domain_is_tried_only_on_request(relation: str) -> None:
     inside = candidates(FRAME, relation, domain=DOMAIN)
@@ -366,6 +367,7 @@ ANYTHING = (
 )
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=150, deadline=None)
 @given(ANYTHING, st.sampled_from(RELATIONS), st.integers(0, 3))
 def test_candidates_of_any_data_are_neighbours(data: Any, relation: str, seed: int) -> None:

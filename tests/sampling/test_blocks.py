@@ -43,6 +43,7 @@ def test_blocks_add_up(shape, runs):
         assert min(block.size for block in blocks) >= 1
 
 
+@pytest.mark.slow
 def test_both_sides_have_equally_many_runs_in_every_block():
     assert set(_sizes(200)) == {(500, 500)}
     odd = [Block(Purpose.MEASURING, 0, index, 7) for index in range(40)]

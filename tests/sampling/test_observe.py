@@ -21,7 +21,7 @@ from dpaudit.sampling.blocks import Block, Game, Purpose
 from dpaudit.sampling.runs import outputs_of
 from dpaudit.sampling.timed import untimed
 
-pytestmark = pytest.mark.usefixtures("undrawn")
+pytestmark = [pytest.mark.usefixtures("undrawn"), pytest.mark.slow]
 
 PAIR = (0, 1)
 ASKED = {"claim": "epsilon=1", "pairs": [PAIR], "relation": "queries", "observe": "time"}

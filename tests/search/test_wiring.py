@@ -12,6 +12,8 @@ from dpaudit.auditing.search.shrink import shrink
 from dpaudit.neighbours.candidates.candidates import candidates
 from dpaudit.neighbours.digest import digest
 
+pytestmark = pytest.mark.slow
+
 
 class Known:
     """A scout whose looks at a pair are told beforehand, one after the other; the last one stays."""

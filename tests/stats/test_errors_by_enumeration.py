@@ -66,6 +66,8 @@ def chances(n, m):
 @pytest.mark.parametrize("weight", [1e-3, 0.3, 0.7071, 0.95, 1 - 1e-6])
 @pytest.mark.parametrize(("n", "m"), [(24, 24), (30, 6), (1, 20)])
 def test_joint(claim, error, weight, n, m):
+    if claim.parameter == "rho" and error != 0.05:
+        pytest.skip("the regions hang on no claim, and its divergence is slow")
     if claim.parameter == "rho" and (n, m) == (24, 24):
         n, m = 14, 14
     bounds = joint_regions(n, m, weight, error).least(claim.least)

@@ -21,6 +21,8 @@ from dpaudit.stats.odds_ratio import log_odds_at_least, odds_bound
 from dpaudit.stats.region_given_sides import _mean_at_least, _mean_at_most, region_given_sides
 from dpaudit.stats.statement import BOTH_SIDES, GUESS, ODDS, lower_bound
 
+pytestmark = pytest.mark.slow
+
 EPSILONS = (0.0, 0.05, 0.4, 1.0, 2.5)
 
 

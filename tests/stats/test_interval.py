@@ -13,6 +13,8 @@ from dpaudit.evidence.records import Counts
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 from dpaudit.stats.interval import loss_interval
 
+pytestmark = pytest.mark.slow
+
 SLACK = 1 + 1e-9
 CLAIMS = [PureDP(0), ApproxDP(0, 0.05), GaussianDP(0), ZeroConcentratedDP(0), RenyiDP(2, 0)]
 

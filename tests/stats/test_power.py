@@ -18,6 +18,8 @@ from dpaudit.stats.guessing import detectable_guess
 from dpaudit.stats.power import detectable, detectable_gaussian, foresee, runs_to_show, runs_to_show_gaussian
 from dpaudit.stats.statement import BOTH_SIDES, lower_bound
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("guesses", [10, 50, 400])
 @pytest.mark.parametrize("claim", [0.0, 0.3, 1.0])
