@@ -16,15 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from dpaudit.privacy import ApproxDP
-from dpaudit.stats import (
-    enumerated_region,
-    guess_bound,
-    joint_region,
-    joint_weight,
-    two_sided_enumerated_region,
-    two_sided_region,
-    two_sided_weight,
-)
+from dpaudit.stats.exact_region import enumerated_region, two_sided_enumerated_region
+from dpaudit.stats.guessing import guess_bound
+from dpaudit.stats.joint_region import joint_region, joint_weight, two_sided_region, two_sided_weight
 
 ERROR = 0.05
 SIZES = (100, 300, 1000, 2000)

@@ -20,7 +20,8 @@ from types import ModuleType
 from typing import Any
 
 from dpaudit.errors import UsageError
-from dpaudit.privacy.claims import ApproxDP, Claim, PureDP
+from dpaudit.privacy.claims import Claim
+from dpaudit.privacy.epsilon_delta import ApproxDP, PureDP
 from dpaudit.targets.mechanism import Mechanism, mechanism
 
 _LARGEST_GROUP = 1e9

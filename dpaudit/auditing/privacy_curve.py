@@ -26,7 +26,8 @@ from dpaudit.evidence.records import Bound, Counts, Curve, Verdict, round_outwar
 from dpaudit.privacy import Claim, GaussianDP
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.stats.curve import DeltaAt, PowerAt, about, delta_at_least, fnr_at_most, mu_at_least, region_of_bound
-from dpaudit.stats.joint_region import Region
+from dpaudit.stats.joint_region import ConfidenceRegion
+from dpaudit.stats.methods import plain
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -80,7 +81,7 @@ def choose_statements(
     joined: dict[Any, Choice] = {}
     for notion, (choice, _) in zip(notions, [*chosen(others), *chosen(deltas, _AS_GOOD)], strict=True):
         # a region by enumeration would take a second, and there are many
-        method = choice.method.replace("enumerated ", "")
+        method = plain(choice.method)
         key = choice.event, method
         own = joined.get(key) or Choice(f"{notion.parameter} {notion}", choice.event, method, choice.weight, 0.0, ())
         joined[key] = dataclasses.replace(own, share=own.share + 1 / len(notions))
@@ -144,7 +145,7 @@ def curve_of(statements: Sequence[Bound], confidence: float) -> Curve:
     )
 
 
-def _reach(regions: Sequence[Region]) -> float:
+def _reach(regions: Sequence[ConfidenceRegion]) -> float:
     """The ε from which on nothing is shown, to two digits and from above; at least 1."""
     low, high = 0.0, 1.0
     while high < _FARTHEST and delta_at_least(regions, high) > 0:
@@ -164,7 +165,7 @@ class PrivacyCurve:
     """
 
     evidence: Evidence
-    _regions: tuple[Region, ...] = field(init=False, repr=False, compare=False)
+    _regions: tuple[ConfidenceRegion, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.evidence.verdict is Verdict.INVALID:

@@ -33,7 +33,15 @@ from dpaudit.sampling.blocks import Block, Purpose, block_size, sides_of
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.play import play
 from dpaudit.sampling.runs import RaisedTogetherError
-from dpaudit.stats.e_process import Fortune, foresee_sequential, just_above, log_wealth, searched, sequential_bound
+from dpaudit.stats.e_process import (
+    BettingProcess,
+    foresee_sequential,
+    just_above,
+    log_wealth,
+    searched,
+    sequential_bound,
+)
+from dpaudit.stats.methods import SEQUENTIAL
 from dpaudit.stats.power import Foreseen
 from dpaudit.stats.two_looks import FirstLook
 from dpaudit.targets.mechanism import Shape
@@ -71,7 +79,7 @@ class _Pair:
 
     number: int
     limit: int
-    fortune: Fortune
+    bettors: BettingProcess
     outputs: list[tuple[Outputs, Outputs]] = field(default_factory=list)
     kept: int = 0  # runs in ``outputs``
     made: int = 0
@@ -126,7 +134,7 @@ class _Course:
         self.claim = just_above(question.notion)
         count = len(question.pairs)
         limits = [total // count // 2 * 2 if seconds is None else _NEVER for _ in range(count)]
-        self.pairs = [_Pair(number, limit, Fortune(self.claim)) for number, limit in enumerate(limits)]
+        self.pairs = [_Pair(number, limit, BettingProcess(self.claim)) for number, limit in enumerate(limits)]
         self.total, self.error = sum(limits), 1 - question.confidence
         self.enough = replace(question.rule, repeatable=False).at_once  # the level at which the claim is refuted
         self.wealth = np.zeros(count)  # log wealth of each pair, as of now
@@ -197,7 +205,7 @@ class _Course:
     def _learn(self, pair: _Pair) -> None:
         """End a pair's epoch and choose the events of the next, from all runs so far."""
         if pair.choices:
-            pair.fortune.close(pair.own)
+            pair.bettors.close(pair.own)
             self.finished.append(pair.epoch())
         outputs = joined(pair.outputs)
         pair.outputs = [outputs]
@@ -207,7 +215,7 @@ class _Course:
         pair.choices = self._choose(outputs, pair.made)
         pair.pasts = tuple(_past(choice.event, outputs) for choice in pair.choices)
         pair.own = np.zeros((len(pair.choices), 3, 2), dtype=np.int64)
-        pair.fortune.open(list(zip(pair.pasts, pair.speaks, strict=True)))
+        pair.bettors.open(list(zip(pair.pasts, pair.speaks, strict=True)))
 
     def _choose(self, outputs: tuple[Outputs, Outputs], made: int) -> tuple[Choice, ...]:
         """A stable and a rare event, perhaps the same; what one side never showed; of a curve one for its middle."""
@@ -234,7 +242,7 @@ class _Course:
         twos = block.size // 2  # bets gain nothing on average over two runs, and only then is it looked
         looks = 2 * np.unique(np.linspace(0, twos, min(twos, _LOOKS) + 1).astype(np.int64)[1:])
         counts = pair.own + np.stack([_looked(sides, own, looks) for own in labels], axis=1)
-        own = pair.fortune.watch(counts)
+        own = pair.bettors.watch(counts)
         others = np.delete(self.wealth, pair.number)
         together = own if not len(others) else np.logaddexp(own, np.logaddexp.reduce(others))
         for look in self._promising(together - math.log(len(self.pairs))) if self.question.claim is not None else ():
@@ -280,13 +288,13 @@ class _Course:
         event = counts = None
         considered: tuple[Candidate, ...] = ()
         if best.choices:
-            shown = best.fortune.leading(best.own)
+            shown = best.bettors.leading(best.own)
             event, considered = best.choices[shown].event, best.choices[shown].considered
             counts = _counts(best.own[shown]) if best.own[shown, 0].min() >= _SHOWN else None
         bound = sampled_bound(
             value,
             notion,
-            method="sequential",
+            method=SEQUENTIAL,
             confidence=question.confidence,
             counts=counts,
             event=event,
@@ -337,7 +345,7 @@ def _unseen(outputs: tuple[Outputs, Outputs]) -> Choice:
             for seen, tried in found:
                 if seen > best:
                     best, rule = seen, tried
-    return Choice("unseen", Event("unseen", () if rule is None else (rule,)), "sequential", None, 1.0, ())
+    return Choice("unseen", Event("unseen", () if rule is None else (rule,)), SEQUENTIAL, None, 1.0, ())
 
 
 def _in_order(event: Event, outputs: tuple[Outputs, Outputs], sides: Integers) -> Integers:

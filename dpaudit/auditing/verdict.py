@@ -15,6 +15,7 @@ from typing import Any
 from dpaudit.evidence.records import Bound, SecondLook, Verdict
 from dpaudit.privacy import Claim
 from dpaudit.privacy.claims import number_text
+from dpaudit.stats.methods import ONE_RUN, SEQUENTIAL
 from dpaudit.stats.one_run import is_limited_by_delta
 from dpaudit.stats.two_looks import FirstLook, Rule
 
@@ -168,7 +169,7 @@ def _doubted(claim: Claim, lower: Bound, low_bits: Bound | None, looks: Looks | 
             f"(p > {second.level:.3g}), so no violation was found."
         )
     less = f"a violation is called one where chance does this in at most one of {_times(rule.false_alarm)}"
-    if lower.method == "sequential":
+    if lower.method == SEQUENTIAL:
         return f"{text}; {less}. Allow more runs: the same audit goes on from there."
     if detectable is None or not math.isfinite(detectable):
         return f"{text}; {less}. {_too_few(claim, lower, detectable, looks)}"
@@ -201,12 +202,12 @@ def _nothing(claim: Claim, claimed: str, lower: Bound, looks: Looks | None) -> s
     """Why no violation could be counted on to be shown, however large, and what would help."""
     if looks is None or not looks.rule.doubts:
         return f"These runs could not have shown any violation of {claimed}, however large; use more runs."
-    if looks.rule.repeatable or lower.method == "sequential":
+    if looks.rule.repeatable or lower.method == SEQUENTIAL:
         # a second look may find what no first one could
         return f"These runs were too few to count on showing any violation of {claimed}, however large; use more runs."
     never = f"could not have shown a violation of {claimed}, however large, with a false alarm of 1 in "
     never += _times(looks.rule.false_alarm)
-    if lower.method != "one-run" or lower.counts is None:
+    if lower.method != ONE_RUN or lower.counts is None:
         return f"What was recorded {never}: record more."
     if not is_limited_by_delta(sum(lower.counts.runs), claim.value, claim.delta):
         return f"So few canaries {never}: put more into one model."

@@ -27,7 +27,7 @@ from dpaudit.evidence.event import Event, Reach, Rule, Score, Step
 from dpaudit.evidence.records import Candidate
 from dpaudit.privacy import Claim
 from dpaudit.sampling.outputs import Outputs
-from dpaudit.stats import probability_at_least
+from dpaudit.stats.clopper_pearson import probability_at_least
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaincinv, ndtr, ndtri
 
-from dpaudit.privacy import ApproxDP, Claim, PureDP
-from dpaudit.stats import joint_weight
+from dpaudit.privacy import Claim
+from dpaudit.stats.joint_region import joint_weight
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -78,20 +78,15 @@ def predicted_bound(
 def _shown(claim: Claim, p: Floats, q: Floats) -> Floats:
     """The loss; where nothing would be shown, a negative number that says how far it is from that."""
     ratio = np.log(np.maximum(p - claim.delta, 1e-300)) - np.log(q)
-    value = ratio if _is_ratio(claim) else np.where((loss := _least(claim, p, q)) > 0, loss, np.minimum(ratio, 0.0))
+    value = ratio if claim.is_point else np.where((loss := _least(claim, p, q)) > 0, loss, np.minimum(ratio, 0.0))
     return np.where(np.isfinite(value), value, -np.inf)
-
-
-def _is_ratio(claim: Claim) -> bool:
-    """Whether the loss of (p, q) is log((p − δ)/q)."""
-    return isinstance(claim, PureDP | ApproxDP)
 
 
 def sensitivity(claim: Claim, p: Floats, q: Floats) -> tuple[Floats, Floats]:
     """Return how fast the loss falls as log p falls and as log q rises; that of log((p − δ)/q) where it is 0."""
     with np.errstate(all="ignore"):
         ratio_p, ratio_q = p / np.maximum(p - claim.delta, 1e-12), np.ones_like(q)
-        if _is_ratio(claim):
+        if claim.is_point:
             return ratio_p, ratio_q
         step = 1e-4
         here = _least(claim, p, q)

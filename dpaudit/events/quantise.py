@@ -17,9 +17,9 @@ from scipy.special import ndtri
 
 from dpaudit.events.candidate_partitions import Fitted
 from dpaudit.events.partition import Partition
-from dpaudit.privacy import Claim, RenyiDP, ZeroConcentratedDP
+from dpaudit.privacy import Claim
+from dpaudit.stats.methods import MULTINOMIAL, SWAPPED
 from dpaudit.stats.renyi import multinomial_weights, orders_of, value_of, variational, variational_noise
-from dpaudit.stats.statement import MULTINOMIAL, SWAPPED
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
@@ -51,7 +51,7 @@ class Graded:
 
 def graded(fitted: Iterable[Fitted], *, claim: Claim, measuring: int, error: float) -> Graded | None:
     """Return the bins with the highest predicted bound; None for claims that are no divergence."""
-    if not isinstance(claim, ZeroConcentratedDP | RenyiDP):
+    if not claim.is_divergence:
         return None
     best: tuple[float, Fitted, int, int, float] | None = None
     for item in fitted:

@@ -24,7 +24,7 @@ from dpaudit.evidence.event import Event
 from dpaudit.evidence.records import Candidate
 from dpaudit.privacy import Claim
 from dpaudit.sampling.outputs import Outputs
-from dpaudit.stats.statement import BOTH_SIDES, GUESS, MULTINOMIAL, SWAPPED
+from dpaudit.stats.methods import BOTH_SIDES, GUESS, JOINT, method_of
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
@@ -66,7 +66,7 @@ class Choice:
     @property
     def graded(self) -> bool:
         """Whether the event has degrees, each of which is counted."""
-        return self.method in (MULTINOMIAL, SWAPPED)
+        return method_of(self.method).weights == "bins"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ def choose_each(
         stables, _ = _searched(fitted, stakes, rare=False)
         best = _best(stables)
         # right and wrong guesses are counted on all runs, which no prediction from few of them quite shows
-        both = max((s for s in stables if s.method != "joint"), key=lambda s: s.predicted)
+        both = max((s for s in stables if s.method != JOINT), key=lambda s: s.predicted)
         best = both if both.predicted > as_good * best.predicted else best
         chosen.append((_choice(str(claim), best, stables, stakes, 1.0), best.predicted))
     return chosen
@@ -233,7 +233,7 @@ def _smooth_ladders(item: Fitted) -> Iterator[tuple[Ladder, Ladder]]:
 def _best(found: list[_Scored]) -> _Scored:
     """The highest prediction; where nothing is predicted to show, the two-sided event that says most."""
     best = max(found, key=lambda scored: scored.predicted)
-    return best if best.predicted > 0 else max((s for s in found if s.method != "joint"), key=lambda s: s.predicted)
+    return best if best.predicted > 0 else max((s for s in found if s.method != JOINT), key=lambda s: s.predicted)
 
 
 def _picture(fitted: list[Fitted], stable: Partition) -> Partition:
@@ -252,7 +252,7 @@ def _choice(name: str, scored: _Scored, others: list[_Scored], stakes: _Stakes, 
         method, weight = method_for_both_sides(scored.rates, (half, half), stakes.claim, error)
     else:
         p, q = scored.p, scored.q
-        if scored.method != "joint":  # it was tried as one of both sides, and has one alone
+        if scored.method != JOINT:  # it was tried as one of both sides, and has one alone
             p, q = (scored.rates[0], scored.rates[3]) if event.toward(0) else (scored.rates[2], scored.rates[1])
         own = stakes.ahead if event.toward(0) else stakes.ahead[::-1]
         method, weight = method_for_one_side(p, q, (own[0], own[1]), stakes.claim, error)
@@ -310,7 +310,7 @@ def _score(contest: _Contest, penalty: float) -> Iterator[_Scored]:
     for side, best in enumerate(np.argmax(values, axis=1)):
         labels = ladder.labels(*((int(one[best]), None) if side == 0 else (None, int(one[best]))))
         at = side, best
-        yield _scored(values[at], contest.partition, labels, "joint", p[at], q[at], n[side, 0], m[side, 0])
+        yield _scored(values[at], contest.partition, labels, JOINT, p[at], q[at], n[side, 0], m[side, 0])
     for band in contest.starts:
         yield _best_of_both(contest, penalty, band)
 

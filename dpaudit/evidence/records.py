@@ -59,9 +59,8 @@ class Bound(Record, frozen=True):
             order that the bound holds at is known.
         confidence: 1 − the chance that this statement is wrong; 1.0 for a proof.
         delta: the δ at which ε is meant.
-        method: "guess given sides", "odds given sides", "two-sided joint given sides", "joint", "enumerated joint",
-            "multinomial", "swapped multinomial" or "none"; of earlier audits, whose sides were drawn by fair coins,
-            "guess", "two-sided joint" or "two-sided enumerated joint".
+        method: how counts became the bound, by its name in `dpaudit.stats.methods`; "none" where nothing was measured;
+            of what is certain, the method of the proof.
         weight: the share of the joint bound's statistic that the first count carries, or all weights of a
             multinomial bound; fixed before measuring.
         counts, event: what was counted, and of what; None where nothing was measured.

@@ -23,13 +23,11 @@ from dpaudit.gate.result import Comparison
 from dpaudit.gate.target_process import Frozen
 from dpaudit.privacy import parse_claim
 from dpaudit.stats.interval import loss_interval
-from dpaudit.stats.statement import BOTH_SIDES, GUESS, ODDS
+from dpaudit.stats.methods import BOTH_SIDES, method_of, plain
 from dpaudit.targets.source_digest import PREFIX
 
 FILE = "dpaudit-baseline.json"
 _VERSION = 1
-_EARLIER = ("guess", "two-sided joint", "two-sided enumerated joint")  # whose sides were drawn by coins
-_METHODS = ("joint", "enumerated joint", GUESS, ODDS, BOTH_SIDES, *_EARLIER)
 _EVEN = 0.7071  # the weight of both counts of an event, where none was chosen for it
 
 
@@ -145,14 +143,14 @@ def _measured(evidence: Evidence, record: Mapping[str, Any]) -> Measured | None:
 def _comparable(bound: Bound) -> bool:
     """Whether an event was counted on runs whose number was fixed, so that an interval can be read from its counts."""
     counted = bound.counts is not None and bound.event is not None and bound.arithmetic == "real"
-    return counted and (bound.method in _METHODS or isinstance(bound.weight, tuple))
+    return counted and (method_of(bound.method).interval or isinstance(bound.weight, tuple))
 
 
 def _plain(bound: Bound) -> tuple[str, float | None]:
     """How the interval is read: as the bound was, but an event of many degrees as one that speaks for either side."""
     if isinstance(bound.weight, tuple):
         return BOTH_SIDES, _EVEN
-    return bound.method.replace("enumerated ", ""), bound.weight  # that is for few runs, and here there may be more
+    return plain(bound.method), bound.weight  # that is for few runs, and here there may be more
 
 
 def frozen(entry: Entry, times: int = 1) -> Frozen | None:

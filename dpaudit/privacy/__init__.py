@@ -3,7 +3,10 @@
 Nothing here is random and nothing here knows a mechanism.
 """
 
-from dpaudit.privacy.claims import ApproxDP, Claim, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
+from dpaudit.privacy.claims import Claim
+from dpaudit.privacy.epsilon_delta import ApproxDP, PureDP
+from dpaudit.privacy.gaussian import GaussianDP
+from dpaudit.privacy.renyi import RenyiDP, ZeroConcentratedDP
 from dpaudit.privacy.text import parse_claim
 
 __all__ = ["ApproxDP", "Claim", "GaussianDP", "PureDP", "RenyiDP", "ZeroConcentratedDP", "parse_claim"]

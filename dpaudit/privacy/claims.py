@@ -31,7 +31,8 @@ def number_text(value: float) -> str:
     return f"{mantissa.removesuffix('.0')}e{int(exponent)}" if e else text
 
 
-def _require(name: str, value: float, low: float, high: float, *, open_low: bool = False) -> float:
+def require(name: str, value: float, low: float, high: float, *, open_low: bool = False) -> float:
+    """Return a number of a claim; raise `UsageError` where it is none, or not between ``low`` and ``high``."""
     try:
         if isinstance(value, bool | str | bytes):
             raise TypeError
@@ -46,19 +47,50 @@ def _require(name: str, value: float, low: float, high: float, *, open_low: bool
     return number + 0.0  # −0 becomes 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """What readers are told of a claim. In braces stand its numbers by name, {value} and, of e^value, {factor}.
+
+    Attributes:
+        kind: the kind of promise, in one word.
+        source: who defined it, and where.
+        meaning: what it promises, as a sentence for who knows the field; {about} is " ≈ e^value" where that is short.
+        more: what is written after its parameter, beside it.
+        at: where bounds of its parameter hold, beside δ.
+        claimed: what was promised, in plain words for a person in the data.
+        proved, not_violated, violated: what these verdicts mean for that person.
+    """
+
+    kind: str
+    source: str
+    meaning: str
+    more: str = ""
+    at: str = ""
+    claimed: str
+    proved: str
+    not_violated: str
+    violated: str
+
+
 class Claim(ABC):
-    """A promise of privacy: one of the five notions with its numbers.
+    """A promise of privacy: a notion with its numbers, and with its words.
+
+    A new notion is a class like those beside this module, and a place in `dpaudit.privacy.text.NOTIONS`.
 
     Attributes:
         parameter: the name of the number that bounds are about: "epsilon", "rho" or "mu".
         symbol: the letter for it.
         notion: the name of the notion in words.
+        variant: what registries of deployments call it.
+        example: a claim of this notion as it is typed.
     """
 
     __slots__ = ()
     parameter: ClassVar[str]
     symbol: ClassVar[str]
     notion: ClassVar[str]
+    variant: ClassVar[str] = "Custom"
+    example: ClassVar[str]
 
     @property
     def value(self) -> float:
@@ -74,6 +106,21 @@ class Claim(ABC):
     def pure(self) -> bool:
         """Whether the claim is plain ε-DP, for which the guess bound holds."""
         return False
+
+    @property
+    def is_point(self) -> bool:
+        """Whether it is an (ε, δ) claim: one point of the privacy profile, where the loss of an event is a ratio."""
+        return False
+
+    @property
+    def is_divergence(self) -> bool:
+        """Whether it limits Rényi divergences, for which the bound by many bins holds."""
+        return False
+
+    @property
+    @abstractmethod
+    def words(self) -> Words:
+        """What readers are told of it."""
 
     @abstractmethod
     def tradeoff(self, fpr: ArrayLike) -> Floats:
@@ -101,294 +148,32 @@ class Claim(ABC):
 
     def with_value(self, value: float) -> Claim:
         """Return the same notion with another value of `parameter`."""
-        numbers = {name: getattr(self, name) for name in self._numbers()}
-        return type(self)(**{**numbers, self.parameter: value})
+        return type(self)(**{**self.numbers, self.parameter: value})
 
     @classmethod
-    def _numbers(cls) -> tuple[str, ...]:
+    def names(cls) -> tuple[str, ...]:
+        """Return the names of its numbers, in their order."""
         return tuple(field.name for field in fields(cls))  # type: ignore[arg-type]
 
+    @property
+    def numbers(self) -> dict[str, float]:
+        """Its numbers by name, in their order."""
+        return {name: getattr(self, name) for name in self.names()}
+
     def __str__(self) -> str:
-        return ", ".join(f"{name}={number_text(getattr(self, name))}" for name in self._numbers())
+        return ", ".join(f"{name}={number_text(value)}" for name, value in self.numbers.items())
 
 
-def _check_group(size: int) -> int:
+def check_group(size: int) -> int:
+    """Return the size of a group; raise `UsageError` where it is none."""
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise UsageError(f"a group is a whole number of records, 1 or more, not {size!r}")
     return size
 
 
-def _probabilities(*values: ArrayLike) -> list[Floats]:
+def probabilities(*values: ArrayLike) -> list[Floats]:
+    """Return probabilities as arrays of one shape."""
     return [np.asarray(value, dtype=np.float64) for value in np.broadcast_arrays(*values)]
-
-
-def _approximate_loss(p: ArrayLike, q: ArrayLike, delta: float) -> Floats:
-    """ε of an event and of its complement: log((p − δ)/q) and log((1 − q − δ)/(1 − p))."""
-    p, q = _probabilities(p, q)
-    # a remainder after δ that may be rounding says nothing
-    rounding = 4 * np.finfo(np.float64).eps if delta > 0 else 0.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        event = np.where(p - delta > rounding, np.log(np.maximum(p - delta, 0.0)) - np.log(q), 0.0)
-        rest = np.where(1 - q - delta > rounding, np.log1p(-np.minimum(q + delta, 1.0)) - np.log1p(-p), 0.0)
-    return np.where(p > q, np.maximum(np.fmax(event, rest), 0.0), 0.0)
-
-
-@dataclass(frozen=True, slots=True)
-class PureDP(Claim):
-    """ε-differential privacy (Dwork, McSherry, Nissim & Smith 2006, Definition 1)."""
-
-    epsilon: float
-    parameter: ClassVar[str] = "epsilon"
-    symbol: ClassVar[str] = "ε"
-    notion: ClassVar[str] = "pure differential privacy"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", _require("epsilon", self.epsilon, 0.0, math.inf))
-
-    @property
-    def pure(self) -> bool:
-        """True: this is plain ε-DP."""
-        return True
-
-    def tradeoff(self, fpr: ArrayLike) -> Floats:
-        """max(0, 1 − e^ε·α, e^−ε·(1 − α)) (Wasserman & Zhou 2010, Theorem 2.4; Kairouz, Oh & Viswanath 2015)."""
-        return ApproxDP(self.epsilon, 0.0).tradeoff(fpr)
-
-    def profile(self, epsilon: ArrayLike) -> Floats:
-        """(e^ε₀ − e^ε)₊ / (1 + e^ε₀): randomised response is the worst (Kairouz, Oh & Viswanath 2015, Theorem 3.2)."""
-        return ApproxDP(self.epsilon, 0.0).profile(epsilon)
-
-    def least(self, p: ArrayLike, q: ArrayLike) -> Floats:
-        """The larger log ratio of the event and of its complement."""
-        return _approximate_loss(p, q, 0.0)
-
-    def group(self, size: int) -> PureDP:
-        """kε for groups of k (Dwork & Roth 2014, Theorem 2.2)."""
-        return PureDP(_check_group(size) * self.epsilon)
-
-
-@dataclass(frozen=True, slots=True)
-class ApproxDP(Claim):
-    """(ε, δ)-DP: P(S) ≤ e^ε·Q(S) + δ for every S, both ways (Dwork, Kenthapadi, McSherry, Mironov & Naor 2006)."""
-
-    epsilon: float
-    delta: float
-    parameter: ClassVar[str] = "epsilon"
-    symbol: ClassVar[str] = "ε"
-    notion: ClassVar[str] = "approximate differential privacy"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", _require("epsilon", self.epsilon, 0.0, math.inf))
-        object.__setattr__(self, "delta", _require("delta", self.delta, 0.0, 1.0))
-
-    @property
-    def pure(self) -> bool:
-        """True at δ = 0 only."""
-        return self.delta == 0.0
-
-    def tradeoff(self, fpr: ArrayLike) -> Floats:
-        """max(0, 1 − δ − e^ε·α, e^−ε·(1 − δ − α)) (Dong, Roth & Su 2022, Proposition 2.5)."""
-        alpha = np.asarray(fpr, dtype=np.float64)
-        with np.errstate(over="ignore", invalid="ignore"):
-            steep = np.where(alpha > 0, 1 - self.delta - np.exp(self.epsilon) * alpha, 1 - self.delta)
-        flat = np.exp(-self.epsilon) * (1 - self.delta - alpha)
-        return np.asarray(np.maximum(0.0, np.maximum(steep, flat)))
-
-    def profile(self, epsilon: ArrayLike) -> Floats:
-        """δ + (1 − δ)·(e^ε₀ − e^ε)₊/(1 + e^ε₀), the conjugate of the trade-off curve at its corner."""
-        at = np.asarray(epsilon, dtype=np.float64)
-        # (e^a − e^b)/(1 + e^a) = (1 − e^(b−a))/(1 + e^−a), which cannot overflow
-        gap = np.maximum(0.0, -np.expm1(np.minimum(0.0, at - self.epsilon)) / (1 + np.exp(-self.epsilon)))
-        return np.asarray(self.delta + (1 - self.delta) * gap)
-
-    def least(self, p: ArrayLike, q: ArrayLike) -> Floats:
-        """The larger of log((p − δ)/q) and log((1 − q − δ)/(1 − p))."""
-        return _approximate_loss(p, q, self.delta)
-
-    def group(self, size: int) -> ApproxDP:
-        """(kε, δ·(e^kε − 1)/(e^ε − 1)) for groups of k (Vadhan 2017, Lemma 2.2)."""
-        k = _check_group(size)
-        try:
-            factor = math.expm1(k * self.epsilon) / math.expm1(self.epsilon) if self.epsilon > 0 else k
-        except OverflowError:
-            factor = math.inf
-        return ApproxDP(k * self.epsilon, min(1.0, self.delta * factor) if self.delta > 0 else 0.0)
-
-
-@dataclass(frozen=True, slots=True)
-class GaussianDP(Claim):
-    """μ-Gaussian DP: no easier to break than N(0, 1) against N(μ, 1) (Dong, Roth & Su 2022, Definition 2.6)."""
-
-    mu: float
-    parameter: ClassVar[str] = "mu"
-    symbol: ClassVar[str] = "μ"
-    notion: ClassVar[str] = "Gaussian differential privacy"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "mu", _require("mu", self.mu, 0.0, math.inf))
-
-    def tradeoff(self, fpr: ArrayLike) -> Floats:
-        """Φ(Φ⁻¹(1 − α) − μ) (Dong, Roth & Su 2022, equation 6)."""
-        from scipy.special import ndtr, ndtri
-
-        return np.asarray(ndtr(-ndtri(np.asarray(fpr, dtype=np.float64)) - self.mu))
-
-    def profile(self, epsilon: ArrayLike) -> Floats:
-        """Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ) (Dong, Roth & Su 2022, Corollary 2.13; Balle & Wang 2018, Theorem 8)."""
-        from scipy.special import log_ndtr
-
-        at = np.asarray(epsilon, dtype=np.float64)
-        if self.mu == 0:
-            return np.zeros_like(at)
-        with np.errstate(over="ignore", invalid="ignore"):
-            log_p = log_ndtr(self.mu / 2 - at / self.mu)
-            log_q = at + log_ndtr(-self.mu / 2 - at / self.mu)
-            found = np.exp(log_p) * -np.expm1(np.minimum(0.0, log_q - log_p))
-        return np.asarray(np.where(np.isneginf(log_p), 0.0, found))
-
-    def least(self, p: ArrayLike, q: ArrayLike) -> Floats:
-        """Φ⁻¹(p) − Φ⁻¹(q)."""
-        from scipy.special import ndtri
-
-        p, q = _probabilities(p, q)
-        with np.errstate(invalid="ignore"):
-            return np.where(p > q, ndtri(p) - ndtri(q), 0.0)
-
-    def group(self, size: int) -> GaussianDP:
-        """kμ for groups of k (Dong, Roth & Su 2022, Theorem 2.14)."""
-        return GaussianDP(_check_group(size) * self.mu)
-
-
-@dataclass(frozen=True, slots=True)
-class _Bits:
-    """Logarithms of the probabilities of two bits, p > q, from which every Rényi divergence follows."""
-
-    hit_p: Floats
-    hit_q: Floats
-    miss_p: Floats
-    miss_q: Floats
-
-    @classmethod
-    def of(cls, p: Floats, q: Floats) -> _Bits:
-        with np.errstate(divide="ignore"):
-            return cls(np.log(p), np.log(q), np.log1p(-p), np.log1p(-q))
-
-    def divergence(self, above: ArrayLike) -> Floats:
-        """The larger of D_α(Bern p‖Bern q) and D_α(Bern q‖Bern p), α = 1 + ``above``; arguments broadcast."""
-        swapped = _Bits(self.hit_q, self.hit_p, self.miss_q, self.miss_p)
-        t = np.asarray(above, dtype=np.float64)
-        return np.fmax(np.fmax(self._divergence(t), swapped._divergence(t)), 0.0)
-
-    def _divergence(self, t: Floats) -> Floats:
-        """D_α in nats (van Erven & Harremoës 2014, equation 10), as log E_p[(p/q)^t]/t with t = α − 1."""
-        with np.errstate(all="ignore"):
-            hit = np.where(self.hit_p > -np.inf, t * (self.hit_p - self.hit_q), 0.0)
-            miss = np.where(self.miss_p > -np.inf, t * (self.miss_p - self.miss_q), 0.0)
-            far = np.logaddexp(self.hit_p + hit, self.miss_p + miss) / t
-            # close to order 1 the two terms add up to nearly 1, and their logarithm would be all rounding
-            near = np.log1p(np.exp(self.hit_p) * np.expm1(hit) + np.exp(self.miss_p) * np.expm1(miss)) / t
-        return np.where(np.maximum(np.abs(hit), np.abs(miss)) < 0.5, near, far)
-
-
-class _RenyiRegion(Claim):
-    """What zCDP and Rényi DP share: curves that follow from the pairs (p, q) that their divergence allows.
-
-    A test is post-processing to one bit, and a mechanism may itself release just that bit, so the pairs
-    that the divergence allows are exactly the pairs that the claim allows.
-    """
-
-    __slots__ = ()
-
-    def tradeoff(self, fpr: ArrayLike) -> Floats:
-        """The lower boundary of the allowed pairs, by bisection: exact to 2^-50, and never too high."""
-        alpha = np.asarray(fpr, dtype=np.float64)
-        return np.asarray(1.0 - self._largest_p(np.atleast_1d(alpha)).reshape(alpha.shape))
-
-    def _largest_p(self, q: Floats) -> Floats:
-        low, high = q.copy(), np.ones_like(q)
-        for _ in range(50):
-            middle = (low + high) / 2
-            allowed = self.least(middle, q) <= self.value
-            low, high = np.where(allowed, middle, low), np.where(allowed, high, middle)
-        return high
-
-    def profile(self, epsilon: ArrayLike) -> Floats:
-        """sup over allowed pairs of p − e^ε·q, on a grid of q that is refined: to about 1e-6 relative or 1e-15."""
-        at = np.asarray(epsilon, dtype=np.float64)
-        scale = np.exp(np.atleast_1d(at))[:, None]
-        q = np.broadcast_to(np.concatenate([[0.0], np.geomspace(1e-15, 1.0, 600)]), (scale.size, 601))
-        heights = self._largest_p(q[0]) - scale * q
-        for _ in range(2):
-            best = heights.argmax(axis=1)
-            rows = np.arange(len(q))
-            q = np.linspace(q[rows, np.maximum(best - 1, 0)], q[rows, np.minimum(best + 1, q.shape[1] - 1)], 61, axis=1)
-            heights = self._largest_p(q) - scale * q
-        return np.asarray(np.maximum(0.0, heights.max(axis=1)).reshape(at.shape))
-
-
-# α − 1 for the orders that are looked at; finitely many can only make `least` smaller, which is sound
-_COARSE = np.geomspace(1e-6, 1e6, 31)
-_FINER = tuple(np.geomspace(1 / ratio, ratio, 9) for ratio in (10**0.4, 10**0.1))
-
-
-@dataclass(frozen=True, slots=True)
-class ZeroConcentratedDP(_RenyiRegion):
-    """ρ-zCDP: D_α(P‖Q) ≤ ρα for every α > 1, both ways (Bun & Steinke 2016, Definition 1.1)."""
-
-    rho: float
-    parameter: ClassVar[str] = "rho"
-    symbol: ClassVar[str] = "ρ"
-    notion: ClassVar[str] = "zero-concentrated differential privacy"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rho", _require("rho", self.rho, 0.0, math.inf))
-
-    def least(self, p: ArrayLike, q: ArrayLike) -> Floats:
-        """The largest D_α(Bern p‖Bern q)/α over α and both directions (data processing); 0 where p ≤ q."""
-        p, q = _probabilities(p, q)
-        bits, lead = _Bits.of(p, q), (-1, *([1] * p.ndim))
-        steps = _COARSE.reshape(lead)
-        heights = bits.divergence(steps) / (1 + steps)
-        for factors in _FINER:
-            best = np.take_along_axis(
-                np.broadcast_to(steps, heights.shape), heights.argmax(axis=0, keepdims=True), axis=0
-            )
-            steps = best * factors.reshape(lead)
-            heights = bits.divergence(steps) / (1 + steps)
-        return np.where(p > q, heights.max(axis=0), 0.0)
-
-    def group(self, size: int) -> ZeroConcentratedDP:
-        """k²ρ for groups of k (Bun & Steinke 2016, Proposition 1.9)."""
-        return ZeroConcentratedDP(_check_group(size) ** 2 * self.rho)
-
-
-@dataclass(frozen=True, slots=True)
-class RenyiDP(_RenyiRegion):
-    """(α, ε)-Rényi DP: D_α(P‖Q) ≤ ε at one order α > 1, both ways (Mironov 2017, Definition 4)."""
-
-    order: float
-    epsilon: float
-    parameter: ClassVar[str] = "epsilon"
-    symbol: ClassVar[str] = "ε"
-    notion: ClassVar[str] = "Rényi differential privacy"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "order", _require("order", self.order, 1.0, math.inf, open_low=True))
-        object.__setattr__(self, "epsilon", _require("epsilon", self.epsilon, 0.0, math.inf))
-
-    def least(self, p: ArrayLike, q: ArrayLike) -> Floats:
-        """The larger D_α(Bern p‖Bern q) of both directions (data processing); 0 where p ≤ q."""
-        p, q = _probabilities(p, q)
-        return np.where(p > q, _Bits.of(p, q).divergence(self.order - 1), 0.0)
-
-    def group(self, size: int) -> RenyiDP:
-        """Refused for groups of 2 and more: the order changes with the group (Mironov 2017, Proposition 2)."""
-        if _check_group(size) == 1:
-            return self
-        raise UsageError(
-            "a Rényi claim at one order says nothing at the same order for groups; "
-            "state the claim for the group itself, for example claim='order=2, epsilon=…'"
-        )
 
 
 def as_claim(value: Any) -> Claim | None:

@@ -6,18 +6,22 @@ import math
 import re
 
 from dpaudit.errors import UsageError
-from dpaudit.privacy.claims import ApproxDP, Claim, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
+from dpaudit.privacy.claims import Claim
+from dpaudit.privacy.epsilon_delta import ApproxDP, PureDP
+from dpaudit.privacy.gaussian import GaussianDP
+from dpaudit.privacy.renyi import RenyiDP, ZeroConcentratedDP
 
-FORMS = "'epsilon=1', 'epsilon=1, delta=1e-6', 'rho=0.5', 'mu=1' or 'order=2, epsilon=0.5'"
+NOTIONS: tuple[type[Claim], ...] = (PureDP, ApproxDP, ZeroConcentratedDP, GaussianDP, RenyiDP)
+"""All notions that are known."""
 
-_ALIASES = {"eps": "epsilon", "ε": "epsilon", "δ": "delta", "ρ": "rho", "μ": "mu", "α": "order"}
-_KINDS: dict[frozenset[str], type[Claim]] = {
-    frozenset({"epsilon"}): PureDP,
-    frozenset({"epsilon", "delta"}): ApproxDP,
-    frozenset({"rho"}): ZeroConcentratedDP,
-    frozenset({"mu"}): GaussianDP,
-    frozenset({"order", "epsilon"}): RenyiDP,
-}
+_EXAMPLES = [repr(notion.example) for notion in NOTIONS]
+FORMS = f"{', '.join(_EXAMPLES[:-1])} or {_EXAMPLES[-1]}"
+SYMBOLS = {notion.parameter: notion.symbol for notion in NOTIONS}
+"""The letter for each parameter that bounds are about."""
+
+_ALIASES = {"eps": "epsilon", "δ": "delta", "α": "order"} | {symbol: name for name, symbol in SYMBOLS.items()}
+_KINDS = {frozenset(notion.names()): notion for notion in NOTIONS}
+_NAMES = frozenset().union(*_KINDS)
 
 
 def _number(text: str, claim: str) -> float:
@@ -37,7 +41,7 @@ def parse_claim(text: str) -> Claim:
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         name = _ALIASES.get(name.lower(), name.lower())
-        if not equals or name not in {"epsilon", "delta", "rho", "mu", "order"}:
+        if not equals or name not in _NAMES:
             raise UsageError(f"cannot read {part!r} in the claim {text!r}; write {FORMS}")
         if name in numbers:
             raise UsageError(f"the claim {text!r} gives {name} twice")

@@ -23,7 +23,8 @@ from numpy.typing import ArrayLike
 
 from dpaudit.evidence.records import Bound
 from dpaudit.privacy import Claim, GaussianDP
-from dpaudit.stats.joint_region import Region
+from dpaudit.privacy.claims import Words
+from dpaudit.stats.joint_region import ConfidenceRegion
 from dpaudit.stats.statement import region_from
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -35,6 +36,11 @@ class _About(Claim):
     """What a statement of the curve is about; nobody claims it, and only `least` has a meaning."""
 
     __slots__ = ()
+
+    @property
+    def words(self) -> Words:
+        """Refused."""
+        raise NotImplementedError(f"{self} is no claim")
 
     def tradeoff(self, fpr: ArrayLike) -> Floats:
         """Refused."""
@@ -106,7 +112,7 @@ def about(parameter: str, notion: str) -> Claim:
     return kind(float(found[2]))
 
 
-def region_of_bound(bound: Bound) -> Region:
+def region_of_bound(bound: Bound) -> ConfidenceRegion:
     """Return the region that a statement rests on, from its counts.
 
     Raises:
@@ -114,27 +120,26 @@ def region_of_bound(bound: Bound) -> Region:
     """
     if bound.counts is None or not isinstance(bound.weight, float):
         raise ValueError("a statement of the curve needs counts and a weight")
-    own = about(bound.parameter, bound.notion)
-    return region_from(bound.method, bound.counts, own, bound.weight, 1 - bound.confidence)
+    return region_from(bound.method, bound.counts, weight=bound.weight, error=1 - bound.confidence)
 
 
-def delta_at_least(regions: Sequence[Region], epsilons: ArrayLike) -> Floats:
+def delta_at_least(regions: Sequence[ConfidenceRegion], epsilons: ArrayLike) -> Floats:
     """Return what the regions together show of δ at every ε (nats, at least 0); shape of ``epsilons``."""
     return _best(regions, epsilons, DeltaAt)
 
 
-def fnr_at_most(regions: Sequence[Region], fprs: ArrayLike) -> Floats:
+def fnr_at_most(regions: Sequence[ConfidenceRegion], fprs: ArrayLike) -> Floats:
     """Return what the regions together leave of the false negative rate at every false positive rate."""
     rates = np.asarray(fprs, dtype=np.float64)
     return np.asarray(np.maximum(1 - rates - _best(regions, rates, PowerAt), 0.0))
 
 
-def mu_at_least(regions: Sequence[Region]) -> float:
+def mu_at_least(regions: Sequence[ConfidenceRegion]) -> float:
     """Return the largest μ that some region shows."""
     return max((float(region.least(GaussianDP(0.0).least)) for region in regions), default=0.0)
 
 
-def _best(regions: Sequence[Region], at: ArrayLike, kind: type[DeltaAt] | type[PowerAt]) -> Floats:
+def _best(regions: Sequence[ConfidenceRegion], at: ArrayLike, kind: type[DeltaAt] | type[PowerAt]) -> Floats:
     points = np.asarray(at, dtype=np.float64)
     found = [
         max((float(region.least(kind(float(point)).least)) for region in regions), default=0.0)

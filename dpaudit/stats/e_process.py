@@ -30,7 +30,7 @@ import numpy as np
 from scipy.special import bdtrik
 
 from dpaudit.evidence.records import Counts, Epoch, Stake
-from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP
+from dpaudit.privacy import ApproxDP, Claim, GaussianDP
 from dpaudit.stats.power import Foreseen, detectable_gaussian
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -52,7 +52,7 @@ _HAIR = 1e-6  # a claim is refuted together with values that are larger by so li
 @lru_cache(maxsize=1024)
 def points(claim: Claim) -> tuple[Floats, Floats]:
     """Return points (ε, δ) that the claim implies, to bet against: two arrays of one length; δ is never too small."""
-    if isinstance(claim, PureDP | ApproxDP):
+    if claim.is_point:
         return np.array([claim.value]), np.array([claim.delta])
     epsilon = _like_mu(claim) * np.array(_POINTS)
     if isinstance(claim, GaussianDP):
@@ -155,7 +155,7 @@ def _log_wealths(claim: Claim, counts: Integers, speaks: tuple[bool, bool], doub
     return np.stack(found, axis=-3)
 
 
-class Fortune:
+class BettingProcess:
     """The wealth of all who bet on one pair of datasets, against one claim.
 
     A twentieth of it starts with bettors who never change; the others divide their wealth anew at the start of every
@@ -244,12 +244,12 @@ def log_wealth(epochs: Sequence[Epoch], pairs: int, claim: Claim) -> float:
 
 
 def _of_pair(epochs: Sequence[Epoch], pair: int, claim: Claim) -> float:
-    fortune = Fortune(claim)
+    bettors = BettingProcess(claim)
     for epoch in epochs:
         if epoch.pair == pair:
-            fortune.open([(stake.past, stake.speaks) for stake in epoch.stakes])
-            fortune.close(np.stack([as_array(stake.own) for stake in epoch.stakes]))
-    return fortune.settled
+            bettors.open([(stake.past, stake.speaks) for stake in epoch.stakes])
+            bettors.close(np.stack([as_array(stake.own) for stake in epoch.stakes]))
+    return bettors.settled
 
 
 def just_above(claim: Claim) -> Claim:
@@ -284,7 +284,7 @@ def sequential_bound(epochs: Sequence[Epoch], pairs: int, claim: Claim, error: f
 
 def _values(claim: Claim) -> Iterator[float]:
     """Yield ascending values around the claimed one; among them the one a hair above it."""
-    step = _STEP if isinstance(claim, PureDP | ApproxDP | GaussianDP) else _LONG_STEP
+    step = _STEP if claim.is_point or isinstance(claim, GaussianDP) else _LONG_STEP
     if claim.value > 0:
         steps = math.ceil(math.log(1 / _LEAST) / math.log(step))
         yield from (claim.value * step ** (k - steps) for k in range(steps))

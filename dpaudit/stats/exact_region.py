@@ -21,14 +21,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc, betaincinv, gammaln, ndtr, ndtri
 
+from dpaudit.evidence.records import Counts
 from dpaudit.privacy import Claim
 from dpaudit.stats.clopper_pearson import probability_at_least, probability_at_most
-from dpaudit.stats.joint_region import CUT, Region
+from dpaudit.stats.event_bound import Weight, of_both_sides, of_one_side, single
+from dpaudit.stats.joint_region import CUT, ConfidenceRegion, Joint, TwoSidedJoint
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 
-MOST_RUNS = 2_000  # a side: beyond it the gain is small and the sums are long
 CORNERS = 300
 _ALONG = 0.7  # standard deviations between the points of the line that an outcome is ranked by
 _HALVINGS = 14  # of the range of p, to place a corner
@@ -47,7 +48,7 @@ def enumerated_region(
     weight: float,
     error: float,
     corners: int = CORNERS,
-) -> Region:
+) -> ConfidenceRegion:
     """Return the region for a one-sided event.
 
     Args:
@@ -64,13 +65,13 @@ def enumerated_region(
 
 def two_sided_enumerated_region(
     right: ArrayLike, wrong: ArrayLike, runs: int, *, claim: Claim, weight: float, error: float, corners: int = CORNERS
-) -> Region:
+) -> ConfidenceRegion:
     """Return the region of (P(right), P(wrong)) per run, sides by a fair coin, as `joint.two_sided_region` does.
 
     right ~ Bin(N, a) and wrong | right ~ Bin(N − right, β): the sums run over the outcomes of these two.
     """
     found = _Outcomes(runs, None, claim, weight, error).regions(right, wrong, corners)
-    return Region(found.p, found.q * (1 - found.p))
+    return ConfidenceRegion(found.p, found.q * (1 - found.p))
 
 
 class _Outcomes:
@@ -113,14 +114,14 @@ class _Outcomes:
         # with more hits at least as many others; min: of two-sided outcomes there are fewer at a larger k
         return np.minimum(np.maximum.accumulate(inside), self.m)
 
-    def regions(self, hits: ArrayLike, others: ArrayLike, corners: int) -> Region:
+    def regions(self, hits: ArrayLike, others: ArrayLike, corners: int) -> ConfidenceRegion:
         """Return the corners for every outcome, shape (*outcomes, corners)."""
         hits, others = np.broadcast_arrays(np.asarray(hits, dtype=np.int64), np.asarray(others, dtype=np.int64))
         shape = (*hits.shape, corners)
         p, q = np.zeros(shape), np.ones(shape)
         for at in np.ndindex(hits.shape):
             p[at], q[at] = self._corners(int(hits[at]), int(others[at]), corners)
-        return Region(p, q)
+        return ConfidenceRegion(p, q)
 
     def _corners(self, hits: int, others: int, corners: int) -> tuple[Floats, Floats]:
         nothing = np.zeros(corners), np.ones(corners)
@@ -179,3 +180,25 @@ class _Chance:
         if self.last < self.n:
             found += betainc(self.last + 1, self.n - self.last, p)
         return np.asarray(found)
+
+
+# --- the methods --------------------------------------------------------------------------------------------
+
+
+class EnumeratedJoint(Joint):
+    """As `Joint`, by weighing every outcome, for the lower bound alone."""
+
+    def lower(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
+        """Return the least value that some point of the region allows."""
+        found = enumerated_region(*of_one_side(counts), claim=claim, weight=single(weight), error=error)
+        return float(found.least(claim.least))
+
+
+class TwoSidedEnumeratedJoint(TwoSidedJoint):
+    """As `TwoSidedJoint`, by weighing every outcome, for the lower bound alone."""
+
+    def lower(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
+        """Return the least value that some point of the region allows."""
+        right, runs, wrong, _ = of_both_sides(counts)
+        found = two_sided_enumerated_region(right, wrong, runs, claim=claim, weight=single(weight), error=error)
+        return float(found.least(claim.least))

@@ -21,13 +21,27 @@ Pure DP only, both of them.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv
+from scipy.special import betainc, betaincinv, expit
 
-from dpaudit.stats.clopper_pearson import probability_at_least
+from dpaudit.evidence.records import Counts
+from dpaudit.privacy import Claim
+from dpaudit.stats.clopper_pearson import probability_at_least, probability_at_most
+from dpaudit.stats.event_bound import (
+    POWER,
+    UNLUCKY,
+    EventBound,
+    Frozen,
+    Rates,
+    Weight,
+    guesses_by_side,
+    guesses_of,
+)
+from dpaudit.stats.joint_region import EVEN, joint_region
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -90,3 +104,91 @@ def detectable_guess(guesses: int | tuple[int, int], claim: float, error: float,
     # P(Bin(n, p) ≥ k) = I_p(k, n − k + 1)
     chance = float(betaincinv(high, total - high + 1, power))
     return float(np.log(chance) - np.log1p(-chance)) if chance < 1 else np.inf
+
+
+# --- the methods --------------------------------------------------------------------------------------------
+
+
+class GuessGivenSides(EventBound):
+    """By the number of right guesses, given how many guesses each side made."""
+
+    two_sided = True
+    by_guesses = True
+
+    def lower(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
+        """Return the lower bound of ε."""
+        return float(guess_bound_given_sides(guesses_of(counts)[0], *guesses_by_side(counts), error))
+
+    def upper(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
+        """Return the most that the mean of logit P(right | guessed) over both sides can be."""
+        return _greatest_given_sides(counts, error)
+
+    def expected(self, rates: Rates, runs: tuple[float, float], claim: Claim, weight: Weight, error: float) -> float:
+        """Return the bound that is to be expected: the guesses of both sides will differ by chance too."""
+        n, m = (max(round(each), 1) for each in runs)
+        made0, made1 = n * (rates[0] + rates[1]), m * (rates[2] + rates[3])
+        chance = n * (1 - rates[0] - rates[1]) * (rates[0] + rates[1]) + m * (1 - rates[2] - rates[3]) * (
+            rates[2] + rates[3]
+        )
+        apart = min(math.sqrt((made0 - made1) ** 2 + max(chance, 0.0)), made0 + made1)
+        guesses = ((made0 + made1 + apart) / 2, (made0 + made1 - apart) / 2)
+        return float(guess_bound_given_sides(n * rates[0] + m * rates[2], *guesses, error))
+
+    def shown(self, event: Frozen, value: float, times: float) -> float:
+        """Return the bound of the unlucky tenth of right guesses."""
+        made = guesses_by_side(event.counts)
+        return _shown_by_guesses((round(times * made[0]), round(times * made[1])), value, event.error)
+
+    def detectable(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
+        """Return the least ε that so many guesses would have shown to exceed the claim."""
+        return detectable_guess(guesses_by_side(counts), claim.value, error)
+
+
+class GuessByCoins(GuessGivenSides):
+    """By the number of right guesses, where fair coins picked the sides: of earlier audits."""
+
+    def lower(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
+        """Return the lower bound of ε."""
+        return float(guess_bound(*guesses_of(counts), error))
+
+    def upper(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
+        """Return the most that logit P(right | guessed) can be."""
+        right, wrong = guesses_of(counts)
+        most = float(probability_at_most(right, right + wrong, error))
+        return max(0.0, math.log(most) - math.log1p(-most)) if most < 1 else math.inf
+
+    def shown(self, event: Frozen, value: float, times: float) -> float:
+        """Return the bound of the unlucky tenth of right guesses."""
+        runs = max(round(times * event.runs[0]), 1)
+        return _shown_by_guesses(round(runs * event.kept), value, event.error)
+
+    def detectable(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
+        """Return the least ε that so many guesses would have shown to exceed the claim."""
+        return detectable_guess(sum(guesses_of(counts)), claim.value, error)
+
+
+def _greatest_given_sides(counts: Counts, error: float) -> float:
+    """The most that half of logit u + logit v can be: of a side's guesses u, and v on the other, are right.
+
+    Given the guesses of each side the right ones are independent binomials, like the runs of a joint region.
+    """
+    right, wrong = (counts.toward0[0], counts.toward1[1]), (counts.toward1[0], counts.toward0[1])
+    made = right[0] + wrong[0], right[1] + wrong[1]
+    region = joint_region(wrong[0], made[0], right[1], made[1], weight=EVEN, error=error)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        losses = (np.log1p(-region.p) - np.log(region.p) + np.log(region.q) - np.log1p(-region.q)) / 2
+    found = np.where((region.p <= 0) | (region.q >= 1), np.inf, losses)
+    return max(0.0, float(np.max(found)))
+
+
+def _shown_by_guesses(made: int | tuple[int, int], value: float, error: float) -> float:
+    """Return the bound of so many guesses, of all or of each side, of loss ``value`` in their unlucky tenth."""
+    chance, guesses = float(expit(value)), made if isinstance(made, int) else sum(made)
+    middle = guesses * chance - UNLUCKY * math.sqrt(guesses * chance * (1 - chance))
+    near = np.arange(max(math.floor(middle) - 3, 1), min(math.ceil(middle) + 4, guesses) + 1)
+    often = near[betainc(near, guesses - near + 1, chance) >= POWER]  # P(Bin(n, p) ≥ k)
+    if not len(often):
+        return 0.0
+    if isinstance(made, int):
+        return float(guess_bound(often[-1], guesses - often[-1], error))
+    return float(guess_bound_given_sides(often[-1], *made, error))

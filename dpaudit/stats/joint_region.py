@@ -6,7 +6,7 @@ super-uniform p-values, so with weights w₁² + w₂² = 1 fixed beforehand z =
 Clopper–Pearson intervals give a square. The region is cut by Clopper–Pearson bounds at error γ each
 (Berger & Boos 1994), and covered by a staircase, so that the numerical grid is rigorous.
 
-A `Region` is that staircase: with the stated confidence some corner j has p ≥ p_j and q ≤ q_j. Whatever
+A `ConfidenceRegion` is that staircase: with the stated confidence some corner j has p ≥ p_j and q ≤ q_j. Whatever
 increases in p and decreases in q is therefore at least its smallest value over the corners.
 """
 
@@ -21,16 +21,31 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
+from dpaudit.evidence.records import Counts
+from dpaudit.privacy import Claim, RenyiDP, ZeroConcentratedDP
 from dpaudit.stats.clopper_pearson import probability_at_least, probability_at_most
+from dpaudit.stats.event_bound import (
+    EventBound,
+    Frozen,
+    Numbers,
+    Weight,
+    of_both_sides,
+    of_one_side,
+    single,
+    unlucky_bound,
+)
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 _CORNERS = 161
 _FARTHEST = -37.0  # z(P₂)
 CUT = 50  # γ = error/50
+EVEN = math.sqrt(0.5)
+"""The weight of both counts where none was chosen."""
+_ORDERS = 1 + np.geomspace(1e-4, 1e4, 600)  # of Rényi divergences that bound ρ from above, 3 % apart
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class ConfidenceRegion:
     """Corners (p_j, q_j), shape (…, corners) each: for some j, p ≥ p_j and q ≤ q_j."""
 
     p: Floats
@@ -92,7 +107,7 @@ def _columns(*counts: ArrayLike) -> list[Floats]:
 
 def joint_region(
     hits: ArrayLike, runs: ArrayLike, others: ArrayLike, other_runs: ArrayLike, *, weight: float, error: float
-) -> Region:
+) -> ConfidenceRegion:
     """Return the region for a one-sided event; counts broadcast.
 
     Args:
@@ -103,10 +118,12 @@ def joint_region(
     """
     low, high = staircase(weight, error)
     k, n, rest, m = _columns(hits, runs, others, other_runs)
-    return Region(probability_at_least(k, n, low), probability_at_most(rest, m, high))
+    return ConfidenceRegion(probability_at_least(k, n, low), probability_at_most(rest, m, high))
 
 
-def two_sided_region(right: ArrayLike, wrong: ArrayLike, runs: ArrayLike, *, weight: float, error: float) -> Region:
+def two_sided_region(
+    right: ArrayLike, wrong: ArrayLike, runs: ArrayLike, *, weight: float, error: float
+) -> ConfidenceRegion:
     """Return the region of (P(right), P(wrong)) per run, sides by a fair coin; counts broadcast.
 
     right ~ Bin(N, a) and wrong | right ~ Bin(N − right, b/(1 − a)) give independent p-values; at a corner
@@ -116,4 +133,84 @@ def two_sided_region(right: ArrayLike, wrong: ArrayLike, runs: ArrayLike, *, wei
     a, b, n = _columns(right, wrong, runs)
     p = probability_at_least(a, n, low)
     beta = probability_at_most(b, n - a, high)
-    return Region(p, beta * (1 - p))
+    return ConfidenceRegion(p, beta * (1 - p))
+
+
+# --- the methods --------------------------------------------------------------------------------------------
+
+
+class Joint(EventBound):
+    """By a joint region of both probabilities of an event of one side."""
+
+    def region(self, counts: Counts, weight: float, error: float) -> ConfidenceRegion:
+        """Return the region of both probabilities that the counts leave possible."""
+        return self.region_of(of_one_side(counts), weight, error)
+
+    def mirrored(self, counts: Counts, weight: float, error: float) -> ConfidenceRegion:
+        """Return the region whose corners bound q from below (its p) and p from above (its q)."""
+        hits, runs, others, other_runs = of_one_side(counts)
+        return joint_region(others, other_runs, hits, runs, weight=weight, error=error)
+
+    def region_of(self, numbers: Numbers, weight: float, error: float) -> ConfidenceRegion:
+        """Return the region from the four numbers of an event."""
+        return joint_region(*numbers, weight=weight, error=error)
+
+    def lower(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
+        """Return the least value that some point of the region allows."""
+        return float(self.region(counts, single(weight), error).least(claim.least))
+
+    def upper(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
+        """Return the largest value that some point of the mirrored region allows.
+
+        The weights change places with the counts. An enumerated region is drawn for the lower end alone, and the plain
+        one takes its place: any region is certain that was chosen before measuring.
+        """
+        mirrored = self.mirrored(counts, math.sqrt(1 - single(weight) ** 2), error)
+        return float(np.max(_outer(claim, mirrored.q, mirrored.p)))
+
+    def shown(self, event: Frozen, value: float, times: float) -> float:
+        """Return the bound that the unlucky tenth of the event gives."""
+        (p, q), weight = event.rates(value), single(event.weight)
+        n, m = (max(round(times * runs), 1) for runs in event.runs)
+
+        def bound(numbers: Numbers) -> float:
+            return float(self.region_of(numbers, weight, event.error).least(event.claim.least))
+
+        return unlucky_bound(bound, p, q, n, m, weight, two_sided=self.two_sided)
+
+
+class TwoSidedJoint(Joint):
+    """By a joint region of right and wrong guesses, where fair coins picked the sides: of earlier audits."""
+
+    two_sided = True
+
+    def region(self, counts: Counts, weight: float, error: float) -> ConfidenceRegion:
+        """Return the region of the probabilities of right and of wrong guesses that the counts leave possible."""
+        return self.region_of(of_both_sides(counts), weight, error)
+
+    def mirrored(self, counts: Counts, weight: float, error: float) -> ConfidenceRegion:
+        """Return the region with right and wrong guesses in each other's place."""
+        right, runs, wrong, _ = of_both_sides(counts)
+        return two_sided_region(wrong, right, runs, weight=weight, error=error)
+
+    def region_of(self, numbers: Numbers, weight: float, error: float) -> ConfidenceRegion:
+        """Return the region from right guesses, all runs, wrong guesses and all runs."""
+        right, runs, wrong, _ = numbers
+        return two_sided_region(right, wrong, runs, weight=weight, error=error)
+
+
+def _outer(claim: Claim, p: Floats, q: Floats) -> Floats:
+    """The claim's `least`, or what is certainly no less where that is the largest over a grid of orders.
+
+    D_α rises with α (van Erven & Harremoës 2014, Theorem 3), so between two orders D_α/α is at most D of the upper
+    order divided by the lower; below the first order it is at most D of that one, and above the last at most
+    D_∞ = max(log(p/q), log((1 − q)/(1 − p))) divided by it.
+    """
+    if not isinstance(claim, ZeroConcentratedDP):
+        return claim.least(p, q)
+    heights = [RenyiDP(float(order), 0.0).least(p, q) for order in _ORDERS]
+    lower = np.concatenate([[1.0], _ORDERS[:-1]])
+    bounds = [height / order for height, order in zip(heights, lower, strict=True)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        most = np.fmax(np.log(p) - np.log(q), np.log1p(-q) - np.log1p(-p))
+    return np.where(p > q, np.fmax(np.max(bounds, axis=0), most / _ORDERS[-1]), 0.0)

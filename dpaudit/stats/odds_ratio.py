@@ -19,13 +19,18 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
+from dpaudit.evidence.records import Counts
+from dpaudit.privacy import Claim
 from dpaudit.stats.clopper_pearson import probability_at_most
+from dpaudit.stats.event_bound import EventBound, Frozen, Numbers, Rates, Weight, of_one_side, unlucky_bound
+from dpaudit.stats.joint_region import EVEN, Joint, joint_weight
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 _CUT = 50  # the share of the error for p is one part in so many
 _FARTHEST, _HALVINGS = 60.0, 60  # of log ψ
 _ROUNDING = 1e-8  # relative, more than any sum here can lose
+_MOST_COUNTS = 200_000  # beyond which an odds ratio takes long and gains nothing
 
 
 def odds_bound(hits: int, runs: int, others: int, other_runs: int, error: float) -> float:
@@ -70,3 +75,30 @@ def log_odds_at_least(hits: int, runs: int, others: int, other_runs: int, error:
 
 def _log_ways(runs: int, counts: Floats) -> Floats:
     return np.asarray(gammaln(runs + 1) - gammaln(counts + 1) - gammaln(runs - counts + 1))
+
+
+class OddsRatio(EventBound):
+    """By the odds ratio of an event of one side, given how often it occurred on both."""
+
+    def lower(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
+        """Return the lower bound of ε."""
+        return odds_bound(*of_one_side(counts), error)
+
+    def upper(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
+        """Return the largest value that some point of a joint region allows."""
+        return Joint().upper(counts, claim, EVEN, error)
+
+    def expected(self, rates: Rates, runs: tuple[float, float], claim: Claim, weight: Weight, error: float) -> float:
+        """Return the bound that is to be expected; −∞ where it would take long."""
+        counts = (rates[0] + rates[1]) * runs[0] + (rates[2] + rates[3]) * runs[1]
+        return -math.inf if counts > _MOST_COUNTS else super().expected(rates, runs, claim, weight, error)
+
+    def shown(self, event: Frozen, value: float, times: float) -> float:
+        """Return the bound that the unlucky tenth of the event gives."""
+        p, q = event.rates(value)
+        n, m = (max(round(times * runs), 1) for runs in event.runs)
+
+        def bound(numbers: Numbers) -> float:
+            return odds_bound(*numbers, event.error)
+
+        return unlucky_bound(bound, p, q, n, m, joint_weight(p, q, n, m))

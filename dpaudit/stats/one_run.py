@@ -18,6 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincinv, gammaln
 
+from dpaudit.evidence.records import Counts
+from dpaudit.privacy import Claim
+from dpaudit.stats.event_bound import EventBound, Weight, guesses_of
 from dpaudit.stats.guessing import guess_bound
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -112,3 +115,17 @@ def detectable_one_run(
         low, high = (low, middle) if shown(middle) else (middle, high)
     chance = float(betaincinv(high, guesses - high + 1, power))
     return float(np.log(chance) - np.log1p(-chance)) if chance < 1 else np.inf
+
+
+class OneRun(EventBound):
+    """By guesses at the canaries of one model."""
+
+    def lower(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
+        """Return the lower bound of ε at the claim's δ."""
+        right, wrong = guesses_of(counts)
+        return one_run_bound(right, right + wrong, sum(counts.runs), delta=claim.delta, error=error)
+
+    def detectable(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
+        """Return the least ε that so many guesses would have shown to exceed the claim."""
+        made, canaries = sum(guesses_of(counts)), sum(counts.runs)
+        return detectable_one_run(made, canaries, claim.value, delta=claim.delta, error=error)

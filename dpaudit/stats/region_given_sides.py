@@ -26,13 +26,18 @@ So there is a p-value for μ, and given X₁ and Y₂ one for M: they are added 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy.special import betainc, betaincc
 
+from dpaudit.evidence.records import Counts
+from dpaudit.privacy import Claim
 from dpaudit.stats.clopper_pearson import probability_at_least, probability_at_most
-from dpaudit.stats.joint_region import Region, staircase
+from dpaudit.stats.event_bound import UNLUCKY, Frozen, single
+from dpaudit.stats.joint_region import ConfidenceRegion, Joint, staircase
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -42,7 +47,7 @@ _SURE = 1e-15  # more than the chance of a p-value that floats cannot tell from 
 
 def region_given_sides(
     side0: tuple[int, int, int], side1: tuple[int, int, int], *, weight: float, error: float
-) -> Region:
+) -> ConfidenceRegion:
     """Return the region of (a, b): for some corner j, a ≥ p_j and b ≤ q_j.
 
     Args:
@@ -71,7 +76,7 @@ def region_given_sides(
             # where all runs of a side guessed right, nothing is known of its β
             beta0, beta1 = (share / n if n else 1.0 for share, n in ((m0, left[0]), (m1, left[1])))
             b = np.maximum(b, ((1 - p) * beta0 + (1 - (both - p)) * beta1) / 2)
-    return Region(a, np.minimum(b * (1 + 1e-12), 1.0))
+    return ConfidenceRegion(a, np.minimum(b * (1 + 1e-12), 1.0))
 
 
 def _mean_at_least(hits: int, runs: int, error: Floats, most: float) -> Floats:
@@ -107,3 +112,56 @@ def _first(reached: Any, hits: int, chance: float, size: int) -> Floats:
         holds = reached(np.maximum(middle, hits))
         low, high = np.where(open_ & ~holds, middle, low), np.where(open_ & holds, middle, high)
     return high
+
+
+# --- the method ---------------------------------------------------------------------------------------------
+
+
+class JointGivenSides(Joint):
+    """By a joint region of right and wrong guesses, given how many runs each side has."""
+
+    two_sided = True
+
+    def region(self, counts: Counts, weight: float, error: float) -> ConfidenceRegion:
+        """Return the region of the probabilities of right and of wrong guesses, averaged over the sides."""
+        side0 = counts.toward0[0], counts.toward1[0], counts.runs[0]
+        side1 = counts.toward1[1], counts.toward0[1], counts.runs[1]
+        return region_given_sides(side0, side1, weight=weight, error=error)
+
+    def mirrored(self, counts: Counts, weight: float, error: float) -> ConfidenceRegion:
+        """Return the region with right and wrong guesses in each other's place."""
+        side0 = counts.toward1[0], counts.toward0[0], counts.runs[0]
+        side1 = counts.toward0[1], counts.toward1[1], counts.runs[1]
+        return region_given_sides(side0, side1, weight=weight, error=error)
+
+    def shown(self, event: Frozen, value: float, times: float) -> float:
+        """Return the bound that the unlucky tenth of the event gives."""
+        p, q = event.rates(value)
+        return _shown_given_sides(p, q, times, event.counts, event.claim, single(event.weight), event.error)
+
+
+def _shown_given_sides(
+    p: float, q: float, times: float, counts: Counts, claim: Claim, weight: float, error: float
+) -> float:
+    """Return the bound, in its unlucky tenth, of an event of both sides with so many times the runs.
+
+    Right guesses, and wrong ones, are divided between the sides as they were counted, as far as a side has runs.
+    """
+    made = [max(round(times * runs), 1) for runs in counts.runs]
+    total = sum(made)
+    seen = (counts.toward0[0] + 0.5, counts.toward1[1] + 0.5), (counts.toward1[0] + 0.5, counts.toward0[1] + 0.5)
+    right = total * p - UNLUCKY * weight * math.sqrt(max(total * p * (1 - p), 0.0))
+    rest = total - right
+    chance = min(q / max(1 - p, 1e-300), 1.0)
+    wrong = rest * chance + UNLUCKY * math.sqrt((1 - weight * weight) * max(rest * chance * (1 - chance), 0.0))
+    hits = _fitting([math.floor(right * own / sum(seen[0])) for own in seen[0]], made)
+    left = [runs - own for runs, own in zip(made, hits, strict=True)]
+    others = _fitting([math.ceil(wrong * own / sum(seen[1])) for own in seen[1]], left)
+    sides = list(zip(hits, others, made, strict=True))
+    return float(region_given_sides(sides[0], sides[1], weight=weight, error=error).least(claim.least))
+
+
+def _fitting(wanted: Sequence[int], most: Sequence[int]) -> list[int]:
+    """Return numbers of two sides where each has room for so many: what is too much for one goes to the other."""
+    over = [max(own - room, 0) for own, room in zip(wanted, most, strict=True)]
+    return [min(max(own + more, 0), room) for own, more, room in zip(wanted, reversed(over), most, strict=True)]

@@ -23,15 +23,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 from scipy.special import ndtr, ndtri
 
-from dpaudit.privacy import Claim, RenyiDP, ZeroConcentratedDP
+from dpaudit.evidence.records import Counts
+from dpaudit.privacy import Claim, RenyiDP
 from dpaudit.stats.clopper_pearson import probability_at_least, probability_at_most
+from dpaudit.stats.event_bound import UNLUCKY, EventBound, Frozen, Weight, least_runs
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
@@ -40,22 +42,21 @@ ORDERS = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 
 _CUT_SHARE = 1 / 25  # of the error, for all cuts
 _COARSE, _FINE = 0.02, 0.005  # steps of the sum; the first finds the order, the second states the bound
 _LEAST_WEIGHT = 0.02
-_Z90 = 1.2815515655446004  # Φ⁻¹(0.9)
 _FARTHEST, _HALVINGS = 16.0, 9  # of what a detectable value is sought along
 
 
 def orders_of(claim: Claim) -> tuple[float, ...]:
     """Return orders α whose divergence says something of the claim; 1 stands for the limit."""
-    if isinstance(claim, ZeroConcentratedDP):
-        return ORDERS
+    if not claim.is_divergence:
+        raise ValueError(f"a multinomial bound is for zCDP and Rényi claims, not for {claim}")
     if isinstance(claim, RenyiDP):  # a divergence increases in its order (van Erven & Harremoës 2014, Theorem 3)
         return (*(order for order in ORDERS if order < claim.order), claim.order)
-    raise ValueError(f"a multinomial bound is for zCDP and Rényi claims, not for {claim}")
+    return ORDERS
 
 
 def value_of(claim: Claim, order: float, divergence: ArrayLike) -> Floats:
     """Return what a divergence at an order shows of the claim's parameter: D_α/α for ρ, D_α for Rényi's ε."""
-    return np.asarray(divergence) / (order if isinstance(claim, ZeroConcentratedDP) else 1.0)
+    return np.asarray(divergence) / (1.0 if isinstance(claim, RenyiDP) else order)
 
 
 def variational(order: float, log_h: ArrayLike, p: ArrayLike, q: ArrayLike) -> float:
@@ -112,7 +113,7 @@ def multinomial_bound(
         raise ValueError(f"{len(weights)} weights do not fit bins of shapes {sides[0].shape} and {sides[1].shape}")
     if len(weights) == 0 or not all(0 < weight < math.inf for weight in weights):
         raise ValueError("there must be at least two bins, and positive weights for them")
-    region = _Region(*sides, np.asarray(weights, dtype=np.float64), error)
+    region = _ChancesLeft(*sides, np.asarray(weights, dtype=np.float64), error)
     coarse, order = max((float(value_of(claim, order, region.divergence(order, _COARSE))), order) for order in orders)
     return max(0.0, coarse, float(value_of(claim, order, region.divergence(order, _FINE))))
 
@@ -138,10 +139,10 @@ def detectable_divergence(
         value, order = max((float(value_of(claim, order, found)), order) for found, order in divergences)
         slopes = _slopes(order, *_functions(order, 2 * t * apart), p, q)
         noise = max(variational_noise(order, 2 * t * apart, p, q, n, m), 1e-300)
-        unlucky_p = p * (1 - _Z90 * (slopes[0] - np.dot(p, slopes[0])) / (n * noise))
-        unlucky_q = q * (1 + _Z90 * slopes[1] / (m * noise))
+        unlucky_p = p * (1 - UNLUCKY * (slopes[0] - np.dot(p, slopes[0])) / (n * noise))
+        unlucky_q = q * (1 + UNLUCKY * slopes[1] / (m * noise))
         bins = (np.floor(np.maximum(side, 0)).astype(np.int64) for side in (n * unlucky_p, m * unlucky_q))
-        region = _Region(next(bins), next(bins), np.asarray(weights, dtype=np.float64), error)
+        region = _ChancesLeft(next(bins), next(bins), np.asarray(weights, dtype=np.float64), error)
         return value, float(value_of(claim, order, region.divergence(order, _COARSE)))
 
     low, high = 0.0, 0.5
@@ -155,7 +156,7 @@ def detectable_divergence(
     return shown(high)[0]
 
 
-class _Region:
+class _ChancesLeft:
     """The chances that the counts leave possible, and the least that a divergence can be over them."""
 
     def __init__(self, bins_p: Integers, bins_q: Integers, weights: Floats, error: float) -> None:
@@ -260,3 +261,53 @@ def _stick_noise(p: Floats, slope: Floats, runs: float) -> Floats:
 def _falling(values: Floats, weights: Floats) -> Floats:
     """The falling sequence nearest to ``values`` (pool adjacent violators)."""
     return np.asarray(isotonic_regression(values, weights=weights, increasing=False).x, dtype=np.float64)
+
+
+# --- the methods --------------------------------------------------------------------------------------------
+
+
+class Multinomial(EventBound):
+    """By the counts of many bins: the divergence of side 0 from side 1."""
+
+    swapped: ClassVar[bool] = False
+
+    def lower(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
+        """Return the lower bound of ρ, or of ε at the claim's order."""
+        return multinomial_bound(*self._bins(counts), claim=claim, weights=_all(weight), error=error)
+
+    def frozen(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> Frozen | None:
+        """Return None: the bins are many events."""
+        return None
+
+    def detectable(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
+        """Return the least value of the claim's parameter that these bins would have shown to exceed the claim."""
+        return detectable_divergence(*self._bins(counts), claim=claim, weights=_all(weight), error=error)
+
+    def runs_to_show(self, counts: Counts, claim: Claim, weight: Weight, error: float, value: float) -> float:
+        """Return the measuring runs, of both sides, in which these bins would show a loss of ``value``."""
+        runs, bins, weights = sum(counts.runs), self._bins(counts), _all(weight)
+
+        def margin(ahead: float) -> float:
+            more = [[round(count * ahead / runs) for count in side] for side in bins]
+            return value - detectable_divergence(*more, claim=claim, weights=weights, error=error)
+
+        return least_runs(margin, value - claim.value, runs)
+
+    def _bins(self, counts: Counts) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The bins of the side whose divergence is bounded and of the other, strongest for the first side ahead."""
+        if counts.bins is None:
+            raise ValueError("a multinomial bound needs the counts of its bins")
+        side0, side1 = counts.bins
+        return (side1[::-1], side0[::-1]) if self.swapped else (side0, side1)
+
+
+class SwappedMultinomial(Multinomial):
+    """The same for the divergence of side 1 from side 0."""
+
+    swapped = True
+
+
+def _all(weight: Weight) -> Sequence[float]:
+    if weight is None or isinstance(weight, float | int):
+        raise ValueError("a multinomial bound needs the weights of its bins")
+    return weight

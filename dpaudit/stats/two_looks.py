@@ -24,7 +24,7 @@ Where a is at most α, one look at a is enough. What cannot be run again has one
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -32,7 +32,8 @@ from scipy.special import ndtr, ndtri
 
 from dpaudit.evidence.records import Bound, Counts, SecondLook, round_outward
 from dpaudit.privacy import Claim
-from dpaudit.stats.statement import Weight, lower_bound, method_for
+from dpaudit.stats.methods import method_for, plain
+from dpaudit.stats.statement import lower_bound
 
 FALSE_ALARM = 1e-3
 AGAIN = 2  # times as many runs for the second look, which should find what the first one found
@@ -107,10 +108,6 @@ def _planned(rule: Rule) -> float:
     return min(float(ndtr(float(ndtri(_POWER)) - high)), rule.error)
 
 
-Shown = Callable[[Bound, float], float]
-"""The lower bound that the counts of an attempt give at an error level."""
-
-
 @dataclass(frozen=True, slots=True)
 class FirstLook:
     """An attempt whose bound lies above the claim, and how surely.
@@ -128,22 +125,13 @@ class FirstLook:
     sure: bool
 
 
-def shown_by_counts(bound: Bound, error: float, claim: Claim) -> float:
-    """The lower bound that counts of runs give."""
-    assert bound.counts is not None
-    return lower_bound(bound.method, bound.counts, claim=claim, weight=bound.weight, error=error)
-
-
-def first_look(
-    rule: Rule, bounds: Iterable[tuple[int, Bound]], claim: Claim, shown: Shown | None = None
-) -> FirstLook | None:
+def first_look(rule: Rule, bounds: Iterable[tuple[int, Bound]], claim: Claim) -> FirstLook | None:
     """Return the attempt that speaks most surely against the claim; None where no bound is above it.
 
     Args:
         rule: of the whole audit.
         bounds: of the attempts that decide, with their numbers; each has its share of the error.
         claim: what it is held against.
-        shown: how counts become a bound, where not by `lower_bound`.
     """
     above = [(number, bound) for number, bound in bounds if bound.value > claim.value]
 
@@ -151,7 +139,8 @@ def first_look(
         if level == rule.error:
             return True
         own = (1 - bound.confidence) * (level / rule.error)
-        value = shown_by_counts(bound, own, claim) if shown is None else shown(bound, own)
+        assert bound.counts is not None
+        value = lower_bound(bound.method, bound.counts, claim=claim, weight=bound.weight, error=own)
         return round_outward(value, "lower") > claim.value
 
     def order(looked: tuple[int, Bound]) -> tuple[bool, float]:
@@ -177,13 +166,12 @@ def second_method(bound: Bound) -> tuple[str, int]:
     """Return how the second look reads its counts, and its runs: both are fixed by the first."""
     assert bound.counts is not None
     runs = AGAIN * sum(bound.counts.runs)
-    return method_for(bound.method.replace("enumerated ", ""), runs / 2), runs
+    return method_for(plain(bound.method), runs / 2), runs
 
 
 def second_look(rule: Rule, first: FirstLook, bound: Bound, counts: Counts, claim: Claim) -> SecondLook:
     """Return what fresh counts of the event say: the record of the second look."""
     level = rule.second(first.p)
     method, _ = second_method(bound)
-    weight: Weight = bound.weight
-    value = round_outward(lower_bound(method, counts, claim=claim, weight=weight, error=level), "lower")
+    value = round_outward(lower_bound(method, counts, claim=claim, weight=bound.weight, error=level), "lower")
     return SecondLook(first.attempt, first.p, level, method, counts, value, value > claim.value)

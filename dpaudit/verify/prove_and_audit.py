@@ -35,7 +35,7 @@ from dpaudit.evidence.records import Attempt, Bound, Comparison, Counterexample,
 from dpaudit.loading.named import load
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.serialise import kept_text
-from dpaudit.privacy import ApproxDP, Claim, PureDP
+from dpaudit.privacy import Claim, PureDP
 from dpaudit.processes.process import second_look_begins
 from dpaudit.program.coverage.agreement import Agreement
 from dpaudit.program.coverage.watching import Watched
@@ -46,6 +46,7 @@ from dpaudit.request import AuditRequest, ProofOptions, ProofRequest, taking
 from dpaudit.sampling.blocks import Purpose
 from dpaudit.sampling.progress import Listener, Session
 from dpaudit.settings import own_settings
+from dpaudit.stats.methods import JOINT, plain
 from dpaudit.stats.power import foresee
 from dpaudit.stats.statement import lower_bound
 from dpaudit.targets.mechanism import Mechanism, Shape
@@ -113,7 +114,7 @@ def prove(target: str | Mechanism | Any, **options: Unpack[ProofOptions]) -> Evi
             false_alarm=request.false_alarm,
         )
     )
-    if question.claim is not None and not isinstance(question.claim, PureDP | ApproxDP):
+    if question.claim is not None and not question.claim.is_point:
         raise UsageError(f"a proof bounds ε, which says nothing of {question.claim}; give an epsilon=… claim")
     evidence = _judged(question, found, total, request.listen)
     if evidence.verdict is Verdict.INVALID:
@@ -432,11 +433,11 @@ def _measured(question: Question, event: Event, chances: Sequence[float], runs: 
     p, q = (min(max(chance, 1 / runs), 1 - 1 / runs) for chance in chances)
     weight = float(f"{event_weight(p, q, (runs / 2, runs / 2), question.notion):.6g}")
     confidence = 1 - error
-    value = lower_bound("joint", counts, claim=question.notion, weight=weight, error=1 - confidence)
+    value = lower_bound(JOINT, counts, claim=question.notion, weight=weight, error=1 - confidence)
     return sampled_bound(
         value,
         question.notion,
-        method="joint",
+        method=JOINT,
         confidence=confidence,
         weight=weight,
         counts=counts,
@@ -451,5 +452,5 @@ def _again(question: Question, sampled: Bound, runs: int, upper: float) -> bool:
     assert sampled.event is not None and sampled.pair is not None
     second_look_begins()
     counts = measure_event(question, sampled.pair, sampled.event, runs, Purpose.CONFIRMING)
-    method = sampled.method.replace("enumerated ", "")  # which is for few runs, and these are more
+    method = plain(sampled.method)  # which is for few runs, and these are more
     return lower_bound(method, counts, claim=question.notion, weight=sampled.weight, error=_AGAIN) > upper

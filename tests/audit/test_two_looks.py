@@ -12,7 +12,7 @@ import dpaudit as dp
 from dpaudit.processes.handover import Asked, other_question
 from dpaudit.report.console import summary
 from dpaudit.report.formats.markdown import markdown
-from dpaudit.report.text.plain_words import FOUND_ONCE, MEANS_ONCE, meaning
+from dpaudit.report.text.plain_words import FOUND_ONCE, MEANS_ONCE, plain_words
 from dpaudit.request import AuditRequest
 from dpaudit.review.check import check, passes
 from dpaudit.stats.two_looks import FALSE_ALARM
@@ -60,7 +60,7 @@ def test_it_does_not_read_as_private(unlucky):
         flat = " ".join(text.split())
         assert "was confirmed" in flat and "above the claim" in flat and "did not confirm" in flat
         assert "No violation of the claim ε = 1 was found" not in flat
-    said = meaning(unlucky)
+    said = plain_words(unlucky)
     assert (said.found, said.means) == (FOUND_ONCE, MEANS_ONCE)
 
 

@@ -12,7 +12,8 @@ from support import made_evidence as made
 
 from dpaudit.evidence.records import Verdict
 from dpaudit.privacy import parse_claim
-from dpaudit.report.text.plain_words import CLAIMED, FOUND, KINDS, MEANS, NOT_SHOWN, kind_of, meaning
+from dpaudit.privacy.text import NOTIONS
+from dpaudit.report.text.plain_words import FOUND, MEANS, NOT_SHOWN, plain_words
 
 CLAIMS = {
     "pure": "epsilon=1",
@@ -25,10 +26,10 @@ CLAIMS = {
 
 
 def plain(verdict: Verdict, kind: str):
-    return meaning(msgspec.structs.replace(made.laplace(), verdict=verdict, claim=CLAIMS[kind]))
+    return plain_words(msgspec.structs.replace(made.laplace(), verdict=verdict, claim=CLAIMS[kind]))
 
 
-@pytest.mark.parametrize(("verdict", "kind"), list(itertools.product(Verdict, KINDS)), ids=str)
+@pytest.mark.parametrize(("verdict", "kind"), list(itertools.product(Verdict, CLAIMS)), ids=str)
 def test_every_cell_exists_and_is_filled_in(verdict: Verdict, kind: str) -> None:
     said = plain(verdict, kind)
     for sentence in (said.claimed, said.found, said.means, said.not_shown):
@@ -39,16 +40,17 @@ def test_every_cell_exists_and_is_filled_in(verdict: Verdict, kind: str) -> None
 
 
 def test_every_kind_of_claim_has_its_row() -> None:
-    assert set(CLAIMS) == set(KINDS) == set(CLAIMED)
-    assert set(FOUND) == set(NOT_SHOWN) == set(MEANS) == set(Verdict)
-    assert all(set(row) == set(KINDS) for row in MEANS.values())
-    for kind, text in CLAIMS.items():
-        assert kind_of(None if text is None else parse_claim(text)) == kind
+    assert set(FOUND) == set(NOT_SHOWN) == set(Verdict)
+    assert set(MEANS) == set(Verdict) - {Verdict.PROVED, Verdict.NOT_VIOLATED, Verdict.VIOLATED}
+    claims = {kind: parse_claim(text) for kind, text in CLAIMS.items() if text is not None}
+    assert {type(claim) for claim in claims.values()} == set(NOTIONS)
+    assert all(claim.words.kind == kind for kind, claim in claims.items())
+    assert parse_claim("epsilon=1, delta=0").words.kind == "pure"
 
 
 @pytest.mark.parametrize("verdict", [Verdict.NOT_VIOLATED, Verdict.INCONCLUSIVE, Verdict.INVALID, Verdict.NO_CLAIM])
 def test_without_a_proof_nothing_is_sold_as_privacy(verdict: Verdict) -> None:
-    for kind in KINDS:
+    for kind in CLAIMS:
         said = plain(verdict, kind)
         for sentence in (said.found, said.means, said.not_shown):
             words = set(sentence.lower().translate(str.maketrans("", "", string.punctuation)).split())
@@ -56,7 +58,7 @@ def test_without_a_proof_nothing_is_sold_as_privacy(verdict: Verdict) -> None:
 
 
 def test_only_a_violation_says_that_more_is_given_away_than_promised() -> None:
-    for verdict, kind in itertools.product(Verdict, KINDS):
+    for verdict, kind in itertools.product(Verdict, CLAIMS):
         promised = (
             "than was promised" in plain(verdict, kind).means or "that was promised" in plain(verdict, kind).means
         )
@@ -71,6 +73,6 @@ def test_the_numbers_are_those_of_the_claim() -> None:
 
 
 def test_contradictions_and_low_order_bits_have_words_of_their_own() -> None:
-    assert "more than what was proved to be possible" in meaning(made.contradicted()).found
-    assert meaning(made.low_bits()).found.startswith("The last bits of the outputs")
-    assert meaning(made.refuted()).found == FOUND[Verdict.VIOLATED]
+    assert "more than what was proved to be possible" in plain_words(made.contradicted()).found
+    assert plain_words(made.low_bits()).found.startswith("The last bits of the outputs")
+    assert plain_words(made.refuted()).found == FOUND[Verdict.VIOLATED]

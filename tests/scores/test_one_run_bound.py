@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpaudit.stats import guess_bound
+from dpaudit.stats.guessing import guess_bound
 from dpaudit.stats.one_run import detectable_one_run, one_run_bound, one_run_p_value
 
 

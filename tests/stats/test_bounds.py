@@ -13,7 +13,8 @@ from statsmodels.stats.proportion import proportion_confint
 
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
-from dpaudit.stats import guess_bound, joint_region, joint_weight, two_sided_region, two_sided_weight
+from dpaudit.stats.guessing import guess_bound
+from dpaudit.stats.joint_region import joint_region, joint_weight, two_sided_region, two_sided_weight
 from dpaudit.stats.statement import lower_bound
 
 laws = settings(derandomize=True, max_examples=200, deadline=None)

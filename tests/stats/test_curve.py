@@ -13,7 +13,7 @@ from scipy.stats import binomtest, norm
 from dpaudit.evidence.records import Bound, Counts
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
 from dpaudit.stats.curve import DeltaAt, PowerAt, about, delta_at_least, fnr_at_most, mu_at_least, region_of_bound
-from dpaudit.stats.joint_region import Region, joint_region, two_sided_region
+from dpaudit.stats.joint_region import ConfidenceRegion, joint_region, two_sided_region
 
 laws = settings(derandomize=True, max_examples=200, deadline=None)
 chances = st.floats(0, 1)
@@ -21,7 +21,7 @@ chances = st.floats(0, 1)
 
 def point(p, q):
     """The region of one point."""
-    return Region(np.array([float(p)]), np.array([float(q)]))
+    return ConfidenceRegion(np.array([float(p)]), np.array([float(q)]))
 
 
 # --- what one event shows ----------------------------------------------------------------------------------

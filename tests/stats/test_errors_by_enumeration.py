@@ -10,7 +10,8 @@ from scipy.special import expit
 from scipy.stats import binom
 
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
-from dpaudit.stats import guess_bound, joint_region, two_sided_region
+from dpaudit.stats.guessing import guess_bound
+from dpaudit.stats.joint_region import joint_region, two_sided_region
 
 pytestmark = pytest.mark.slow
 

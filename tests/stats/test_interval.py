@@ -125,7 +125,7 @@ def test_the_upper_end_is_that_of_a_naive_twin(claim, k, n, others, m):
 
 
 def test_an_upper_end_of_rho_is_above_every_order_and_close_to_the_largest():
-    from dpaudit.stats.interval import _outer
+    from dpaudit.stats.joint_region import _outer
 
     rng = np.random.default_rng(1)
     p = rng.random(50)

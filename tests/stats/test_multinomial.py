@@ -102,7 +102,7 @@ def test_no_point_of_the_region_has_less(mu, n):
     points = [in_region(rng, bins, weights, 0.1, side, far) for far in (0, 1, 1.6, 3) for side in range(400)]
     points = [point for point in points if point is not None]
     assert len(points) > 800
-    region = multinomial._Region(*bins, weights, 0.1)
+    region = multinomial._ChancesLeft(*bins, weights, 0.1)
     assert region.critical == pytest.approx(norm.isf(0.1 * 24 / 25))  # the level that `in_region` has too
     for order in (1.0, 1.5, 3.0):
         least = min(divergence(order, *point) for point in points)
@@ -266,7 +266,7 @@ def test_what_does_not_fit_is_refused(bins, weights):
 def test_a_finer_grid_gives_a_little_more():
     p, q = gaussian_bins(1.0, 6)
     n, weights = 3000, np.array(multinomial_weights(*gaussian_bins(1.0, 6), 3000, 3000, 1.0))
-    region = multinomial._Region(np.round(n * p).astype(int), np.round(n * q).astype(int), weights, 0.05)
+    region = multinomial._ChancesLeft(np.round(n * p).astype(int), np.round(n * q).astype(int), weights, 0.05)
     coarse, usual, fine = (region.divergence(1.25, step) for step in (0.04, 0.01, 0.0025))
     assert coarse <= usual <= fine
     assert fine - usual < 0.02 * fine

@@ -14,7 +14,7 @@ from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentra
 from dpaudit.stats import e_process as sequential
 from dpaudit.stats.e_process import (
     FRACTIONS,
-    Fortune,
+    BettingProcess,
     foresee_sequential,
     just_above,
     log_wealth,
@@ -58,14 +58,14 @@ def mean_wealth(claim, law0, law1, speaks, runs, value=None):
         chance = math.prod((law0, law1)[side][output] / 2 for side, output in sequence)
         if chance == 0:
             continue
-        fortune = Fortune(claim if value is None else value)
+        bettors = BettingProcess(claim if value is None else value)
         past = PAST if speaks == (True, True) else ONE_SIDED_PAST if speaks[0] else Counts((20, 22), (0, 0), (4, 9))
         past = past if any(speaks) else Counts((20, 22), (0, 0), (0, 0))
-        fortune.open([(past, speaks)])
-        fortune.close(tally(sequence[:1], speaks)[None])
+        bettors.open([(past, speaks)])
+        bettors.close(tally(sequence[:1], speaks)[None])
         after = Counts((21, 22), past.toward0, past.toward1)  # as if it were known by then
-        fortune.open([(after, speaks)])
-        total += chance * math.exp(float(fortune.watch(tally(sequence[1:], speaks)[None, None])[0]))
+        bettors.open([(after, speaks)])
+        total += chance * math.exp(float(bettors.watch(tally(sequence[1:], speaks)[None, None])[0]))
     return total
 
 

@@ -9,7 +9,6 @@ import platform
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 import msgspec
@@ -24,7 +23,6 @@ from dpaudit.auditing.scores.canaries import (
     measure_guesses,
     refuse_no_coin,
     refuse_other_notions,
-    shown_guesses,
 )
 from dpaudit.auditing.scores.rates import FALSE_POSITIVE_RATES, gaussian_epsilon, gaussian_mu, rate_at, roc, thresholds
 from dpaudit.auditing.scores.reading import as_outputs, as_scores, refuse_only_nan
@@ -39,7 +37,6 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.installed import installed_versions
 from dpaudit.evidence.records import (
     Attempt,
-    Bound,
     Counts,
     Histogram,
     PairRecord,
@@ -52,6 +49,7 @@ from dpaudit.privacy import ApproxDP, Claim, PureDP, parse_claim
 from dpaudit.sampling.forms import reading_types, refuse_types
 from dpaudit.sampling.outputs import Outputs, from_array
 from dpaudit.settings import own_settings
+from dpaudit.stats.methods import ONE_RUN
 from dpaudit.stats.power import Foreseen, foresee
 from dpaudit.stats.statement import lower_bound
 from dpaudit.stats.two_looks import FALSE_ALARM, Rule, first_look
@@ -357,11 +355,11 @@ def _one_run(case: Case, members: Floats, others: Floats) -> Evidence:
     confidence = 1 - (1 - case.confidence) / len(plan)
     attempts = []
     for guess, counts in zip(plan, measure_guesses(members, others, plan), strict=True):
-        value = shown_guesses(counts, case.notion.delta, 1 - confidence)
+        value = lower_bound(ONE_RUN, counts, claim=case.notion, weight=None, error=1 - confidence)
         bound = sampled_bound(
             value,
             case.notion,
-            method="one-run",
+            method=ONE_RUN,
             confidence=confidence,
             counts=counts,
             pair=0,
@@ -391,7 +389,7 @@ def _evidence(
     looks = None
     if case.claim is not None:
         numbered = list(enumerate(attempt.bound for attempt in attempts))
-        looks = Looks(case.rule, first_look(case.rule, numbered, case.claim, partial(_shown, case)))
+        looks = Looks(case.rule, first_look(case.rule, numbered, case.claim))
     verdict, reason = judge(case.claim, lower, None if foreseen is None else foreseen.value, looks=looks)
     return case.subject.evidence(
         verdict,
@@ -404,14 +402,6 @@ def _evidence(
         **({} if foreseen is None else foreseen.members),
         **({} if looks is None else looks.members),
     )
-
-
-def _shown(case: Case, bound: Bound, error: float) -> float:
-    """The lower bound that the counts of an attempt give at another error level."""
-    assert bound.counts is not None
-    if bound.method == "one-run":
-        return shown_guesses(bound.counts, case.notion.delta, error)
-    return lower_bound(bound.method, bound.counts, claim=case.notion, weight=bound.weight, error=error)
 
 
 def _beside(

@@ -22,8 +22,8 @@ from scipy.special import bdtr
 
 from dpaudit.errors import UsageError
 from dpaudit.evidence.records import Attempt, Counts
-from dpaudit.privacy import ApproxDP, Claim, PureDP
-from dpaudit.stats.one_run import detectable_one_run, one_run_bound
+from dpaudit.privacy import Claim
+from dpaudit.stats.methods import ONE_RUN, method_of
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -87,28 +87,22 @@ def _ranked(members: Floats, others: Floats) -> np.ndarray[Any, np.dtype[np.bool
     return np.concatenate([own[:upper], own[numbers:], own[upper:numbers]])
 
 
-def shown_guesses(counts: Counts, delta: float, error: float) -> float:
-    """Return the lower bound of ε at δ that these counts of one model prove, at confidence 1 − ``error``."""
-    right = counts.toward0[0] + counts.toward1[1]
-    return one_run_bound(right, sum(counts.toward0) + sum(counts.toward1), sum(counts.runs), delta=delta, error=error)
-
-
 def foresee_guesses(claim: Claim, attempts: Sequence[Attempt], share: float = 1.0) -> float:
     """Return the least ε that some of these guesses would have shown to exceed the claim, with probability 0.9.
 
     ``share`` is that of each one's error level at which this is a violation.
     """
+    method = method_of(ONE_RUN).computed
     found = []
     for counts, error in ((each.bound.counts, (1 - each.bound.confidence) * share) for each in attempts):
         assert counts is not None
-        made = sum(counts.toward0) + sum(counts.toward1)
-        found.append(detectable_one_run(made, sum(counts.runs), claim.value, delta=claim.delta, error=error))
+        found.append(method.detectable(counts, claim, None, error))
     return min(found)
 
 
 def refuse_other_notions(notion: Claim) -> None:
     """Raise `UsageError` for a notion that the theorem does not bound."""
-    if not isinstance(notion, PureDP | ApproxDP):
+    if not notion.is_point:
         raise UsageError(
             f"scores of one run bound ε at a δ, and the claim {notion} is of another notion; claim the (ε, δ) that it "
             "implies, such as 'epsilon=1, delta=1e-5'"

@@ -8,6 +8,7 @@ from dpaudit.auditing.scores.canaries import guesses
 from dpaudit.auditing.scores.rates import gaussian_epsilon, rate_limits, roc_limits
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Rate, RocPoint, Scores
+from dpaudit.stats.methods import ONE_RUN
 
 RECORDED = ("scores", "outputs")
 """What a target asks for where its outputs were recorded elsewhere: nothing is run."""
@@ -45,12 +46,12 @@ def _methods(evidence: Evidence, scores: Scores) -> tuple[bool, str]:
     """Whether scores of one model are bounded as such, by all guesses that their number fixes and by no others."""
     methods = {attempt.bound.method for attempt in evidence.attempts}
     if scores.design != "one-run":
-        holds = "one-run" not in methods
+        holds = ONE_RUN not in methods
         return holds, "scores with a training run each are bounded as independent ones"
     plan = guesses(sum(scores.given))
     counted = [attempt.bound.counts for attempt in evidence.attempts]
     made = [(sum(counts.toward0), sum(counts.toward1)) for counts in counted if counts is not None]
-    holds = methods == {"one-run"} and made == [(guess.high, guess.low) for guess in plan]
+    holds = methods == {ONE_RUN} and made == [(guess.high, guess.low) for guess in plan]
     holds = holds and all(counts is not None and counts.runs == scores.given for counts in counted)
     how = "are" if holds else "are not"
     return holds, f"the guesses {how} those that {sum(scores.given)} canaries of one model fix"

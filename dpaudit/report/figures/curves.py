@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from dpaudit.privacy import ApproxDP, Claim, PureDP
+from dpaudit.privacy import Claim, PureDP
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.figures.canvas import CLAIM, GRID, INK, MUTED, PROOF, canvas, svg
 from dpaudit.report.figures.loss_bins import Floats
@@ -179,7 +179,7 @@ def profile_figure(
                 linestyle=_DASHES,
             )
             handles.append(Line2D([], [], color=CLAIM, linewidth=1.3, linestyle=_DASHES, label="enough, by the claim"))
-        if isinstance(claim, PureDP | ApproxDP):
+        if claim is not None and claim.is_point:
             axes.plot(claim.value, max(claim.delta, floor), "D", color=CLAIM, markersize=6, clip_on=False)
             handles.append(
                 Line2D([], [], color=CLAIM, marker="D", linestyle="", label=f"the claim, δ = {claim_text(claim.delta)}")
@@ -223,7 +223,7 @@ def _floor(needed: Floats, claim: Claim | None, top: float) -> float:
 def _widest(points: Sequence[Point], claim: Claim | None, upper: Proved | None) -> float:
     """How far the axis of ε goes: past the claim, past the proof, and past what was shown."""
     reach = [0.1]
-    if isinstance(claim, PureDP | ApproxDP):
+    if claim is not None and claim.is_point:
         reach.append(1.5 * claim.value)
     elif claim is not None:
         trial = np.geomspace(0.01, 100, 200)

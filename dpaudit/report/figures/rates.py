@@ -17,6 +17,7 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Counterexample, Curve, Verdict
 from dpaudit.report.figures.loss_bins import Floats, frequency_interval
 from dpaudit.report.text.bound_kinds import counterexample_attempt, sampled_attempt
+from dpaudit.stats.methods import method_of
 
 _SMALL = 0.02  # rates below this cannot be read on a linear axis
 
@@ -73,24 +74,9 @@ def _computed_points(found: Counterexample | None) -> list[Point]:
     return [Point("counterexample, computed", rates, rates, exact=True)]
 
 
-_FIXED = frozenset(
-    (
-        "guess",
-        "joint",
-        "two-sided joint",
-        "enumerated joint",
-        "two-sided enumerated joint",
-        "multinomial",
-        "guess given sides",
-        "odds given sides",
-        "two-sided joint given sides",
-    )
-)
-
-
 def _is_measured(bound: Bound) -> bool:
     """Whether counts are of independent runs, whose number was fixed before: else exact intervals do not hold."""
-    if bound.method.removeprefix("swapped ") not in _FIXED:
+    if not method_of(bound.method).independent:
         return False
     return (
         bound.counts is not None

@@ -16,7 +16,7 @@ from typing import Any
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
-from dpaudit.privacy import ApproxDP, Claim, PureDP, RenyiDP, ZeroConcentratedDP
+from dpaudit.privacy import Claim
 from dpaudit.report.formats.context import ASKED, FIELDS, OF_MECHANISM, Answer, Field
 from dpaudit.report.text.cite import citation
 from dpaudit.report.text.phrases import claim_words, one_line, relation_words, visible
@@ -70,7 +70,7 @@ def _known(evidence: Evidence, given: Mapping[str, Answer]) -> Iterator[tuple[st
     """Yield the fields that evidence answers, by their keys."""
     claim = evidence.claimed
     if claim is not None:
-        yield "variant_name", _variant(claim)
+        yield "variant_name", claim.variant
         yield "privacy_parameters_details", one_line(f"{_promise(evidence, claim)} {_found(evidence)}")
     if evidence.unit:
         moved = evidence.relation.startswith("queries")  # a move of answers, and nobody's data
@@ -83,14 +83,7 @@ def _known(evidence: Evidence, given: Mapping[str, Answer]) -> Iterator[tuple[st
     yield "data_curators", [{key: given.get(key, ASKED[key]) for key in curator}]
 
 
-def _variant(claim: Claim) -> str:
-    if isinstance(claim, PureDP):
-        return "Pure DP"
-    if isinstance(claim, ApproxDP):
-        return "Approximate DP"
-    if isinstance(claim, ZeroConcentratedDP):
-        return "Zero-concentrated DP"
-    return "Renyi DP" if isinstance(claim, RenyiDP) else "Custom"
+_PLACES = ("epsilon", "delta", "rho")  # that the registry has for numbers of a claim
 
 
 def _parameters(evidence: Evidence) -> dict[str, Any]:
@@ -100,12 +93,7 @@ def _parameters(evidence: Evidence) -> dict[str, Any]:
         return {"epsilon": "? No claim was given to the audit. What is claimed?"}
     if evidence.verdict is Verdict.VIOLATED:
         return {"epsilon": f"? The evidence refutes the claim {claim}. What is claimed of the deployment?"}
-    values = {"epsilon": claim.value} if claim.parameter == "epsilon" else {}
-    if isinstance(claim, ApproxDP):
-        values["delta"] = claim.delta
-    if isinstance(claim, ZeroConcentratedDP):
-        values["rho"] = claim.value
-    return values
+    return {name: value for name, value in claim.numbers.items() if name in _PLACES}
 
 
 def _promise(evidence: Evidence, claim: Claim) -> str:

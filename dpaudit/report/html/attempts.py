@@ -10,8 +10,9 @@ from dpaudit.evidence.records import Attempt, Bound, Candidate, Verdict
 from dpaudit.privacy import Claim
 from dpaudit.report.html.section import Section
 from dpaudit.report.text.numerals import confidence_text, count_text, error_text, estimate_text
-from dpaudit.report.text.phrases import METHODS, bound_text, shortened
+from dpaudit.report.text.phrases import bound_text, shortened
 from dpaudit.report.view import View
+from dpaudit.stats.methods import METHODS
 
 _LONGEST = 200  # characters of an event in the table
 _MOST = 5  # candidates that are named
@@ -89,4 +90,4 @@ def methods(evidence: Evidence) -> list[tuple[str, str]]:
     """Return the methods that bounds were stated by, with how each works."""
     bounds = [evidence.lower, evidence.floating_point, *(attempt.bound for attempt in evidence.attempts)]
     used = dict.fromkeys(bound.method for bound in bounds if bound is not None)
-    return [(name, METHODS[name]) for name in used if name in METHODS]
+    return [(name, METHODS[name].words) for name in used if name in METHODS]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.privacy import ApproxDP, Claim, PureDP
+from dpaudit.privacy import Claim
 from dpaudit.report.figures.canvas import both
 from dpaudit.report.figures.loss import loss_figure
 from dpaudit.report.figures.loss_bins import Losses, beyond, cell_losses, loss_bins
@@ -44,7 +44,7 @@ def section(shown: View, _: Evidence | None) -> Iterator[Section]:
 
 def _limit(claim: Claim | None) -> float | None:
     """The ε that a claim sets for the loss: of pure and approximate DP only."""
-    return claim.value if isinstance(claim, PureDP | ApproxDP) else None
+    return claim.value if claim is not None and claim.is_point else None
 
 
 def loss_part(evidence: Evidence, claim: Claim | None) -> LossPart | None:
@@ -131,14 +131,14 @@ def _beyond_rows(losses: Losses, limit: float, delta: float) -> list[tuple[str, 
 def _loss_note(claim: Claim | None) -> str:
     if claim is None:
         return "No claim was given, so there is nothing to compare the loss with."
-    if isinstance(claim, PureDP) or (isinstance(claim, ApproxDP) and claim.delta == 0):
+    if claim.pure:
         return (
             "A pure ε claim allows no mass at all beyond ±ε. Frequencies fluctuate: where the true loss of a cell is "
             "exactly ε, as in mechanisms that use their budget fully, its estimate lies beyond in about half of all "
             "audits. Only a cell whose whole interval lies beyond is counted as clear, and even of those a few in a "
             "hundred may be chance."
         )
-    if isinstance(claim, ApproxDP):
+    if claim.is_point:
         return (
             "What δ limits is not the mass beyond ±ε itself but its excess, the sum of p − e^ε · q over the cells "
             "where that is positive. The mass may be larger than δ where the claim holds. The excess is an estimate, "

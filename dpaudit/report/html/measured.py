@@ -20,6 +20,7 @@ from dpaudit.report.text.method_text import how_counted, how_fixed, is_by_rank
 from dpaudit.report.text.numerals import confidence_text, count_text, share_text
 from dpaudit.report.text.phrases import gaussian_text, guesses_text, low_bits_sentence, rate_text
 from dpaudit.report.view import View
+from dpaudit.stats.methods import ONE_RUN, method_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ def _with_scores(part: EventPart, evidence: Evidence, scores: Scores, bound: Bou
     if scores.roc:
         figure += both(lambda narrow: roc_figure(scores, narrow=narrow))
         note += " " + roc_note(scores, evidence.confidence)
-    if bound.method != "one-run" or bound.counts is None:
+    if bound.method != ONE_RUN or bound.counts is None:
         return replace(part, guesses=" ".join(filter(None, said)), figure=figure or None, drawing=note.strip())
     sentences = [
         (side, f"a score among the {count_text(sum(hits))} {end} of all {count_text(sum(bound.counts.runs))} canaries")
@@ -156,7 +157,7 @@ def _measured(
         sentences=sentences,
         rows=[] if counts is None else _count_rows(counts, [side for side, _ in sentences]),
         totals=("", "") if counts is None else (count_text(counts.runs[0]), count_text(counts.runs[1])),
-        guesses="" if bound is None or counts is None or not bound.method.startswith("guess") else _guesses(counts),
+        guesses="" if bound is None or counts is None or not method_of(bound.method).guesses else _guesses(counts),
         figure=figure,
         drawing=drawing,
         fixed=how_fixed(evidence, None if bound is None else bound.pair, computed=computed),

@@ -28,7 +28,7 @@ from dpaudit.report.text.command import reproduce_command, reproduce_notes
 from dpaudit.report.text.method_text import counted, method_sentence
 from dpaudit.report.text.numerals import confidence_text, count_text, error_text
 from dpaudit.report.text.phrases import symbol
-from dpaudit.report.text.plain_words import meaning
+from dpaudit.report.text.plain_words import plain_words
 from dpaudit.report.text.search import search_part
 from dpaudit.report.text.sensitivity import sensitivity_part
 from dpaudit.report.view import View, view
@@ -120,7 +120,7 @@ def _line(shown: View, _: Evidence | None) -> Iterator[Section]:
 def _words(shown: View, _: Evidence | None) -> Iterator[Section]:
     evidence = shown.evidence
     posterior = posterior_part(evidence, evidence.claimed, drawn=False)
-    yield Section("words", "In plain words", {"meaning": meaning(evidence), "posterior": posterior})
+    yield Section("words", "In plain words", {"meaning": plain_words(evidence), "posterior": posterior})
 
 
 def _scope(shown: View, _: Evidence | None) -> Iterator[Section]:

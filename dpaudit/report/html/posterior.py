@@ -18,13 +18,14 @@ from matplotlib.patches import Patch
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Verdict
-from dpaudit.privacy import ApproxDP, Claim, PureDP
+from dpaudit.privacy import Claim
 from dpaudit.report.figures.canvas import CLAIM, INK, MUTED, both, canvas, svg
 from dpaudit.report.figures.loss_bins import Floats, frequency_interval
 from dpaudit.report.html.section import Section
 from dpaudit.report.text.bound_kinds import exact_lower
 from dpaudit.report.text.numerals import confidence_text, share_text
 from dpaudit.report.view import View
+from dpaudit.stats.methods import ONE_RUN, SEQUENTIAL
 
 PRIORS = (0.01, 0.1, 0.5)
 
@@ -72,7 +73,7 @@ def certified_loss(bound: Bound) -> float:
     puts above the largest log ratio. A bound of μ or ρ is not: there L follows from exact limits of the event's two
     probabilities (Clopper & Pearson 1934), which share the error of the bound.
     """
-    if bound.method == "one-run":  # guesses that hang together, of many canaries at once: no event of one output
+    if bound.method == ONE_RUN:  # guesses that hang together, of many canaries at once: no event of one output
         return 0.0
     if bound.parameter == "epsilon":
         return max(bound.value, 0.0)
@@ -106,7 +107,7 @@ def posterior_part(evidence: Evidence, claim: Claim | None, *, drawn: bool = Tru
 
 
 def _limits(claim: Claim | None) -> bool:
-    return isinstance(claim, PureDP) or (isinstance(claim, ApproxDP) and claim.delta == 0)
+    return claim is not None and claim.pure
 
 
 def _used(evidence: Evidence) -> Bound | None:
@@ -125,7 +126,7 @@ def _basis(bound: Bound | None, loss: float) -> str:
     if bound is None or loss <= 0:
         return "Nothing was shown that would raise a suspicion."
     sure = f"at {confidence_text(bound.confidence)} confidence" if bound.kind == "sampled" else "with certainty"
-    if bound.method == "sequential":
+    if bound.method == SEQUENTIAL:
         return (
             "By the evidence, for at least one of the two datasets and one of the events that were bet on: a suspicion "
             f"becomes at least so much whenever the output falls into the event ({sure})."

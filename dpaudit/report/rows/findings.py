@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from dpaudit.evidence.build import NOTHING
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Curve, Verdict, round_outward
-from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP
+from dpaudit.privacy import Claim
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.rows import Importance, Row
 from dpaudit.report.text.numerals import confidence_text
@@ -58,9 +59,9 @@ def _places(curve: Curve) -> str:
 
 def _beyond(curve: Curve, claim: Claim | None) -> str:
     """Where the curve exceeds a claim; empty where it does not, or where the two say nothing of each other."""
-    if isinstance(claim, GaussianDP):
+    if claim is not None and claim.parameter == "mu":
         return "" if curve.mu <= claim.value else f"μ ≥ {number_text(round_outward(curve.mu, 'lower', 3))}"
-    if not isinstance(claim, PureDP | ApproxDP):
+    if claim is None or not claim.is_point:
         return ""
     for epsilon, delta in zip(curve.epsilons, curve.deltas, strict=True):
         if epsilon >= claim.value and not delta <= claim.delta:
@@ -80,9 +81,9 @@ def _low_bits(evidence: Evidence) -> Iterator[Row]:
     if text is None or bound is None:
         return
     claim = evidence.claimed
-    more = bound.method != "none" and not bound.value <= evidence.lower.value
+    more = bound.method != NOTHING and not bound.value <= evidence.lower.value
     presses = more and evidence.low_bits != "verdict" and (claim is None or not bound.value <= claim.value)
-    if bound.method == "none":
+    if bound.method == NOTHING:
         yield _finding("low bits", "Low-order bits", "the outputs have none to read", text, presses)
         return
     cell, shown = bound_text(bound, claim), f"none above 0 was shown for {symbol(evidence)}"

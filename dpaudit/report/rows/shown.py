@@ -32,6 +32,7 @@ from dpaudit.report.text.phrases import (
     yardstick,
 )
 from dpaudit.report.text.second_look import doubt_sentence, second_text
+from dpaudit.stats.methods import SEQUENTIAL
 
 
 def bounds(evidence: Evidence) -> Iterator[Row]:
@@ -143,7 +144,7 @@ def events(evidence: Evidence) -> Iterator[Row]:
     if scores is not None and scores.design == "one-run":
         yield _score("guesses", "guesses", "Guesses", guesses_text(evidence.lower))
     elif event is not None:
-        label = "last event" if evidence.lower.method == "sequential" else "event"
+        label = "last event" if evidence.lower.method == SEQUENTIAL else "event"
         yield from _event("event", label, event, counts, Importance.BRIEF)
     if scores is not None:
         yield from _rates(scores)

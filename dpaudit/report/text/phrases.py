@@ -9,9 +9,11 @@ import math
 import unicodedata
 
 from dpaudit.errors import UsageError
+from dpaudit.evidence.build import NOTHING
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Rate, Scores
-from dpaudit.privacy import ApproxDP, Claim, PureDP, RenyiDP, parse_claim
+from dpaudit.privacy import Claim, parse_claim
+from dpaudit.privacy.text import SYMBOLS
 from dpaudit.report.text.bound_kinds import exact_value
 from dpaudit.report.text.numerals import (
     NBSP,
@@ -23,8 +25,6 @@ from dpaudit.report.text.numerals import (
     share_text,
     upper_text,
 )
-
-_SYMBOLS = {"epsilon": "ε", "mu": "μ", "rho": "ρ"}
 
 
 def visible(text: str, *, one_line: bool = False) -> str:
@@ -63,7 +63,7 @@ def notion_of(bound: Bound) -> Claim | None:
 def symbol(evidence: Evidence) -> str:
     """Return the letter that the audit is about."""
     claim = evidence.claimed
-    return claim.symbol if claim is not None else _SYMBOLS.get(evidence.lower.parameter, evidence.lower.parameter)
+    return claim.symbol if claim is not None else SYMBOLS.get(evidence.lower.parameter, evidence.lower.parameter)
 
 
 def at(bound: Bound) -> str:
@@ -71,7 +71,7 @@ def at(bound: Bound) -> str:
     if bound.delta > 0:
         return f" at δ{NBSP}={NBSP}{claim_text(bound.delta)}"
     notion = notion_of(bound)
-    return f" at order {claim_text(notion.order)}" if isinstance(notion, RenyiDP) else ""
+    return "" if notion is None else told(notion.words.at, notion)
 
 
 def value_text(bound: Bound, claim: Claim | None) -> str:
@@ -92,7 +92,7 @@ def full_text(bound: Bound, claim: Claim | None) -> str:
 
 
 def _inequality(bound: Bound, text: str) -> str:
-    letter = _SYMBOLS.get(bound.parameter, bound.parameter)
+    letter = SYMBOLS.get(bound.parameter, bound.parameter)
     sign = "≤" if bound.side == "upper" else "=" if math.isinf(bound.value) else "≥"
     return f"{letter}{NBSP}{sign}{NBSP}{text}"
 
@@ -117,41 +117,22 @@ def kind_words(bound: Bound) -> str:
 
 def claim_words(claim: Claim) -> str:
     """Write a claim with its symbols: ε = 1, δ = 1e-6."""
-    own = f"{claim.symbol}{NBSP}={NBSP}{claim_text(claim.value)}"
-    if isinstance(claim, ApproxDP):
-        return f"{own}, δ{NBSP}={NBSP}{claim_text(claim.delta)}"
-    if isinstance(claim, RenyiDP):
-        return f"{own} at order {claim_text(claim.order)}"
-    return own
+    return f"{claim.symbol}{NBSP}={NBSP}{claim_text(claim.value)}{told(claim.words.more, claim)}"
 
 
 def claim_meaning(claim: Claim) -> str:
     """Say in a sentence what a claim promises."""
-    value = claim_text(claim.value)
-    if isinstance(claim, PureDP) or (isinstance(claim, ApproxDP) and claim.delta == 0):
-        factor = "" if claim.value > 50 else f" ≈ {estimate_text(math.exp(claim.value))}"
-        return (
-            f"For neighbouring datasets, no set of outputs is more than e^{value}{factor} times as likely for one "
-            "as for the other."
-        )
-    if isinstance(claim, ApproxDP):
-        return (
-            f"For neighbouring datasets and every set S of outputs, P(S) ≤ e^{value} · Q(S) + "
-            f"{claim_text(claim.delta)}, in both orders of the two."
-        )
-    if isinstance(claim, RenyiDP):
-        return (
-            f"For neighbouring datasets, the Rényi divergence of order {claim_text(claim.order)} between "
-            f"the two output distributions is at most {value}, in both orders."
-        )
-    if claim.parameter == "rho":
-        return (
-            "For neighbouring datasets and every order α above 1, the Rényi divergence of order α between "
-            f"the two output distributions is at most {value} · α, in both orders."
-        )
-    return (
-        "Telling two neighbouring datasets apart from one output is at least as hard as telling one draw of "
-        f"a normal distribution with mean 0 from one with mean {value}, both with variance 1."
+    return told(claim.words.meaning, claim)
+
+
+def told(text: str, claim: Claim) -> str:
+    """Fill a claim's numbers into words about it (`dpaudit.privacy.claims.Words`)."""
+    value = claim.value
+    about = "" if value > 50 else f" ≈ {estimate_text(math.exp(value))}"
+    factor = f"e^{claim_text(value)}" if value > 12 else estimate_text(math.exp(value))
+    numbers = {name: claim_text(number) for name, number in claim.numbers.items()}
+    return text.format(
+        **{"delta": claim_text(claim.delta), **numbers}, value=claim_text(value), about=about, factor=factor
     )
 
 
@@ -160,7 +141,7 @@ def low_bits_sentence(evidence: Evidence) -> str | None:
     bound = evidence.floating_point
     if bound is None:
         return None
-    if bound.method == "none":
+    if bound.method == NOTHING:
         return "The outputs have no low-order bits to read: they lie on a coarse grid, or are no numbers."
     if bound.value <= 0:
         return f"Nothing was found in the low-order bits of the output ({certainty(bound)})."
@@ -243,87 +224,6 @@ ASKS = {
     "opaque": "a function with randomness of its own, which cannot be seeded",
     "scores": "scores of an attack on a model, of members (side 0) and of others (side 1), recorded elsewhere",
     "outputs": "outputs of a mechanism that were recorded elsewhere",
-}
-
-_BINS = (
-    "Outputs are put into a few bins, by how much they speak for a side; one event would show little of a divergence "
-    "that is spread over all of them. The counts of all bins give a joint region for their probabilities: an exact "
-    "binomial test for each bin among what the earlier ones left, combined with weights that were fixed before "
-    "measuring (Stouffer et al. 1949), cut as in Berger & Boos (1994). The bound is the smallest Rényi divergence of "
-    "side {first} from side {second} that the region allows, by its variational form (Donsker & Varadhan 1983; Birrell "
-    "et al. 2021), at the order that shows most; computed on a grid that is rounded against it."
-)
-
-METHODS = {
-    "guess": (
-        "A fair coin picks the side of every run. Outputs in the event for a side count as a guess of that "
-        "side, others as no guess. Under a pure ε claim a guess is right with a probability of at most "
-        "e^ε / (1 + e^ε); the bound is the smallest ε that the number of right guesses leaves possible "
-        "(Wasserman & Zhou 2010; Kairouz, Oh & Viswanath 2015), with the exact binomial limit of Clopper & "
-        "Pearson (1934)."
-    ),
-    "guess given sides": (
-        "The runs of both sides are equally many, and outputs in the event for a side count as a guess of that side, "
-        "others as no guess. Given how many guesses each side made, a pure ε claim bounds the mean of the right ones, "
-        "and a sum of unequal coins is seldom further above that than a binomial number (Hoeffding 1956, Theorem 5). "
-        "The bound is the smallest ε that the number of right guesses leaves possible."
-    ),
-    "odds given sides": (
-        "Given how often the event occurred on both sides together, its count on one side follows Fisher's noncentral "
-        "hypergeometric law, whatever the numbers of runs: an exact limit of its odds ratio (Cornfield 1956), and one "
-        "of its probability on the side that it speaks for, give the smallest ε that the counts leave possible."
-    ),
-    "two-sided joint given sides": (
-        "Right and wrong guesses are counted on each side, and give a joint region for their probabilities, averaged "
-        "over the sides: exact binomial tests of the counts, given how many runs each side has, combined with weights "
-        "that were fixed before measuring (Stouffer et al. 1949), cut as in Berger & Boos (1994); where wrong guesses "
-        "are few, those of both sides together (Hoeffding 1956). The bound is the smallest value that some point of "
-        "the region allows."
-    ),
-    "joint": (
-        "The counts of one event on both sides give a joint region for its two probabilities: exact binomial "
-        "tests combined with weights that were fixed before measuring (Stouffer et al. 1949), cut as in Berger "
-        "& Boos (1994). The bound is the smallest value that some point of the region allows."
-    ),
-    "two-sided joint": (
-        "A fair coin picks the side of every run; right and wrong guesses give a joint region for their two "
-        "probabilities: exact binomial tests combined with weights that were fixed before measuring (Stouffer "
-        "et al. 1949), cut as in Berger & Boos (1994). The bound is the smallest value that some point of the "
-        "region allows."
-    ),
-    "enumerated joint": (
-        "The counts of one event on both sides give a joint region for its two probabilities. Runs are few, so "
-        "all counts that were possible are enumerated: they were put in order before measuring, by how much "
-        "they tell, and a pair of probabilities stands in the region unless counts at least as telling as these "
-        "are too unlikely under it (Buehler 1957), cut as in Berger & Boos (1994). The bound is the smallest "
-        "value that some point of the region allows."
-    ),
-    "one-run": (
-        "Each canary was put into the training data of one model, or left out, by a fair coin of its own. The highest "
-        "scores are guessed in and the lowest out, in numbers that the number of canaries alone fixes; the plans share "
-        "the error. The guesses hang together, so no binomial interval holds for them; but under (ε, δ)-DP the number "
-        "of right ones is at most as large as a binomial number with the probability e^ε / (1 + e^ε), but for a term "
-        "in δ (Steinke, Nasr & Jagielski 2023, Theorem 5.2). The bound is the smallest ε that this leaves possible. "
-        "There are no learning runs, and each canary counts as one measuring run."
-    ),
-    "sequential": (
-        "Runs come in twos, one of each side (in the first audits by a fair coin for every run), and are bet on as "
-        "they come, by events that only earlier runs have chosen: a bet wins where the event guesses the side, and "
-        "loses so much where it errs that no bet "
-        "gains on average if the claim is true. Then the wealth of all bettors, who start with 1, ever reaches "
-        "1 / (1 − confidence) with a probability of at most 1 − confidence, however often one looks and whenever one "
-        "stops (Ville 1939). The bound is the largest value of the claim that is rejected in this way, with all "
-        "smaller ones."
-    ),
-    "two-sided enumerated joint": (
-        "A fair coin picks the side of every run; right and wrong guesses give a joint region for their two "
-        "probabilities. Runs are few, so all counts that were possible are enumerated: they were put in order "
-        "before measuring, by how much they tell, and a pair of probabilities stands in the region unless counts "
-        "at least as telling as these are too unlikely under it (Buehler 1957), cut as in Berger & Boos (1994). "
-        "The bound is the smallest value that some point of the region allows."
-    ),
-    "multinomial": _BINS.format(first=0, second=1),
-    "swapped multinomial": _BINS.format(first=1, second=0),
 }
 
 

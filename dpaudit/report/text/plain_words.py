@@ -1,28 +1,26 @@
-"""What does a verdict mean, in plain words? One table of sentences, by verdict and kind of claim.
+"""What does a verdict mean, in plain words? A table of sentences by verdict, and of each claim its own words.
 
 Four sentences for each: what was claimed, what was found, what that means for a person in the data, and what it does
-not show. They are written to be read by somebody who has never heard of ε, and to be reviewed here, in one place. A
-verdict of "not violated" is never worded as privacy, and nothing is worded as a legal conclusion.
+not show. They are written to be read by somebody who has never heard of ε, and to be reviewed in two places: here, and
+with each notion in `dpaudit.privacy`. A verdict of "not violated" is never worded as privacy, and nothing is worded as
+a legal conclusion.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
-from dpaudit.privacy import ApproxDP, Claim, GaussianDP, RenyiDP, ZeroConcentratedDP
+from dpaudit.privacy.claims import Words
 from dpaudit.report.text.bound_kinds import contradicting
 from dpaudit.report.text.headline import decisive
-from dpaudit.report.text.numerals import claim_text, estimate_text
+from dpaudit.report.text.phrases import told
 from dpaudit.report.text.second_look import doubted
-
-KINDS = ("pure", "approximate", "gaussian", "concentrated", "renyi", "none")
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class PlainWords:
     """Four sentences: claimed, found, for a person in the data, not shown."""
 
     claimed: str
@@ -31,27 +29,15 @@ class Meaning:
     not_shown: str
 
 
-# Braces are filled in from the claim: {factor} is e^ε, {value} its own parameter, {delta} δ, {order} Rényi's α.
-CLAIMED = {
-    "pure": ("That one record, whatever it says, makes no output more than {factor} times as likely, or as unlikely."),
-    "approximate": (
-        "That one record, whatever it says, makes no set of outputs more than {factor} times as likely, but for a "
-        "probability of {delta} that is left out of the promise."
-    ),
-    "gaussian": (
-        "That telling whether one record is in the data is at least as hard as telling which of two bell curves a "
-        "number was drawn from, when their centres lie {value} standard deviations apart."
-    ),
-    "concentrated": (
-        "That one record changes the law of the output little, measured by averages in which rare outputs count for "
-        "more and more (zero-concentrated privacy, ρ = {value})."
-    ),
-    "renyi": (
-        "That one record changes the law of the output little, measured by one average in which rare outputs count "
-        "for more (a Rényi divergence of order {order} of at most {value})."
-    ),
-    "none": "Nothing: no claim was given.",
-}
+WITHOUT_CLAIM = Words(
+    kind="none",
+    source="",
+    meaning="",
+    claimed="Nothing: no claim was given.",
+    proved="How much can be learned about them has a limit, within the scope of the proof.",
+    not_violated="An attacker learned no more about them than is shown here, in the ways that were tried.",
+    violated="Whoever sees an output can learn something about them.",
+)
 
 FOUND = {
     Verdict.PROVED: "A proof that the claim holds for all data in the scope of the proof.",
@@ -78,79 +64,14 @@ MEANS_ONCE = (
     "learn more about them than was promised."
 )
 
-_UNDECIDED = "Nothing can be said to them yet: the promise may hold, or it may not."
-_NOTHING = "Nothing follows for them from these runs, neither good nor bad."
-
-MEANS: dict[Verdict, dict[str, str]] = {
-    Verdict.PROVED: {
-        "pure": (
-            "Whoever sees an output cannot become much surer of what it says about them: the table says how sure at "
-            "most. This is about the mechanism as mathematics."
-        ),
-        "approximate": (
-            "Whoever sees an output hardly becomes surer of what it says about them, but for a chance of {delta} in "
-            "which anything may come out. This is about the mechanism as mathematics."
-        ),
-        "gaussian": (
-            "Whoever sees an output can guess what it says about them no better than the curve of the claim allows. "
-            "This is about the mechanism as mathematics."
-        ),
-        "concentrated": (
-            "On average over outputs, little is learned about them; single rare outputs may still say more. This is "
-            "about the mechanism as mathematics."
-        ),
-        "renyi": (
-            "On average over outputs, little is learned about them; single rare outputs may still say more. This is "
-            "about the mechanism as mathematics."
-        ),
-        "none": "How much can be learned about them has a limit, within the scope of the proof.",
-    },
-    Verdict.NOT_VIOLATED: {
-        "pure": (
-            "An attacker who tried these ways of telling from an output whether their record was used did no better "
-            "than the claim allows. Another attacker may do better."
-        ),
-        "approximate": (
-            "An attacker who tried these ways of telling from an output whether their record was used did no better "
-            "than the claim allows. Another attacker may do better, and what happens as seldom as δ was hardly seen."
-        ),
-        "gaussian": (
-            "An attacker who tried these ways of telling from an output whether their record was used stayed within "
-            "the curve of the claim. Another attacker may not."
-        ),
-        "concentrated": (
-            "An attacker who tried these ways of telling from an output whether their record was used stayed within "
-            "what the claim allows. Another attacker may not, and rare outputs were hardly seen."
-        ),
-        "renyi": (
-            "An attacker who tried these ways of telling from an output whether their record was used stayed within "
-            "what the claim allows. Another attacker may not, and rare outputs were hardly seen."
-        ),
-        "none": "An attacker learned no more about them than is shown here, in the ways that were tried.",
-    },
-    Verdict.VIOLATED: {
-        "pure": (
-            "Whoever sees an output can become surer of what it says about them than was promised: the table says how "
-            "sure at least, when the event occurs."
-        ),
-        "approximate": (
-            "Whoever sees an output can become surer of what it says about them than was promised, and more often than "
-            "the {delta} that the promise leaves out."
-        ),
-        "gaussian": (
-            "Whoever sees an output can guess what it says about them better than was promised: with fewer mistakes "
-            "than the curve of the claim allows."
-        ),
-        "concentrated": "Whoever sees outputs learns more about them than the average that was promised.",
-        "renyi": "Whoever sees outputs learns more about them than the average that was promised.",
-        "none": "Whoever sees an output can learn something about them.",
-    },
-    Verdict.INCONCLUSIVE: dict.fromkeys(KINDS, _UNDECIDED),
-    Verdict.INVALID: dict.fromkeys(KINDS, _NOTHING),
-    Verdict.NO_CLAIM: dict.fromkeys(
-        KINDS, "Whoever sees an output can learn at least as much about them as the table says, and perhaps more."
+MEANS = {
+    Verdict.INCONCLUSIVE: "Nothing can be said to them yet: the promise may hold, or it may not.",
+    Verdict.INVALID: "Nothing follows for them from these runs, neither good nor bad.",
+    Verdict.NO_CLAIM: (
+        "Whoever sees an output can learn at least as much about them as the table says, and perhaps more."
     ),
 }
+"""What other verdicts mean than those of which each claim has words of its own."""
 
 NOT_SHOWN = {
     Verdict.PROVED: (
@@ -170,32 +91,20 @@ NOT_SHOWN = {
 }
 
 
-def kind_of(claim: Claim | None) -> str:
-    """Return the row of the table that a claim belongs to, one of `KINDS`."""
-    if claim is None:
-        return "none"
-    if isinstance(claim, ApproxDP) and claim.delta > 0:
-        return "approximate"
-    others = {GaussianDP: "gaussian", ZeroConcentratedDP: "concentrated", RenyiDP: "renyi"}
-    return next((name for notion, name in others.items() if isinstance(claim, notion)), "pure")
-
-
-def meaning(evidence: Evidence) -> Meaning:
+def plain_words(evidence: Evidence) -> PlainWords:
     """Return the four sentences for an audit, with the numbers of its claim."""
     claim, verdict = evidence.claimed, evidence.verdict
-    kind = kind_of(claim)
-    numbers = {"factor": "", "value": "", "delta": "", "order": ""}
+    words = WITHOUT_CLAIM if claim is None else claim.words
+    own = {
+        Verdict.PROVED: words.proved,
+        Verdict.NOT_VIOLATED: words.not_violated,
+        Verdict.VIOLATED: words.violated,
+    }
+    means = MEANS_ONCE if _once(evidence) else {**MEANS, **own}[verdict]
+    claimed = words.claimed
     if claim is not None:
-        numbers["value"], numbers["delta"] = claim_text(claim.value), claim_text(claim.delta)
-        numbers["factor"] = _factor(claim.value)
-    if isinstance(claim, RenyiDP):
-        numbers["order"] = claim_text(claim.order)
-    return Meaning(
-        CLAIMED[kind].format(**numbers),
-        _found(evidence),
-        MEANS_ONCE if _once(evidence) else MEANS[verdict][kind].format(**numbers),
-        NOT_SHOWN[verdict],
-    )
+        claimed, means = told(claimed, claim), told(means, claim)
+    return PlainWords(claimed, _found(evidence), means, NOT_SHOWN[verdict])
 
 
 def _found(evidence: Evidence) -> str:
@@ -210,8 +119,3 @@ def _found(evidence: Evidence) -> str:
 def _once(evidence: Evidence) -> bool:
     """Whether a bound above the claim was not confirmed."""
     return evidence.verdict is Verdict.NOT_VIOLATED and doubted(evidence) is not None
-
-
-def _factor(epsilon: float) -> str:
-    """Write e^ε for people."""
-    return f"e^{claim_text(epsilon)}" if epsilon > 12 else estimate_text(math.exp(epsilon))

@@ -24,7 +24,7 @@ from dpaudit.review.check.finding import Answer, Finding, answered, exit_code, f
 from dpaudit.review.check.page import page_finding
 from dpaudit.review.check.sampled import sampled
 from dpaudit.review.check.stated import stated
-from dpaudit.stats.statement import ODDS
+from dpaudit.stats.methods import ODDS
 
 __all__ = ["TOO_MANY", "Answer", "Finding", "check", "check_file", "exit_code", "passes"]
 

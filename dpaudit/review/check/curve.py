@@ -8,10 +8,8 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Curve, round_outward
 from dpaudit.review.check.finding import DIGITS, Finding, agrees, answered, failing
 from dpaudit.stats.curve import about, delta_at_least, fnr_at_most, mu_at_least, region_of_bound
-from dpaudit.stats.joint_region import Region
-from dpaudit.stats.statement import BOTH_SIDES
-
-_METHODS = ("joint", "two-sided joint", BOTH_SIDES)
+from dpaudit.stats.joint_region import ConfidenceRegion
+from dpaudit.stats.methods import method_of
 
 
 def curve(evidence: Evidence) -> Iterator[Finding]:
@@ -40,7 +38,8 @@ def _impossible(evidence: Evidence, bound: Bound) -> str:
     said = bound.side, bound.kind, bound.arithmetic, bound.delta, bound.exact
     if said != ("lower", "sampled", "real", 0.0, None) or bound.assumes != evidence.assumptions:
         return "it is a lower bound from counts, and says something else of itself"
-    if bound.method not in _METHODS or not isinstance(bound.weight, float) or not 0 < bound.weight < 1:
+    method = method_of(bound.method)
+    if not method.whole_curve or not isinstance(bound.weight, float) or not 0 < bound.weight < 1:
         return f"a statement is bounded by a joint method with a weight, not by {bound.method!r}"
     if bound.pair is None or not 0 <= bound.pair < len(evidence.pairs) or not 0 < bound.confidence < 1:
         return "it is of no pair of this evidence, or of no confidence"
@@ -52,13 +51,13 @@ def _impossible(evidence: Evidence, bound: Bound) -> str:
         return "more runs speak for a side than were made"
     if any(any(hits) and not event.toward(side) for side, hits in enumerate((counts.toward0, counts.toward1))):
         return "no output of its event speaks for a side, and some were counted"
-    if not bound.method.startswith("two-sided") and event.toward(0) and event.toward(1):
+    if method.sides == "one" and event.toward(0) and event.toward(1):
         return "an event of one side speaks for both"
     measured = {each.bound.counts.runs for each in evidence.attempts if each.pair == bound.pair and each.bound.counts}
     return "" if counts.runs in measured else "it counts other runs than the attempts on its pair"
 
 
-def _points(found: Curve, regions: Sequence[Region]) -> Finding:
+def _points(found: Curve, regions: Sequence[ConfidenceRegion]) -> Finding:
     """Whether every point is what the regions show, and no more; they stand in order, and each where it is asked."""
     ordered = all(list(at) == sorted(set(at)) and min(at, default=0.0) >= 0 for at in (found.epsilons, found.fprs))
     if not ordered or max(found.fprs, default=0.0) > 1:

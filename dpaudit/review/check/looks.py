@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from dpaudit.auditing.scores.canaries import shown_guesses
 from dpaudit.auditing.scores.checking import RECORDED
 from dpaudit.auditing.verdict import Looks
 from dpaudit.evidence.evidence import Evidence
@@ -53,13 +52,7 @@ def looks_of(evidence: Evidence) -> Looks | None:
         for number, attempt in enumerate(evidence.attempts)
         if attempt.bound.counts is not None and (attempt.bound.arithmetic == "real" or evidence.low_bits == "verdict")
     ]
-    by_rank = any(bound.method == "one-run" for _, bound in deciding)
-    return Looks(rule, first_look(rule, deciding, claim, _by_rank if by_rank else None), evidence.second)
-
-
-def _by_rank(bound: Bound, error: float) -> float:
-    assert bound.counts is not None
-    return shown_guesses(bound.counts, bound.delta, error)
+    return Looks(rule, first_look(rule, deciding, claim), evidence.second)
 
 
 def looked(evidence: Evidence, impossible: Callable[[Evidence, Bound, Counts], str]) -> Iterator[Finding]:

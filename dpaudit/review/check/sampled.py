@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from dpaudit.auditing.scores.canaries import foresee_guesses, shown_guesses
+from dpaudit.auditing.scores.canaries import foresee_guesses
 from dpaudit.auditing.scores.checking import RECORDED, recomputed
 from dpaudit.evidence.build import at_whole, no_bound
 from dpaudit.evidence.event import Trees
@@ -23,14 +23,14 @@ from dpaudit.review.check.finding import DIGITS, Finding, agrees, answered, fail
 from dpaudit.review.check.looks import looked, planned_share
 from dpaudit.review.check.second import second_opinion
 from dpaudit.review.check.sequential import bets
+from dpaudit.stats.methods import ONE_RUN, method_of
 from dpaudit.stats.power import Foreseen, foresee
-from dpaudit.stats.statement import BOTH_SIDES, MULTINOMIAL, ODDS, SWAPPED, lower_bound
+from dpaudit.stats.statement import lower_bound
 
 _POWER_DIGITS = 1e-6  # of what would have been found, relative
 _EARLIER_DIGITS = 2e-2  # the same, of evidence that states no power: it was computed by an earlier rule
 _FORESEEN = 1e-9  # numbers of runs are rounded to 2 digits
 _LOW_BITS_SHARE = 0.2  # of the error level, where low-order bits decide too
-_JOINT = ("joint", "two-sided joint", "enumerated joint", "two-sided enumerated joint", BOTH_SIDES)
 
 
 def sampled(evidence: Evidence, *, second: bool = True) -> Iterator[Finding]:
@@ -72,10 +72,7 @@ def _counted(evidence: Evidence, number: int, attempt: Attempt, *, second: bool)
         return
     claim, error = parse_claim(bound.notion), 1 - bound.confidence
     try:
-        if bound.method == "one-run":
-            value = shown_guesses(counts, bound.delta, error)
-        else:
-            value = lower_bound(bound.method, counts, claim=claim, weight=bound.weight, error=error)
+        value = lower_bound(bound.method, counts, claim=claim, weight=bound.weight, error=error)
     except (ValueError, ArithmeticError) as problem:
         yield failing("bound", f"{title}: {problem}")
         return
@@ -116,22 +113,23 @@ def impossible(evidence: Evidence, bound: Bound, counts: Counts) -> str:
     notion = _notion(evidence)
     if bound.notion != str(notion) or bound.delta != notion.delta or bound.parameter != notion.parameter:
         return f"it bounds {bound.parameter} of {bound.notion}, and the claim is {notion}"
-    graded = bound.method in (MULTINOMIAL, SWAPPED)
+    method = method_of(bound.method)
+    graded = method.weights == "bins"
     weights = bound.weight if isinstance(bound.weight, tuple) else () if bound.weight is None else (bound.weight,)
     if not 0 < bound.confidence < 1 or not all(0 < weight < 1 for weight in weights):
         return "its confidence and its weight are to lie between 0 and 1"
-    if isinstance(bound.weight, tuple) != graded or (len(weights) == 1) != (bound.method in _JOINT):
+    if isinstance(bound.weight, tuple) != graded or (len(weights) == 1) != (method.weights == "one"):
         return "a joint bound has a weight, a multinomial one has many, and no other has one"
     if (counts.bins is not None) != graded or (graded and not _bins_add_up(bound, counts)):
         return "its bins are not those of its event, or do not hold all runs"
     filled = zip(counts.runs, counts.toward0, counts.toward1, strict=True)
     if any(min(a, b) < 0 or a + b > runs or runs < 1 for runs, a, b in filled):
         return "more runs speak for a side than were made"
-    if bound.method in ("joint", "enumerated joint", ODDS) and any(counts.toward0) and any(counts.toward1):
+    if method.sides == "one" and any(counts.toward0) and any(counts.toward1):
         return "an event of one side speaks for both"
-    if bound.method.startswith("two-sided") and not _speaks_for_both(bound):
+    if method.sides == "both" and not _speaks_for_both(bound):
         return "an event of both sides speaks for one"
-    if bound.method == "one-run":
+    if bound.method == ONE_RUN:
         return "" if bound.event is None else "guesses by rank have no event that was fixed"
     if bound.event is None:
         return "it counts an event, and has none"
@@ -284,7 +282,7 @@ def _power(evidence: Evidence) -> Finding:
     if claim is None or not real:
         holds = stated is None and where == "event" and not evidence.power
         return answered("power", holds, "nothing was to be found" if holds else f"{stated} could not have been found")
-    if any(each.bound.method == "one-run" for each in real):
+    if any(each.bound.method == ONE_RUN for each in real):
         again = Foreseen(foresee_guesses(claim, real, planned_share(evidence)), "event", ())
     else:
         again = foresee(claim, real, evidence.learning, planned_share(evidence))

@@ -9,7 +9,8 @@ is searched for there is solved by one. Bounds that weigh every outcome have no 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 from dpaudit.evidence.records import Bound, Counts
 from dpaudit.privacy import Claim
 from dpaudit.review.check.finding import Finding, agrees, answered, unchecked
-from dpaudit.stats.statement import BOTH_SIDES, GUESS, ODDS
+from dpaudit.stats.methods import BOTH_SIDES, GUESS, JOINT, ODDS
 
 _ACCURACY = 1e-6  # of quantiles of the other library, relative to the bound
 _CORNERS, _CUT = 161, 50
@@ -33,19 +34,10 @@ def second_opinion(title: str, bound: Bound, counts: Counts, claim: Claim) -> It
         said = f"{title}: was not asked for: that takes statsmodels (pip install statsmodels)"
         yield unchecked("second opinion", said, decides=False)
         return
-    error = 1 - bound.confidence
-    if bound.method == "guess":
-        value = _guess(counts, error)
-    elif bound.method == GUESS:
-        value = _guess_given_sides(counts, error)
-    elif bound.method == ODDS:
-        value = _odds(counts, error)
-    elif bound.method == BOTH_SIDES and isinstance(bound.weight, float):
-        value = _both_sides(counts, claim, bound.weight, error)
-    elif bound.method in ("joint", "two-sided joint") and isinstance(bound.weight, float):
-        value = _joint(bound.method, counts, claim, bound.weight, error)
-    else:
+    again = _AGAIN.get(bound.method)
+    if again is None:
         return
+    value = again(counts, claim, bound.weight, 1 - bound.confidence)
     holds = agrees(value, bound.value, _ACCURACY)
     yield answered("second opinion", holds, f"{title}: with the intervals of statsmodels it is {value:.7g}")
 
@@ -115,7 +107,7 @@ def _odds(counts: Counts, error: float) -> float:
     return max(0.0, odds + math.log1p(-float(_ends(hits, runs, error / _CUT)[1])))
 
 
-def _joint(method: str, counts: Counts, claim: Claim, weight: float, error: float) -> float:
+def _joint(counts: Counts, claim: Claim, weight: float, error: float, *, two_sided: bool = False) -> float:
     from scipy.stats import norm
 
     first, second = weight, math.sqrt(1 - weight**2)
@@ -124,7 +116,7 @@ def _joint(method: str, counts: Counts, claim: Claim, weight: float, error: floa
     far = np.linspace(max((line - first * cut) / second, -37.0), cut, _CORNERS)
     near = np.minimum((line - second * far) / first, cut)
     lows, highs = norm.sf(np.concatenate([[cut], near[:-1]])), norm.sf(far)
-    if method == "two-sided joint":
+    if two_sided:
         runs = sum(counts.runs)
         right = counts.toward0[0] + counts.toward1[1]
         p = _ends(right, runs, lows)[0]
@@ -190,3 +182,14 @@ def _ends(hits: int, runs: int, error: float | Numbers) -> tuple[Numbers, Number
     ends = [proportion_confint(hits, runs, alpha=2 * level, method="beta") if runs else none for level in levels]
     low, high = np.array(ends, dtype=np.float64).T
     return (low, high) if np.ndim(error) else (low[0], high[0])
+
+
+_AGAIN: dict[str, Callable[[Counts, Claim, Any, float], float]] = {
+    GUESS: lambda counts, claim, weight, error: _guess_given_sides(counts, error),
+    ODDS: lambda counts, claim, weight, error: _odds(counts, error),
+    BOTH_SIDES: _both_sides,
+    JOINT: _joint,
+    "guess": lambda counts, claim, weight, error: _guess(counts, error),
+    "two-sided joint": partial(_joint, two_sided=True),
+}
+"""What the bound is by the other library, from counts, claim, weight and error."""

@@ -13,6 +13,7 @@ from dpaudit.evidence.records import Counts, Epoch, Sequential, round_outward
 from dpaudit.privacy import PureDP
 from dpaudit.review.check.finding import DIGITS, Finding, agrees, answered, failing
 from dpaudit.stats.e_process import foresee_sequential, log_wealth, sequential_bound
+from dpaudit.stats.methods import SEQUENTIAL
 
 _POWER_DIGITS = 2e-3  # to which it is searched
 
@@ -49,7 +50,7 @@ def bets(evidence: Evidence, sequential: Sequential) -> Iterator[Finding]:
 
 def _impossible(evidence: Evidence, sequential: Sequential) -> str:
     """What cannot be, before anything is computed; empty where nothing is wrong."""
-    if len(evidence.attempts) != 1 or evidence.attempts[0].bound.method != "sequential":
+    if len(evidence.attempts) != 1 or evidence.attempts[0].bound.method != SEQUENTIAL:
         return "a sequential audit has one attempt, by bets"
     bound, notion = evidence.attempts[0].bound, evidence.claimed or PureDP(0.0)
     if evidence.attempts[0].pair != bound.pair:

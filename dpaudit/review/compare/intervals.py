@@ -21,9 +21,8 @@ from dpaudit.privacy import parse_claim
 from dpaudit.report.text.bound_kinds import COUNTEREXAMPLE
 from dpaudit.report.text.numerals import NBSP, claim_text
 from dpaudit.stats.interval import loss_interval
-from dpaudit.stats.statement import BOTH_SIDES, GUESS, ODDS
+from dpaudit.stats.methods import BOTH_SIDES, method_of, plain
 
-_METHODS = ("guess", "joint", "two-sided joint", GUESS, ODDS, BOTH_SIDES)
 _EVEN = 0.7071  # the weight of both counts of an event with many degrees, which has none of its own
 
 
@@ -117,7 +116,7 @@ def _measured(evidence: Evidence) -> list[Bound]:
 
 def _is_countable(bound: Bound) -> bool:
     counted = bound.counts is not None and bound.event is not None and bound.pair is not None
-    return counted and bound.arithmetic == "real" and _method(bound) in _METHODS
+    return counted and bound.arithmetic == "real" and method_of(_method(bound)).interval
 
 
 def _ranked(bounds: Sequence[Bound]) -> list[int]:
@@ -128,7 +127,7 @@ def _method(bound: Bound) -> str:
     """How the loss of an event is read: one of many degrees as one that speaks for either side."""
     if isinstance(bound.weight, tuple):
         return BOTH_SIDES
-    return bound.method.replace("enumerated ", "")  # which only orders the outcomes, for few runs
+    return plain(bound.method)  # which only orders the outcomes, for few runs
 
 
 def _interval(bound: Bound, evidence: Evidence, considered: int) -> EventLoss:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
-from dpaudit.privacy import ApproxDP, Claim, PureDP
+from dpaudit.privacy import Claim
 from dpaudit.report.text.bound_kinds import exact_lower
 from dpaudit.report.text.numerals import confidence_text, count_text, upper_text
 from dpaudit.report.text.phrases import bound_text, claim_words, shortened, symbol
@@ -152,7 +152,7 @@ def _claim(before: Evidence, now: Evidence) -> Iterator[Change]:
 
 def _at_least_as_strong(claim: Claim, other: Claim) -> bool:
     """Whether two claims are of one notion, and the first promises no less in any number."""
-    epsilons = isinstance(claim, PureDP | ApproxDP) and isinstance(other, PureDP | ApproxDP)
+    epsilons = claim.is_point and other.is_point
     same = claim.notion == other.notion and getattr(claim, "order", None) == getattr(other, "order", None)
     return (same or epsilons) and claim.value <= other.value and claim.delta <= other.delta
 

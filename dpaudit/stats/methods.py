@@ -1,0 +1,291 @@
+"""By which methods do counts become a bound? One record for each: what it needs, what it allows, and how it is told.
+
+A method is known by its `name`, which evidence stores and which never changes. The class that computes it is named by
+`home`, and imported when it is first asked: whoever only reads evidence needs the words, and none of the mathematics.
+
+A new method is a record here and a class of its own (`dpaudit.stats.event_bound.EventBound`). Audits choose among
+those that are `offered` (`dpaudit.events.methods`); evidence, its check and its report know all that are listed.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from dpaudit.stats.event_bound import EventBound
+
+MOST_ENUMERATED = 2_000
+"""Runs a side up to which every outcome is weighed: beyond it the gain is small and the sums are long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundMethod:
+    """How counts become a lower bound.
+
+    Attributes:
+        name: as evidence stores it.
+        words: how it works, for a reader; authors and years in brackets.
+        sources: publications that a report lists for it, beside those of every audit.
+        home: "module:class" of what computes it; empty where bounds follow from more than counts.
+        sides: which sides its event may speak for: "one", "both" or "any".
+        weights: what is fixed before measuring besides the event: nothing, "one" weight, or one for each of the "bins".
+        pure: whether it holds for plain ε-DP only.
+        guesses: whether outputs in the event count as guesses of a side.
+        independent: whether its counts are of independent runs of a number that was fixed before, so that exact
+            intervals hold for their frequencies.
+        interval: whether the loss of its event has an upper end too (`dpaudit.stats.interval`).
+        whole_curve: whether its region of (p, q) holds for every loss at once, and so for the whole privacy curve.
+        few: the method that is tighter where runs are few, or nothing.
+        many: the method whose place it takes there, or nothing.
+        offered: the sides of events that audits may choose it for, "one" or "both"; empty where it stands in the
+            evidence of earlier audits alone, or is chosen apart.
+    """
+
+    name: str
+    words: str
+    sources: tuple[str, ...] = ()
+    home: str = ""
+    sides: Literal["one", "both", "any"] = "any"
+    weights: Literal["none", "one", "bins"] = "none"
+    pure: bool = False
+    guesses: bool = False
+    independent: bool = True
+    interval: bool = True
+    whole_curve: bool = False
+    few: str = ""
+    many: str = ""
+    offered: Literal["one", "both", ""] = ""
+
+    @property
+    def computed(self) -> EventBound:
+        """What computes it.
+
+        Raises:
+            ValueError: where bounds do not follow from counts of one event by this method.
+        """
+        if not self.home:
+            raise ValueError(f"no method of bounding is called {self.name!r}")
+        return _loaded(self.home)
+
+
+@cache
+def _loaded(home: str) -> EventBound:
+    module, _, name = home.partition(":")
+    found: EventBound = getattr(importlib.import_module(module), name)()
+    return found
+
+
+def method_of(name: str) -> BoundMethod:
+    """Return the method of this name; one of which nothing is said, and that computes nothing, where it is unknown."""
+    return METHODS.get(name) or BoundMethod(name=name, words="", independent=False, interval=False)
+
+
+def method_for(name: str, runs: float) -> str:
+    """Return the tightest form of a method when about ``runs`` runs a side will measure; to be fixed before they do."""
+    return method_of(name).few or name if runs <= MOST_ENUMERATED else name
+
+
+def plain(name: str) -> str:
+    """Return the form of a method that serves at any number of runs."""
+    return method_of(name).many or name
+
+
+GUESS, ODDS, BOTH_SIDES, JOINT = "guess given sides", "odds given sides", "two-sided joint given sides", "joint"
+MULTINOMIAL, SWAPPED = "multinomial", "swapped multinomial"
+ONE_RUN, SEQUENTIAL = "one-run", "sequential"
+
+KAIROUZ = "Kairouz, Oh & Viswanath (2015). The composition theorem for differential privacy. ICML."
+_JOINT = (
+    "Stouffer, Suchman, DeVinney, Star & Williams (1949). The American Soldier, volume 1. Princeton University Press.",
+    "Berger & Boos (1994). P values maximized over a confidence set for the nuisance parameter. Journal of the "
+    "American Statistical Association 89(427).",
+)
+_FEW = (
+    "Buehler (1957). Confidence intervals for the product of two binomial parameters. Journal of the American "
+    "Statistical Association 52(280).",
+)
+_DIVERGENCES = (
+    "Donsker & Varadhan (1983). Asymptotic evaluation of certain Markov process expectations for large time, IV. "
+    "Communications on Pure and Applied Mathematics 36(2).",
+    "Birrell, Dupuis, Katsoulakis, Rey-Bellet & Wang (2021). Variational representations and neural network "
+    "estimation of Rényi divergences. SIAM Journal on Mathematics of Data Science 3(4).",
+)
+_STEINKE = "Steinke, Nasr & Jagielski (2023). Privacy auditing with one (1) training run. NeurIPS. Theorem 5.2."
+_VILLE = "Ville (1939). Étude critique de la notion de collectif. Gauthier-Villars."
+
+_BINS = (
+    "Outputs are put into a few bins, by how much they speak for a side; one event would show little of a divergence "
+    "that is spread over all of them. The counts of all bins give a joint region for their probabilities: an exact "
+    "binomial test for each bin among what the earlier ones left, combined with weights that were fixed before "
+    "measuring (Stouffer et al. 1949), cut as in Berger & Boos (1994). The bound is the smallest Rényi divergence of "
+    "side {first} from side {second} that the region allows, by its variational form (Donsker & Varadhan 1983; "
+    "Birrell et al. 2021), at the order that shows most; computed on a grid that is rounded against it."
+)
+
+_LISTED = (
+    BoundMethod(
+        name=GUESS,
+        home="dpaudit.stats.guessing:GuessGivenSides",
+        pure=True,
+        guesses=True,
+        offered="both",
+        words=(
+            "The runs of both sides are equally many, and outputs in the event for a side count as a guess of that "
+            "side, others as no guess. Given how many guesses each side made, a pure ε claim bounds the mean of the "
+            "right ones, and a sum of unequal coins is seldom further above that than a binomial number (Hoeffding "
+            "1956, Theorem 5). The bound is the smallest ε that the number of right guesses leaves possible."
+        ),
+    ),
+    BoundMethod(
+        name=BOTH_SIDES,
+        sources=_JOINT,
+        home="dpaudit.stats.region_given_sides:JointGivenSides",
+        sides="both",
+        weights="one",
+        whole_curve=True,
+        offered="both",
+        words=(
+            "Right and wrong guesses are counted on each side, and give a joint region for their probabilities, "
+            "averaged over the sides: exact binomial tests of the counts, given how many runs each side has, "
+            "combined with weights that were fixed before measuring (Stouffer et al. 1949), cut as in Berger & Boos "
+            "(1994); where wrong guesses are few, those of both sides together (Hoeffding 1956). The bound is the "
+            "smallest value that some point of the region allows."
+        ),
+    ),
+    BoundMethod(
+        name=JOINT,
+        sources=_JOINT,
+        home="dpaudit.stats.joint_region:Joint",
+        sides="one",
+        weights="one",
+        whole_curve=True,
+        few="enumerated joint",
+        offered="one",
+        words=(
+            "The counts of one event on both sides give a joint region for its two probabilities: exact binomial "
+            "tests combined with weights that were fixed before measuring (Stouffer et al. 1949), cut as in Berger & "
+            "Boos (1994). The bound is the smallest value that some point of the region allows."
+        ),
+    ),
+    BoundMethod(
+        name=ODDS,
+        home="dpaudit.stats.odds_ratio:OddsRatio",
+        sides="one",
+        pure=True,
+        offered="one",
+        words=(
+            "Given how often the event occurred on both sides together, its count on one side follows Fisher's "
+            "noncentral hypergeometric law, whatever the numbers of runs: an exact limit of its odds ratio "
+            "(Cornfield 1956), and one of its probability on the side that it speaks for, give the smallest ε that "
+            "the counts leave possible."
+        ),
+    ),
+    BoundMethod(
+        name="guess",
+        home="dpaudit.stats.guessing:GuessByCoins",
+        pure=True,
+        guesses=True,
+        words=(
+            "A fair coin picks the side of every run. Outputs in the event for a side count as a guess of that side, "
+            "others as no guess. Under a pure ε claim a guess is right with a probability of at most e^ε / (1 + "
+            "e^ε); the bound is the smallest ε that the number of right guesses leaves possible (Wasserman & Zhou "
+            "2010; Kairouz, Oh & Viswanath 2015), with the exact binomial limit of Clopper & Pearson (1934)."
+        ),
+    ),
+    BoundMethod(
+        name="two-sided joint",
+        sources=_JOINT,
+        home="dpaudit.stats.joint_region:TwoSidedJoint",
+        sides="both",
+        weights="one",
+        whole_curve=True,
+        few="two-sided enumerated joint",
+        words=(
+            "A fair coin picks the side of every run; right and wrong guesses give a joint region for their two "
+            "probabilities: exact binomial tests combined with weights that were fixed before measuring (Stouffer et "
+            "al. 1949), cut as in Berger & Boos (1994). The bound is the smallest value that some point of the "
+            "region allows."
+        ),
+    ),
+    BoundMethod(
+        name=MULTINOMIAL,
+        sources=(*_JOINT, *_DIVERGENCES),
+        home="dpaudit.stats.renyi:Multinomial",
+        weights="bins",
+        interval=False,
+        words=_BINS.format(first=0, second=1),
+    ),
+    BoundMethod(
+        name=SWAPPED,
+        sources=(*_JOINT, *_DIVERGENCES),
+        home="dpaudit.stats.renyi:SwappedMultinomial",
+        weights="bins",
+        interval=False,
+        words=_BINS.format(first=1, second=0),
+    ),
+    BoundMethod(
+        name="enumerated joint",
+        sources=(*_JOINT, *_FEW),
+        home="dpaudit.stats.exact_region:EnumeratedJoint",
+        sides="one",
+        weights="one",
+        many=JOINT,
+        words=(
+            "The counts of one event on both sides give a joint region for its two probabilities. Runs are few, so "
+            "all counts that were possible are enumerated: they were put in order before measuring, by how much they "
+            "tell, and a pair of probabilities stands in the region unless counts at least as telling as these are "
+            "too unlikely under it (Buehler 1957), cut as in Berger & Boos (1994). The bound is the smallest value "
+            "that some point of the region allows."
+        ),
+    ),
+    BoundMethod(
+        name="two-sided enumerated joint",
+        sources=(*_JOINT, *_FEW),
+        home="dpaudit.stats.exact_region:TwoSidedEnumeratedJoint",
+        sides="both",
+        weights="one",
+        many="two-sided joint",
+        words=(
+            "A fair coin picks the side of every run; right and wrong guesses give a joint region for their two "
+            "probabilities. Runs are few, so all counts that were possible are enumerated: they were put in order "
+            "before measuring, by how much they tell, and a pair of probabilities stands in the region unless counts "
+            "at least as telling as these are too unlikely under it (Buehler 1957), cut as in Berger & Boos (1994). "
+            "The bound is the smallest value that some point of the region allows."
+        ),
+    ),
+    BoundMethod(
+        name=ONE_RUN,
+        sources=(KAIROUZ, _STEINKE),
+        home="dpaudit.stats.one_run:OneRun",
+        independent=False,
+        interval=False,
+        words=(
+            "Each canary was put into the training data of one model, or left out, by a fair coin of its own. The "
+            "highest scores are guessed in and the lowest out, in numbers that the number of canaries alone fixes; "
+            "the plans share the error. The guesses hang together, so no binomial interval holds for them; but under "
+            "(ε, δ)-DP the number of right ones is at most as large as a binomial number with the probability e^ε / "
+            "(1 + e^ε), but for a term in δ (Steinke, Nasr & Jagielski 2023, Theorem 5.2). The bound is the smallest "
+            "ε that this leaves possible. There are no learning runs, and each canary counts as one measuring run."
+        ),
+    ),
+    BoundMethod(
+        name=SEQUENTIAL,
+        sources=(_VILLE,),
+        independent=False,
+        interval=False,
+        words=(
+            "Runs come in twos, one of each side (in the first audits by a fair coin for every run), and are bet on "
+            "as they come, by events that only earlier runs have chosen: a bet wins where the event guesses the "
+            "side, and loses so much where it errs that no bet gains on average if the claim is true. Then the "
+            "wealth of all bettors, who start with 1, ever reaches 1 / (1 − confidence) with a probability of at "
+            "most 1 − confidence, however often one looks and whenever one stops (Ville 1939). The bound is the "
+            "largest value of the claim that is rejected in this way, with all smaller ones."
+        ),
+    ),
+)
+
+METHODS = {method.name: method for method in _LISTED}
+"""All methods by name. Of two that promise as much the earlier is chosen, and sources are listed in this order."""
