@@ -103,6 +103,7 @@ def test_families_cut_every_output_into_one_cell(side0, side1):
             assert counts.shape == (partition.size,) and counts.sum() == len(side) and np.all(counts >= 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("side0", "side1", "claim"),
     [  # every kind of output with the plainest claim and with one of the others, in turn

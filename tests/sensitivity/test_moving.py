@@ -13,6 +13,8 @@ import pytest
 import dpaudit as dp
 from dpaudit.auditing.sensitivity import Given, worst_by_query
 
+pytestmark = pytest.mark.slow
+
 NUMBERS = [3.0, 41.5, 17.25, 90.0, 66.5, 12.0]
 
 
