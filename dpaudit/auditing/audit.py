@@ -118,8 +118,12 @@ def _answered(
     return evidence if found is None else with_search(evidence, found)
 
 
+@taking(AuditRequest)
 def privacy_curve(target: str | Mechanism | Callable[..., Any], **options: Unpack[AuditOptions]) -> PrivacyCurve:
-    """Bound δ(ε) and the trade-off curve of a mechanism from below, at every ε at once; arguments as for `audit`.
+    """Bound δ(ε) and the trade-off curve of a mechanism from below, at every ε at once.
+
+    Args:
+        {options}
 
     Returns:
         A `PrivacyCurve`: ``delta(epsilon)``, ``fnr(fpr)``, ``points``, ``mu``, ``confidence``, and the evidence of the

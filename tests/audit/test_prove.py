@@ -246,10 +246,8 @@ def test_evidence_survives_json():
 @pytest.fixture
 def runs_of_another(monkeypatch):
     """What is run loses five times what is proved."""
-    real = prover.ask
-    monkeypatch.setattr(
-        prover, "ask", lambda *given, **named: replace(real(*given, **named), mechanism=mechanism(leakier))
-    )
+    real = prover.validated
+    monkeypatch.setattr(prover, "validated", lambda asked: replace(real(asked), mechanism=mechanism(leakier)))
 
 
 @pytest.mark.parametrize("claim", ["epsilon=1", "epsilon=20"])
