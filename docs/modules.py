@@ -1,6 +1,6 @@
 """Write docs/modules.md: every module of dpaudit, with the question that opens it.
 
-    python docs/modules.py
+python docs/modules.py
 """
 
 from __future__ import annotations
