@@ -489,9 +489,9 @@ def taking(kind: type[Request]) -> Callable[[Function], Function]:
         ]
         returned = inspect.signature(function).return_annotation
         function.__signature__ = inspect.Signature(keywords, return_annotation=returned)  # type: ignore[attr-defined]
-        meanings = (kind.__doc__ or "").partition("Attributes:\n")[2].rstrip()
-        if function.__doc__:  # there is none with python -OO
-            function.__doc__ = function.__doc__.replace("        {options}", meanings)
+        if function.__doc__ and kind.__doc__:  # there is none with python -OO
+            meanings = inspect.cleandoc(kind.__doc__).partition("Attributes:\n")[2]
+            function.__doc__ = inspect.cleandoc(function.__doc__).replace("    {options}", meanings)
         return function
 
     return decorated
