@@ -21,13 +21,10 @@ class Known:
     def __init__(self, looks):
         self.looks, self.runs = {name: list(told) for name, told in looks.items()}, 0
 
-    def run(self, pairs, each):
-        self.runs += 2 * each * len(pairs)
-
-    def look(self, pairs):
-        for one in pairs:
-            told = self.looks[one.make()]
-            one.outlook = told.pop(0) if len(told) > 1 else told[0]
+    def shown_by(self, number, pair, runs):
+        self.runs += 2 * runs
+        told = self.looks[pair]
+        return told.pop(0) if len(told) > 1 else told[0]
 
 
 def shrunk(looks, simpler, runs=60_000):

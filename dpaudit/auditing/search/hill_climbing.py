@@ -50,10 +50,7 @@ def climb(
     numbers = itertools.count(_FIRST)
 
     def look(pair: Pair, times: int = 1) -> float:
-        tried = Scouted(next(numbers), "", lambda: pair)
-        scout.run([tried], times * each // 2)
-        scout.look([tried])
-        return tried.outlook
+        return scout.shown_by(next(numbers), pair, times * each // 2)
 
     best, tried = _climbed(look, data, domain, relation, trials)
     if best is None or look(best, _FINAL) <= look(found.make(), _FINAL):

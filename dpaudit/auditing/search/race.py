@@ -127,6 +127,13 @@ class Scout:
             one.silent = _silent(own[0], own[1])
             one.outlook = -np.inf if one.silent else self.outlook(own[0], own[1])
 
+    def shown_by(self, number: int, pair: Pair, runs: int) -> float:
+        """Return the outlook of a pair that is no candidate, from so many runs a side of its own."""
+        tried = Scouted(number, "", lambda: pair)
+        self.run([tried], runs)
+        self.look([tried])
+        return tried.outlook
+
     def outlook(self, side0: Outputs, side1: Outputs) -> float:
         """Return what measuring a pair with such outputs would probably show, with a heavy penalty for luck."""
         error = 1 - self.question.confidence

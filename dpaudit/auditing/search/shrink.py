@@ -42,10 +42,7 @@ def shrink(
     numbers = itertools.count(_FIRST)
 
     def look(pair: Pair, times: int = 1) -> float:
-        tried = Scouted(next(numbers), "", lambda: pair)
-        scout.run([tried], times * each // 2)
-        scout.look([tried])
-        return tried.outlook
+        return scout.shown_by(next(numbers), pair, times * each // 2)
 
     pair, steps = found.make(), 0
     if not each <= runs or (found.runs and not found.outlook > claimed):
