@@ -33,8 +33,8 @@ from scipy.stats import binomtest
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.gate.config import Configuration
 from dpaudit.gate.process import Limits
-from dpaudit.gate.result import GateResult, Rule
-from dpaudit.gate.run import Options, run
+from dpaudit.gate.result import GateResult, OutcomeRule
+from dpaudit.gate.run import GateOptions, run
 from dpaudit.gate.schema import GateSettings, TargetSettings
 from dpaudit.gate.target_process import Report, Request, carry_out
 from dpaudit.stats.statement import lower_bound
@@ -149,7 +149,7 @@ class InProcess:
 
 def gated(configuration: Configuration, seed: int, **options: bool) -> tuple[GateResult, InProcess]:
     runner = InProcess(configuration.targets[0].runs or 0)
-    return run(configuration, Options(seed=seed, fresh=True, **options), runner=runner).result, runner
+    return run(configuration, GateOptions(seed=seed, fresh=True, **options), runner=runner).result, runner
 
 
 def failed(result: GateResult) -> bool:
@@ -190,7 +190,7 @@ def with_one_broken(repositories: int, runs: int, root: Path) -> tuple[int, int]
     found = others = 0
     for number in range(repositories):
         result, _ = gated(repository(runs, root, broken=True), 40_000 + number)
-        red = {item.name for item in result.results if item.rule is Rule.CLAIM_VIOLATED}
+        red = {item.name for item in result.results if item.rule is OutcomeRule.CLAIM_VIOLATED}
         found += "laplace 1.0" in red
         others += bool(red - {"laplace 1.0"})
     return found, others

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betainc
 
-from dpaudit.stats.two_looks import AGAIN, FALSE_ALARM, Rule
+from dpaudit.stats.two_looks import AGAIN, FALSE_ALARM, LooksRule
 
 TABLE = Path(__file__).parent / "results" / "two_looks.md"
 SEED, ERROR = 50_000, 0.05
@@ -26,7 +26,9 @@ def p_value(right: Any, guesses: Any, claim: float) -> Any:
     return np.where(right <= 0, 1.0, betainc(np.maximum(right, 1), guesses - np.maximum(right, 1) + 1, claim))
 
 
-def power(runs: int, epsilon: float, rule: Rule, rng: np.random.Generator, times: int = 20_000) -> tuple[float, float]:
+def power(
+    runs: int, epsilon: float, rule: LooksRule, rng: np.random.Generator, times: int = 20_000
+) -> tuple[float, float]:
     """How often a loss is found in so many runs, and how many runs that takes on average."""
     made = int(runs * (1 - LEARNING))
     claim, truth = 1 / (1 + math.exp(-1)), 1 / (1 + math.exp(-epsilon))
@@ -43,7 +45,7 @@ def power(runs: int, epsilon: float, rule: Rule, rng: np.random.Generator, times
     return float(found.mean()), runs + float(due.mean()) * second
 
 
-def needed(epsilon: float, rule: Rule, rng: np.random.Generator) -> tuple[int, float]:
+def needed(epsilon: float, rule: LooksRule, rng: np.random.Generator) -> tuple[int, float]:
     """The least runs with power 0.9, and the runs that they take on average."""
     low, high = 20.0, 1e6
     while high / low > 1.01:
@@ -58,7 +60,11 @@ def table() -> str:
     for epsilon in (1.1, 1.2, 1.5, 2.0):
         usual, two, one = (
             needed(epsilon, rule, rng)
-            for rule in (Rule(ERROR, ERROR), Rule(ERROR, FALSE_ALARM), Rule(ERROR, FALSE_ALARM, repeatable=False))
+            for rule in (
+                LooksRule(ERROR, ERROR),
+                LooksRule(ERROR, FALSE_ALARM),
+                LooksRule(ERROR, FALSE_ALARM, repeatable=False),
+            )
         )
         lines.append(
             f"| {epsilon} | {usual[0]} | {two[0]} | {two[1]:.0f} ({two[1] / usual[0]:.2f}) | {one[0]} "

@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 import dpaudit as dp
-from dpaudit.report.html.index import Entry, index_page
+from dpaudit.report.html.index import IndexEntry, index_page
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -61,9 +61,9 @@ def index(found: dict[Path, dp.Evidence]) -> str:
     """Return the index over all evidence; an example links to its page."""
     catalogue, shows = dp.catalogue(), {one.name: one.shows for one in EXAMPLES}
     entries = [
-        Entry(evidence, f"pages/{file.stem}.html", f"example page: {shows[file.stem]}")
+        IndexEntry(evidence, f"pages/{file.stem}.html", f"example page: {shows[file.stem]}")
         if file.parent.name == "pages"
-        else Entry(evidence, f"evidence/{file.name}", remark(catalogue[file.stem], evidence))
+        else IndexEntry(evidence, f"evidence/{file.name}", remark(catalogue[file.stem], evidence))
         for file, evidence in found.items()
     ]
     lead = (

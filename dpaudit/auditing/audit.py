@@ -25,9 +25,9 @@ from dpaudit.auditing.search import find, first_of, least_of, with_search
 from dpaudit.auditing.second_look import look
 from dpaudit.auditing.sensitivity import exposing, moved_by
 from dpaudit.auditing.sequential import audit_sequentially
-from dpaudit.auditing.verdict import Looks, judge
+from dpaudit.auditing.verdict import TwoLooks, decide
 from dpaudit.errors import InvalidRunsError, Notice
-from dpaudit.events import Choice, needed_by
+from dpaudit.events import SelectedEvent, needed_by
 from dpaudit.evidence.build import Subject, at_whole, no_bound, sampled_bound
 from dpaudit.evidence.canonical_json import plain_value
 from dpaudit.evidence.evidence import Evidence
@@ -35,10 +35,10 @@ from dpaudit.evidence.installed import installed_versions
 from dpaudit.evidence.records import Attempt, Bound, Counts, Histogram, RunInfo, Target
 from dpaudit.loading.named import public_name
 from dpaudit.request import AuditOptions, AuditRequest, taking
-from dpaudit.sampling.blocks import Purpose
+from dpaudit.sampling.blocks import Phase
 from dpaudit.sampling.progress import Session
 from dpaudit.settings import own_settings
-from dpaudit.stats.power import Foreseen, foresee
+from dpaudit.stats.power import Detectable, foresee
 from dpaudit.stats.statement import lower_bound
 from dpaudit.targets.mechanism import Mechanism, Shape
 
@@ -66,13 +66,13 @@ def audit(target: str | Mechanism | Callable[..., Any], **options: Unpack[AuditO
     if question.alone is not None:
         warnings.warn(question.alone, Notice, stacklevel=3)  # past the decorator
     question = replace(question, mechanism=exposing(question.mechanism, request.query, request.sensitivity))
-    least = LEAST_RUNS * len(question.pairs) if question.ground is None else least_of(question.ground)
-    total = sum(map(sum, question.fixed)) if question.fixed and question.ground is None else 0
+    least = LEAST_RUNS * len(question.pairs) if question.space is None else least_of(question.space)
+    total = sum(map(sum, question.fixed)) if question.fixed and question.space is None else 0
     total = total or whole("runs", request.runs, least=LEAST_RUNS * max(len(question.pairs), 1))
     seconds = None
     if request.time_budget is not None:
         # bets hold whenever they end, so time may end them; all else needs a number of runs that is fixed beforehand
-        if request.sequential and question.ground is None:
+        if request.sequential and question.space is None:
             seconds = request.time_budget
         else:
             total = runs_within(request.time_budget, question, least, partial(_answered, curve=request.curve))
@@ -95,7 +95,7 @@ def _answered(
     """Search for the pair where one is to be found, settle how runs are made, and carry the audit out."""
     described, found = target_of(question), None
     try:
-        if question.ground is not None:
+        if question.space is not None:
             with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # of hundreds of odd datasets
                 found = find(question, total)
             question, total = found.question, found.left
@@ -111,8 +111,8 @@ def _answered(
         made = question.session or Session()
         evidence = _subject(first_of(question), described).invalid(
             str(error),
-            learning=made.runs_for(Purpose.LEARNING),
-            measuring=made.runs_for(Purpose.MEASURING, Purpose.SEQUENTIAL),
+            learning=made.runs_for(Phase.LEARNING),
+            measuring=made.runs_for(Phase.MEASURING, Phase.SEQUENTIAL),
         )
         evidence = msgspec.structs.replace(evidence, asked=None if question.fixed or seconds is not None else total)
     return evidence if found is None else with_search(evidence, found)
@@ -210,7 +210,7 @@ def _carry_out_sequentially(question: Question, target: Target, total: int, seco
 
 
 def _attempt(
-    question: Question, pair: int, choice: Choice, counts: Counts, error: float, arithmetic: str = "real"
+    question: Question, pair: int, choice: SelectedEvent, counts: Counts, error: float, arithmetic: str = "real"
 ) -> Attempt:
     confidence = 1 - error * choice.share
     own = 1 - confidence  # as it will be read back from the evidence
@@ -281,8 +281,8 @@ def _evidence(
     learning: int,
     measuring: int,
     fell_back: str | None,
-    looks: Looks | None,
-    foreseen: Foreseen | None = None,
+    looks: TwoLooks | None,
+    foreseen: Detectable | None = None,
 ) -> Evidence:
     real = [attempt for attempt in attempts if attempt.bound.arithmetic == "real"]
     best = max(real, key=lambda attempt: attempt.bound.value)
@@ -291,7 +291,7 @@ def _evidence(
     if foreseen is None and question.claim is not None:
         foreseen = foresee(question.claim, real, learning, question.rule.planned / question.rule.error)
     decides = question.floating_point == "verdict"
-    verdict, reason = judge(
+    verdict, reason = decide(
         question.claim,
         lower,
         None if foreseen is None else foreseen.value,

@@ -20,8 +20,8 @@ from dpaudit.auditing.seeds import fresh_seed
 from dpaudit.errors import InvalidRunsError, Notice
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
-from dpaudit.sampling.blocks import Block, Purpose
-from dpaudit.sampling.play import Watch, play
+from dpaudit.sampling.blocks import Block, Phase
+from dpaudit.sampling.play import RepeatDetector, play
 
 _SHARE, _LONGEST = 0.1, 10.0  # of the time, and seconds, after which no longer rehearsal begins
 _USED = 0.9  # of the time that is left is planned for
@@ -45,7 +45,7 @@ def runs_within(seconds: float, question: Question, least: int, audit: Callable[
     rehearsed = replace(
         question,
         seed=fresh_seed(),
-        watch=Watch(),
+        watch=RepeatDetector(),
         session=None,
         fixed=(),
         false_alarm=1 - question.confidence,  # one look
@@ -74,7 +74,7 @@ def _of_a_call(question: Question) -> float:
     for index in range(2):
         clock = time.perf_counter()
         with contextlib.suppress(InvalidRunsError):
-            list(play(question.game, [Block(Purpose.SETTLING, 0, index, _CALLS)], _nothing))
+            list(play(question.experiment, [Block(Phase.SETTLING, 0, index, _CALLS)], _nothing))
         spent = time.perf_counter() - clock
     return spent / _CALLS
 

@@ -20,7 +20,7 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import plain_value
 from dpaudit.neighbours.digest import digest
 from dpaudit.request import AuditRequest, options_of
-from dpaudit.sampling.checkpoint import Journal, question_in
+from dpaudit.sampling.checkpoint import Checkpoint, question_in
 from dpaudit.sampling.progress import Session
 
 
@@ -40,7 +40,7 @@ def session_of(
     """
     session = Session(request.listen, runs)
     if request.resume is not None:
-        session.journal = Journal(Path(request.resume).absolute(), described(question, request, runs, versions))
+        session.checkpoint = Checkpoint(Path(request.resume).absolute(), described(question, request, runs, versions))
     return replace(question, session=session), session
 
 
@@ -49,7 +49,7 @@ def described(question: Question, request: AuditRequest, runs: int, versions: Ma
 
     Options stand there as they were asked for, but for those that the mechanism may have had a say in, and data.
     """
-    mechanism, ground = question.mechanism, question.ground
+    mechanism, space = question.mechanism, question.space
     asked = {name: plain_value(getattr(request, name)) for name, each in options_of(AuditRequest).items() if each.asked}
     return {
         "target": mechanism.name,
@@ -61,8 +61,8 @@ def described(question: Question, request: AuditRequest, runs: int, versions: Ma
         "claim": None if question.claim is None else str(question.claim),
         "relation": str(question.relation),
         "pairs": [[record.digest0, record.digest1] for record in question.records],
-        "data": None if ground is None else [ground.source, ground.digest],
-        "domain": None if ground is None else digest([ground.domain, ground.beyond]),
+        "data": None if space is None else [space.source, space.digest],
+        "domain": None if space is None else digest([space.domain, space.beyond]),
         "seed": question.seed,
         "observe": list(question.observe),
         "fixed": [list(each) for each in question.fixed],

@@ -1,8 +1,8 @@
 """Are the runs of a side independent draws of one law, whenever they are made?
 
 Nobody can know this of a function with a state of its own. What can be known is that outputs drift with the order of
-the calls (`game.drift`), or hang together in it (`game.dependence`): then no bound holds, and the runs are refused.
-Programs need no such look: they are called again on the same draws, and keep no state.
+the calls (`sampling.drift`), or depend on one another in it (`sampling.dependence`): then no bound holds, and the runs
+are refused. Programs need no such check: they are called again on the same draws, and keep no state.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dpaudit.sampling.dependence import (
     COME_BACK,
     MOST_RUNS,
     Integers,
-    Order,
+    RunOrder,
     across,
     classes_of,
     coming_back,
@@ -33,13 +33,13 @@ from dpaudit.sampling.dependence import (
 )
 from dpaudit.sampling.drift import drifted
 from dpaudit.sampling.outputs import Outputs, concatenate
-from dpaudit.sampling.play import Watch
+from dpaudit.sampling.play import RepeatDetector
 from dpaudit.sampling.timed import untimed
 
 Array = np.ndarray[Any, Any]
 Cells = tuple[Array, Array]
 Noted = tuple[tuple[Array, ...], ...]
-"""Of a block: for each side how many runs fill each steady cell, and the parts of an `Order`.
+"""Of a block: for each side how many runs fill each steady cell, and the parts of an `RunOrder`.
 
 Last come pairs across, and the outputs of both sides as numbers.
 """
@@ -59,7 +59,7 @@ _ACROSS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Steady:
+class HomogeneityCells:
     """Cells in which runs must fall alike at all times, and how learning runs that did not make them fell.
 
     ``classes`` are a few groups of these cells, by which neighbouring runs are compared.
@@ -83,7 +83,7 @@ class Steady:
         return *sides, (across(*classes), *known)
 
 
-def steadiness(outputs: tuple[Outputs, Outputs], observe: tuple[str, ...] = ()) -> Steady:
+def steadiness(outputs: tuple[Outputs, Outputs], observe: tuple[str, ...] = ()) -> HomogeneityCells:
     """Make cells of the first half of the learning runs; refuse a second half that is not steady in them.
 
     Run times drift with the machine: where they are observed, the cells do not look at them.
@@ -91,21 +91,23 @@ def steadiness(outputs: tuple[Outputs, Outputs], observe: tuple[str, ...] = ()) 
     halves = [len(side) // 2 for side in outputs]
     early_half = concatenate([side.first(half) for side, half in zip(outputs, halves, strict=True)])
     cells = blind_to_time(watched(untimed(early_half))) if observe else watched(early_half)
-    steady = Steady(cells, tuple(classes_of(cells.counts(early_half)).tolist()), _nothing(cells), bool(observe))
+    steady = HomogeneityCells(
+        cells, tuple(classes_of(cells.counts(early_half)).tolist()), _nothing(cells), bool(observe)
+    )
     parts = [(half, half + (len(side) - half) // 2, len(side)) for side, half in zip(outputs, halves, strict=True)]
     early, late = (
         steady.note(*(side.take(np.arange(part[i], part[i + 1])) for side, part in zip(outputs, parts, strict=True)))
         for i in (0, 1)
     )
     refuse_unsteady(steady, [early, late])
-    return Steady(cells, steady.classes, (early[0][0] + late[0][0], early[1][0] + late[1][0]), steady.timed)
+    return HomogeneityCells(cells, steady.classes, (early[0][0] + late[0][0], early[1][0] + late[1][0]), steady.timed)
 
 
-def by_event(event: Event, observe: tuple[str, ...] = ()) -> Steady:
+def by_event(event: Event, observe: tuple[str, ...] = ()) -> HomogeneityCells:
     """Make cells of an event that was known before its runs; of none where these carry their times, which drift."""
     cells = Partition(event.family, () if observe else event.rules)
     classes = np.arange(cells.size) * CLASSES // max(cells.size, CLASSES)
-    return Steady(cells, tuple(classes.tolist()), _nothing(cells), bool(observe))
+    return HomogeneityCells(cells, tuple(classes.tolist()), _nothing(cells), bool(observe))
 
 
 def are_constant(outputs: tuple[Outputs, Outputs]) -> bool:
@@ -130,7 +132,7 @@ def blind_to_time(cells: Partition) -> Partition:
     return Partition(cells.family, tuple(rules))
 
 
-def refuse_unsteady(steady: Steady, noted: Sequence[Noted]) -> None:
+def refuse_unsteady(steady: HomogeneityCells, noted: Sequence[Noted]) -> None:
     """Raise where late blocks fall differently from early ones, or all from earlier runs, or runs hang together.
 
     Args:
@@ -146,12 +148,12 @@ def refuse_unsteady(steady: Steady, noted: Sequence[Noted]) -> None:
         early, late = (sum((block[side][0] for block in part), nothing) for part in (noted[:half], noted[half:]))
         if drifted(early, late) or drifted(steady.counts[side], early + late):
             raise InvalidRunsError(_DRIFT)
-        refuse_hanging_together([Order(*block[side][1:]) for block in noted])
+        refuse_hanging_together([RunOrder(*block[side][1:]) for block in noted])
     if noted and sharing(np.sum([block[2][0] for block in noted], axis=0)):
         raise InvalidRunsError(_ACROSS)
 
 
-def refuse_repeated(watch: Watch, pair: int, runs: Sequence[Integers], sides: Integers | None = None) -> None:
+def refuse_repeated(watch: RepeatDetector, pair: int, runs: Sequence[Integers], sides: Integers | None = None) -> None:
     """Raise `InvalidRunsError` where runs repeat earlier ones of the audit, as from a store of noise.
 
     Args:
@@ -179,7 +181,7 @@ def outputs_in(noted: Sequence[Noted], side: int) -> Integers:
     return np.concatenate([np.zeros(0, dtype=np.int64), *(block[2][1 + side] for block in noted)])
 
 
-def refuse_hanging_together(orders: list[Order]) -> None:
+def refuse_hanging_together(orders: list[RunOrder]) -> None:
     """Raise `InvalidRunsError` where the runs of a side hang together in the order of their calls."""
     how = hanging_together(together(orders))
     if how is not None:

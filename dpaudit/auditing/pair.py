@@ -14,8 +14,8 @@ import numpy as np
 from dpaudit.auditing.histogram import histogram_cells
 from dpaudit.auditing.independence import (
     Cells,
+    HomogeneityCells,
     Noted,
-    Steady,
     are_constant,
     by_event,
     outputs_in,
@@ -25,10 +25,10 @@ from dpaudit.auditing.independence import (
 )
 from dpaudit.auditing.question import LEAST_RUNS, Question
 from dpaudit.errors import UsageError
-from dpaudit.events import Choice, Partition, choose, choose_low_bits, count_event, identities, in_degrees
+from dpaudit.events import Partition, SelectedEvent, choose, choose_low_bits, count_event, identities, in_degrees
 from dpaudit.evidence.event import Event
 from dpaudit.evidence.records import Counts, Histogram
-from dpaudit.sampling.blocks import Block, Purpose, blocks_of, ramp_of, sides_of
+from dpaudit.sampling.blocks import Block, Phase, blocks_of, ramp_of, sides_of
 from dpaudit.sampling.dependence import Integers
 from dpaudit.sampling.first_error import first_exception
 from dpaudit.sampling.outputs import Outputs, concatenate
@@ -48,22 +48,22 @@ _LEARNING_CAP, _LATER_CAP = 500_000, 2_000_000  # of both sides together; the la
 _PICTURE_RUNS = 400_000  # measuring runs, of both sides, that the histogram and the low-order bits count
 
 Counted = tuple[tuple[int, int], tuple[int, int]]
-Further = Callable[[Outputs, Outputs, int], tuple[Choice, ...]]
+Further = Callable[[Outputs, Outputs, int], tuple[SelectedEvent, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class LearnedPair:
     """What the learning runs of a pair left behind: frozen choices and a few counts."""
 
-    choices: tuple[Choice, ...]
+    choices: tuple[SelectedEvent, ...]
     picture: Partition
-    steady: Steady | None  # what measuring runs must agree with; None for programs, which keep no state
+    steady: HomogeneityCells | None  # what measuring runs must agree with; None for programs, which keep no state
     runs: int
     seconds: float  # for learning altogether
     fell_back: str | None  # why a program was read run by run
     width: int  # numbers that a run puts out
-    low_bits: Choice | None = None  # the event in the low-order bits; None where they are not examined
-    further: tuple[Choice, ...] = ()  # what is measured beside the choices, on the same runs
+    low_bits: SelectedEvent | None = None  # the event in the low-order bits; None where they are not examined
+    further: tuple[SelectedEvent, ...] = ()  # what is measured beside the choices, on the same runs
     constant: bool = False  # whether all runs of a side returned the same output, though they could have been others
     made_as: Shape | None = None  # the shape that measuring runs are made in, where it is not the function's own
 
@@ -74,7 +74,7 @@ class _Tally:
 
     events: tuple[Event, ...]
     partitions: tuple[Partition, ...]
-    steady: Steady | None = None
+    steady: HomogeneityCells | None = None
 
     def __call__(self, side0: Outputs, side1: Outputs) -> tuple[list[Counted], list[Cells], Noted]:
         """Count one block: how many runs of each side speak for side 0 and for side 1, and how many fill each cell."""
@@ -84,7 +84,7 @@ class _Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredPair:
     """What the measuring runs of a pair come to: counts for each choice, in their order, and the picture."""
 
     counts: tuple[Counts, ...]
@@ -104,8 +104,8 @@ def settled(question: Question, pair: int = 0) -> Question:
         return question
 
     def same(question: Question) -> bool:
-        block = Block(Purpose.SETTLING, pair, 0, _SETTLING_RUNS[question.runs_as])
-        return repeats(question.game, block, workers=question.workers)
+        block = Block(Phase.SETTLING, pair, 0, _SETTLING_RUNS[question.runs_as])
+        return repeats(question.experiment, block, workers=question.workers)
 
     try:
         found = same(question)
@@ -123,7 +123,7 @@ def both_sides(side0: Outputs, side1: Outputs) -> tuple[Outputs, Outputs]:
     return side0, side1
 
 
-def learn(question: Question, pair: int, runs: int, error: float, further: Further | None = None) -> Learned:
+def learn(question: Question, pair: int, runs: int, error: float, further: Further | None = None) -> LearnedPair:
     """Run the learning runs of a pair and freeze what will be measured.
 
     A sampler that raises here is called for one run at a time from then on, in learning runs of their own and in all
@@ -147,13 +147,13 @@ def learn(question: Question, pair: int, runs: int, error: float, further: Furth
         return _learn(replace(question, made_as=Shape.SEEDED), pair, runs, error, further)
 
 
-def _learn(question: Question, pair: int, runs: int, error: float, further: Further | None) -> Learned:
+def _learn(question: Question, pair: int, runs: int, error: float, further: Further | None) -> LearnedPair:
     clock = time.perf_counter()
     shape = question.runs_as
     share = _LEARNING_SHARE if runs <= _FEW_RUNS else _LATER_SHARE
     wanted = min(max(int(share * runs), LEAST_RUNS // 2), _LATER_CAP)
     wanted = question.fixed[pair][0] if question.fixed else wanted
-    first = ramp_of(shape, Purpose.LEARNING, pair, wanted)[:1]
+    first = ramp_of(shape, Phase.LEARNING, pair, wanted)[:1]
     sides, reason = _gather(question, first)
     made = first[: len(sides)]
     outputs = joined(sides)
@@ -162,7 +162,7 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
     cap = _LEARNING_CAP if simple else _LATER_CAP
     cap = min(cap, max(_LEARNING_NUMBERS // width, first[0].size))
     wanted = min(wanted, cap)
-    blocks = ramp_of(shape, Purpose.LEARNING, pair, wanted, width)[1:]
+    blocks = ramp_of(shape, Phase.LEARNING, pair, wanted, width)[1:]
     if nothing_ran(outputs):  # a few more say whether anything ever comes: what is rare may be all there is
         early = list(itertools.takewhile(lambda block: block.size <= _EARLY, blocks))
         more, slow = _gather(question, early)
@@ -174,7 +174,7 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
     if not question.fixed:
         before = len(outputs[0]) + len(outputs[1])
         extra = min(int(_share(outputs, runs) * runs), cap) - before
-        rest = blocks_of(shape, Purpose.LEARNING, pair, max(extra, 0), len(first) + len(blocks), width)
+        rest = blocks_of(shape, Phase.LEARNING, pair, max(extra, 0), len(first) + len(blocks), width)
         sides, slow = _gather(question, rest)
         outputs, reason, made = joined([outputs, *sides]), reason or slow, made + rest[: len(sides)]
     refuse_if_nothing_ran(question, pair, outputs)
@@ -201,7 +201,9 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
     beside = () if further is None else further(*outputs, ahead)
     seconds = time.perf_counter() - clock
     constant = steady is not None and are_constant(outputs)
-    return Learned(choices, picture, steady, used, seconds, reason, width, low_bits, beside, constant, question.made_as)
+    return LearnedPair(
+        choices, picture, steady, used, seconds, reason, width, low_bits, beside, constant, question.made_as
+    )
 
 
 def numbers_a_run(outputs: tuple[Outputs, Outputs]) -> int:
@@ -214,7 +216,7 @@ def _gather(question: Question, blocks: list[Block]) -> tuple[list[tuple[Outputs
     """Run blocks; return their outputs, and why a program was read run by run."""
     gathered: list[tuple[Outputs, Outputs]] = []
     reason: str | None = None
-    for played in play(question.game, blocks, both_sides, workers=question.workers, watch=question.watch):
+    for played in play(question.experiment, blocks, both_sides, workers=question.workers, watch=question.watch):
         gathered.append(played.result)
         reason = reason or played.fell_back
     return gathered, reason
@@ -224,7 +226,7 @@ def _order(question: Question, blocks: Sequence[Block], most: int | None = None)
     """Of which side each run of blocks is, in the order of the calls; None where each side is run by itself."""
     if question.runs_as is not Shape.OPAQUE:
         return None
-    return np.concatenate([sides_of(question.game, block) for block in blocks])[:most]
+    return np.concatenate([sides_of(question.experiment, block) for block in blocks])[:most]
 
 
 def joined(blocks: list[tuple[Outputs, Outputs]]) -> tuple[Outputs, Outputs]:
@@ -256,13 +258,13 @@ def refuse_if_nothing_ran(question: Question, pair: int, outputs: tuple[Outputs,
         raise UsageError(f"{question.mechanism.name} raises in every run, so nothing can be measured: {what}")
 
 
-def measure(question: Question, pair: int, learned: Learned, runs: int) -> Measured:
+def measure(question: Question, pair: int, learned: LearnedPair, runs: int) -> MeasuredPair:
     """Run fresh runs against the frozen choices, keeping counts only.
 
     The first runs also fill the picture, the cells that tell of drift, and the event in the low-order bits.
     """
     question = replace(question, made_as=learned.made_as)
-    blocks = blocks_of(question.runs_as, Purpose.MEASURING, pair, runs, width=learned.width)
+    blocks = blocks_of(question.runs_as, Phase.MEASURING, pair, runs, width=learned.width)
     drawn = -(-_PICTURE_RUNS // blocks[0].size)
     wanted = (*learned.choices, *learned.further)
     events = tuple(choice.event for choice in wanted)
@@ -280,13 +282,19 @@ def measure(question: Question, pair: int, learned: Learned, runs: int) -> Measu
     for index, played in enumerate(
         itertools.chain(
             play(
-                question.game,
+                question.experiment,
                 blocks[:drawn],
                 _Tally(events + low_bits, (*graded, learned.picture), learned.steady),
                 workers=question.workers,
                 watch=question.watch,
             ),
-            play(question.game, blocks[drawn:], _Tally(events, graded), workers=question.workers, watch=question.watch),
+            play(
+                question.experiment,
+                blocks[drawn:],
+                _Tally(events, graded),
+                workers=question.workers,
+                watch=question.watch,
+            ),
         )
     ):
         hits, cells, notes = played.result
@@ -310,7 +318,7 @@ def measure(question: Question, pair: int, learned: Learned, runs: int) -> Measu
         _in_bins(choice.event, _counts(sizes, own), next(filled_bins)) if choice.graded else _counts(sizes, own)
         for choice, own in zip(wanted, counted, strict=True)
     )
-    return Measured(
+    return MeasuredPair(
         counts=counts[: len(learned.choices)],
         histogram=histogram_cells(learned.picture, pair, filled, pictured, laws),
         fell_back=reason,
@@ -324,12 +332,12 @@ def measure_event(
     pair: int,
     event: Event,
     runs: int,
-    purpose: Purpose,
+    phase: Phase,
     *,
     graded: bool = False,
     width: int = 1,
 ) -> Counts:
-    """Count one event that was known before, on fresh runs of a purpose of their own; ``graded``, by its degrees.
+    """Count one event that was known before, on fresh runs of a phase of their own; ``graded``, by its degrees.
 
     The first of them are looked at for steadiness, as measuring runs are: by the cells of the event.
     """
@@ -337,19 +345,25 @@ def measure_event(
     sizes, counted = np.zeros(2, dtype=np.int64), np.zeros((2, 2), dtype=np.int64)
     cells = (Partition(event.family, event.rules),) if graded else ()
     filled = [np.zeros((2, each.size), dtype=np.int64) for each in cells]
-    blocks = blocks_of(question.runs_as, purpose, pair, runs, width=width)
+    blocks = blocks_of(question.runs_as, phase, pair, runs, width=width)
     steady = None if question.runs_as is Shape.PROGRAM else by_event(event, question.observe)
     looked = 0 if steady is None else -(-_PICTURE_RUNS // blocks[0].size)
     noted: list[Noted] = []
     for played in itertools.chain(
         play(
-            question.game,
+            question.experiment,
             blocks[:looked],
             _Tally((event,), cells, steady),
             workers=question.workers,
             watch=question.watch,
         ),
-        play(question.game, blocks[looked:], _Tally((event,), cells), workers=question.workers, watch=question.watch),
+        play(
+            question.experiment,
+            blocks[looked:],
+            _Tally((event,), cells),
+            workers=question.workers,
+            watch=question.watch,
+        ),
     ):
         hits, bins, notes = played.result
         noted += [notes] if notes else []

@@ -15,10 +15,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dpaudit.auditing.pair import Learned, learn, measure
+from dpaudit.auditing.pair import LearnedPair, learn, measure
 from dpaudit.auditing.question import LEAST_RUNS, Question, validated, whole
 from dpaudit.errors import InvalidRunsError, UsageError
-from dpaudit.events import Choice
+from dpaudit.events import SelectedEvent
 from dpaudit.evidence.event import Event
 from dpaudit.evidence.records import Counts, round_outward
 from dpaudit.loading.named import public_name
@@ -26,7 +26,7 @@ from dpaudit.neighbours import Relation
 from dpaudit.privacy import Claim, parse_claim
 from dpaudit.privacy.claims import number_text
 from dpaudit.request import AuditRequest
-from dpaudit.sampling.play import Watch
+from dpaudit.sampling.play import RepeatDetector
 from dpaudit.sampling.progress import Listener, Session
 from dpaudit.settings import own_settings
 from dpaudit.stats.power import runs_to_show, runs_to_show_gaussian
@@ -190,7 +190,7 @@ class _Look:
     claim: Claim
     error: float
     pair: int
-    learned: Learned
+    learned: LearnedPair
     counts: tuple[Counts, ...]
     runs: int  # for learning and measuring
     speed: float  # measuring runs per second
@@ -200,7 +200,7 @@ class _Look:
     @classmethod
     def at(cls, question: Question, claim: Claim, pair: int, runs: int) -> _Look:
         error = (1 - question.confidence) / len(question.pairs)
-        question = replace(question, watch=Watch())  # a smaller audit draws the same runs again
+        question = replace(question, watch=RepeatDetector())  # a smaller audit draws the same runs again
         learned = learn(question, pair, runs, error)
         clock = time.perf_counter()
         ahead = max(runs - learned.runs, LEAST_RUNS)
@@ -229,7 +229,7 @@ class _Look:
         )
         return min(found, key=lambda one: one[0])
 
-    def _needed(self, choice: Choice, counts: Counts, value: float) -> tuple[float, str]:
+    def _needed(self, choice: SelectedEvent, counts: Counts, value: float) -> tuple[float, str]:
         error = self.error * choice.share * self.planned
         runs = runs_to_show(choice.method, counts, claim=self.claim, weight=choice.weight, error=error, value=value)
         if self.claim.delta > 0:
@@ -238,7 +238,7 @@ class _Look:
             return max((runs, "event"), (gaussian, "gaussian"))
         return runs, "event"
 
-    def _bound(self, choice: Choice, counts: Counts) -> float:
+    def _bound(self, choice: SelectedEvent, counts: Counts) -> float:
         error = self.error * choice.share
         return lower_bound(choice.method, counts, claim=self.claim, weight=choice.weight, error=error)
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpaudit.errors import InvalidRunsError, UsageError
-from dpaudit.events import Choice, choose_each, families
+from dpaudit.events import SelectedEvent, choose_each, families
 from dpaudit.evidence.build import sampled_bound
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Counts, Curve, Verdict, round_outward
@@ -44,7 +44,7 @@ _DRAWN, _NEAREST = 101, 1e-4  # points of the curves in the evidence, and the sm
 
 def choose_statements(
     outputs0: Outputs, outputs1: Outputs, measuring: int, *, error: float, learn: str | None = None
-) -> tuple[Choice, ...]:
+) -> tuple[SelectedEvent, ...]:
     """Choose what will be stated of the curve, from learning runs alone.
 
     Args:
@@ -62,7 +62,7 @@ def choose_statements(
     fitted = list(families(outputs0, outputs1, learn))
     useful: set[str] = set()
 
-    def chosen(claims: Sequence[Claim], as_good: float = 1.0) -> list[tuple[Choice, float]]:
+    def chosen(claims: Sequence[Claim], as_good: float = 1.0) -> list[tuple[SelectedEvent, float]]:
         found = choose_each(fitted, claims=claims, measuring=measuring, error=level, as_good=as_good)
         useful.update(choice.event.family for choice, _ in found)
         return found
@@ -78,12 +78,14 @@ def choose_statements(
     deltas = [DeltaAt(epsilon) for epsilon in epsilons]
     others = [GaussianDP(0.0), *(PowerAt(rate) for rate in _RATES)]
     notions = [*others, *deltas]
-    joined: dict[Any, Choice] = {}
+    joined: dict[Any, SelectedEvent] = {}
     for notion, (choice, _) in zip(notions, [*chosen(others), *chosen(deltas, _AS_GOOD)], strict=True):
         # a region by enumeration would take a second, and there are many
         method = plain(choice.method)
         key = choice.event, method
-        own = joined.get(key) or Choice(f"{notion.parameter} {notion}", choice.event, method, choice.weight, 0.0, ())
+        own = joined.get(key) or SelectedEvent(
+            f"{notion.parameter} {notion}", choice.event, method, choice.weight, 0.0, ()
+        )
         joined[key] = dataclasses.replace(own, share=own.share + 1 / len(notions))
     return tuple(joined.values())
 
@@ -109,7 +111,7 @@ def _last(shows: Callable[[float], bool]) -> float:
 # --- measuring runs --------------------------------------------------------------------------------------
 
 
-def statement(choice: Choice, counts: Counts, pair: int, error: float, assumes: tuple[str, ...]) -> Bound:
+def statement(choice: SelectedEvent, counts: Counts, pair: int, error: float, assumes: tuple[str, ...]) -> Bound:
     """Return the bound that the counts of one chosen statement prove; ``error`` is that of all of its pair."""
     parameter, _, notion = choice.name.partition(" ")
     own = about(parameter, notion)

@@ -22,13 +22,13 @@ from dpaudit.neighbours.serialise import kept_text
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.privacy.claims import as_claim
 from dpaudit.request import AuditRequest
-from dpaudit.sampling.blocks import Game
+from dpaudit.sampling.blocks import Experiment
 from dpaudit.sampling.forms import refuse_types
-from dpaudit.sampling.play import Watch
+from dpaudit.sampling.play import RepeatDetector
 from dpaudit.sampling.progress import Session
 from dpaudit.sampling.timed import observed
 from dpaudit.sampling.workers import why_alone
-from dpaudit.stats.two_looks import FALSE_ALARM, Rule
+from dpaudit.stats.two_looks import FALSE_ALARM, LooksRule
 from dpaudit.targets.mechanism import Mechanism, Shape
 
 LEAST_RUNS = 100  # of each pair
@@ -36,7 +36,7 @@ _SHOWN_CHARACTERS = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class SearchSpace:
     """Where a pair is to be searched for.
 
     Attributes:
@@ -76,7 +76,7 @@ class Question:
     learn: str | None = None  # a learner whose score is a candidate too
     floating_point: str = "report"  # what the low-order bits count for: "report", "verdict" or "ignore"
     fixed: tuple[tuple[int, int], ...] = ()  # learning and measuring runs of each pair, as a time budget left them
-    ground: Ground | None = None  # where the pair is searched for; there are no pairs until one is found
+    space: SearchSpace | None = None  # where the pair is searched for; there are no pairs until one is found
     keep_data: bool = False
     observe: tuple[str, ...] = ()  # what joins every output, such as "time"
     types: str = "count"  # whether outputs of other types are other outputs: "count" or "ignore"
@@ -84,12 +84,12 @@ class Question:
     session: Session | None = None  # what goes on beside the runs
     false_alarm: float = FALSE_ALARM  # how often a mechanism that keeps its claim may be called violated
     made_as: Shape | None = None  # the shape that runs are made in, where that was found not to be the function's own
-    watch: Watch = field(default_factory=Watch, compare=False, repr=False)  # over all runs
+    watch: RepeatDetector = field(default_factory=RepeatDetector, compare=False, repr=False)  # over all runs
 
     def about(self, pair: tuple[Any, Any]) -> Question:
         """Return the same question about a pair that was found; raises `UsageError` where it is not neighbouring."""
         self.relation.check(*pair)
-        public = self.ground is not None and self.ground.source in ("mechanism", "domain")
+        public = self.space is not None and self.space.source in ("mechanism", "domain")
         return replace(self, pairs=(pair,), records=(_pair_record(pair, "found", show=public, keep=self.keep_data),))
 
     @property
@@ -98,18 +98,18 @@ class Question:
         return self.claim if self.claim is not None else PureDP(0.0)
 
     @property
-    def rule(self) -> Rule:
+    def rule(self) -> LooksRule:
         """When a bound above the claim is a violation."""
-        return Rule(1 - self.confidence, self.false_alarm)
+        return LooksRule(1 - self.confidence, self.false_alarm)
 
     @property
-    def game(self) -> Game:
+    def experiment(self) -> Experiment:
         """What is run: named, where workers can load it themselves."""
         digests = tuple((record.digest0, record.digest1) for record in self.records)
         shared = self.workers > 1 and self.alone is None
         mechanism = self.mechanism.reference if shared else None
         copied = shared and mechanism is None
-        return Game(
+        return Experiment(
             mechanism or self.mechanism,
             self.parameters,
             self.pairs,
@@ -228,7 +228,7 @@ def validated(request: AuditRequest) -> Question:
     refuse_false_alarm(request.false_alarm)
     own_relation = mechanism.relation_for(merged)
     made = data is not None or (pairs is None and domain is not None)
-    ground, used = None, () if made else _pairs(mechanism, merged, pairs)
+    space, used = None, () if made else _pairs(mechanism, merged, pairs)
     said = request.relation if request.relation is not None else own_relation
     chosen = parse_relation(said) if said is not None else Relation("add-remove") if made else inferred(used)
     stated = as_claim(request.claim)
@@ -240,11 +240,11 @@ def validated(request: AuditRequest) -> Question:
     for data0, data1 in used:
         chosen.check(data0, data1)
     if data is not None:
-        ground = Ground("data", data, digest(data), domain, request.beyond_domain)
+        space = SearchSpace("data", data, digest(data), domain, request.beyond_domain)
     elif made:
-        ground = Ground("domain", None, None, domain)
+        space = SearchSpace("domain", None, None, domain)
     elif request.search:
-        ground = Ground("given", used, digest(used)) if pairs is not None else Ground("mechanism", used, None)
+        space = SearchSpace("given", used, digest(used)) if pairs is not None else SearchSpace("mechanism", used, None)
         used = ()
     watched, processes = observed(request.observe), whole("workers", request.workers, least=1)
     origin, keep = "given" if pairs is not None else "mechanism", request.keep_data
@@ -261,8 +261,8 @@ def validated(request: AuditRequest) -> Question:
         given_pairs=pairs is not None or made,
         floating_point="ignore" if request.sequential else request.floating_point,
         learn=request.learn,
-        fixed=_fixed(request.fixed, len(used) if ground is None else 1),
-        ground=ground,
+        fixed=_fixed(request.fixed, len(used) if space is None else 1),
+        space=space,
         keep_data=keep,
         observe=watched,
         false_alarm=float(request.false_alarm),

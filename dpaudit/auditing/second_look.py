@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 
 from dpaudit.auditing.pair import measure_event
 from dpaudit.auditing.question import Question
-from dpaudit.auditing.verdict import Looks
+from dpaudit.auditing.verdict import TwoLooks
 from dpaudit.evidence.event import Event
 from dpaudit.evidence.records import Attempt, SecondLook
 from dpaudit.processes.process import second_look_begins
-from dpaudit.sampling.blocks import Purpose
+from dpaudit.sampling.blocks import Phase
 from dpaudit.stats.two_looks import FirstLook, first_look, second_look, second_method
 
 
@@ -21,7 +21,7 @@ def look(
     question: Question,
     attempts: Sequence[Attempt],
     width: Callable[[int], int] = lambda pair: 1,
-) -> Looks | None:
+) -> TwoLooks | None:
     """Look at all attempts, and once more where one look is too little; None without a claim.
 
     Args:
@@ -45,7 +45,7 @@ def look(
     second = None
     if first is not None and not first.sure and rule.twice:
         second = _again(question, attempts[first.attempt], first, width)
-    return Looks(rule, first, second)
+    return TwoLooks(rule, first, second)
 
 
 def _again(
@@ -66,7 +66,7 @@ def _again(
         attempt.pair,
         bound.event,
         runs,
-        Purpose.SECOND_LOOK,
+        Phase.SECOND_LOOK,
         graded=isinstance(bound.weight, tuple),
         width=width(attempt.pair),
     )

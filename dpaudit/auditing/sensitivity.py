@@ -20,7 +20,7 @@ from dpaudit.auditing.seeds import given_or_fresh
 from dpaudit.errors import UsageError
 from dpaudit.loading.named import load, public_name
 from dpaudit.neighbours import Relation, parse_relation
-from dpaudit.neighbours.answers import Answer, Movement, answer_of, movement, norm_of, same
+from dpaudit.neighbours.answers import AnswerMovement, QueryAnswer, answer_of, movement, norm_of, same
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.inferred import as_pairs, inferred
 from dpaudit.settings import own_settings
@@ -49,7 +49,7 @@ class Pairing(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenPair:
     """A pair that was given, as a candidate."""
 
     name: str
@@ -61,7 +61,7 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class OneSidedError:
     """What the query does on one side of a pair alone, in place of a number that can be compared."""
 
     what: str
@@ -112,7 +112,7 @@ class Sensitivity:
     smallest_distance: float | None
     tried: int
     silent: int
-    troubles: tuple[Trouble, ...]
+    troubles: tuple[OneSidedError, ...]
     seed: int | None = None
 
     def __str__(self) -> str:
@@ -231,7 +231,7 @@ def _given(pairs: Sequence[tuple[Any, Any]], relation: Relation) -> list[Pairing
     found: list[Pairing] = []
     for number, pair in enumerate(as_pairs(pairs)):
         relation.check(*pair)
-        found.append(Given(f"pair {number}", (pair[0], pair[1])))
+        found.append(GivenPair(f"pair {number}", (pair[0], pair[1])))
     return found
 
 
@@ -258,7 +258,7 @@ def search(
     limit = None if claimed is None else _exact(claimed) * relation.group
     asked = _Asked(query)
     _refuse_other_answers(asked, tried[0])
-    found: list[Movement] = []
+    found: list[AnswerMovement] = []
     for number, candidate in enumerate(tried):
         found.append(asked.moves(candidate.pair(), measured))
         if listen is not None:
@@ -311,14 +311,14 @@ def moved_by(question: Question, listen: Listener | None = None) -> Sensitivity 
 
     Returns None where the mechanism exposes no query. Raises `UsageError` as `sensitivity` does.
     """
-    mechanism, ground = question.mechanism, question.ground
+    mechanism, space = question.mechanism, question.space
     query = mechanism.query_for(question.parameters)
     if query is None:
         return None
-    pairs = question.pairs if ground is None or ground.made else tuple(ground.data)
-    tried: list[Pairing] = [Given(f"pair {number}", pair) for number, pair in enumerate(pairs)]
-    if ground is not None and ground.made:
-        tried += _made(ground.data, question.relation, ground.domain, ground.beyond, question.seed, _CANDIDATES)
+    pairs = question.pairs if space is None or space.made else tuple(space.data)
+    tried: list[Pairing] = [GivenPair(f"pair {number}", pair) for number, pair in enumerate(pairs)]
+    if space is not None and space.made:
+        tried += _made(space.data, question.relation, space.domain, space.beyond, question.seed, _CANDIDATES)
     stated = mechanism.sensitivity_for(question.parameters)
     claimed, norm = (None, 1) if stated is None else stated
     name = _name(mechanism)
@@ -346,13 +346,13 @@ class _Asked:
     """A query with an answer that it gave: most candidates have one side in common, which is asked about once."""
 
     query: Query
-    _known: list[tuple[Any, Answer]] = field(default_factory=list)
+    _known: list[tuple[Any, QueryAnswer]] = field(default_factory=list)
 
-    def moves(self, pair: tuple[Any, Any], norm: str) -> Movement:
+    def moves(self, pair: tuple[Any, Any], norm: str) -> AnswerMovement:
         """Return how far the query is apart on the two datasets."""
         return movement(self._answer(pair[0], 0), self._answer(pair[1], 1), norm)
 
-    def _answer(self, data: Any, side: int) -> Answer:
+    def _answer(self, data: Any, side: int) -> QueryAnswer:
         for own, answer in self._known:
             if own is data:
                 return answer
@@ -378,17 +378,17 @@ def _refuse_other_answers(asked: _Asked, candidate: Pairing) -> None:
             )
 
 
-def _troubles(found: Sequence[Movement], tried: Sequence[Pairing]) -> Iterable[Trouble]:
+def _troubles(found: Sequence[AnswerMovement], tried: Sequence[Pairing]) -> Iterable[OneSidedError]:
     """Yield every kind of trouble once, with how many candidates show it and the first of them."""
     kinds: dict[str, list[int]] = {}
     for position, each in enumerate(found):
         if each.trouble:
             kinds.setdefault(each.trouble, []).append(position)
     for what, positions in kinds.items():
-        yield Trouble(what, tried[positions[0]].name, len(positions))
+        yield OneSidedError(what, tried[positions[0]].name, len(positions))
 
 
-def _shrunk(result: Sensitivity, asked: _Asked, best: Movement, limit: Fraction) -> Sensitivity:
+def _shrunk(result: Sensitivity, asked: _Asked, best: AnswerMovement, limit: Fraction) -> Sensitivity:
     """Make the pair smaller for as long as it is a counterexample: of the same trouble, where that is what it shows."""
     pair, here, left = result.pair, best, _SHRINKING
     going = result.relation.kind in ("add-remove", "replace")

@@ -23,13 +23,13 @@ import numpy as np
 from dpaudit.auditing.independence import are_constant, steadiness
 from dpaudit.auditing.pair import both_sides, joined, numbers_a_run, refuse_if_nothing_ran
 from dpaudit.auditing.question import Question
-from dpaudit.auditing.verdict import Looks
-from dpaudit.events import Choice, choose, count_event
+from dpaudit.auditing.verdict import TwoLooks
+from dpaudit.events import SelectedEvent, choose, count_event
 from dpaudit.events.partition import score_of
 from dpaudit.evidence.build import sampled_bound
 from dpaudit.evidence.event import Coordinate, Event, Rule
 from dpaudit.evidence.records import Attempt, Bound, Candidate, Counts, Epoch, Sequential, Stake
-from dpaudit.sampling.blocks import Block, Purpose, block_size, sides_of
+from dpaudit.sampling.blocks import Block, Phase, block_size, sides_of
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.play import play
 from dpaudit.sampling.runs import RaisedTogetherError
@@ -42,7 +42,7 @@ from dpaudit.stats.e_process import (
     sequential_bound,
 )
 from dpaudit.stats.methods import SEQUENTIAL
-from dpaudit.stats.power import Foreseen
+from dpaudit.stats.power import Detectable
 from dpaudit.stats.two_looks import FirstLook
 from dpaudit.targets.mechanism import Shape
 
@@ -59,7 +59,7 @@ _SHOWN = 8  # runs of each side, for the counts of an event to be worth a table
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class SequentialResult:
     """What a sequential audit comes to."""
 
     attempt: Attempt
@@ -67,10 +67,10 @@ class Watched:
     learning: int
     measuring: int
     limit: int
-    foreseen: Foreseen | None
+    foreseen: Detectable | None
     fell_back: str | None
     constant: tuple[int, ...]
-    looks: Looks | None
+    looks: TwoLooks | None
 
 
 @dataclass(slots=True)
@@ -86,7 +86,7 @@ class _Pair:
     constant: bool = False  # whether all runs of a side returned the same output
     blocks: int = 0
     width: int = 1
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[SelectedEvent, ...] = ()
     pasts: tuple[Counts, ...] = ()
     own: Integers = field(default_factory=lambda: np.zeros((0, 3, 2), dtype=np.int64))
     epochs: list[Epoch] = field(default_factory=list)
@@ -106,7 +106,7 @@ class _Pair:
         )
 
 
-def audit_sequentially(question: Question, total: int, seconds: float | None) -> Watched:
+def audit_sequentially(question: Question, total: int, seconds: float | None) -> SequentialResult:
     """Bet on runs until the claim is refuted, all runs are made, or the time is over.
 
     Args:
@@ -143,7 +143,7 @@ class _Course:
         self.fell_back: str | None = None
         self.learning = self.reached = self.looked = 0
 
-    def run(self) -> Watched:
+    def run(self) -> SequentialResult:
         """Play epoch after epoch."""
         stopped, over = False, False
         end = _FIRST
@@ -160,8 +160,8 @@ class _Course:
         """Make runs that nothing is bet on, where those so far are too few to tell whether calls hang together."""
         size = _STEADY - pair.made
         if size > 0 and self.question.runs_as in (Shape.SEEDED, Shape.OPAQUE):
-            block = Block(Purpose.SEQUENTIAL, pair.number, pair.blocks, size)
-            for played in play(self.question.game, [block], both_sides, workers=1, watch=self.question.watch):
+            block = Block(Phase.SEQUENTIAL, pair.number, pair.blocks, size)
+            for played in play(self.question.experiment, [block], both_sides, workers=1, watch=self.question.watch):
                 pair.outputs.append(played.result)
             self.looked += size
 
@@ -173,8 +173,8 @@ class _Course:
         rounds = list(self._blocks(end))
         order = [block for blocks in rounds for block in blocks]
         last = {id(blocks[-1]) for blocks in rounds}
-        game, workers = self.question.game, self.question.workers
-        playing = play(game, order, both_sides, workers=workers, watch=self.question.watch)
+        experiment, workers = self.question.experiment, self.question.workers
+        playing = play(experiment, order, both_sides, workers=workers, watch=self.question.watch)
         for block, played in zip(order, playing, strict=True):
             self.fell_back = self.fell_back or played.fell_back
             stopped = self._read(self.pairs[block.pair], block, played.result)
@@ -197,7 +197,7 @@ class _Course:
                 size = min(max(done // _PARTS, _LEAST_BLOCK) if done else _FIRST, largest, end - done)
                 size = min(size, ends[pair.number] - done) // 2 * 2
                 if size > 0:
-                    found.append(Block(Purpose.SEQUENTIAL, pair.number, pair.blocks, size))
+                    found.append(Block(Phase.SEQUENTIAL, pair.number, pair.blocks, size))
                     pair.blocks += 1
                     made[pair.number] += size
             yield found
@@ -217,7 +217,7 @@ class _Course:
         pair.own = np.zeros((len(pair.choices), 3, 2), dtype=np.int64)
         pair.bettors.open(list(zip(pair.pasts, pair.speaks, strict=True)))
 
-    def _choose(self, outputs: tuple[Outputs, Outputs], made: int) -> tuple[Choice, ...]:
+    def _choose(self, outputs: tuple[Outputs, Outputs], made: int) -> tuple[SelectedEvent, ...]:
         """A stable and a rare event, perhaps the same; what one side never showed; of a curve one for its middle."""
         tail, middle = searched(self.claim)
         choose_for = partial(choose, *outputs, measuring=made, error=self.error, learn=self.question.learn)
@@ -237,7 +237,7 @@ class _Course:
             pair.made += block.size
             self.learning += block.size
             return False
-        sides = sides_of(self.question.game, block)
+        sides = sides_of(self.question.experiment, block)
         labels = [_in_order(choice.event, outputs, sides) for choice in pair.choices]
         twos = block.size // 2  # bets gain nothing on average over two runs, and only then is it looked
         looks = 2 * np.unique(np.linspace(0, twos, min(twos, _LOOKS) + 1).astype(np.int64)[1:])
@@ -280,7 +280,7 @@ class _Course:
 
     # --- the result ---------------------------------------------------------------------------------------
 
-    def _result(self, stopped: bool) -> Watched:
+    def _result(self, stopped: bool) -> SequentialResult:
         question, notion, epochs = self.question, self.question.notion, self._epochs()
         pairs = len(self.pairs)
         value = sequential_bound(epochs, pairs, notion, self.error)
@@ -304,7 +304,7 @@ class _Course:
         made = sum(pair.made for pair in self.pairs)
         limit = self.total if self.seconds is None else pairs * self.reached
         foreseen = None if question.claim is None else foresee_sequential(epochs, limit, pairs, notion, self.enough)
-        return Watched(
+        return SequentialResult(
             attempt=Attempt(best.number, "sequential", bound, considered),
             sequential=Sequential(log_wealth(epochs, pairs, notion), stopped, epochs, self.looked),
             learning=self.learning + self.looked,
@@ -316,14 +316,14 @@ class _Course:
             looks=None if question.claim is None else self._looks(bound, stopped),
         )
 
-    def _looks(self, bound: Bound, stopped: bool) -> Looks:
+    def _looks(self, bound: Bound, stopped: bool) -> TwoLooks:
         """Bets are one look that never ends: the claim is refuted when they have won enough."""
         above = bound.value > self.question.notion.value
         first = FirstLook(0, "real", self.enough if stopped else self.error, stopped) if above else None
-        return Looks(replace(self.question.rule, repeatable=False), first)
+        return TwoLooks(replace(self.question.rule, repeatable=False), first)
 
 
-def _unseen(outputs: tuple[Outputs, Outputs]) -> Choice:
+def _unseen(outputs: tuple[Outputs, Outputs]) -> SelectedEvent:
     """Return what one side alone has shown most often: numbers beyond all of the other side's, or a form of its own.
 
     Nothing is fitted here, so few runs are enough for a rare leak; whether to believe it, the bets on past runs say.
@@ -345,7 +345,7 @@ def _unseen(outputs: tuple[Outputs, Outputs]) -> Choice:
             for seen, tried in found:
                 if seen > best:
                     best, rule = seen, tried
-    return Choice("unseen", Event("unseen", () if rule is None else (rule,)), SEQUENTIAL, None, 1.0, ())
+    return SelectedEvent("unseen", Event("unseen", () if rule is None else (rule,)), SEQUENTIAL, None, 1.0, ())
 
 
 def _in_order(event: Event, outputs: tuple[Outputs, Outputs], sides: Integers) -> Integers:

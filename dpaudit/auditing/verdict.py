@@ -17,7 +17,7 @@ from dpaudit.privacy import Claim
 from dpaudit.privacy.claims import number_text
 from dpaudit.stats.methods import ONE_RUN, SEQUENTIAL
 from dpaudit.stats.one_run import is_limited_by_delta
-from dpaudit.stats.two_looks import FirstLook, Rule
+from dpaudit.stats.two_looks import FirstLook, LooksRule
 
 NO_PROOF = "This is not a proof of privacy."
 READS_LOW_BITS = "reads the low-order bits"
@@ -31,14 +31,14 @@ def shown(value: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Looks:
+class TwoLooks:
     """What came of one look or two, by the rule.
 
     ``first`` is the attempt that speaks most surely against the claim, None where none does; ``second`` the second look
     at it, None where there was none.
     """
 
-    rule: Rule
+    rule: LooksRule
     first: FirstLook | None
     second: SecondLook | None = None
 
@@ -63,13 +63,13 @@ class Looks:
         return {"false_alarm": false_alarm, "second": self.second, "decided_in": self.decided_in}
 
 
-def judge(
+def decide(
     claim: Claim | None,
     lower: Bound,
     detectable: float | None,
     low_bits: Bound | None = None,
     *,
-    looks: Looks | None = None,
+    looks: TwoLooks | None = None,
     upper: Bound | None = None,
     within: bool = False,
     scope: str = "",
@@ -144,14 +144,16 @@ def judge(
     )
 
 
-def _confirmed(looks: Looks | None) -> str:
+def _confirmed(looks: TwoLooks | None) -> str:
     """What a second look adds to a violation."""
     if looks is None or looks.second is None:
         return ""
     return f"; {sum(looks.second.counts.runs):,} fresh runs of the same event confirm it"
 
 
-def _doubted(claim: Claim, lower: Bound, low_bits: Bound | None, looks: Looks | None, detectable: float | None) -> str:
+def _doubted(
+    claim: Claim, lower: Bound, low_bits: Bound | None, looks: TwoLooks | None, detectable: float | None
+) -> str:
     """Why a bound above the claim is no violation; empty where there is none."""
     if looks is None or looks.first is None or looks.violated or lower.kind == "exact":
         return ""
@@ -188,7 +190,7 @@ def _above(upper: Bound) -> str:
     return number_text(float(Context(prec=4, rounding=ROUND_CEILING).plus(Decimal(repr(upper.value)))))
 
 
-def _too_few(claim: Claim, lower: Bound, detectable: float | None, looks: Looks | None) -> str:
+def _too_few(claim: Claim, lower: Bound, detectable: float | None, looks: TwoLooks | None) -> str:
     claimed = f"{claim.symbol} = {number_text(claim.value)}"
     if detectable is None or not math.isfinite(detectable):
         return _nothing(claim, claimed, lower, looks)
@@ -198,7 +200,7 @@ def _too_few(claim: Claim, lower: Bound, detectable: float | None, looks: Looks 
     )
 
 
-def _nothing(claim: Claim, claimed: str, lower: Bound, looks: Looks | None) -> str:
+def _nothing(claim: Claim, claimed: str, lower: Bound, looks: TwoLooks | None) -> str:
     """Why no violation could be counted on to be shown, however large, and what would help."""
     if looks is None or not looks.rule.doubts:
         return f"These runs could not have shown any violation of {claimed}, however large; use more runs."

@@ -37,7 +37,7 @@ class Count(click.ParamType[int]):
         return int(number)
 
 
-class Split(click.ParamType[tuple[int, int]]):
+class RunSplit(click.ParamType[tuple[int, int]]):
     """LEARNING,MEASURING: two whole numbers of runs."""
 
     name = "LEARNING,MEASURING"
@@ -73,7 +73,7 @@ _TYPES: dict[str, Callable[[Option], Any]] = {
     "number": lambda option: float,
     "choice": lambda option: click.Choice(option.allowed),
     "assignment": lambda option: Assignment(),
-    "split": lambda option: Split(),
+    "split": lambda option: RunSplit(),
 }
 _FIRST = ("parameters", "claim", "pairs", "data", "domain", "beyond_domain", "search", "relation")  # in the help
 
@@ -141,7 +141,7 @@ def read_evidence(name: str) -> Evidence:
         raise UsageError(f"cannot read {name!r}: {error}") from None
 
 
-class Outputs:
+class OutputFiles:
     """Where the results go: files, or standard output for ``-``. Refused before any work if it cannot be written."""
 
     def __init__(self, *paths: str | None, beside: Iterable[str] = (), read: Iterable[str] = ()) -> None:
@@ -198,7 +198,7 @@ class Outputs:
         _echo(text, err=self._standard)
 
 
-def tell(evidence: Evidence, outputs: Outputs, json_file: str | None, html_file: str | None, quiet: bool) -> int:
+def tell(evidence: Evidence, outputs: OutputFiles, json_file: str | None, html_file: str | None, quiet: bool) -> int:
     """Write the evidence and its page, say what was found, and return the exit code."""
     if json_file is not None:
         outputs.write(json_file, evidence.to_json())

@@ -5,22 +5,22 @@ from dpaudit.events.floating_point import choose_low_bits
 from dpaudit.events.learned import learner, needed_by
 from dpaudit.events.partition import Partition, count_event, identities, in_degrees
 from dpaudit.events.predict import event_weight
-from dpaudit.events.quick_predict import glance
-from dpaudit.events.select import Choice, choose, choose_each
+from dpaudit.events.quick_predict import quick_predict
+from dpaudit.events.select import SelectedEvent, choose, choose_each
 
 __all__ = [
-    "Choice",
     "Partition",
+    "SelectedEvent",
     "choose",
     "choose_each",
     "choose_low_bits",
     "count_event",
     "event_weight",
     "families",
-    "glance",
     "identities",
     "in_degrees",
     "learner",
     "needed_by",
+    "quick_predict",
     "watched",
 ]

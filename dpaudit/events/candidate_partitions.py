@@ -47,7 +47,7 @@ _WIDEST_SOLVED = 300  # numbers, up to which systems of equations are solved for
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedPartition:
     """A partition, how two halves of the learning runs fill it, and whether its cells stand in order.
 
     ``first`` and ``second`` are counts of side 0 and side 1, each of shape (cells,). ``apart`` is 1 for every edge
@@ -150,7 +150,7 @@ def _forms(outputs0: Outputs, outputs1: Outputs) -> list[_Form]:
 
 def families(
     outputs0: Outputs, outputs1: Outputs, learn: str | None = None, *, quick: bool = False
-) -> Iterator[Fitted]:
+) -> Iterator[FittedPartition]:
     """Yield every candidate partition, from the learning runs of side 0 and side 1.
 
     ``learn`` names a learner whose score is tried too (see `learned`); ``quick`` leaves out scores of vectors that take
@@ -198,7 +198,7 @@ def _all_few(forms: list[_Form]) -> bool:
     return all(rows is not None and len(rows) <= _FEW_ROWS for rows in repeating)
 
 
-def _vector_families(forms: list[_Form], learn: str | None, quick: bool) -> Iterator[Fitted]:
+def _vector_families(forms: list[_Form], learn: str | None, quick: bool) -> Iterator[FittedPartition]:
     single = len(forms) == 1
     fits = _quick_fits if quick else partial(_fits, learn=learn)
     for name, make in fits(max(item.columns for item in forms)):
@@ -215,7 +215,7 @@ def _vector_families(forms: list[_Form], learn: str | None, quick: bool) -> Iter
     yield from _telling_families(forms, main)
 
 
-def _telling_families(forms: list[_Form], main: _Form) -> Iterator[Fitted]:
+def _telling_families(forms: list[_Form], main: _Form) -> Iterator[FittedPartition]:
     """A quarter of the runs points out the numbers that differ most; the rest, which knows nothing of it, counts."""
     trials = {item.form: _part(item, trial=True) for item in forms}
     rests = [_part(item, trial=False) for item in forms]
@@ -262,7 +262,7 @@ def _fitted(item: _Form, make: _Make) -> tuple[Score, _Line]:
     return fit(*item.rows), _line(*cross_fitted(fit, item.rows, folds))
 
 
-def _cross_fitted_tails(family: str, item: _Form, make: _Make) -> Fitted:
+def _cross_fitted_tails(family: str, item: _Form, make: _Make) -> FittedPartition:
     score, line = _fitted(item, make)
     cut = _cut(item.form, score, line, spread_points(line.pooled, _TAIL_POINTS))
     return _whole(family, [item], [cut], ordered=True)
@@ -309,17 +309,17 @@ def _categories(item: _Form) -> _Cut:
     return _cut(item.form, score, _line(*(score_of(score, side) for side in item.rows)), edges)
 
 
-def _ranked(family: str, forms: list[_Form], cut: Callable[[_Form], _Cut]) -> Fitted:
+def _ranked(family: str, forms: list[_Form], cut: Callable[[_Form], _Cut]) -> FittedPartition:
     return _whole(family, forms, [cut(item) for item in forms], ordered=False)
 
 
-def _ordered(family: str, item: _Form, score: Score) -> Fitted:
+def _ordered(family: str, item: _Form, score: Score) -> FittedPartition:
     line = item.along(score)
     cut = _cut(item.form, score, line, spread_points(line.pooled, _TAIL_POINTS))
     return _whole(family, [item], [cut], ordered=True)
 
 
-def _whole(family: str, forms: list[_Form], cuts: list[_Cut], *, ordered: bool) -> Fitted:
+def _whole(family: str, forms: list[_Form], cuts: list[_Cut], *, ordered: bool) -> FittedPartition:
     """Put the cells of all forms together; the last cell holds the runs of every other form."""
     halves: list[list[Integers]] = [[], []]
     for side in (0, 1):
@@ -329,7 +329,7 @@ def _whole(family: str, forms: list[_Form], cuts: list[_Cut], *, ordered: bool) 
             halves[half].append(np.concatenate([*own, [share]]).astype(np.int64))
     (first0, first1), (second0, second1) = halves
     partition = Partition(family, tuple(cut.rule for cut in cuts))
-    return Fitted(partition, (first0, first1), (second0, second1), ordered, cuts[0].apart)
+    return FittedPartition(partition, (first0, first1), (second0, second1), ordered, cuts[0].apart)
 
 
 # --- where to cut -----------------------------------------------------------------------------------------

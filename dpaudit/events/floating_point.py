@@ -22,7 +22,7 @@ import numpy as np
 from dpaudit.events.double_grid import steps
 from dpaudit.events.methods import method_for_one_side
 from dpaudit.events.partition import score_of
-from dpaudit.events.select import Choice
+from dpaudit.events.select import SelectedEvent
 from dpaudit.evidence.event import Event, Reach, Rule, Score, Step
 from dpaudit.evidence.records import Candidate
 from dpaudit.privacy import Claim
@@ -59,7 +59,7 @@ class _Candidates:
 
 def choose_low_bits(
     outputs0: Outputs, outputs1: Outputs, *, claim: Claim, measuring: int, known: Sequence[float] = ()
-) -> Choice | None:
+) -> SelectedEvent | None:
     """Choose an event in the low-order bits, from learning runs alone.
 
     Args:
@@ -91,7 +91,7 @@ def choose_low_bits(
     considered = tuple(
         Candidate(_words(entry[1]), method, float(f"{max(entry[0], -99.0):.6g}")) for entry in rated[:_SHOWN]
     )
-    return Choice(NAME, _event(item, at, below, side), method, weight, 1.0, considered)
+    return SelectedEvent(NAME, _event(item, at, below, side), method, weight, 1.0, considered)
 
 
 def _words(item: _Candidates) -> str:

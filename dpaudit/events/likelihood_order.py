@@ -24,7 +24,7 @@ FEW_CELLS = 12  # the order of so few follows hardly more noise than a choice am
 
 
 @dataclass(frozen=True, slots=True)
-class Ladder:
+class LikelihoodOrder:
     """Cells by value, and the learning runs that fresh thresholds would have caught.
 
     Attributes:
@@ -103,7 +103,7 @@ class Ladder:
         return np.unique(np.searchsorted(mass, fractions * mass[-1]).clip(0, length - 1))
 
 
-def by_position(cells: Integers, counts: tuple[Counts, Counts], apart: Floats, *, rising: bool) -> Ladder:
+def by_position(cells: Integers, counts: tuple[Counts, Counts], apart: Floats, *, rising: bool) -> LikelihoodOrder:
     """Return the ladder of cells that stand in an order already.
 
     Args:
@@ -123,7 +123,7 @@ def by_position(cells: Integers, counts: tuple[Counts, Counts], apart: Floats, *
     return _ladder(cells, values, seen, counts, slack, gaps, known=1.0)
 
 
-def by_ratio(cells: Integers, first: tuple[Integers, Integers], second: tuple[Integers, Integers]) -> Ladder:
+def by_ratio(cells: Integers, first: tuple[Integers, Integers], second: tuple[Integers, Integers]) -> LikelihoodOrder:
     """Return the ladder of cells by the log ratio of their counts, each run counted by an order made without it.
 
     Args:
@@ -154,7 +154,7 @@ def by_ratio(cells: Integers, first: tuple[Integers, Integers], second: tuple[In
 
 
 @dataclass(frozen=True, slots=True)
-class Smooth:
+class SmoothLoss:
     """A smooth loss along an order of cells, fitted by logistic regression of the side.
 
     Attributes:
@@ -170,7 +170,7 @@ class Smooth:
     doubt: Floats
 
 
-def smooth_loss(places: Floats, counts: tuple[Integers, Integers]) -> Smooth:
+def smooth_loss(places: Floats, counts: tuple[Integers, Integers]) -> SmoothLoss:
     """Fit the log odds of the side to a few functions of a cell's place, with a ridge.
 
     They are linear, and bent where the loss of Laplace noise bends. What neighbouring cells say of one another makes
@@ -199,7 +199,7 @@ def smooth_loss(places: Floats, counts: tuple[Integers, Integers]) -> Smooth:
         hessian = (basis * (runs * share * (1 - share))[:, None]).T @ basis + ridge + 1e-9 * np.eye(len(weights))
         weights = weights + np.linalg.solve(hessian, gradient)
         share = 1 / (1 + np.exp(-np.clip(offset + basis @ weights, -30, 30)))
-    return Smooth(runs, share, basis, np.linalg.inv(hessian))
+    return SmoothLoss(runs, share, basis, np.linalg.inv(hessian))
 
 
 def smoothed(places: Floats, counts: tuple[Integers, Integers]) -> tuple[Floats, Floats]:
@@ -224,7 +224,7 @@ def _ladder(
     gaps: np.ndarray[Any, np.dtype[np.bool_]] | None,
     *,
     known: float,
-) -> Ladder:
+) -> LikelihoodOrder:
     """Count runs from the top of the ladder down; ``seen`` holds values, how many runs stand there, and their side."""
     levels = np.concatenate([values, *(at for at, _, _ in seen)])
     order = np.argsort(-levels, kind="stable")
@@ -237,4 +237,4 @@ def _ladder(
     rungs = np.concatenate([[np.inf], levels[last]])
     totals = float(counts[0].sum()), float(counts[1].sum())
     slack = np.zeros(len(rungs)) if slack is None else slack
-    return Ladder(cells, values, rungs, fronts[0], fronts[1], *totals, len(counts[0]), slack, known, gaps)
+    return LikelihoodOrder(cells, values, rungs, fronts[0], fronts[1], *totals, len(counts[0]), slack, known, gaps)

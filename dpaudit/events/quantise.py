@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from dpaudit.events.candidate_partitions import Fitted
+from dpaudit.events.candidate_partitions import FittedPartition
 from dpaudit.events.partition import Partition
 from dpaudit.privacy import Claim
 from dpaudit.stats.methods import MULTINOMIAL, SWAPPED
@@ -33,7 +33,7 @@ _MORE, _A_BIN = 0.1, 12.0  # standard deviations that the bound costs beyond the
 
 
 @dataclass(frozen=True, slots=True)
-class Graded:
+class Quantised:
     """Bins for the cells of a partition, with the bound that is predicted of them.
 
     Attributes:
@@ -49,11 +49,11 @@ class Graded:
     weights: tuple[float, ...]
 
 
-def graded(fitted: Iterable[Fitted], *, claim: Claim, measuring: int, error: float) -> Graded | None:
+def graded(fitted: Iterable[FittedPartition], *, claim: Claim, measuring: int, error: float) -> Quantised | None:
     """Return the bins with the highest predicted bound; None for claims that are no divergence."""
     if not claim.is_divergence:
         return None
-    best: tuple[float, Fitted, int, int, float] | None = None
+    best: tuple[float, FittedPartition, int, int, float] | None = None
     for item in fitted:
         if item.partition.size > _MOST_CELLS or not len(item.partition.telling):
             continue
@@ -82,7 +82,7 @@ def graded(fitted: Iterable[Fitted], *, claim: Claim, measuring: int, error: flo
     labels[cells] = np.where(degrees >= 0, degrees + 1, degrees)
     weights = multinomial_weights(p, q, measuring / 2, measuring / 2, order)
     method = MULTINOMIAL if toward == 0 else SWAPPED
-    return Graded(value, method, item.partition, labels, tuple(float(f"{weight:.6g}") for weight in weights))
+    return Quantised(value, method, item.partition, labels, tuple(float(f"{weight:.6g}") for weight in weights))
 
 
 def _bins(counts: Counts, cells: Integers) -> list[Integers]:

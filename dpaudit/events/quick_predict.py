@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpaudit.events.candidate_partitions import Fitted, families
-from dpaudit.events.likelihood_order import FEW_CELLS, Ladder, by_position, by_ratio, smooth_loss
+from dpaudit.events.candidate_partitions import FittedPartition, families
+from dpaudit.events.likelihood_order import FEW_CELLS, LikelihoodOrder, by_position, by_ratio, smooth_loss
 from dpaudit.events.predict import predicted_bound
 from dpaudit.privacy import Claim
 from dpaudit.sampling.outputs import Outputs
@@ -24,7 +24,7 @@ _LEAST_TAIL, _TAILS = 5, 24  # runs in the smallest tail of a smooth loss, and h
 _KNOWN = 1e9  # runs that a smooth loss counts as: its own doubt is taken off before
 
 
-def glance(outputs0: Outputs, outputs1: Outputs, *, claim: Claim, measuring: int, error: float) -> float:
+def quick_predict(outputs0: Outputs, outputs1: Outputs, *, claim: Claim, measuring: int, error: float) -> float:
     """Return what measuring the best event of a quick look would probably give: counted and smooth, half and half.
 
     Args:
@@ -47,7 +47,7 @@ def glance(outputs0: Outputs, outputs1: Outputs, *, claim: Claim, measuring: int
     return float((counted + max(counted, smooth)) / 2)
 
 
-def _smooth(item: Fitted, claim: Claim, measuring: int, error: float) -> float:
+def _smooth(item: FittedPartition, claim: Claim, measuring: int, error: float) -> float:
     """The bound that the best tail would probably show, were the loss as a smooth one, a standard deviation less."""
     smooth = smooth_loss(item.places, item.counts)
     total0, total1 = (max(float(side.sum()), 1.0) for side in item.counts)
@@ -77,7 +77,7 @@ def _smooth(item: Fitted, claim: Claim, measuring: int, error: float) -> float:
     return best
 
 
-def _ladders(item: Fitted) -> list[tuple[Ladder, float]]:
+def _ladders(item: FittedPartition) -> list[tuple[LikelihoodOrder, float]]:
     cells = item.partition.telling
     if item.ordered:
         return [(by_position(cells, item.counts, item.apart, rising=rising), _PENALTY) for rising in (True, False)]
@@ -85,7 +85,7 @@ def _ladders(item: Fitted) -> list[tuple[Ladder, float]]:
     return [(by_ratio(cells, item.first, item.second), penalty)]
 
 
-def _best(ladder: Ladder, penalty: float, claim: Claim, measuring: int, error: float) -> float:
+def _best(ladder: LikelihoodOrder, penalty: float, claim: Claim, measuring: int, error: float) -> float:
     alone, coarse = ladder.spread(_THRESHOLDS), ladder.spread(_PAIRED)
     runs0, runs1 = (max(ladder.known * total, 1.0) for total in (ladder.total0, ladder.total1))
     n = np.array([[runs0], [runs1]])

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.events.candidate_partitions import Fitted, families
-from dpaudit.events.likelihood_order import FEW_CELLS, Ladder, by_position, by_ratio, smoothed
+from dpaudit.events.candidate_partitions import FittedPartition, families
+from dpaudit.events.likelihood_order import FEW_CELLS, LikelihoodOrder, by_position, by_ratio, smoothed
 from dpaudit.events.methods import method_for_both_sides, method_for_one_side, same_everywhere
 from dpaudit.events.partition import Partition
 from dpaudit.events.predict import predicted_bound
-from dpaudit.events.quantise import Graded, graded
+from dpaudit.events.quantise import Quantised, graded
 from dpaudit.evidence.event import Event
 from dpaudit.evidence.records import Candidate
 from dpaudit.privacy import Claim
@@ -44,7 +44,7 @@ _FINE, _COARSE, _NEAR = 400, 64, 12  # thresholds tried alone, in pairs, and aro
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class SelectedEvent:
     """A frozen event with the kind of bound that will be read from its counts.
 
     Attributes:
@@ -134,7 +134,7 @@ def choose(
     measuring: int | tuple[int, int],
     error: float,
     learn: str | None = None,
-) -> tuple[tuple[Choice, ...], Partition]:
+) -> tuple[tuple[SelectedEvent, ...], Partition]:
     """Choose what to measure, from learning runs alone.
 
     Args:
@@ -170,8 +170,8 @@ def choose(
 
 
 def choose_each(
-    fitted: list[Fitted], *, claims: Sequence[Claim], measuring: int, error: float, as_good: float = 1.0
-) -> list[tuple[Choice, float]]:
+    fitted: list[FittedPartition], *, claims: Sequence[Claim], measuring: int, error: float, as_good: float = 1.0
+) -> list[tuple[SelectedEvent, float]]:
     """Choose one event for each of several notions; arguments as for `choose`, the learning runs by `families`.
 
     Args:
@@ -192,7 +192,9 @@ def choose_each(
     return chosen
 
 
-def _searched(fitted: list[Fitted], stakes: _Stakes, *, rare: bool = True) -> tuple[list[_Scored], list[_Scored]]:
+def _searched(
+    fitted: list[FittedPartition], stakes: _Stakes, *, rare: bool = True
+) -> tuple[list[_Scored], list[_Scored]]:
     """The best events of every family, for the stable and (where it is wanted) for the rare finalist."""
     stables: list[_Scored] = []
     rares: list[_Scored] = []
@@ -207,7 +209,7 @@ def _searched(fitted: list[Fitted], stakes: _Stakes, *, rare: bool = True) -> tu
     return stables, rares
 
 
-def _ladders(item: Fitted) -> Iterator[tuple[str, Ladder]]:
+def _ladders(item: FittedPartition) -> Iterator[tuple[str, LikelihoodOrder]]:
     """Yield the orders of the cells that are worth trying, and of which kind they are."""
     cells = item.partition.telling
     if not item.ordered:
@@ -217,7 +219,7 @@ def _ladders(item: Fitted) -> Iterator[tuple[str, Ladder]]:
         yield "ordered", by_position(cells, item.counts, item.apart, rising=rising)
 
 
-def _smooth_ladders(item: Fitted) -> Iterator[tuple[Ladder, Ladder]]:
+def _smooth_ladders(item: FittedPartition) -> Iterator[tuple[LikelihoodOrder, LikelihoodOrder]]:
     """Yield the orders of many cells that stand in order, as a smooth loss would fill them and as they were filled."""
     cells = item.partition.telling
     if not item.ordered or len(cells) <= _FEW_VALUES:
@@ -236,7 +238,7 @@ def _best(found: list[_Scored]) -> _Scored:
     return best if best.predicted > 0 else max((s for s in found if s.method != JOINT), key=lambda s: s.predicted)
 
 
-def _picture(fitted: list[Fitted], stable: Partition) -> Partition:
+def _picture(fitted: list[FittedPartition], stable: Partition) -> Partition:
     """The partition to draw: few categories, else the histogram of 64, else what the stable event is made of."""
     shown = {f.partition.family: f.partition for f in fitted}
     categories = shown.get("categories")
@@ -245,7 +247,7 @@ def _picture(fitted: list[Fitted], stable: Partition) -> Partition:
     return shown.get("histogram of 64") or stable
 
 
-def _choice(name: str, scored: _Scored, others: list[_Scored], stakes: _Stakes, share: float) -> Choice:
+def _choice(name: str, scored: _Scored, others: list[_Scored], stakes: _Stakes, share: float) -> SelectedEvent:
     event, error = scored.partition.event(scored.labels), stakes.error * share
     if event.toward(0) and event.toward(1):
         half = stakes.twos / 2
@@ -256,7 +258,7 @@ def _choice(name: str, scored: _Scored, others: list[_Scored], stakes: _Stakes, 
             p, q = (scored.rates[0], scored.rates[3]) if event.toward(0) else (scored.rates[2], scored.rates[1])
         own = stakes.ahead if event.toward(0) else stakes.ahead[::-1]
         method, weight = method_for_one_side(p, q, (own[0], own[1]), stakes.claim, error)
-    return Choice(name, event, method, weight, share, _considered(others))
+    return SelectedEvent(name, event, method, weight, share, _considered(others))
 
 
 def _considered(scored: list[_Scored]) -> tuple[Candidate, ...]:
@@ -265,10 +267,10 @@ def _considered(scored: list[_Scored]) -> tuple[Candidate, ...]:
     return tuple(Candidate(item.partition.family, item.method, same_everywhere(item.predicted)) for item in ranked[:12])
 
 
-def _graded_choice(bins: Graded, others: list[_Scored]) -> Choice:
+def _graded_choice(bins: Quantised, others: list[_Scored]) -> SelectedEvent:
     own = Candidate(bins.partition.family, bins.method, same_everywhere(bins.predicted))
     considered = (own, *_considered(others)[:-1])
-    return Choice("stable", bins.partition.event(bins.labels), bins.method, bins.weights, 1.0, considered)
+    return SelectedEvent("stable", bins.partition.event(bins.labels), bins.method, bins.weights, 1.0, considered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,14 +284,16 @@ class _Contest:
     """
 
     partition: Partition
-    ladder: Ladder
-    counted: Ladder | None
+    ladder: LikelihoodOrder
+    counted: LikelihoodOrder | None
     stakes: _Stakes
     fine: Integers
     starts: dict[int | None, Integers]
 
 
-def _contest(partition: Partition, ladder: Ladder, counted: Ladder | None, stakes: _Stakes) -> _Contest:
+def _contest(
+    partition: Partition, ladder: LikelihoodOrder, counted: LikelihoodOrder | None, stakes: _Stakes
+) -> _Contest:
     bands = (None, 1, -1) if counted is None and ladder.known == 1 else (None,)
     coarse = ladder.spread(_COARSE)
     starts = {band: _promising(ladder, coarse, band, stakes) for band in bands}
@@ -372,7 +376,7 @@ def _refined(
     return float(values[top]), found[top]
 
 
-def _promising(ladder: Ladder, coarse: Integers, band: int | None, stakes: _Stakes) -> Integers:
+def _promising(ladder: LikelihoodOrder, coarse: Integers, band: int | None, stakes: _Stakes) -> Integers:
     """Return the rungs whose loss stands out most, at several degrees of doubt: a quick look at very many."""
     index = np.triu_indices(len(coarse), 0 if band is None or len(coarse) == 1 else 1)
     first, last = coarse[index[0]], coarse[index[1]]
@@ -388,7 +392,7 @@ def _promising(ladder: Ladder, coarse: Integers, band: int | None, stakes: _Stak
     return np.asarray(rungs[sorted(best)])
 
 
-def _averaged(ladder: Ladder, rungs: Integers, band: int | None) -> tuple[Floats, Floats, float]:
+def _averaged(ladder: LikelihoodOrder, rungs: Integers, band: int | None) -> tuple[Floats, Floats, float]:
     """Frequencies of right and of wrong guesses, averaged over the sides, and the runs behind them."""
     # as many runs as know their mean as well, where the sides have different numbers
     both = max(4 * ladder.known * ladder.total0 * ladder.total1 / max(ladder.total0 + ladder.total1, 1.0), 1.0)
@@ -401,7 +405,7 @@ def _averaged(ladder: Ladder, rungs: Integers, band: int | None) -> tuple[Floats
     return right, wrong, both
 
 
-def _rates(ladder: Ladder, rungs: Integers, band: int | None) -> tuple[Floats, ...]:
+def _rates(ladder: LikelihoodOrder, rungs: Integers, band: int | None) -> tuple[Floats, ...]:
     """Frequencies of right and of wrong guesses on side 0, and then on side 1."""
     front, above, down_to = (ladder.front(rungs[..., rung]) for rung in range(3))
     back = down_to[0] - above[0], down_to[1] - above[1]
@@ -410,7 +414,7 @@ def _rates(ladder: Ladder, rungs: Integers, band: int | None) -> tuple[Floats, .
     return front[0], back[0], back[1], front[1]
 
 
-def _one_sided(ladder: Ladder, at: Integers) -> tuple[Floats, Floats, Floats, Floats]:
+def _one_sided(ladder: LikelihoodOrder, at: Integers) -> tuple[Floats, Floats, Floats, Floats]:
     """Frequencies of the events that speak for side 0 and for side 1, shape (2, rungs), and the runs behind them.
 
     Under the side they speak for, and under the other; the runs have shape (2, 1).

@@ -19,8 +19,8 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import content_id, read_text, write_whole
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Counts, round_outward
-from dpaudit.gate.result import Comparison
-from dpaudit.gate.target_process import Frozen
+from dpaudit.gate.result import BaselineComparison
+from dpaudit.gate.target_process import FrozenEvent
 from dpaudit.privacy import parse_claim
 from dpaudit.stats.interval import loss_interval
 from dpaudit.stats.methods import BOTH_SIDES, method_of, plain
@@ -31,7 +31,7 @@ _VERSION = 1
 _EVEN = 0.7071  # the weight of both counts of an event, where none was chosen for it
 
 
-class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class BaselineEvent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The frozen event of a baseline, and how often it occurred.
 
     Attributes:
@@ -51,7 +51,7 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     notion: str
 
 
-class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class BaselineEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the baseline says of one target.
 
     Attributes:
@@ -69,10 +69,10 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lower: Any
     confidence: float
     evidence: str
-    measured: Measured | None
+    measured: BaselineEvent | None
 
 
-def read(path: Path) -> dict[str, Entry]:
+def read(path: Path) -> dict[str, BaselineEntry]:
     """Return the entries of a baseline by name, none where there is no file; refuse one that was altered."""
     if not path.exists():
         return {}
@@ -84,7 +84,7 @@ def read(path: Path) -> dict[str, Entry]:
             raise ValueError
         if content_id(record) != document["id"]:
             raise UsageError(f"{path.name} was altered after it was written: its id is another one; {rewrite}")
-        entries = msgspec.convert(record["targets"], dict[str, Entry])
+        entries = msgspec.convert(record["targets"], dict[str, BaselineEntry])
     except UsageError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, msgspec.ValidationError):
@@ -92,7 +92,7 @@ def read(path: Path) -> dict[str, Entry]:
     return entries
 
 
-def write(path: Path, entries: Mapping[str, Entry]) -> None:
+def write(path: Path, entries: Mapping[str, BaselineEntry]) -> None:
     """Write a baseline, sorted, whole or not at all."""
     targets = {name: msgspec.to_builtins(entries[name]) for name in sorted(entries)}
     record = json.loads(json.dumps({"version": _VERSION, "targets": targets}))
@@ -100,10 +100,10 @@ def write(path: Path, entries: Mapping[str, Entry]) -> None:
     write_whole(path, json.dumps(document, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
 
 
-def entry_of(target: str, evidence: Evidence) -> Entry:
+def entry_of(target: str, evidence: Evidence) -> BaselineEntry:
     """Return what a baseline keeps of evidence."""
     record = evidence.record()  # as JSON values
-    return Entry(
+    return BaselineEntry(
         target=target,
         claim=evidence.claim,
         relation=evidence.relation,
@@ -117,7 +117,7 @@ def entry_of(target: str, evidence: Evidence) -> Entry:
     )
 
 
-def _measured(evidence: Evidence, record: Mapping[str, Any]) -> Measured | None:
+def _measured(evidence: Evidence, record: Mapping[str, Any]) -> BaselineEvent | None:
     """The event that told most, of those in real arithmetic."""
     found = [
         (attempt.bound, as_json["bound"])
@@ -129,7 +129,7 @@ def _measured(evidence: Evidence, record: Mapping[str, Any]) -> Measured | None:
     bound, as_json = max(found, key=lambda pair: pair[0].value)
     pair = evidence.pairs[bound.pair or 0]
     method, weight = _plain(bound)
-    return Measured(
+    return BaselineEvent(
         pair=(pair.digest0, pair.digest1),
         method=method,
         weight=weight,
@@ -153,15 +153,15 @@ def _plain(bound: Bound) -> tuple[str, float | None]:
     return plain(bound.method), bound.weight  # that is for few runs, and here there may be more
 
 
-def frozen(entry: Entry, times: int = 1) -> Frozen | None:
+def frozen(entry: BaselineEntry, times: int = 1) -> FrozenEvent | None:
     """Return the event to be counted again, on as many runs as in the baseline or some times as many."""
     if entry.measured is None:
         return None
     runs = times * sum(entry.measured.counts["runs"])
-    return Frozen(event=entry.measured.event, digests=entry.measured.pair, runs=runs)
+    return FrozenEvent(event=entry.measured.event, digests=entry.measured.pair, runs=runs)
 
 
-def compare(entry: Entry, counts: Mapping[str, Any] | None, error: float) -> Comparison | None:
+def compare(entry: BaselineEntry, counts: Mapping[str, Any] | None, error: float) -> BaselineComparison | None:
     """Return both intervals of the frozen event's loss, each at half of the error; None where nothing was counted.
 
     The baseline kept the event that told most of several; so each of those had its part of the baseline's half.
@@ -177,10 +177,10 @@ def compare(entry: Entry, counts: Mapping[str, Any] | None, error: float) -> Com
         )
         return round_outward(low, "lower"), round_outward(high, "upper")
 
-    return Comparison(interval(measured.counts, error / 2 / measured.considered), interval(counts, error / 2))
+    return BaselineComparison(interval(measured.counts, error / 2 / measured.considered), interval(counts, error / 2))
 
 
-def changes(entry: Entry, evidence: Evidence) -> tuple[str, ...]:
+def changes(entry: BaselineEntry, evidence: Evidence) -> tuple[str, ...]:
     """Say what is another one than in the baseline: claim, relation, parameters, code."""
     now = entry_of(entry.target, evidence)
     notes = []

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
-from dpaudit.gate.result import Comparison, Outcome, Rule
+from dpaudit.gate.result import BaselineComparison, Outcome, OutcomeRule
 from dpaudit.gate.schema import TargetSettings
 from dpaudit.report.text.numerals import lower_text, upper_text
 
-Decision = tuple[Outcome, Rule, str]
+Decision = tuple[Outcome, OutcomeRule, str]
 
 _INCONCLUSIVE = {"report": Outcome.INCONCLUSIVE, "pass": Outcome.PASSED, "fail": Outcome.FAILED}
 OPAQUE = (
@@ -17,7 +17,9 @@ OPAQUE = (
 )
 
 
-def decide(target: TargetSettings, evidence: Evidence, comparison: Comparison | None, unproved: str | None) -> Decision:
+def decide(
+    target: TargetSettings, evidence: Evidence, comparison: BaselineComparison | None, unproved: str | None
+) -> Decision:
     """Return the outcome of a target, the rule that led to it, and a sentence.
 
     Args:
@@ -28,33 +30,33 @@ def decide(target: TargetSettings, evidence: Evidence, comparison: Comparison | 
     """
     verdict = evidence.verdict
     if verdict is Verdict.INVALID:
-        return Outcome.INVALID, Rule.RUNS_INVALID, evidence.reason
+        return Outcome.INVALID, OutcomeRule.RUNS_INVALID, evidence.reason
     if target.expect == "violated":
         return _expected(evidence)
     if verdict is Verdict.VIOLATED:
-        return Outcome.FAILED, Rule.CLAIM_VIOLATED, evidence.reason
+        return Outcome.FAILED, OutcomeRule.CLAIM_VIOLATED, evidence.reason
     if comparison is not None and comparison.leakier:
-        return Outcome.FAILED, Rule.LEAKIER, _leakier(comparison)
+        return Outcome.FAILED, OutcomeRule.LEAKIER, _leakier(comparison)
     if target.require == "proved" and verdict is not Verdict.PROVED:
         # nothing is refuted by that, and only what is refuted ends in exit code 1
         why = f"no proof: {unproved}" if unproved else evidence.reason
-        return Outcome.INCONCLUSIVE, Rule.NOT_PROVED, f"Not proved, and the policy asks for a proof; {why}"
+        return Outcome.INCONCLUSIVE, OutcomeRule.NOT_PROVED, f"Not proved, and the policy asks for a proof; {why}"
     if verdict is Verdict.INCONCLUSIVE:
-        return _INCONCLUSIVE[target.inconclusive or "report"], Rule.INCONCLUSIVE, evidence.reason
-    return Outcome.PASSED, Rule.PASSED, evidence.reason
+        return _INCONCLUSIVE[target.inconclusive or "report"], OutcomeRule.INCONCLUSIVE, evidence.reason
+    return Outcome.PASSED, OutcomeRule.PASSED, evidence.reason
 
 
 def _expected(evidence: Evidence) -> Decision:
     if evidence.verdict is Verdict.VIOLATED:
-        return Outcome.PASSED, Rule.PASSED, f"Violated, as expected: {evidence.reason}"
+        return Outcome.PASSED, OutcomeRule.PASSED, f"Violated, as expected: {evidence.reason}"
     return (
         Outcome.FAILED,
-        Rule.VIOLATION_MISSING,
+        OutcomeRule.VIOLATION_MISSING,
         f"This target is expected to be violated, and that was not found: {evidence.reason}",
     )
 
 
-def _leakier(comparison: Comparison) -> str:
+def _leakier(comparison: BaselineComparison) -> str:
     return (
         "The event of the baseline now tells more than it did: at least "
         f"{lower_text(comparison.after[0])}, and at most {upper_text(comparison.before[1])} in the baseline."

@@ -20,7 +20,7 @@ class Outcome(Enum):
         return self.value
 
 
-class Rule(Enum):
+class OutcomeRule(Enum):
     """Why a target has its outcome: stable ids, which people may filter by."""
 
     PASSED = "passed"
@@ -45,7 +45,7 @@ class Location:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class BaselineComparison:
     """The loss of the baseline's own frozen event: certain intervals for the code of the baseline and for this code.
 
     Each is (low, high) in the unit of the claim's parameter; they hold together at the target's confidence.
@@ -79,12 +79,12 @@ class TargetResult:
     name: str
     target: str
     outcome: Outcome
-    rule: Rule
+    rule: OutcomeRule
     sentence: str
     evidence: Evidence | None = None
     location: Location | None = None
     notes: tuple[str, ...] = ()
-    comparison: Comparison | None = None
+    comparison: BaselineComparison | None = None
     cached: bool = False
     seconds: float = 0.0
     page: str | None = None
@@ -92,7 +92,7 @@ class TargetResult:
     @property
     def exit_code(self) -> int:
         """What this target alone would end a gate with: 1 only where it was shown to lose too much."""
-        if self.outcome is Outcome.FAILED and self.rule in (Rule.CLAIM_VIOLATED, Rule.LEAKIER):
+        if self.outcome is Outcome.FAILED and self.rule in (OutcomeRule.CLAIM_VIOLATED, OutcomeRule.LEAKIER):
             return 1
         return {Outcome.PASSED: 0, Outcome.INVALID: 4}.get(self.outcome, 3)
 

@@ -37,9 +37,9 @@ from dpaudit.gate.decide import OPAQUE, decide
 from dpaudit.gate.held import held, is_held
 from dpaudit.gate.lock import alone_with
 from dpaudit.gate.process import Limits
-from dpaudit.gate.result import Comparison, GateResult, Location, Outcome, Rule, TargetResult
+from dpaudit.gate.result import BaselineComparison, GateResult, Location, Outcome, OutcomeRule, TargetResult
 from dpaudit.gate.schema import TargetSettings, offered, usual
-from dpaudit.gate.target_process import Frozen, Report, Request
+from dpaudit.gate.target_process import FrozenEvent, Report, Request
 
 Runner = Callable[[Request, Limits, threading.Event], Report]
 Listener = Callable[[TargetResult], None]
@@ -49,7 +49,7 @@ _AGAIN = 2  # times as many runs for the second look, which should find what the
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class GateOptions:
     """What is asked of a gate beside its configuration; see the command line."""
 
     names: Sequence[str] = ()
@@ -76,7 +76,7 @@ class _Look:
     request: Request
     report: Report
     evidence: Evidence | None
-    comparison: Comparison | None
+    comparison: BaselineComparison | None
     cached: bool
 
     @property
@@ -88,7 +88,7 @@ class _Look:
 
 def run(
     configuration: Configuration,
-    options: Options = Options(),
+    options: GateOptions = GateOptions(),
     *,
     runner: Runner = process.run,
     listen: Listener | None = None,
@@ -113,7 +113,7 @@ def run(
         return _run(configuration, options, runner, listen)
 
 
-def _run(configuration: Configuration, options: Options, runner: Runner, listen: Listener | None) -> Finished:
+def _run(configuration: Configuration, options: GateOptions, runner: Runner, listen: Listener | None) -> Finished:
     clock = time.perf_counter()
     gate = _Gate.of(configuration, options, runner)
     targets = [_with_policy(target, options.require) for target in configuration.named(options.names)]
@@ -161,17 +161,17 @@ class _Gate:
     """What all targets of one gate share."""
 
     configuration: Configuration
-    options: Options
+    options: GateOptions
     runner: Runner
     seed: int
     cache: Cache | None
-    baseline: dict[str, baselines.Entry]
+    baseline: dict[str, baselines.BaselineEntry]
     ledger: nightly.Ledger | None
     stop: threading.Event = field(default_factory=threading.Event)
     nights: dict[str, _Look] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, configuration: Configuration, options: Options, runner: Runner) -> _Gate:
+    def of(cls, configuration: Configuration, options: GateOptions, runner: Runner) -> _Gate:
         asked = configuration.settings.seed if options.seed is None else options.seed
         ledger = None
         if options.nightly:
@@ -237,7 +237,7 @@ class _Gate:
             name=_name(target),
             target=target.target,
             outcome=Outcome.INVALID,
-            rule=Rule.CANNOT_RUN,
+            rule=OutcomeRule.CANNOT_RUN,
             sentence=last.report.error or "There is no evidence.",
             evidence=last.evidence,
             location=None if last.report.location is None else Location(*last.report.location),
@@ -254,7 +254,7 @@ class _Gate:
         notes += (OPAQUE,) if last.report.opaque else ()
         return replace(result, outcome=outcome, rule=rule, sentence=sentence, notes=notes)
 
-    def _entry(self, target: TargetSettings) -> baselines.Entry | None:
+    def _entry(self, target: TargetSettings) -> baselines.BaselineEntry | None:
         """The baseline's entry, where there is one to compare with."""
         compared = not (self.options.update_baseline or self.options.nightly or target.expect == "violated")
         return self.baseline.get(_name(target)) if compared else None
@@ -274,7 +274,7 @@ class _Gate:
         return notes
 
     def _request(
-        self, target: TargetSettings, seed: int, times: int, confidence: float, frozen: Frozen | None
+        self, target: TargetSettings, seed: int, times: int, confidence: float, frozen: FrozenEvent | None
     ) -> Request:
         files = pair_files(target)
         said = {name: getattr(target, name) for name in offered("shared", "target")}
@@ -421,11 +421,13 @@ def _over_nights(
         )
     expected = target.expect == "violated"
     if nights.rejected:
-        outcome, rule = (Outcome.PASSED, Rule.PASSED) if expected else (Outcome.FAILED, Rule.CLAIM_VIOLATED)
+        outcome, rule = (
+            (Outcome.PASSED, OutcomeRule.PASSED) if expected else (Outcome.FAILED, OutcomeRule.CLAIM_VIOLATED)
+        )
     elif expected:
-        outcome, rule = Outcome.FAILED, Rule.VIOLATION_MISSING
+        outcome, rule = Outcome.FAILED, OutcomeRule.VIOLATION_MISSING
     elif evidence.verdict is Verdict.INCONCLUSIVE:
         outcome, rule = result.outcome, result.rule
     else:
-        outcome, rule = Outcome.PASSED, Rule.PASSED
+        outcome, rule = Outcome.PASSED, OutcomeRule.PASSED
     return replace(result, outcome=outcome, rule=rule, sentence=said, notes=notes)

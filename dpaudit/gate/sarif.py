@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from dpaudit.gate.result import GateResult, Location, Outcome, Rule, TargetResult
+from dpaudit.gate.result import GateResult, Location, Outcome, OutcomeRule, TargetResult
 from dpaudit.gate.words import MEANINGS, Shown, shown
 from dpaudit.report.text.phrases import visible
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-_RULES = tuple(rule for rule in Rule if rule is not Rule.PASSED)
-_PLACES: dict[Rule, int] = {rule: place for place, rule in enumerate(_RULES)}
+_RULES = tuple(rule for rule in OutcomeRule if rule is not OutcomeRule.PASSED)
+_PLACES: dict[OutcomeRule, int] = {rule: place for place, rule in enumerate(_RULES)}
 _BESIDE: dict[str, Any] = {
     "id": "beside-verdict",
     "name": "BesideVerdict",
@@ -60,7 +60,7 @@ def sarif(result: GateResult, *, configuration: str | None = None) -> dict[str, 
         "columnKind": "unicodeCodePoints",
         "invocations": [
             {
-                "executionSuccessful": all(item.rule is not Rule.CANNOT_RUN for item in result.results),
+                "executionSuccessful": all(item.rule is not OutcomeRule.CANNOT_RUN for item in result.results),
                 "exitCode": result.exit_code,
             }
         ],
@@ -101,9 +101,9 @@ def _driver() -> dict[str, Any]:
     return driver
 
 
-def _rule(rule: Rule) -> dict[str, Any]:
+def _rule(rule: OutcomeRule) -> dict[str, Any]:
     meaning = MEANINGS[rule]
-    level = "warning" if rule is Rule.INCONCLUSIVE else "error"
+    level = "warning" if rule is OutcomeRule.INCONCLUSIVE else "error"
     return {
         "id": str(rule),
         "name": "".join(word.capitalize() for word in str(rule).split("-")),

@@ -29,7 +29,7 @@ _SITE = ("site-packages", "dist-packages")
 _LISTED = (".py", ".so", ".pyd")
 
 
-class Frozen(msgspec.Struct, frozen=True):
+class FrozenEvent(msgspec.Struct, frozen=True):
     """An event that is known beforehand, to be counted on fresh runs; ``event`` as in evidence, as JSON values."""
 
     event: dict[str, Any]
@@ -44,7 +44,7 @@ class _OfTheGate(msgspec.Struct, frozen=True, kw_only=True):
     root: str
     prove: bool = False
     files: list[str] = []
-    frozen: Frozen | None = None
+    frozen: FrozenEvent | None = None
 
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def _found(request: Request, mechanism: Any, pairs: list[tuple[Any, Any]] | None
 
 
 def _counted(
-    request: Request, frozen: Frozen, mechanism: Any, pairs: list[tuple[Any, Any]] | None
+    request: Request, frozen: FrozenEvent, mechanism: Any, pairs: list[tuple[Any, Any]] | None
 ) -> dict[str, Any] | None:
     """Count the baseline's event on fresh runs of the pair that it was measured on.
 
@@ -163,7 +163,7 @@ def _counted(
     from dpaudit.auditing.pair import measure_event
     from dpaudit.auditing.question import validated
     from dpaudit.evidence.event import Event, types_agree
-    from dpaudit.sampling.blocks import Purpose
+    from dpaudit.sampling.blocks import Phase
 
     asked = {**options_in(request, AuditRequest), "pairs": pairs, "sequential": False}
     question = validated(AuditRequest(mechanism, **asked))
@@ -173,7 +173,7 @@ def _counted(
     event = msgspec.convert(frozen.event, Event, strict=False)
     if not same or not types_agree([event], request.types):
         return None
-    counts = measure_event(question, same[0], event, frozen.runs, Purpose.BASELINE)
+    counts = measure_event(question, same[0], event, frozen.runs, Phase.BASELINE)
     found: dict[str, Any] = msgspec.to_builtins(counts)
     return found
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dpaudit.gate.result import Comparison, GateResult, Outcome, Rule, TargetResult
+from dpaudit.gate.result import BaselineComparison, GateResult, Outcome, OutcomeRule, TargetResult
 from dpaudit.report.text.numerals import confidence_text, lower_text, upper_text
 from dpaudit.report.view import view
 
@@ -26,45 +26,45 @@ class Meaning:
 
 
 MEANINGS = {
-    Rule.PASSED: Meaning(
+    OutcomeRule.PASSED: Meaning(
         "Nothing speaks against it",
         "The verdict is one that the policy lets pass, and the target is not leakier than its baseline.",
         "Nothing; the report says what this audit could have found.",
     ),
-    Rule.CLAIM_VIOLATED: Meaning(
+    OutcomeRule.CLAIM_VIOLATED: Meaning(
         "The claim is violated",
         "The privacy loss is larger than what is claimed: at the stated confidence where it was sampled, certainly "
         "where it was computed exactly.",
         "Look at the event in the report: it tells the two datasets apart. Mend the mechanism, or claim what it gives.",
     ),
-    Rule.LEAKIER: Meaning(
+    OutcomeRule.LEAKIER: Meaning(
         "Leakier than its baseline",
         "The event of the baseline tells more than it did: the two intervals do not meet. The claim may still hold.",
         "Find the change that made it so. Where it is meant, write the baseline again with --update-baseline.",
     ),
-    Rule.NOT_PROVED: Meaning(
+    OutcomeRule.NOT_PROVED: Meaning(
         "Not proved",
         "The policy asks for a proof, and none was found that reaches the claim. That refutes nothing.",
         "Write the target as a program that can be read, claim what is proved, or ask for less.",
     ),
-    Rule.VIOLATION_MISSING: Meaning(
+    OutcomeRule.VIOLATION_MISSING: Meaning(
         "An expected violation was not found",
         "The target is there to be caught and was not, so this gate may be blind to what it is meant to see.",
         "Give it more runs; or, if the target is mended by now, expect what it claims.",
     ),
-    Rule.INCONCLUSIVE: Meaning(
+    OutcomeRule.INCONCLUSIVE: Meaning(
         "Nothing was decided",
         "The runs could not have found even a gross violation, or what is known from below and above leaves the claim "
         "between.",
         "Give the target more runs, or let the policy say what an inconclusive target is to mean.",
     ),
-    Rule.RUNS_INVALID: Meaning(
+    OutcomeRule.RUNS_INVALID: Meaning(
         "The runs cannot be trusted",
         "Blocks with different seeds return the same outputs, the outputs drift, or the runs died. No number of this "
         "audit says anything.",
         "Draw all randomness from the argument that is passed in, and keep no state between calls.",
     ),
-    Rule.CANNOT_RUN: Meaning(
+    OutcomeRule.CANNOT_RUN: Meaning(
         "It could not be run",
         "There is no verdict: the target was not found, its configuration does not fit it, or it raises in every run.",
         "Read what it said, mend that, and run the gate again.",
@@ -147,7 +147,7 @@ def shown(item: TargetResult) -> Shown:
     )
 
 
-def comparison_text(comparison: Comparison) -> str:
+def comparison_text(comparison: BaselineComparison) -> str:
     """Write both intervals, rounded outward."""
     before, after = (f"{lower_text(low)} to {upper_text(high)}" for low, high in (comparison.before, comparison.after))
     word = "leakier" if comparison.leakier else "not shown to be leakier"

@@ -31,7 +31,7 @@ Blocks = dict[tuple[str, ...], np.ndarray[Any, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class QueryAnswer:
     """What a query answered.
 
     Attributes:
@@ -46,7 +46,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Movement:
+class AnswerMovement:
     """How far one answer is from another.
 
     Attributes:
@@ -86,7 +86,7 @@ def norm_of(given: Any) -> str:
     return text
 
 
-def answer_of(query: Callable[[Any], Any], data: Any) -> Answer:
+def answer_of(query: Callable[[Any], Any], data: Any) -> QueryAnswer:
     """Ask a query; what it raises is an answer too, and it warns nobody."""
     try:
         with lent(), warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -95,21 +95,21 @@ def answer_of(query: Callable[[Any], Any], data: Any) -> Answer:
     except InvalidRunsError:
         raise
     except (Exception, SystemExit) as error:
-        return Answer({}, {}, f"raises {type(error).__name__}")
+        return QueryAnswer({}, {}, f"raises {type(error).__name__}")
     blocks: Blocks = {}
     shapes: dict[tuple[str, ...], tuple[int, ...]] = {}
     try:
         _read(given, (), blocks, shapes)
     except (_NoNumberError, RecursionError) as error:
-        return Answer({}, {}, f"returns {error if isinstance(error, _NoNumberError) else 'something endless'}")
-    return Answer(blocks, shapes)
+        return QueryAnswer({}, {}, f"returns {error if isinstance(error, _NoNumberError) else 'something endless'}")
+    return QueryAnswer(blocks, shapes)
 
 
-def movement(answer0: Answer, answer1: Answer, norm: str) -> Movement:
+def movement(answer0: QueryAnswer, answer1: QueryAnswer, norm: str) -> AnswerMovement:
     """Return how far two answers are from each other, in the norm "1", "2" or "inf"."""
     if answer0.trouble or answer1.trouble:
         if answer0.trouble == answer1.trouble:
-            return Movement(Fraction(0), 0.0, norm, silent=True)
+            return AnswerMovement(Fraction(0), 0.0, norm, silent=True)
         said = [f"{own.trouble} on side {side}" for side, own in enumerate((answer0, answer1)) if own.trouble]
         return _infinite(norm, " and ".join(said))
     both = answer0.shapes.keys() & answer1.shapes.keys()
@@ -129,11 +129,11 @@ def movement(answer0: Answer, answer1: Answer, norm: str) -> Movement:
         parts.append(apart)
         scales.append(scale)
     if not compared and parts:
-        return Movement(Fraction(0), 0.0, norm, silent=True)
+        return AnswerMovement(Fraction(0), 0.0, norm, silent=True)
     return _normed(parts, scales, norm)
 
 
-def same(answer0: Answer, answer1: Answer) -> bool:
+def same(answer0: QueryAnswer, answer1: QueryAnswer) -> bool:
     """Whether two answers are one and the same, to the last bit."""
     if (answer0.trouble, answer0.shapes) != (answer1.trouble, answer1.shapes):
         return False
@@ -147,8 +147,8 @@ def _alike(first: np.ndarray[Any, Any], second: np.ndarray[Any, Any]) -> bool:
     return first.dtype == second.dtype and bool(np.all((first == second) | nothing))
 
 
-def _infinite(norm: str, trouble: str) -> Movement:
-    return Movement(math.inf, 0.0, norm, trouble)
+def _infinite(norm: str, trouble: str) -> AnswerMovement:
+    return AnswerMovement(math.inf, 0.0, norm, trouble)
 
 
 # --- from an answer to its numbers ------------------------------------------------------------------------
@@ -237,13 +237,13 @@ def _apart(
         return apart, np.maximum(np.abs(first), np.abs(second))[numbers], ""
 
 
-def _normed(parts: list[np.ndarray[Any, Any]], scales: list[np.ndarray[Any, Any]], norm: str) -> Movement:
+def _normed(parts: list[np.ndarray[Any, Any]], scales: list[np.ndarray[Any, Any]], norm: str) -> AnswerMovement:
     """Put distances together; the room for rounding has a norm like them."""
     distances = [_one(part, norm) for part in parts]
     if any(distance == math.inf for distance in distances):
-        return Movement(math.inf, 0.0, norm, "moves farther than floats reach")
+        return AnswerMovement(math.inf, 0.0, norm, "moves farther than floats reach")
     found = max(distances, default=Fraction(0)) if norm == "inf" else sum(distances, Fraction(0))
-    return Movement(found, _room(np.concatenate([np.zeros(1), *scales]), norm), norm)
+    return AnswerMovement(found, _room(np.concatenate([np.zeros(1), *scales]), norm), norm)
 
 
 def _room(scale: np.ndarray[Any, Any], norm: str) -> float:

@@ -55,7 +55,7 @@ class Density:
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
+class NoiseLaw:
     """The law of one kind of noise.
 
     Attributes:
@@ -90,7 +90,7 @@ class Law:
         return self.shifts is not None or self.outcomes is not None
 
 
-LAWS: dict[str, Law] = {}
+LAWS: dict[str, NoiseLaw] = {}
 """Every kind of noise, by the name of its method."""
 
 
@@ -100,11 +100,11 @@ def law(sample: Callable[..., Draws], support: Support, **known: Any) -> Callabl
     Args:
         sample: draws many at once.
         support: the values of a draw.
-        **known: what else is known; see `Law`.
+        **known: what else is known; see `NoiseLaw`.
     """
 
     def declare(method: Method) -> Method:
-        LAWS[method.__name__] = Law(method.__name__, sample, support, **known)
+        LAWS[method.__name__] = NoiseLaw(method.__name__, sample, support, **known)
         return method
 
     return declare

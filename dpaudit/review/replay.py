@@ -29,8 +29,8 @@ from dpaudit.loading.trust import load_trusted
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.serialise import read_kept
 from dpaudit.request import AuditRequest, ProofRequest, recorded
-from dpaudit.sampling.blocks import Purpose
-from dpaudit.sampling.play import Watch
+from dpaudit.sampling.blocks import Phase
+from dpaudit.sampling.play import RepeatDetector
 from dpaudit.sampling.progress import Listener
 from dpaudit.settings import own_settings
 from dpaudit.stats.statement import lower_bound
@@ -47,7 +47,7 @@ _FITTED = "a fitted score depends in its last bits on the linear algebra of the 
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ReplayDifference:
     """A member of the record that is not what it was; values as JSON, cut short."""
 
     member: str
@@ -93,7 +93,7 @@ class Replay:
 
     before: Evidence
     after: Evidence | None
-    differences: tuple[Difference, ...]
+    differences: tuple[ReplayDifference, ...]
     recounts: tuple[Recount, ...]
     reasons: tuple[str, ...]
     trouble: str = ""
@@ -167,10 +167,10 @@ def replay(
         after = prove(mechanism, **{**proof, "workers": workers, "listen": listen})
     else:
         searched = before.search is not None and before.reproducible
-        given, ground = _searched(before, pairs, data) if searched else (_pairs(before, pairs), None)
+        given, space = _searched(before, pairs, data) if searched else (_pairs(before, pairs), None)
         if not before.reproducible and before.attempts:
             return _counted_again(before, mechanism, given, workers)
-        after = audit(mechanism, **{**_of_audit(before, given), "data": ground, "workers": workers, "listen": listen})
+        after = audit(mechanism, **{**_of_audit(before, given), "data": space, "workers": workers, "listen": listen})
     if not before.reproducible and before.verdict is after.verdict is Verdict.INVALID:
         return Replay(before, after, (), (), ("the runs could not be trusted then, and cannot be now",))
     if target is not None:  # by whatever name it is called now
@@ -289,7 +289,7 @@ def _record(evidence: Evidence) -> dict[str, Any]:
     return msgspec.structs.replace(evidence, written=None).record()
 
 
-def _differences(before: Evidence, after: Evidence, renamed: Mapping[str, str]) -> Iterator[Difference]:
+def _differences(before: Evidence, after: Evidence, renamed: Mapping[str, str]) -> Iterator[ReplayDifference]:
     """Yield what differs; ``renamed`` are digests of today's kind, and what they are in older evidence."""
     old, new = _record(before), _record(after)
     for text, older in renamed.items():
@@ -307,7 +307,7 @@ def _query_unknown(before: Evidence, after: Evidence) -> bool:
     return before.sensitivity is not None and after.sensitivity is None
 
 
-def _unlike(member: str, old: Any, new: Any) -> Iterator[Difference]:
+def _unlike(member: str, old: Any, new: Any) -> Iterator[ReplayDifference]:
     """Yield what the new record says otherwise, member by member; lists of another length as a whole."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name, value in old.items():
@@ -315,12 +315,12 @@ def _unlike(member: str, old: Any, new: Any) -> Iterator[Difference]:
             if name in new:
                 yield from _unlike(inner, value, new[name])
             else:
-                yield Difference(inner, _text(value), "not there")
+                yield ReplayDifference(inner, _text(value), "not there")
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for place, (first, second) in enumerate(zip(old, new, strict=True)):
             yield from _unlike(f"{member}[{place}]", first, second)
     elif old != new:
-        yield Difference(member, _text(old), _text(new))
+        yield ReplayDifference(member, _text(old), _text(new))
 
 
 def _more(old: Any, new: Any, member: str = "") -> Iterator[str]:
@@ -339,7 +339,7 @@ def _text(value: Any) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def _reasons(before: Evidence, after: Evidence, found: Sequence[Difference]) -> Iterator[str]:
+def _reasons(before: Evidence, after: Evidence, found: Sequence[ReplayDifference]) -> Iterator[str]:
     """Say what may be the cause, as far as the evidence tells."""
     told = False
     for name in dict.fromkeys([*before.versions, *after.versions]):
@@ -419,8 +419,8 @@ _OPAQUE = "code that the function calls has changed, or its runs depend on somet
 def _measured(question: Question, attempt: Attempt) -> Counts:
     bound = attempt.bound
     assert bound.counts is not None and bound.event is not None
-    question = replace(question, watch=Watch())  # all attempts on a pair are counted on the same draws
-    return measure_event(question, attempt.pair, bound.event, sum(bound.counts.runs), Purpose.CONFIRMING)
+    question = replace(question, watch=RepeatDetector())  # all attempts on a pair are counted on the same draws
+    return measure_event(question, attempt.pair, bound.event, sum(bound.counts.runs), Phase.CONFIRMING)
 
 
 def _recount(question: Question, number: int, attempt: Attempt, after: Counts, tests: int) -> Recount:

@@ -2,7 +2,7 @@
 
 Runs come in *blocks* of a constant size. Each block holds equally many runs of both sides, in twos: one of each side,
 in an order that a coin picks; so no bound hangs on how coins fell. Every draw of a block hangs on the root seed, the
-purpose, the pair, the side and the block's number, never on the worker that runs it.
+phase, the pair, the side and the block's number, never on the worker that runs it.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _FIRST_BLOCK = 256
 _MOST_NUMBERS = 2**22  # of the outputs of a block
 
 
-class Purpose(IntEnum):
-    """What runs are for; each purpose has streams of its own."""
+class Phase(IntEnum):
+    """What runs are for; each phase has streams of its own."""
 
     LEARNING = 0
     MEASURING = 1
@@ -45,7 +45,7 @@ class Block:
     this ``chance`` for every run.
     """
 
-    purpose: Purpose
+    phase: Phase
     pair: int
     index: int
     size: int
@@ -60,25 +60,25 @@ def block_size(shape: Shape, width: int) -> int:
     return size
 
 
-def blocks_of(shape: Shape, purpose: Purpose, pair: int, runs: int, first: int = 0, width: int = 1) -> list[Block]:
+def blocks_of(shape: Shape, phase: Phase, pair: int, runs: int, first: int = 0, width: int = 1) -> list[Block]:
     """Return the blocks for ``runs`` runs of a pair, numbered from ``first``, for outputs of ``width`` numbers."""
     size = block_size(shape, width)
     count = -(-runs // size)
-    return [Block(purpose, pair, first + i, min(size, runs - i * size)) for i in range(count)]
+    return [Block(phase, pair, first + i, min(size, runs - i * size)) for i in range(count)]
 
 
-def ramp_of(shape: Shape, purpose: Purpose, pair: int, runs: int, width: int = 1) -> list[Block]:
+def ramp_of(shape: Shape, phase: Phase, pair: int, runs: int, width: int = 1) -> list[Block]:
     """Return blocks that start small and double, so that the speed is known after the first few."""
     sizes, size = [], _FIRST_BLOCK
     while runs > 0:
         sizes.append(min(size, runs))
         runs -= sizes[-1]
         size = min(2 * size, block_size(shape, width))
-    return [Block(purpose, pair, index, size) for index, size in enumerate(sizes)]
+    return [Block(phase, pair, index, size) for index, size in enumerate(sizes)]
 
 
 @dataclass(frozen=True, slots=True)
-class Game:
+class Experiment:
     """Everything that runs are made of: picklable, unless the mechanism only exists in this process.
 
     ``digests`` tell whether the data have changed; without any, somebody else looks after that. ``observe`` is what
@@ -101,12 +101,12 @@ class Game:
     types: str = "count"
 
     def __reduce__(self) -> Any:
-        """Pickle a game with a named mechanism so that the name is loaded first."""
+        """Pickle an experiment with a named mechanism so that the name is loaded first."""
         asked = (self.parameters, self.pairs, self.digests, self.seed)
         rest = (*asked, self.observe, self.copied, self.made_as, None, self.types)
         if isinstance(self.mechanism, str):
             return _unpickled, (self.mechanism, cloudpickle.dumps(rest))
-        return Game, (self.mechanism, *rest)
+        return Experiment, (self.mechanism, *rest)
 
 
 def loaded(reference: str) -> Mechanism:
@@ -116,18 +116,18 @@ def loaded(reference: str) -> Mechanism:
     return load(reference)
 
 
-def _unpickled(reference: str, rest: bytes) -> Game:
+def _unpickled(reference: str, rest: bytes) -> Experiment:
     """Load the target before its pairs, which may hold instances of its classes."""
     loaded(reference)
-    return Game(reference, *cloudpickle.loads(rest))
+    return Experiment(reference, *cloudpickle.loads(rest))
 
 
-def sides_of(game: Game, block: Block) -> np.ndarray[Any, Any]:
+def sides_of(experiment: Experiment, block: Block) -> np.ndarray[Any, Any]:
     """Return which side each run of a block is of, in an order that no output has a say in; (runs,) of 0 and 1.
 
     One run of each side and then again, each two in an order of their own; the last of an odd number is of either.
     """
-    coins = generator_of(game.seed, block, 2)
+    coins = generator_of(experiment.seed, block, 2)
     if block.chance != 0.5:
         return (coins.random(block.size) < block.chance).astype(np.int8)
     first = coins.integers(0, 2, -(-block.size // 2), dtype=np.int8)
@@ -136,5 +136,5 @@ def sides_of(game: Game, block: Block) -> np.ndarray[Any, Any]:
 
 def generator_of(seed: int, block: Block, stream: int) -> np.random.Generator:
     """Return the generator of one of a block's streams."""
-    key = (int(block.purpose), block.pair, stream, block.index)
+    key = (int(block.phase), block.pair, stream, block.index)
     return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=key)))

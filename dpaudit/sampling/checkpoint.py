@@ -28,8 +28,8 @@ from dpaudit.neighbours.digest import digest
 from dpaudit.sampling.outputs import Outputs
 
 if TYPE_CHECKING:
-    from dpaudit.sampling.blocks import Block, Game
-    from dpaudit.sampling.play import Played
+    from dpaudit.sampling.blocks import Block, Experiment
+    from dpaudit.sampling.play import BlockResult
 
 MAGIC = b"dpaudit finished blocks 1\n"
 
@@ -49,7 +49,7 @@ class _Kept(msgspec.Struct, array_like=True, frozen=True):
     result: Any
 
 
-class Journal:
+class Checkpoint:
     """The file of finished blocks of one question."""
 
     def __init__(self, path: str | Path, question: Mapping[str, Any]) -> None:
@@ -89,7 +89,7 @@ class Journal:
         with contextlib.suppress(OSError):
             self._file.close()
 
-    def __enter__(self) -> Journal:
+    def __enter__(self) -> Checkpoint:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -100,11 +100,11 @@ class Journal:
         """How many blocks the file holds."""
         return len(self._places)
 
-    def find(self, game: Game, block: Block, reduce: Callable[..., Any]) -> Played[Any] | None:
+    def find(self, experiment: Experiment, block: Block, reduce: Callable[..., Any]) -> BlockResult[Any] | None:
         """Return what is kept of a block, or None."""
-        from dpaudit.sampling.play import Played
+        from dpaudit.sampling.play import BlockResult
 
-        key = self._key(game, block, reduce)
+        key = self._key(experiment, block, reduce)
         if key is None or key not in self._places:
             return None
         start, length = self._places[key]
@@ -113,13 +113,13 @@ class Journal:
             content = self._file.read(length)
         try:
             kept = msgspec.msgpack.decode(content, type=_Kept)
-            return Played(block, _restored(kept.result), kept.sizes, kept.fingerprints, kept.fell_back)
+            return BlockResult(block, _restored(kept.result), kept.sizes, kept.fingerprints, kept.fell_back)
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError, msgspec.MsgspecError):
             return None  # it is run again
 
-    def add(self, game: Game, played: Played[Any], reduce: Callable[..., Any]) -> None:
+    def add(self, experiment: Experiment, played: BlockResult[Any], reduce: Callable[..., Any]) -> None:
         """Keep a finished block; one whose result is of no kind that can be kept is left to be run again."""
-        key = self._key(game, played.block, reduce)
+        key = self._key(experiment, played.block, reduce)
         if key is None or key in self._places:
             return
         try:
@@ -131,16 +131,18 @@ class Journal:
         with self._lock:
             self._places[key] = self._append(content)
 
-    def _key(self, game: Game, block: Block, reduce: Callable[..., Any]) -> bytes | None:
+    def _key(self, experiment: Experiment, block: Block, reduce: Callable[..., Any]) -> bytes | None:
         known = self._reductions.get(id(reduce))
         if known is None or known[0] is not reduce:
             known = self._reductions[id(reduce)] = (reduce, _described(reduce))
         if known[1] is None:
             return None
-        of_pair = game.digests[block.pair] if game.digests else None  # else the question says what the pair is made of
-        whose = int(block.purpose), block.pair, block.index, block.size, block.chance
-        others = [] if game.types == "count" else [game.types]
-        parts = (known[1], of_pair, game.seed, game.observe, str(game.made_as), *whose, *others)
+        of_pair = (
+            experiment.digests[block.pair] if experiment.digests else None
+        )  # else the question says what the pair is made of
+        whose = int(block.phase), block.pair, block.index, block.size, block.chance
+        others = [] if experiment.types == "count" else [experiment.types]
+        parts = (known[1], of_pair, experiment.seed, experiment.observe, str(experiment.made_as), *whose, *others)
         return hashlib.blake2b(repr(parts).encode(), digest_size=16).digest()
 
     # --- the file -----------------------------------------------------------------------------------------

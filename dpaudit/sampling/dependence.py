@@ -62,7 +62,7 @@ _WORTH_A_LOOK = 5.5  # standard deviations: nearer to the mean, an exact tail is
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class RunOrder:
     """What the order of a side's runs comes to; of several blocks, the sum.
 
     Attributes:
@@ -75,11 +75,11 @@ class Order:
     near: Integers
     far: Integers
 
-    def __add__(self, other: Order) -> Order:
-        return Order(self.pairs + other.pairs, self.near + other.near, np.concatenate([self.far, other.far]))
+    def __add__(self, other: RunOrder) -> RunOrder:
+        return RunOrder(self.pairs + other.pairs, self.near + other.near, np.concatenate([self.far, other.far]))
 
 
-def order_of_runs(classes: Integers, outputs: Integers) -> Order:
+def order_of_runs(classes: Integers, outputs: Integers) -> RunOrder:
     """Return what the order of runs comes to.
 
     Args:
@@ -89,14 +89,14 @@ def order_of_runs(classes: Integers, outputs: Integers) -> Order:
     """
     near, far = np.split(outputs, [len(outputs) // 2])
     windows = [_repeating(near[: len(near) // size * size].reshape(-1, size)) for size in WINDOWS]
-    return Order(np.stack([_paired(classes, lag) for lag in LAGS]), np.array(windows, dtype=np.int64), far)
+    return RunOrder(np.stack([_paired(classes, lag) for lag in LAGS]), np.array(windows, dtype=np.int64), far)
 
 
-def together(orders: list[Order]) -> Order:
+def together(orders: list[RunOrder]) -> RunOrder:
     """Return the order of several blocks as one."""
     pairs = np.zeros((len(LAGS), CLASSES, CLASSES), dtype=np.int64)
-    nothing = Order(pairs, np.zeros((len(WINDOWS), 2), dtype=np.int64), np.zeros(0, dtype=np.int64))
-    return reduce(Order.__add__, orders, nothing)
+    nothing = RunOrder(pairs, np.zeros((len(WINDOWS), 2), dtype=np.int64), np.zeros(0, dtype=np.int64))
+    return reduce(RunOrder.__add__, orders, nothing)
 
 
 def _paired(classes: Integers, lag: int) -> Integers:
@@ -153,7 +153,7 @@ def _repeating(windows: Integers) -> tuple[int, int]:
     return repeating, len(windows) - repeating
 
 
-def hanging_together(order: Order) -> str | None:
+def hanging_together(order: RunOrder) -> str | None:
     """Say in which way runs hang together, as the rest of a sentence about "the outputs of a side"; None if not."""
     limit = np.log(_ERROR / (len(LAGS) * 2 * CLASSES * 2 + len(WINDOWS) * 2 + len(SPANS) * 2))
     for lag, table in zip(LAGS, order.pairs, strict=True):

@@ -97,7 +97,7 @@ def only(outputs: Any) -> Any:
 # --- from the outputs of many runs -----------------------------------------------------------------------
 
 
-class Taken:
+class OutputSnapshot:
     """An output as it was when it was there: its form and its numbers, one, or an array with one for each run."""
 
     __slots__ = ("form", "numbers")
@@ -112,7 +112,7 @@ _FIXED = frozenset({float, int, bool, str, type(None)})
 
 def taken(output: Any) -> Any:
     """Read one output at once: whoever returned a container may fill it anew. A plain value stays as it is."""
-    return output if type(output) in _FIXED else Taken(output)
+    return output if type(output) in _FIXED else OutputSnapshot(output)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class TakenPath:
     """What the runs of one path returned, as it was then; a run whose numbers are not all finite stands for itself."""
 
     runs: np.ndarray[Any, Any]
-    whole: Taken
+    whole: OutputSnapshot
     finite: np.ndarray[Any, Any]
     others: tuple[Any, ...]
 
@@ -129,7 +129,7 @@ def taken_path(runs: np.ndarray[Any, Any], output: Any) -> TakenPath | tuple[int
     """Read the output of a path at once: that of a single run, or of many together."""
     if len(runs) == 1:
         return int(runs[0]), taken(entry(output, 0))
-    whole = Taken(output)
+    whole = OutputSnapshot(output)
     finite = np.ones(len(runs), dtype=bool)
     for column in whole.numbers:
         if isinstance(column, np.ndarray) and len(column) != len(runs):
@@ -148,7 +148,7 @@ class _Collector:
         self._single: dict[str, tuple[list[int], list[list[float]]]] = {}
 
     def add_one(self, run: int, output: Any) -> None:
-        found = output if type(output) is Taken else Taken(output)
+        found = output if type(output) is OutputSnapshot else OutputSnapshot(output)
         runs, rows = self._single.setdefault(found.form, ([], []))
         runs.append(run)
         rows.append(found.numbers)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 
 from dpaudit.errors import InvalidRunsError
-from dpaudit.sampling.blocks import Block, Game
+from dpaudit.sampling.blocks import Block, Experiment
 from dpaudit.sampling.dependence import Integers
 from dpaudit.sampling.outputs import Outputs, information
 from dpaudit.sampling.progress import Session
@@ -26,7 +26,7 @@ from dpaudit.sampling.timed import untimed
 from dpaudit.settings import own_settings
 
 if TYPE_CHECKING:
-    from dpaudit.sampling.checkpoint import Journal
+    from dpaudit.sampling.checkpoint import Checkpoint
 
 Result = TypeVar("Result")
 Done = TypeVar("Done")
@@ -36,7 +36,7 @@ _CHANCE_BITS = 64  # sequences that tell less apart may agree by chance
 
 
 @dataclass(frozen=True, slots=True)
-class Played(Generic[Result]):
+class BlockResult(Generic[Result]):
     """What a worker sends back of one block.
 
     Attributes:
@@ -67,7 +67,7 @@ def _fingerprint(outputs: Outputs) -> bytes | None:
 
 
 @dataclass(slots=True)
-class Watch:
+class RepeatDetector:
     """Notices runs that repeat earlier ones: a generator that was copied, or seeded anew; a store of noise.
 
     One for all runs of an audit: those that learn, those that measure, and those of a second look.
@@ -77,7 +77,7 @@ class Watch:
     _outputs: dict[tuple[int, int], list[Integers]] = field(default_factory=dict)
     _sides: dict[int, list[Integers]] = field(default_factory=dict)
 
-    def see(self, played: Played[Any]) -> None:
+    def see(self, played: BlockResult[Any]) -> None:
         """Raise `InvalidRunsError` where a block repeats the varying outputs of an earlier one."""
         for side, fingerprint in enumerate(played.fingerprints):
             if fingerprint is None:
@@ -103,63 +103,65 @@ class Watch:
         return np.concatenate(noted)
 
 
-def play_block(game: Game, block: Block, reduce: Callable[[Outputs, Outputs], Result]) -> Played[Result]:
+def play_block(
+    experiment: Experiment, block: Block, reduce: Callable[[Outputs, Outputs], Result]
+) -> BlockResult[Result]:
     """Run one block and reduce its outputs; what a worker does."""
     with own_settings():
-        (side0, side1), reason = outputs_of(game, block)
-        known = (untimed(side0), untimed(side1)) if game.observe else (side0, side1)
+        (side0, side1), reason = outputs_of(experiment, block)
+        known = (untimed(side0), untimed(side1)) if experiment.observe else (side0, side1)
         fingerprints = (_fingerprint(known[0]), _fingerprint(known[1]))
-        return Played(block, reduce(side0, side1), (len(side0), len(side1)), fingerprints, reason)
+        return BlockResult(block, reduce(side0, side1), (len(side0), len(side1)), fingerprints, reason)
 
 
-def _repeats(game: Game, block: Block) -> bool:
+def _repeats(experiment: Experiment, block: Block) -> bool:
     with own_settings():
-        first, again = (outputs_of(game, block)[0] for _ in range(2))
+        first, again = (outputs_of(experiment, block)[0] for _ in range(2))
     return all(one.equals(other) for one, other in zip(first, again, strict=True))
 
 
-def repeats(game: Game, block: Block, *, workers: int = 1) -> bool:
+def repeats(experiment: Experiment, block: Block, *, workers: int = 1) -> bool:
     """Whether a block that is run twice, in one process, puts out the same: one that makes runs later.
 
     Raises as `play` does.
     """
-    game = replace(game, session=None)
-    if not _shareable(game, workers):
-        return _repeats(game, block)
-    return next(_in_workers(_repeats, [(game, block)], workers))
+    experiment = replace(experiment, session=None)
+    if not _shareable(experiment, workers):
+        return _repeats(experiment, block)
+    return next(_in_workers(_repeats, [(experiment, block)], workers))
 
 
 def play(
-    game: Game,
+    experiment: Experiment,
     blocks: Sequence[Block],
     reduce: Callable[[Outputs, Outputs], Result],
     *,
     workers: int = 1,
-    watch: Watch | None = None,
-) -> Iterator[Played[Result]]:
+    watch: RepeatDetector | None = None,
+) -> Iterator[BlockResult[Result]]:
     """Run blocks and yield their results in order.
 
     Raises:
         InvalidRunsError: if a worker dies, or blocks repeat one another.
         UsageError: if the mechanism changes its data or does not depend on its noise alone.
     """
-    yield from play_each([(game, block) for block in blocks], reduce, workers=workers, watch=watch)
-    if game.digests and not _shareable(game, workers):  # workers have copies of their own
+    yield from play_each([(experiment, block) for block in blocks], reduce, workers=workers, watch=watch)
+    if experiment.digests and not _shareable(experiment, workers):  # workers have copies of their own
         for pair, side in itertools.product({block.pair for block in blocks}, (0, 1)):
-            if is_large(game.pairs[pair][side]):
-                refuse_if_changed(game, pair, side)
+            if is_large(experiment.pairs[pair][side]):
+                refuse_if_changed(experiment, pair, side)
 
 
 def play_each(
-    parts: Iterable[tuple[Game, Block]],
+    parts: Iterable[tuple[Experiment, Block]],
     reduce: Callable[[Outputs, Outputs], Result],
     *,
     workers: int = 1,
-    watch: Watch | None = None,
-) -> Iterator[Played[Result]]:
-    """Run blocks, each of a game of its own, and yield their results in order; games may be made as they are needed.
+    watch: RepeatDetector | None = None,
+) -> Iterator[BlockResult[Result]]:
+    """Run blocks, each of an experiment of its own, and yield their results in order.
 
-    The session of the games counts every block. Raises as `play` does.
+    Experiments may be made as they are needed. Their session counts every block. Raises as `play` does.
     """
     coming = iter(parts)
     first = next(coming, None)
@@ -167,8 +169,8 @@ def play_each(
         return
     every = itertools.chain([first], coming)
     session = first[0].session
-    if session is not None and session.journal is not None:
-        playing = _kept(every, reduce, workers, session, session.journal)
+    if session is not None and session.checkpoint is not None:
+        playing = _kept(every, reduce, workers, session, session.checkpoint)
     else:
         playing = _fresh(every, reduce, workers)
     for played in playing:
@@ -180,8 +182,8 @@ def play_each(
 
 
 def _fresh(
-    parts: Iterable[tuple[Game, Block]], reduce: Callable[[Outputs, Outputs], Result], workers: int
-) -> Iterator[Played[Result]]:
+    parts: Iterable[tuple[Experiment, Block]], reduce: Callable[[Outputs, Outputs], Result], workers: int
+) -> Iterator[BlockResult[Result]]:
     """Run blocks here or in workers, and yield their results in order."""
     coming = iter(parts)
     first = next(coming, None)
@@ -191,27 +193,27 @@ def _fresh(
     if _shareable(first[0], workers):
         yield from _in_workers(partial(play_block, reduce=reduce), every, workers)
     else:
-        yield from (play_block(game, block, reduce) for game, block in every)
+        yield from (play_block(experiment, block, reduce) for experiment, block in every)
 
 
 def _kept(
-    parts: Iterable[tuple[Game, Block]],
+    parts: Iterable[tuple[Experiment, Block]],
     reduce: Callable[[Outputs, Outputs], Result],
     workers: int,
     session: Session,
-    journal: Journal,
-) -> Iterator[Played[Result]]:
+    checkpoint: Checkpoint,
+) -> Iterator[BlockResult[Result]]:
     """Yield what was kept of blocks, and run the others: those of the same question have the same draws."""
-    waiting: deque[tuple[Game, Played[Result] | None]] = deque()
+    waiting: deque[tuple[Experiment, BlockResult[Result] | None]] = deque()
 
-    def unfinished() -> Iterator[tuple[Game, Block]]:
-        for game, block in parts:
-            found = journal.find(game, block, reduce)
-            waiting.append((game, found))
+    def unfinished() -> Iterator[tuple[Experiment, Block]]:
+        for experiment, block in parts:
+            found = checkpoint.find(experiment, block, reduce)
+            waiting.append((experiment, found))
             if found is None:
-                yield game, block
+                yield experiment, block
 
-    def restored() -> Iterator[Played[Result]]:
+    def restored() -> Iterator[BlockResult[Result]]:
         while waiting and waiting[0][1] is not None:
             found = waiting.popleft()[1]
             assert found is not None
@@ -220,27 +222,27 @@ def _kept(
             yield found
 
     parts = iter(parts)
-    for game, block in parts:  # most were finished from the first on: they need not wait for a fresh one
-        waiting.append((game, journal.find(game, block, reduce)))
+    for experiment, block in parts:  # most were finished from the first on: they need not wait for a fresh one
+        waiting.append((experiment, checkpoint.find(experiment, block, reduce)))
         if waiting[0][1] is None:
             waiting.clear()
-            parts = itertools.chain([(game, block)], parts)
+            parts = itertools.chain([(experiment, block)], parts)
             break
         yield from restored()
     for played in _fresh(unfinished(), reduce, workers):
         yield from restored()
         session.restored = False
-        journal.add(waiting.popleft()[0], played, reduce)
+        checkpoint.add(waiting.popleft()[0], played, reduce)
         yield played
     yield from restored()
 
 
-def _shareable(game: Game, workers: int) -> bool:
-    return workers > 1 and not game.observe and (game.copied or isinstance(game.mechanism, str))
+def _shareable(experiment: Experiment, workers: int) -> bool:
+    return workers > 1 and not experiment.observe and (experiment.copied or isinstance(experiment.mechanism, str))
 
 
 def _in_workers(
-    work: Callable[[Game, Block], Done], parts: Iterable[tuple[Game, Block]], workers: int
+    work: Callable[[Experiment, Block], Done], parts: Iterable[tuple[Experiment, Block]], workers: int
 ) -> Iterator[Done]:
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import BrokenProcessPool
@@ -248,7 +250,7 @@ def _in_workers(
     try:
         # loky's processes are started afresh, never forked; and no setting of the user's own may choose others
         yield from Parallel(n_jobs=workers, backend="loky", return_as="generator")(
-            delayed(work)(game, block) for game, block in parts
+            delayed(work)(experiment, block) for experiment, block in parts
         )
     except BrokenProcessPool as error:
         raise InvalidRunsError(f"a worker process died while running the mechanism: {error}") from error

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from dpaudit.sampling.blocks import Block, Purpose
-    from dpaudit.sampling.checkpoint import Journal
+    from dpaudit.sampling.blocks import Block, Phase
+    from dpaudit.sampling.checkpoint import Checkpoint
 
 Item = TypeVar("Item")
 Listener = Callable[[str, int, int], None]
@@ -23,7 +23,7 @@ RESUMED = "resumed"
 """The stage that is told of while finished blocks are read, which takes no time to speak of."""
 
 _SECONDS = 0.1  # between two times that somebody is told within a block
-_STAGES = {"SEQUENTIAL": "measuring", "SEARCH": "searching", "SECOND_LOOK": "second look"}  # else the purpose's name
+_STAGES = {"SEQUENTIAL": "measuring", "SEARCH": "searching", "SECOND_LOOK": "second look"}  # else the name of the phase
 
 
 @dataclass(slots=True, eq=False)
@@ -34,7 +34,7 @@ class Session:
         listen: who is told how far the audit has come, or None.
         total: runs in all, as far as is known.
         before: runs that were made before this session counts.
-        journal: where finished blocks are kept, or None.
+        checkpoint: where finished blocks are kept, or None.
         restored: whether the block that was handed out last had been finished in an earlier session.
         repeated: how many runs such blocks hold in all.
     """
@@ -42,19 +42,19 @@ class Session:
     listen: Listener | None = None
     total: int = 0
     before: int = 0
-    journal: Journal | None = None
+    checkpoint: Checkpoint | None = None
     restored: bool = False
     repeated: int = 0
-    _blocks: dict[tuple[Purpose, int, int], int] = field(default_factory=dict)  # runs of each that came back
+    _blocks: dict[tuple[Phase, int, int], int] = field(default_factory=dict)  # runs of each that came back
     _done: int = 0
 
-    def runs_for(self, *purposes: Purpose) -> int:
+    def runs_for(self, *phases: Phase) -> int:
         """Return how many runs were made for these purposes."""
-        return sum(runs for (purpose, _, _), runs in self._blocks.items() if purpose in purposes)
+        return sum(runs for (phase, _, _), runs in self._blocks.items() if phase in phases)
 
     def count(self, block: Block) -> None:
         """Count a block that came back, once also where it is run again in another way, and tell of it."""
-        key = block.purpose, block.pair, block.index
+        key = block.phase, block.pair, block.index
         self._done += block.size - self._blocks.get(key, 0)
         self._blocks[key] = block.size
         self.tell(RESUMED if self.restored else _stage(block), self.before + self._done)
@@ -67,8 +67,8 @@ class Session:
 
     def close(self) -> None:
         """Let go of the file of finished blocks."""
-        if self.journal is not None:
-            self.journal.close()
+        if self.checkpoint is not None:
+            self.checkpoint.close()
 
     def under_way(self, block: Block, runs: Iterable[Item], begun: int) -> Iterator[Item]:
         """Yield the runs of a block one after another, and say now and then how far it has come."""
@@ -82,7 +82,7 @@ class Session:
 
 
 def _stage(block: Block) -> str:
-    return _STAGES.get(block.purpose.name, block.purpose.name.lower())
+    return _STAGES.get(block.phase.name, block.phase.name.lower())
 
 
 def heard(session: Session | None, block: Block, runs: Iterable[Item], *, begun: int = 0) -> Iterable[Item]:

@@ -17,7 +17,7 @@ from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.neighbours.digest import digest
 from dpaudit.program.batch.reading import run_batch
 from dpaudit.program.outcome import raised
-from dpaudit.sampling.blocks import Block, Game, Purpose, generator_of, loaded, sides_of
+from dpaudit.sampling.blocks import Block, Experiment, Phase, generator_of, loaded, sides_of
 from dpaudit.sampling.forms import reading_types
 from dpaudit.sampling.outputs import Outputs, from_array, from_list, from_paths, how_many, only, taken, taken_path
 from dpaudit.sampling.progress import heard
@@ -34,50 +34,54 @@ class RaisedTogetherError(InvalidRunsError):
     """A sampler raised, or returned one object, in a call for many runs: what each of them put out cannot be said."""
 
 
-def outputs_of(game: Game, block: Block) -> tuple[tuple[Outputs, Outputs], str | None]:
+def outputs_of(experiment: Experiment, block: Block) -> tuple[tuple[Outputs, Outputs], str | None]:
     """Run a block: the outputs of side 0 and of side 1, and why a program was read run by run."""
-    mechanism = loaded(game.mechanism) if isinstance(game.mechanism, str) else game.mechanism
-    with reading_types(game.types), lent():
-        return _outputs_of(mechanism, game, block)
+    mechanism = loaded(experiment.mechanism) if isinstance(experiment.mechanism, str) else experiment.mechanism
+    with reading_types(experiment.types), lent():
+        return _outputs_of(mechanism, experiment, block)
 
 
-def _outputs_of(mechanism: Mechanism, game: Game, block: Block) -> tuple[tuple[Outputs, Outputs], str | None]:
-    data = game.pairs[block.pair]
-    if game.observe:
-        return _timed(mechanism, data, game, block, sides_of(game, block)), None
-    shape = game.made_as or (Shape.OPAQUE if mechanism.own_randomness else mechanism.shape)
+def _outputs_of(
+    mechanism: Mechanism, experiment: Experiment, block: Block
+) -> tuple[tuple[Outputs, Outputs], str | None]:
+    data = experiment.pairs[block.pair]
+    if experiment.observe:
+        return _timed(mechanism, data, experiment, block, sides_of(experiment, block)), None
+    shape = experiment.made_as or (Shape.OPAQUE if mechanism.own_randomness else mechanism.shape)
     if shape is Shape.OPAQUE:
-        return _interleaved(mechanism, data, game, block, sides_of(game, block)), None
-    heads = int(np.count_nonzero(sides_of(game, block)))  # the order of the sides does not matter to independent runs
+        return _interleaved(mechanism, data, experiment, block, sides_of(experiment, block)), None
+    heads = int(
+        np.count_nonzero(sides_of(experiment, block))
+    )  # the order of the sides does not matter to independent runs
     sides, reasons = [], []
     for side, size in enumerate((block.size - heads, heads)):
-        runs = heard(game.session, block, range(size), begun=side * (block.size - heads))
-        rng = generator_of(game.seed, block, side)
+        runs = heard(experiment.session, block, range(size), begun=side * (block.size - heads))
+        rng = generator_of(experiment.seed, block, side)
         singly = generator_of(
-            game.seed, block, _SINGLY + side
+            experiment.seed, block, _SINGLY + side
         )  # draws that nobody has seen, where others were given up
         try:
             own = rng if shape is mechanism.shape else singly
-            outputs, reason = _run(mechanism, shape, data[side], game.parameters, runs, size, own)
+            outputs, reason = _run(mechanism, shape, data[side], experiment.parameters, runs, size, own)
         except RaisedTogetherError:
-            if block.purpose is not Purpose.SEARCH:
+            if block.phase is not Phase.SEARCH:
                 raise
             # a search looks for a pair, which is then measured afresh
-            outputs, reason = _run(mechanism, Shape.SEEDED, data[side], game.parameters, runs, size, singly)
-        _protect(game, block, side)
+            outputs, reason = _run(mechanism, Shape.SEEDED, data[side], experiment.parameters, runs, size, singly)
+        _protect(experiment, block, side)
         sides.append(outputs)
         reasons.append(reason)
     return (sides[0], sides[1]), reasons[0] or reasons[1]
 
 
-def _protect(game: Game, block: Block, side: int) -> None:
+def _protect(experiment: Experiment, block: Block, side: int) -> None:
     """Refuse data that are not what they were. Large ones are looked at ever more rarely, and when all blocks are done.
 
     A digest of a million records takes as long as thousands of runs may.
     """
     doubling = block.index & (block.index - 1) == 0
-    if game.digests and (doubling or not is_large(game.pairs[block.pair][side])):
-        refuse_if_changed(game, block.pair, side)
+    if experiment.digests and (doubling or not is_large(experiment.pairs[block.pair][side])):
+        refuse_if_changed(experiment, block.pair, side)
 
 
 def is_large(data: Any) -> bool:
@@ -85,9 +89,9 @@ def is_large(data: Any) -> bool:
     return hasattr(data, "__len__") and len(data) > _LARGE
 
 
-def refuse_if_changed(game: Game, pair: int, side: int) -> None:
+def refuse_if_changed(experiment: Experiment, pair: int, side: int) -> None:
     """Raise `UsageError` where data are not what they were."""
-    if digest(game.pairs[pair][side]) != game.digests[pair][side]:
+    if digest(experiment.pairs[pair][side]) != experiment.digests[pair][side]:
         raise UsageError(
             f"the mechanism changes its data (side {side} of pair {pair}): later runs would see other data; "
             "let it work on a copy"
@@ -162,27 +166,30 @@ def _sampled(
 
 
 def _interleaved(
-    mechanism: Mechanism, data: tuple[Any, Any], game: Game, block: Block, coins: np.ndarray[Any, Any]
+    mechanism: Mechanism, data: tuple[Any, Any], experiment: Experiment, block: Block, coins: np.ndarray[Any, Any]
 ) -> tuple[Outputs, Outputs]:
     """Run what has randomness of its own in the order of the coins, so that its own state cannot pass for a leak."""
     sides: tuple[list[Any], list[Any]] = ([], [])
-    calls = [_one_run(mechanism, data[side], game.parameters, generator_of(game.seed, block, side)) for side in (0, 1)]
-    for coin in heard(game.session, block, coins):
+    calls = [
+        _one_run(mechanism, data[side], experiment.parameters, generator_of(experiment.seed, block, side))
+        for side in (0, 1)
+    ]
+    for coin in heard(experiment.session, block, coins):
         sides[int(coin)].append(taken(calls[int(coin)]()))
     for side in (0, 1):
-        _protect(game, block, side)
+        _protect(experiment, block, side)
     return from_list(sides[0]), from_list(sides[1])
 
 
 def _timed(
-    mechanism: Mechanism, data: tuple[Any, Any], game: Game, block: Block, coins: np.ndarray[Any, Any]
+    mechanism: Mechanism, data: tuple[Any, Any], experiment: Experiment, block: Block, coins: np.ndarray[Any, Any]
 ) -> tuple[Outputs, Outputs]:
     """Run any mechanism in the order of the coins, with the time of every run."""
     sides: tuple[list[Any], list[Any]] = ([], [])
-    streams = [generator_of(game.seed, block, stream) for stream in (0, 1, 4, 5)]
-    runs = timed_runs(mechanism, data, game.parameters, coins, streams[:2], streams[2:])
-    for side, output in heard(game.session, block, runs):
+    streams = [generator_of(experiment.seed, block, stream) for stream in (0, 1, 4, 5)]
+    runs = timed_runs(mechanism, data, experiment.parameters, coins, streams[:2], streams[2:])
+    for side, output in heard(experiment.session, block, runs):
         sides[side].append(taken(output))
     for side in (0, 1):
-        _protect(game, block, side)
+        _protect(experiment, block, side)
     return from_list(sides[0]), from_list(sides[1])

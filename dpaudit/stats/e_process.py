@@ -31,7 +31,7 @@ from scipy.special import bdtrik
 
 from dpaudit.evidence.records import Counts, Epoch, Stake
 from dpaudit.privacy import ApproxDP, Claim, GaussianDP
-from dpaudit.stats.power import Foreseen, detectable_gaussian
+from dpaudit.stats.power import Detectable, detectable_gaussian
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
@@ -297,7 +297,7 @@ def _values(claim: Claim) -> Iterator[float]:
 # --- what would have been found ---------------------------------------------------------------------------
 
 
-def foresee_sequential(epochs: Sequence[Epoch], runs: int, pairs: int, claim: Claim, error: float) -> Foreseen:
+def foresee_sequential(epochs: Sequence[Epoch], runs: int, pairs: int, claim: Claim, error: float) -> Detectable:
     """Return the least value of the claim's parameter that would have been refuted with probability 0.9.
 
     The rule: an event that guesses as often as the last one that was bet on, and has that loss, is known from the
@@ -325,8 +325,8 @@ def foresee_sequential(epochs: Sequence[Epoch], runs: int, pairs: int, claim: Cl
     if claim.delta > 0 and not sequential_bound(epochs, pairs, claim, error) >= claim.value / 2:
         gaussian = detectable_gaussian(claim, ahead, error * share * float(_PRIOR.min() / _PRIOR.sum()))
         if gaussian > worst:
-            return Foreseen(gaussian, "gaussian", ())
-    return Foreseen(worst, "event", ())
+            return Detectable(gaussian, "gaussian", ())
+    return Detectable(worst, "event", ())
 
 
 def _least_refuted(stake: Stake, place: tuple[int, int], ahead: int, share: float, claim: Claim, error: float) -> float:

@@ -116,15 +116,15 @@ class EventBound:
         """Return the lower bound that is to be expected of so many runs of each side."""
         return self.lower(counts_at(rates, runs), claim, weight, error)
 
-    def frozen(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> Frozen | None:
+    def frozen(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> CountedEvent | None:
         """Return the event as it was counted; None where it is more than one event."""
         if self.two_sided:
             runs = sum(counts.runs)
-            return Frozen(self, claim, weight, error, (runs, runs), sum(guesses_of(counts)) / runs, counts)
+            return CountedEvent(self, claim, weight, error, (runs, runs), sum(guesses_of(counts)) / runs, counts)
         _, n, others, m = of_one_side(counts)
-        return Frozen(self, claim, weight, error, (n, m), (others + 0.5) / (m + 1), counts)
+        return CountedEvent(self, claim, weight, error, (n, m), (others + 0.5) / (m + 1), counts)
 
-    def shown(self, event: Frozen, value: float, times: float) -> float:
+    def shown(self, event: CountedEvent, value: float, times: float) -> float:
         """Return the bound that the unlucky tenth of an event of loss ``value`` gives in so many times the runs."""
         p, q = event.rates(value)
         n, m = (max(round(times * runs), 1) for runs in event.runs)
@@ -157,7 +157,7 @@ def _counts_of(numbers: Numbers, two_sided: bool) -> Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Frozen:
+class CountedEvent:
     """A frozen event as it was counted.
 
     Attributes:

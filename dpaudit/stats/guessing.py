@@ -34,8 +34,8 @@ from dpaudit.stats.clopper_pearson import probability_at_least, probability_at_m
 from dpaudit.stats.event_bound import (
     POWER,
     UNLUCKY,
+    CountedEvent,
     EventBound,
-    Frozen,
     Rates,
     Weight,
     guesses_by_side,
@@ -134,7 +134,7 @@ class GuessGivenSides(EventBound):
         guesses = ((made0 + made1 + apart) / 2, (made0 + made1 - apart) / 2)
         return float(guess_bound_given_sides(n * rates[0] + m * rates[2], *guesses, error))
 
-    def shown(self, event: Frozen, value: float, times: float) -> float:
+    def shown(self, event: CountedEvent, value: float, times: float) -> float:
         """Return the bound of the unlucky tenth of right guesses."""
         made = guesses_by_side(event.counts)
         return _shown_by_guesses((round(times * made[0]), round(times * made[1])), value, event.error)
@@ -157,7 +157,7 @@ class GuessByCoins(GuessGivenSides):
         most = float(probability_at_most(right, right + wrong, error))
         return max(0.0, math.log(most) - math.log1p(-most)) if most < 1 else math.inf
 
-    def shown(self, event: Frozen, value: float, times: float) -> float:
+    def shown(self, event: CountedEvent, value: float, times: float) -> float:
         """Return the bound of the unlucky tenth of right guesses."""
         runs = max(round(times * event.runs[0]), 1)
         return _shown_by_guesses(round(runs * event.kept), value, event.error)

@@ -25,8 +25,8 @@ from dpaudit.evidence.records import Counts
 from dpaudit.privacy import Claim, RenyiDP, ZeroConcentratedDP
 from dpaudit.stats.clopper_pearson import probability_at_least, probability_at_most
 from dpaudit.stats.event_bound import (
+    CountedEvent,
     EventBound,
-    Frozen,
     Numbers,
     Weight,
     of_both_sides,
@@ -168,7 +168,7 @@ class Joint(EventBound):
         mirrored = self.mirrored(counts, math.sqrt(1 - single(weight) ** 2), error)
         return float(np.max(_outer(claim, mirrored.q, mirrored.p)))
 
-    def shown(self, event: Frozen, value: float, times: float) -> float:
+    def shown(self, event: CountedEvent, value: float, times: float) -> float:
         """Return the bound that the unlucky tenth of the event gives."""
         (p, q), weight = event.rates(value), single(event.weight)
         n, m = (max(round(times * runs), 1) for runs in event.runs)

@@ -22,7 +22,7 @@ from scipy.special import gammaln
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import Claim
 from dpaudit.stats.clopper_pearson import probability_at_most
-from dpaudit.stats.event_bound import EventBound, Frozen, Numbers, Rates, Weight, of_one_side, unlucky_bound
+from dpaudit.stats.event_bound import CountedEvent, EventBound, Numbers, Rates, Weight, of_one_side, unlucky_bound
 from dpaudit.stats.joint_region import EVEN, Joint, joint_weight
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -93,7 +93,7 @@ class OddsRatio(EventBound):
         counts = (rates[0] + rates[1]) * runs[0] + (rates[2] + rates[3]) * runs[1]
         return -math.inf if counts > _MOST_COUNTS else super().expected(rates, runs, claim, weight, error)
 
-    def shown(self, event: Frozen, value: float, times: float) -> float:
+    def shown(self, event: CountedEvent, value: float, times: float) -> float:
         """Return the bound that the unlucky tenth of the event gives."""
         p, q = event.rates(value)
         n, m = (max(round(times * runs), 1) for runs in event.runs)

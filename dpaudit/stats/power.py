@@ -129,7 +129,7 @@ def _gaussian_with(epsilon: float, delta: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Foreseen:
+class Detectable:
     """What an audit would have found with probability 0.9: from which loss on, and where it would have had to show.
 
     ``smaller`` says how many runs of a whole audit smaller violations would take.
@@ -146,7 +146,7 @@ class Foreseen:
         return {"detectable": value, "detectable_on": self.where, "power": self.smaller}
 
 
-def foresee(claim: Claim, attempts: Sequence[Attempt], learning: int, share: float = 1.0) -> Foreseen:
+def foresee(claim: Claim, attempts: Sequence[Attempt], learning: int, share: float = 1.0) -> Detectable:
     """Return what these attempts, after so many learning runs, would have found.
 
     ``share`` is that of each attempt's error level at which one look finds as much as the rule by which a violation is
@@ -168,7 +168,7 @@ def foresee(claim: Claim, attempts: Sequence[Attempt], learning: int, share: flo
         for value, runs in found.smaller(claim)
         if whole * runs < MOST_RUNS
     )
-    return Foreseen(found.value, found.where, rows)
+    return Detectable(found.value, found.where, rows)
 
 
 @dataclass(frozen=True, slots=True)

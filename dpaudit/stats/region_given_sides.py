@@ -36,7 +36,7 @@ from scipy.special import betainc, betaincc
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import Claim
 from dpaudit.stats.clopper_pearson import probability_at_least, probability_at_most
-from dpaudit.stats.event_bound import UNLUCKY, Frozen, single
+from dpaudit.stats.event_bound import UNLUCKY, CountedEvent, single
 from dpaudit.stats.joint_region import ConfidenceRegion, Joint, staircase
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -134,7 +134,7 @@ class JointGivenSides(Joint):
         side1 = counts.toward0[1], counts.toward1[1], counts.runs[1]
         return region_given_sides(side0, side1, weight=weight, error=error)
 
-    def shown(self, event: Frozen, value: float, times: float) -> float:
+    def shown(self, event: CountedEvent, value: float, times: float) -> float:
         """Return the bound that the unlucky tenth of the event gives."""
         p, q = event.rates(value)
         return _shown_given_sides(p, q, times, event.counts, event.claim, single(event.weight), event.error)

@@ -33,7 +33,7 @@ from scipy.special import ndtr, ndtri
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import Claim, RenyiDP
 from dpaudit.stats.clopper_pearson import probability_at_least, probability_at_most
-from dpaudit.stats.event_bound import UNLUCKY, EventBound, Frozen, Weight, least_runs
+from dpaudit.stats.event_bound import UNLUCKY, CountedEvent, EventBound, Weight, least_runs
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
@@ -275,7 +275,7 @@ class Multinomial(EventBound):
         """Return the lower bound of ρ, or of ε at the claim's order."""
         return multinomial_bound(*self._bins(counts), claim=claim, weights=_all(weight), error=error)
 
-    def frozen(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> Frozen | None:
+    def frozen(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> CountedEvent | None:
         """Return None: the bins are many events."""
         return None
 

@@ -41,7 +41,7 @@ _POWER = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class LooksRule:
     """When a bound above the claim is a violation.
 
     Attributes:
@@ -90,7 +90,7 @@ class Rule:
 
 
 @lru_cache(maxsize=256)
-def _planned(rule: Rule) -> float:
+def _planned(rule: LooksRule) -> float:
     """The same, for statistics that a violation moves by a number of standard deviations: √2 as far the second time."""
     critical = [-float(ndtri(level)) for level in rule.levels] + [-float(ndtri(rule.at_once))]
 
@@ -125,7 +125,7 @@ class FirstLook:
     sure: bool
 
 
-def first_look(rule: Rule, bounds: Iterable[tuple[int, Bound]], claim: Claim) -> FirstLook | None:
+def first_look(rule: LooksRule, bounds: Iterable[tuple[int, Bound]], claim: Claim) -> FirstLook | None:
     """Return the attempt that speaks most surely against the claim; None where no bound is above it.
 
     Args:
@@ -169,7 +169,7 @@ def second_method(bound: Bound) -> tuple[str, int]:
     return method_for(plain(bound.method), runs / 2), runs
 
 
-def second_look(rule: Rule, first: FirstLook, bound: Bound, counts: Counts, claim: Claim) -> SecondLook:
+def second_look(rule: LooksRule, first: FirstLook, bound: Bound, counts: Counts, claim: Claim) -> SecondLook:
     """Return what fresh counts of the event say: the record of the second look."""
     level = rule.second(first.p)
     method, _ = second_method(bound)

@@ -375,7 +375,7 @@ class Mechanism:
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
-class Options(TypedDict, total=False):
+class MechanismOptions(TypedDict, total=False):
     """What can be said of a function; see `Mechanism`."""
 
     claim: Any
@@ -397,14 +397,16 @@ class Options(TypedDict, total=False):
 
 
 @overload
-def mechanism(function: Callable[..., Any], **options: Unpack[Options]) -> Mechanism: ...
+def mechanism(function: Callable[..., Any], **options: Unpack[MechanismOptions]) -> Mechanism: ...
 
 
 @overload
-def mechanism(function: None = None, **options: Unpack[Options]) -> Callable[[Callable[..., Any]], Mechanism]: ...
+def mechanism(
+    function: None = None, **options: Unpack[MechanismOptions]
+) -> Callable[[Callable[..., Any]], Mechanism]: ...
 
 
-def mechanism(function: Callable[..., Any] | None = None, **options: Unpack[Options]) -> Any:
+def mechanism(function: Callable[..., Any] | None = None, **options: Unpack[MechanismOptions]) -> Any:
     """Say what a function claims: a decorator, with or without arguments, or a plain call.
 
     Every argument is described at `Mechanism`; ``claim``, ``relation``, ``pairs`` and ``true_loss`` may be

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpaudit.neighbours.relation import Relation
-from dpaudit.program.symbolic.linear import Condition, Linear
-from dpaudit.program.symbolic.tree import Draw, Leaf, Output, Tree
+from dpaudit.program.symbolic.linear import Affine, Constraint
+from dpaudit.program.symbolic.tree import NoiseDraw, Output, ProgramPath, ProgramTree
 from dpaudit.verify.differences import Difference, direction, worst_differences
-from dpaudit.verify.merging import Merged, can_merge, classes, merge
+from dpaudit.verify.merging import MergedClass, can_merge, classes, merge
 from dpaudit.verify.shifts import Shift, Shifter
 
 
@@ -36,9 +36,9 @@ class AlignedClass:
         worst: the difference that costs most, or one that has no shift.
     """
 
-    leaves: tuple[Leaf, ...]
-    merged: Merged | None
-    conditions: tuple[Condition, ...]
+    leaves: tuple[ProgramPath, ...]
+    merged: MergedClass | None
+    conditions: tuple[Constraint, ...]
     shifts: tuple[Shift, ...]
     cost: Fraction | None
     worst: Difference
@@ -49,12 +49,12 @@ class AlignedClass:
         return self.leaves[0].output
 
     @property
-    def draws(self) -> tuple[Draw, ...]:
+    def draws(self) -> tuple[NoiseDraw, ...]:
         """What all its runs draw; number k is the variable ``hk``."""
         return self.leaves[0].draws
 
     @property
-    def released(self) -> tuple[Linear, ...]:
+    def released(self) -> tuple[Affine, ...]:
         """The expressions that its runs release."""
         return self.leaves[0].released
 
@@ -75,7 +75,7 @@ class Alignment:
     classes: tuple[AlignedClass, ...]
 
 
-def align(tree: Tree, relation: Relation, length: int) -> Alignment:
+def align(tree: ProgramTree, relation: Relation, length: int) -> Alignment:
     """Align all classes of a program that reads the queries q0 … q{length − 1}.
 
     Raises:
@@ -102,9 +102,9 @@ def _loss(found: Iterable[AlignedClass]) -> Fraction | float:
 
 
 def _aligned(
-    leaves: tuple[Leaf, ...],
-    merged: Merged | None,
-    conditions: Sequence[Condition],
+    leaves: tuple[ProgramPath, ...],
+    merged: MergedClass | None,
+    conditions: Sequence[Constraint],
     variables: Sequence[str],
     relation: Relation,
 ) -> AlignedClass:

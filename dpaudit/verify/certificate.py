@@ -10,9 +10,9 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.neighbours.relation import Relation
-from dpaudit.program.symbolic.linear import Condition, Farkas, Linear
+from dpaudit.program.symbolic.linear import Affine, Constraint, Farkas
 from dpaudit.program.symbolic.simplex import Rational
-from dpaudit.program.symbolic.tree import ArgmaxNode, CompareNode, DeadNode, DrawNode, Node, Tree
+from dpaudit.program.symbolic.tree import ArgmaxNode, CompareNode, DeadNode, DrawNode, Node, ProgramTree
 from dpaudit.verify.alignment import AlignedClass, Alignment
 from dpaudit.verify.shifts import Shift
 
@@ -21,7 +21,7 @@ VERSION = 1
 
 
 def tree_certificate(
-    tree: Tree,
+    tree: ProgramTree,
     alignment: Alignment,
     *,
     name: str,
@@ -58,7 +58,7 @@ def tree_certificate(
     }
 
 
-def nodes_as_data(tree: Tree, said: Mapping[int, Mapping[str, Any]]) -> list[dict[str, Any]]:
+def nodes_as_data(tree: ProgramTree, said: Mapping[int, Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return a tree's nodes; ``said`` holds what a leaf says beside its output, by the number of its node."""
     return [_node(node, said.get(number, {})) for number, node in enumerate(tree.nodes)]
 
@@ -98,13 +98,13 @@ def rational(number: Rational) -> str:
     return str(Fraction(number))
 
 
-def linear(expression: Linear) -> dict[str, str]:
+def linear(expression: Affine) -> dict[str, str]:
     """Return an expression, without zeros."""
     found = {name: rational(number) for name, number in expression.terms.items()}
     return {**found, "1": rational(expression.constant)} if expression.constant else found
 
 
-def condition(given: Condition) -> list[Any]:
+def condition(given: Constraint) -> list[Any]:
     """Return a condition."""
     return [linear(given.expression), given.sign]
 
@@ -116,6 +116,6 @@ def farkas(vector: Farkas) -> list[list[Any]]:
 
 def output(given: Any) -> Any:
     """Return an output: tuples become lists, expressions objects."""
-    if isinstance(given, Linear):
+    if isinstance(given, Affine):
         return linear(given)
     return list(map(output, given)) if isinstance(given, tuple) else given

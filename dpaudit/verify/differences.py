@@ -14,7 +14,7 @@ from enum import Enum
 
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.relation import Relation
-from dpaudit.program.symbolic.linear import Linear
+from dpaudit.program.symbolic.linear import Affine
 
 MOST_DIFFERENCES = 20_000  # of a class
 
@@ -29,7 +29,7 @@ class Direction(Enum):
     BOTH = "both"
 
 
-def direction(variable: str, rows: Iterable[Linear], equalities: Iterable[Linear]) -> Direction:
+def direction(variable: str, rows: Iterable[Affine], equalities: Iterable[Affine]) -> Direction:
     """Return in which direction a query makes conditions ``row ≥ 0`` harder; both, where it is in an equality."""
     if any(variable in equality.terms for equality in equalities):
         return Direction.BOTH

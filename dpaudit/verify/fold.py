@@ -15,15 +15,15 @@ from typing import Any
 
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.relation import Relation, parse_relation
-from dpaudit.program.coverage.agreement import Agreement, Compared, compare_at_random
+from dpaudit.program.coverage.agreement import Agreement, ComparedRuns, compare_at_random
 from dpaudit.program.coverage.regions import compare_regions
-from dpaudit.program.coverage.watching import Watched
+from dpaudit.program.coverage.watching import WatchedProgram
 from dpaudit.program.fold import Fold
 from dpaudit.program.symbolic.budget import now
 from dpaudit.program.symbolic.fold_machine import FoldMachine, Part, Unrolled, read_fold
 from dpaudit.targets.mechanism import Mechanism, mechanism
 from dpaudit.verify.certificate import FORMAT, VERSION, linear, nodes_as_data, rational
-from dpaudit.verify.induction import Case, align_fold
+from dpaudit.verify.induction import InductionCase, align_fold
 from dpaudit.verify.prove import VALUES, Scope, as_text, missed
 
 _LENGTHS = (0, 1, 2, 5, 12, 40)  # of the data of the runs that are compared with what was read
@@ -47,7 +47,7 @@ class FoldProof:
     source: str
     scope: Scope
     machine: FoldMachine
-    cases: tuple[Case, ...] | None
+    cases: tuple[InductionCase, ...] | None
     agreement: Agreement
     open_ends: tuple[str, ...] = ()
 
@@ -152,7 +152,7 @@ def prove_fold(
     integer = values == "integer"
     given = found.parameters_with(parameters)
     which = parse_relation(relation or found.relation_for(given) or "declared")
-    watched = Watched(fold, given, is_fold=True)
+    watched = WatchedProgram(fold, given, is_fold=True)
     machine = read_fold(fold, given, integer=integer, watched=watched)
     raising = _raising(machine)
     if raising is not None:
@@ -164,7 +164,7 @@ def prove_fold(
             "give domain='integer' if the answers are whole numbers"
         )
     now("comparing runs with it")
-    agreement = _agree(machine, fold, given, Compared(watched.runs), integer=integer, runs=runs)
+    agreement = _agree(machine, fold, given, ComparedRuns(watched.runs), integer=integer, runs=runs)
     if agreement.disagreement is not None:
         raise UsageError(f"{found.name} is read wrongly: {agreement.disagreement}; so nothing is proved of it")
     now("aligning its steps")
@@ -184,7 +184,7 @@ def _raising(machine: FoldMachine) -> str | None:
 
 
 def _agree(
-    machine: FoldMachine, fold: Fold, parameters: Mapping[str, Any], whole: Compared, *, integer: bool, runs: int
+    machine: FoldMachine, fold: Fold, parameters: Mapping[str, Any], whole: ComparedRuns, *, integer: bool, runs: int
 ) -> Agreement:
     """Compare runs of the fold over data of several lengths with its machine, and single steps with every path."""
     for number, length in enumerate(_LENGTHS):
@@ -196,7 +196,7 @@ def _agree(
     for part in machine.parts:
         if whole.disagreement is not None or not runs:
             break
-        compared = Compared(whole.coverage)
+        compared = ComparedRuns(whole.coverage)
         compare_regions(part.read, part.program, part.data, parameters, compared)
         paths += sum(not leaf.is_null for leaf in part.read.leaves)
         steps += len(compared.seen)

@@ -22,7 +22,7 @@ from fractions import Fraction
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.relation import Relation
 from dpaudit.program.symbolic.fold_machine import RECORD, Ending, FoldMachine, Part, real_name
-from dpaudit.program.symbolic.linear import Linear
+from dpaudit.program.symbolic.linear import Affine
 from dpaudit.program.symbolic.simplex import Rational
 from dpaudit.verify.differences import Direction, direction
 from dpaudit.verify.linear_programme import FloatLinearProgram
@@ -33,7 +33,7 @@ _AROUND, _MOST_WHOLE = 2, 200  # of the whole distances that are tried: how far 
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class InductionCase:
     """One range of the differences, with the induction that covers it.
 
     Attributes:
@@ -54,7 +54,7 @@ class Case:
     cost: Fraction
 
 
-def align_fold(machine: FoldMachine, relation: Relation) -> tuple[Case, ...] | None:
+def align_fold(machine: FoldMachine, relation: Relation) -> tuple[InductionCase, ...] | None:
     """Return the cheapest induction for each range of the differences, or None where one of them has none.
 
     Raises:
@@ -72,7 +72,7 @@ def align_fold(machine: FoldMachine, relation: Relation) -> tuple[Case, ...] | N
         raise UsageError(f"a fold that draws whole numbers is proved for one step of {relation.movement!r} only")
     starts = range(-group, 1) if relation.movement == "monotone" else (-group,)
     width = group if relation.movement == "monotone" else 2 * group
-    cases: list[Case] = []
+    cases: list[InductionCase] = []
     for low in starts:
         induction = _Induction(machine, moves, low, low + width, summed)
         found = [induction.at(distances) for distances in induction.candidates()]
@@ -116,7 +116,7 @@ class _Moves:
         self.draws = leaf.draws
         self.rows = [each.expression for each in leaf.conditions if each.sign != "="]
         # a new real number keeps its distance, which is that of the old one
-        kept = [real - Linear.variable(real_name(k)) for k, real in enumerate(placed.ending.reals)]
+        kept = [real - Affine.variable(real_name(k)) for k, real in enumerate(placed.ending.reals)]
         own = [each.expression for each in leaf.conditions if each.sign == "="] + list(leaf.released)
         self.equalities = own + kept
         self.direction = direction(RECORD, self.rows, self.equalities)
@@ -199,7 +199,7 @@ class _Induction:
         whole = [tuple(map(Fraction, found)) for found in itertools.islice(itertools.product(*around), _MOST_WHOLE)]
         return list(dict.fromkeys([tuple(near), *whole]))
 
-    def at(self, distances: tuple[Fraction, ...]) -> Case | None:
+    def at(self, distances: tuple[Fraction, ...]) -> InductionCase | None:
         """Return the cheapest induction with these distances, in fractions; None where there is none."""
         edges: list[tuple[_Moves, int, Shift]] = []
         for each in self.moves:
@@ -226,7 +226,7 @@ class _Induction:
             tuple(tuple(found.get((number, place), ())) for place in range(len(part.endings)))
             for number, part in enumerate(self.machine.parts)
         )
-        return Case(self.low, self.high, distances, allowances, shifts, cost)
+        return InductionCase(self.low, self.high, distances, allowances, shifts, cost)
 
     def _allowances(self, edges: Sequence[tuple[_Moves, int, Shift]]) -> tuple[tuple[Fraction, ...], ...] | None:
         """Return the lengths of the longest paths from each state; None where a cycle costs something."""
@@ -252,7 +252,7 @@ class _Induction:
         return None
 
 
-def _row(linear: Linear, columns: Mapping[str, Mapping[int, float]]) -> dict[int, float]:
+def _row(linear: Affine, columns: Mapping[str, Mapping[int, float]]) -> dict[int, float]:
     """Return a row over the unknowns, of which every variable but the record is a sum."""
     row: dict[int, float] = defaultdict(float)
     for name, number in linear.terms.items():

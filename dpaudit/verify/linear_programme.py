@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.program.symbolic.tree import Draw, draw_name
+from dpaudit.program.symbolic.tree import NoiseDraw, draw_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class FloatLinearProgram:
         self._bounds.append((None if free else 0.0, None))
         return len(self._bounds) - 1
 
-    def shifts(self, draws: Sequence[Draw], unit: Fraction) -> Shifts:
+    def shifts(self, draws: Sequence[NoiseDraw], unit: Fraction) -> Shifts:
         """Return new unknowns for the shifts of draws, whose costs are given times ``unit``."""
         columns: dict[str, dict[int, float]] = {}
         costs: dict[int, float] = {}

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpaudit.program.laws import Support
-from dpaudit.program.symbolic.linear import Condition, Farkas, contradiction
-from dpaudit.program.symbolic.tree import Draw, Leaf, Tree, continuous_names, supports
+from dpaudit.program.symbolic.linear import Constraint, Farkas, contradiction
+from dpaudit.program.symbolic.tree import NoiseDraw, ProgramPath, ProgramTree, continuous_names, supports
 
 MOST_COMPARISONS = 50_000  # of a class with another leaf, in a tree
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergedClass:
     """The region of a class of several leaves.
 
     Attributes:
@@ -31,21 +31,21 @@ class Merged:
             hull, the leaf's conditions, and the supports of the class's draws and the leaf's beyond them.
     """
 
-    hull: tuple[Condition, ...]
-    inside: tuple[tuple[Leaf, tuple[Farkas, ...]], ...]
-    apart: tuple[tuple[Leaf, Farkas], ...]
+    hull: tuple[Constraint, ...]
+    inside: tuple[tuple[ProgramPath, tuple[Farkas, ...]], ...]
+    apart: tuple[tuple[ProgramPath, Farkas], ...]
 
 
-def classes(tree: Tree) -> list[list[Leaf]]:
+def classes(tree: ProgramTree) -> list[list[ProgramPath]]:
     """Return the leaves that are not null, in groups of the same output and draws."""
-    groups: dict[Any, list[Leaf]] = {}
+    groups: dict[Any, list[ProgramPath]] = {}
     for leaf in tree.leaves:
         if not leaf.is_null:
             groups.setdefault((leaf.output, leaf.draws), []).append(leaf)
     return list(groups.values())
 
 
-def can_merge(tree: Tree) -> bool:
+def can_merge(tree: ProgramTree) -> bool:
     """Whether draws of one number take the same values on all paths, as merging needs."""
     found: dict[int, tuple[Any, ...]] = {}
     for leaf in tree.leaves:
@@ -56,17 +56,17 @@ def can_merge(tree: Tree) -> bool:
     return sum(size > 1 for size in groups) * sum(groups) <= MOST_COMPARISONS
 
 
-def _support(draw: Draw) -> tuple[Any, ...]:
+def _support(draw: NoiseDraw) -> tuple[Any, ...]:
     support = draw.law.support
     return support, draw.scale if support is Support.INTERVAL else None
 
 
-def merge(group: Sequence[Leaf], tree: Tree) -> Merged | None:
+def merge(group: Sequence[ProgramPath], tree: ProgramTree) -> MergedClass | None:
     """Return the hull of a class of leaves, or None where it is met by other leaves too."""
     draws = group[0].draws
     smooth, bounds = continuous_names(draws), supports(draws)
     candidates = dict.fromkeys(condition for leaf in group for condition in leaf.conditions if condition.sign != "=")
-    reasons: dict[Condition, tuple[Farkas, ...]] = {}
+    reasons: dict[Constraint, tuple[Farkas, ...]] = {}
     for condition in candidates:
         why = []
         for leaf in group:
@@ -82,7 +82,7 @@ def merge(group: Sequence[Leaf], tree: Tree) -> Merged | None:
         if contradiction([*others, condition.negation, *bounds], smooth) is not None:
             hull = others
     members = {leaf.node for leaf in group}
-    apart: list[tuple[Leaf, Farkas]] = []
+    apart: list[tuple[ProgramPath, Farkas]] = []
     for leaf in tree.leaves:
         if leaf.is_null or leaf.node in members:
             continue
@@ -92,4 +92,4 @@ def merge(group: Sequence[Leaf], tree: Tree) -> Merged | None:
             return None
         apart.append((leaf, found))
     inside = tuple((leaf, tuple(reasons[condition][place] for condition in hull)) for place, leaf in enumerate(group))
-    return Merged(tuple(hull), inside, tuple(apart))
+    return MergedClass(tuple(hull), inside, tuple(apart))

@@ -17,13 +17,13 @@ from typing import Any, Literal
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import plain_value
 from dpaudit.neighbours.relation import Relation, parse_relation
-from dpaudit.program.coverage.agreement import Agreement, Compared, compare_at_random
+from dpaudit.program.coverage.agreement import Agreement, ComparedRuns, compare_at_random
 from dpaudit.program.coverage.regions import compare_regions
-from dpaudit.program.coverage.watching import Watched
+from dpaudit.program.coverage.watching import WatchedProgram
 from dpaudit.program.fold import Fold
 from dpaudit.program.symbolic.budget import now
 from dpaudit.program.symbolic.reading import queries, read
-from dpaudit.program.symbolic.tree import Tree
+from dpaudit.program.symbolic.tree import ProgramTree
 from dpaudit.program.symbolic.value import short_decimal
 from dpaudit.targets.mechanism import Mechanism, Shape, mechanism
 from dpaudit.verify.alignment import AlignedClass, Alignment, align
@@ -61,7 +61,7 @@ class Scope:
 
 
 @dataclass(frozen=True)
-class Proof:
+class AlignmentProof:
     """What alignment says of a mechanism.
 
     Attributes:
@@ -77,7 +77,7 @@ class Proof:
     name: str
     source: str
     scope: Scope
-    tree: Tree
+    tree: ProgramTree
     alignment: Alignment
     agreement: Agreement
     open_ends: tuple[str, ...] = ()
@@ -118,7 +118,7 @@ def prove_program(
     relation: str | Relation | None = None,
     domain: str | None = None,
     runs: int = 100,
-) -> Proof:
+) -> AlignmentProof:
     """Bound the loss of a program for all answers of one length.
 
     Args:
@@ -152,7 +152,7 @@ def prove_program(
         )
     integer = values == "integer"
     now("reading it")
-    watched = Watched(found.function, given, is_fold=isinstance(found.function, Fold))
+    watched = WatchedProgram(found.function, given, is_fold=isinstance(found.function, Fold))
     data = queries(length, integer=integer)
     tree = read(found.function, data, given, watched)
     live = [leaf for leaf in tree.leaves if not leaf.is_null]
@@ -164,7 +164,7 @@ def prove_program(
             "give domain='integer' if the answers are whole numbers"
         )
     now("comparing runs with it")
-    compared = Compared(watched.runs)
+    compared = ComparedRuns(watched.runs)
     compare_at_random(tree, found.function, given, length, compared, integer=integer, runs=runs)
     if runs and compared.disagreement is None:
         compare_regions(tree, found.function, data, given, compared)
@@ -175,7 +175,7 @@ def prove_program(
     scope = Scope(length, values, which, {name: as_text(value) for name, value in given.items()})
     digest = f"sha256:{found.digest}" if found.digest else ""
     open_ends = (*watched.open(), *missed(agreement))
-    return Proof(found.name, digest, scope, tree, align(tree, which, length), agreement, open_ends)
+    return AlignmentProof(found.name, digest, scope, tree, align(tree, which, length), agreement, open_ends)
 
 
 def missed(agreement: Agreement) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from dpaudit.auditing.pair import measure_event
 from dpaudit.auditing.question import Question, validated, whole
 from dpaudit.auditing.second_look import look
 from dpaudit.auditing.seeds import given_or_fresh
-from dpaudit.auditing.verdict import Looks, judge, shown
+from dpaudit.auditing.verdict import TwoLooks, decide, shown
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.events import event_weight
 from dpaudit.evidence.build import Subject, at_whole, certain_bound, sampled_bound
@@ -38,12 +38,12 @@ from dpaudit.neighbours.serialise import kept_text
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.processes.process import second_look_begins
 from dpaudit.program.coverage.agreement import Agreement
-from dpaudit.program.coverage.watching import Watched
+from dpaudit.program.coverage.watching import WatchedProgram
 from dpaudit.program.fold import Fold
 from dpaudit.program.symbolic.budget import now
 from dpaudit.program.symbolic.budget import time_budget as within
 from dpaudit.request import AuditRequest, ProofOptions, ProofRequest, taking
-from dpaudit.sampling.blocks import Purpose
+from dpaudit.sampling.blocks import Phase
 from dpaudit.sampling.progress import Listener, Session
 from dpaudit.settings import own_settings
 from dpaudit.stats.methods import JOINT, plain
@@ -52,8 +52,7 @@ from dpaudit.stats.statement import lower_bound
 from dpaudit.targets.mechanism import Mechanism, Shape
 from dpaudit.verify.exact import ExactLoss, enumerated_privacy
 from dpaudit.verify.fold import FoldProof, prove_fold
-from dpaudit.verify.prove import Proof as TreeProof
-from dpaudit.verify.prove import as_decimal, prove_program, rounded
+from dpaudit.verify.prove import AlignmentProof, as_decimal, prove_program, rounded
 
 if TYPE_CHECKING:
     from dpaudit.verify.counterexample.counterexample import ExactCounterexample
@@ -180,7 +179,7 @@ def _aligned(
         relation=fold.scope.relation if fold is not None else relation,
         domain=domain,
     )
-    proved: TreeProof | FoldProof = tree if fold is None else fold
+    proved: AlignmentProof | FoldProof = tree if fold is None else fold
     comparison = _compared(proved.agreement, proved.open_ends)
     exact_counterexample = None if comparison.open_ends else _counterexample(tree, mechanism, given, runs, seed)
     bound = None if comparison.open_ends else proved.bound
@@ -222,7 +221,7 @@ def _compared(agreement: Agreement, open_ends: tuple[str, ...]) -> Comparison:
     return Comparison(agreement.runs, agreement.passed_over, agreement.leaves, paths, open_ends)
 
 
-def _moved(tree: TreeProof) -> tuple[list[int | float], list[int | float]]:
+def _moved(tree: AlignmentProof) -> tuple[list[int | float], list[int | float]]:
     """The pair that costs most by the proof, where no counterexample says which is worst."""
     answer = int if tree.scope.values == "integer" else float
     after = tree.worst.worst
@@ -230,7 +229,7 @@ def _moved(tree: TreeProof) -> tuple[list[int | float], list[int | float]]:
 
 
 def _counterexample(
-    tree: TreeProof, mechanism: Mechanism, given: Mapping[str, Any], runs: int, seed: int
+    tree: AlignmentProof, mechanism: Mechanism, given: Mapping[str, Any], runs: int, seed: int
 ) -> ExactCounterexample | None:
     """The counterexample whose exact loss is largest, or one of nearly that loss that runs can confirm."""
     if find_spec("flint") is None:
@@ -258,7 +257,7 @@ def _enumerated(
         raise UsageError("say which datasets of the domain are neighbours, such as relation='replace'")
     which = _relation(which)
     now("following all ways through it")
-    watched = Watched(mechanism.function, given, is_fold=isinstance(mechanism.function, Fold))
+    watched = WatchedProgram(mechanism.function, given, is_fold=isinstance(mechanism.function, Fold))
     loss = enumerated_privacy(watched.observed(mechanism.function), list(domain), which, given)
     changed = watched.changed()
     if changed is not None:
@@ -311,7 +310,7 @@ def _judged(question: Question, found: _Found, runs: int, listen: Listener | Non
         raise RuntimeError(
             f"{question.mechanism.name} is proved to lose at most {upper.value} and at least {exact.value}"
         )
-    looks: Looks | None = None
+    looks: TwoLooks | None = None
     try:
         evidence = _sampled(question, found, runs, listen) if runs else _unsampled(question)
         lower, contradicts = _best(question, evidence.lower, exact, upper, runs)
@@ -322,7 +321,7 @@ def _judged(question: Question, found: _Found, runs: int, listen: Listener | Non
     except InvalidRunsError as error:
         evidence = _unsampled(question, str(error))
         lower, contradicts = exact or evidence.lower, False
-    verdict, reason = judge(
+    verdict, reason = decide(
         claim,
         lower,
         evidence.detectable,
@@ -429,7 +428,7 @@ def _foreseen(question: Question, claim: Claim, evidence: Evidence) -> Evidence:
 
 def _measured(question: Question, event: Event, chances: Sequence[float], runs: int, error: float) -> Bound:
     """Count an event that is known beforehand on fresh runs."""
-    counts = measure_event(question, 0, event, runs, Purpose.WITNESS)
+    counts = measure_event(question, 0, event, runs, Phase.WITNESS)
     p, q = (min(max(chance, 1 / runs), 1 - 1 / runs) for chance in chances)
     weight = float(f"{event_weight(p, q, (runs / 2, runs / 2), question.notion):.6g}")
     confidence = 1 - error
@@ -451,6 +450,6 @@ def _again(question: Question, sampled: Bound, runs: int, upper: float) -> bool:
     """Measure a bound that contradicts a proof afresh, at a much smaller error: whether it still does."""
     assert sampled.event is not None and sampled.pair is not None
     second_look_begins()
-    counts = measure_event(question, sampled.pair, sampled.event, runs, Purpose.CONFIRMING)
+    counts = measure_event(question, sampled.pair, sampled.event, runs, Phase.CONFIRMING)
     method = plain(sampled.method)  # which is for few runs, and these are more
     return lower_bound(method, counts, claim=question.notion, weight=sampled.weight, error=_AGAIN) > upper

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpaudit.program.symbolic.linear import Linear
+from dpaudit.program.symbolic.linear import Affine
 from dpaudit.program.symbolic.simplex import LinearProgram, Rational, whole_where_possible
-from dpaudit.program.symbolic.tree import Draw, draw_name
+from dpaudit.program.symbolic.tree import NoiseDraw, draw_name
 
 _MOST_TRIES = 200  # of the search for whole shifts
 
@@ -42,7 +42,7 @@ class Shifter:
     """Finds shifts for one class, for one difference after another."""
 
     def __init__(
-        self, rows: Sequence[Linear], equalities: Sequence[Linear], draws: Sequence[Draw], variables: Sequence[str]
+        self, rows: Sequence[Affine], equalities: Sequence[Affine], draws: Sequence[NoiseDraw], variables: Sequence[str]
     ) -> None:
         """Describe a class.
 
@@ -52,8 +52,8 @@ class Shifter:
             draws: number k is the variable ``hk``.
             variables: of the data, in the order of the differences.
         """
-        self._rows = list(dict.fromkeys(Linear(row.terms) for row in rows))
-        self._equalities = list(dict.fromkeys(Linear(equality.terms) for equality in equalities))
+        self._rows = list(dict.fromkeys(Affine(row.terms) for row in rows))
+        self._equalities = list(dict.fromkeys(Affine(equality.terms) for equality in equalities))
         self._draws = draws
         self._variables = variables
         self._columns = [(k, sign) for k, draw in enumerate(draws) for sign in draw.law.shifts or ()]
@@ -75,7 +75,7 @@ class Shifter:
             program.require_at_least(self._row(of_draws), [0] * len(self._variables) + [least])
         return program
 
-    def _of_draws(self, linear: Linear) -> dict[int, Rational]:
+    def _of_draws(self, linear: Affine) -> dict[int, Rational]:
         names = {k: draw_name(k) for k in range(len(self._draws))}
         return {k: linear.terms[name] for k, name in names.items() if name in linear.terms}
 

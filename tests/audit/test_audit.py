@@ -11,7 +11,7 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.auditing import pair as rounds
-from dpaudit.sampling.blocks import Purpose
+from dpaudit.sampling.blocks import Phase
 
 pytestmark = pytest.mark.slow
 
@@ -114,9 +114,9 @@ def test_no_measuring_run_is_played_before_its_event_is_frozen(monkeypatch):
     order = []
     play, choose = rounds.play, rounds.choose
 
-    def watched_play(game, blocks, *arguments, **options):
-        order.extend(block.purpose for block in blocks)
-        return play(game, blocks, *arguments, **options)
+    def watched_play(experiment, blocks, *arguments, **options):
+        order.extend(block.phase for block in blocks)
+        return play(experiment, blocks, *arguments, **options)
 
     def watched_choose(*arguments, **options):
         order.append("choose")
@@ -127,8 +127,8 @@ def test_no_measuring_run_is_played_before_its_event_is_frozen(monkeypatch):
     dp.audit(program, claim="epsilon=1", pairs=PAIR, runs=20_000)
     at = order.index("choose")
     assert order.count("choose") == 1
-    assert set(order[:at]) == {Purpose.LEARNING}
-    assert set(order[at + 1 :]) == {Purpose.MEASURING}
+    assert set(order[:at]) == {Phase.LEARNING}
+    assert set(order[at + 1 :]) == {Phase.MEASURING}
 
 
 def test_without_a_claim_there_is_no_verdict_on_it():

@@ -15,7 +15,7 @@ import dpaudit as dp
 from dpaudit.evidence.canonical_json import content_id
 from dpaudit.evidence.records import Counts, round_outward
 from dpaudit.review.check import check, check_file, exit_code, passes
-from dpaudit.review.check.finding import Answer
+from dpaudit.review.check.finding import CheckResult
 from dpaudit.review.check.second import second_opinion
 from dpaudit.stats.methods import BOTH_SIDES, GUESS, ODDS
 from dpaudit.stats.statement import lower_bound
@@ -353,8 +353,8 @@ def test_two_libraries_find_the_same_bound_given_the_sides(method, counts, claim
         )
         return [finding.answer for finding in second_opinion("it", bound, counts, claim)]
 
-    assert opinion(value) == [Answer.HOLDS]
-    assert opinion(value * 1.001 + 1e-4) == [Answer.FAILS]
+    assert opinion(value) == [CheckResult.HOLDS]
+    assert opinion(value * 1.001 + 1e-4) == [CheckResult.FAILS]
 
 
 @pytest.mark.parametrize("method", [GUESS, ODDS, BOTH_SIDES])

@@ -17,7 +17,7 @@ from dpaudit.evidence.records import Counts
 from dpaudit.loading import named as loading
 from dpaudit.program.fold import Emit, Fold
 from dpaudit.review.check import check, exit_code
-from dpaudit.sampling.blocks import Purpose
+from dpaudit.sampling.blocks import Phase
 from dpaudit.targets.mechanism import mechanism
 from dpaudit.verify import prove_and_audit as prover
 
@@ -262,21 +262,21 @@ def test_runs_that_contradict_a_proof(runs_of_another, claim):
     assert {finding.what for finding in wrong} == {"certificate", "counterexample"}
 
 
-def lucky(purposes):
+def lucky(phases):
     """Count what never was, for some purposes."""
     real = prover.measure_event
 
-    def measure(question, pair, event, runs, purpose):
-        if purpose in purposes:
+    def measure(question, pair, event, runs, phase):
+        if phase in phases:
             return Counts((runs // 2, runs - runs // 2), (runs // 2, 1), (0, 0))
-        return real(question, pair, event, runs, purpose)
+        return real(question, pair, event, runs, phase)
 
     return measure
 
 
 @pytest.mark.parametrize("claim", ["epsilon=1", "epsilon=20"])
 def test_a_contradiction_by_chance_is_none(monkeypatch, claim):
-    monkeypatch.setattr(prover, "measure_event", lucky({Purpose.WITNESS}))
+    monkeypatch.setattr(prover, "measure_event", lucky({Phase.WITNESS}))
     evidence = proved(claim=claim)
     assert evidence.verdict is dp.Verdict.PROVED
     assert evidence.lower == evidence.exact
@@ -284,7 +284,7 @@ def test_a_contradiction_by_chance_is_none(monkeypatch, claim):
 
 
 def test_a_contradiction_twice_is_one(monkeypatch):
-    monkeypatch.setattr(prover, "measure_event", lucky({Purpose.WITNESS, Purpose.CONFIRMING}))
+    monkeypatch.setattr(prover, "measure_event", lucky({Phase.WITNESS, Phase.CONFIRMING}))
     evidence = proved(claim="epsilon=20")
     assert evidence.verdict is dp.Verdict.VIOLATED
     assert evidence.reason.startswith("contradicts the proof")

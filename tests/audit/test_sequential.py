@@ -19,7 +19,7 @@ from dpaudit.neighbours.digest import digest
 from dpaudit.report.console import summary
 from dpaudit.report.text.command import reproduce_command
 from dpaudit.review.check import check, passes
-from dpaudit.sampling.blocks import Block, Game, Purpose, sides_of
+from dpaudit.sampling.blocks import Block, Experiment, Phase, sides_of
 from dpaudit.sampling.runs import outputs_of
 from dpaudit.stats.e_process import log_wealth
 
@@ -176,11 +176,11 @@ def test_runs_come_in_twos_of_both_sides_in_an_order_that_no_output_has_a_say_in
         log.append(data)
         return random.random()
 
-    block = Block(Purpose.SEQUENTIAL, 0, 3, 200)
-    game = Game(load(noted), {}, ((0, 1),), ((digest(0), digest(1)),), 7)
-    (side0, side1), _ = outputs_of(game, block)
+    block = Block(Phase.SEQUENTIAL, 0, 3, 200)
+    experiment = Experiment(load(noted), {}, ((0, 1),), ((digest(0), digest(1)),), 7)
+    (side0, side1), _ = outputs_of(experiment, block)
     assert len(side0) == len(side1) == 100
-    assert sides_of(game, block).tolist() == log
+    assert sides_of(experiment, block).tolist() == log
     assert all(sum(log[i : i + 2]) == 1 for i in range(0, 200, 2))
     assert 25 < sum(log[::2]) < 75
 

@@ -15,7 +15,7 @@ from support import made_evidence as made
 
 import dpaudit as dp
 from dpaudit.report import html_page
-from dpaudit.report.html.index import Entry, index_page
+from dpaudit.report.html.index import IndexEntry, index_page
 from dpaudit.review.compare.intervals import compare
 from dpaudit.review.compare.page import compare_page
 
@@ -219,7 +219,9 @@ def test_two_renderings_are_the_same_bytes():
 
 
 def index():
-    return index_page("Reports", "All of them.", [Entry(make(), f"{name}.html", name) for name, make in KINDS.items()])
+    return index_page(
+        "Reports", "All of them.", [IndexEntry(make(), f"{name}.html", name) for name, make in KINDS.items()]
+    )
 
 
 def comparison():

@@ -15,13 +15,13 @@ from support.forging import forged
 import dpaudit as dp
 from dpaudit.cli.commands.check import command
 from dpaudit.evidence.canonical_json import content_id
-from dpaudit.review.check import Answer, Finding, check, check_file, exit_code, passes
+from dpaudit.review.check import CheckResult, Finding, check, check_file, exit_code, passes
 
 OLD = Path(__file__).parent / "old"
-HOLDS = Finding("bound", Answer.HOLDS, "")
-FAILS = Finding("bound", Answer.FAILS, "")
-OPEN = Finding("verdict", Answer.NOT_CHECKED, "")
-BESIDE = Finding("search", Answer.NOT_CHECKED, "", decides=False)
+HOLDS = Finding("bound", CheckResult.HOLDS, "")
+FAILS = Finding("bound", CheckResult.FAILS, "")
+OPEN = Finding("verdict", CheckResult.NOT_CHECKED, "")
+BESIDE = Finding("search", CheckResult.NOT_CHECKED, "", decides=False)
 
 
 def record_of(name: str) -> Any:
@@ -55,7 +55,7 @@ def test_the_exit_code_follows_from_the_answers(findings: list[Finding], code: i
 )
 def test_what_a_file_cannot_show_is_not_said_to_hold(name: str, what: str, code: int) -> None:
     answers = [finding for finding in check_file(OLD / f"{name}.json") if finding.what == what]
-    (said,) = [finding for finding in answers if finding.answer is Answer.NOT_CHECKED]
+    (said,) = [finding for finding in answers if finding.answer is CheckResult.NOT_CHECKED]
     assert said.decides == (code == 3)
     shown = CliRunner().invoke(command, [str(OLD / f"{name}.json")], standalone_mode=False)
     assert shown.return_value == code
@@ -87,7 +87,7 @@ def test_without_statsmodels_the_second_opinion_is_missing(monkeypatch: pytest.M
     second = importlib.import_module("dpaudit.review.check.second")
     monkeypatch.setattr(second, "find_spec", lambda name: None)
     findings = [each for each in check_file(OLD / "randomised_response.json") if each.what == "second opinion"]
-    assert findings and all(each.answer is Answer.NOT_CHECKED and not each.decides for each in findings)
+    assert findings and all(each.answer is CheckResult.NOT_CHECKED and not each.decides for each in findings)
 
 
 def test_a_fraction_among_parameters_is_written_one_way():

@@ -7,13 +7,13 @@ import pytest
 from support.forging import noticed
 
 import dpaudit as dp
-from dpaudit.auditing.verdict import Looks, judge
+from dpaudit.auditing.verdict import TwoLooks, decide
 from dpaudit.evidence.records import round_outward
 from dpaudit.review.check import check
 from dpaudit.stats.e_process import foresee_sequential, log_wealth, sequential_bound
 from dpaudit.stats.power import foresee
 from dpaudit.stats.statement import lower_bound
-from dpaudit.stats.two_looks import Rule, first_look
+from dpaudit.stats.two_looks import LooksRule, first_look
 
 PAIRS = [([0.0], [0.5]), ([0.0], [1.0])]  # the second tells more
 ASKED = {"claim": "epsilon=0.9", "pairs": PAIRS, "relation": "declared", "seed": 1}
@@ -42,11 +42,11 @@ def without_the_telling_pair(evidence):
             alter(each, bound=alter(each.bound, confidence=confidence, value=round_outward(value, "lower")))
         )
     best = max((each.bound for each in attempts), key=lambda bound: bound.value)
-    rule = Rule(error, evidence.false_alarm)
+    rule = LooksRule(error, evidence.false_alarm)
     foreseen = foresee(evidence.claimed, attempts, evidence.learning, rule.planned / rule.error)
-    looks = Looks(rule, first_look(rule, enumerate(each.bound for each in attempts), evidence.claimed))
+    looks = TwoLooks(rule, first_look(rule, enumerate(each.bound for each in attempts), evidence.claimed))
     lower, detectable = alter(best, confidence=evidence.confidence), round_outward(foreseen.value, "upper")
-    verdict, reason = judge(evidence.claimed, lower, detectable, looks=looks)
+    verdict, reason = decide(evidence.claimed, lower, detectable, looks=looks)
     return alter(
         evidence,
         attempts=tuple(attempts),
@@ -71,7 +71,7 @@ def bets_on_one_pair(evidence):
     foreseen = foresee_sequential(epochs, own + evidence.learning, pairs, notion, evidence.false_alarm)
     bound = alter(evidence.attempts[0].bound, value=value, pair=0, counts=None)
     detectable = round_outward(foreseen.value, "upper")
-    verdict, reason = judge(notion, bound, detectable, looks=Looks(Rule(0.05, 1e-3, repeatable=False), None))
+    verdict, reason = decide(notion, bound, detectable, looks=TwoLooks(LooksRule(0.05, 1e-3, repeatable=False), None))
     return alter(
         evidence,
         sequential=alter(one, epochs=epochs, log_wealth=log_wealth(epochs, pairs, notion), stopped=False, looked=0),

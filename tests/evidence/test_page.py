@@ -14,7 +14,7 @@ from dpaudit.cli.commands.check import command
 from dpaudit.errors import UsageError
 from dpaudit.report import html_page
 from dpaudit.report.html.embedded_json import drawn_with
-from dpaudit.review.check import Answer, check_file
+from dpaudit.review.check import CheckResult, check_file
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
@@ -98,7 +98,7 @@ def test_a_page_that_others_drew_is_not_checked_and_does_not_pass(other: str, pa
     edited = page.replace(drawn_with(), other).replace("NOT VIOLATED", "PROVED")
     assert code_of(edited, tmp_path) == 3
     first = check_file(tmp_path / "page.html")[0]
-    assert first.answer is Answer.NOT_CHECKED and "was not checked" in first.sentence
+    assert first.answer is CheckResult.NOT_CHECKED and "was not checked" in first.sentence
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from support import gate_projects as projects
 from dpaudit.errors import UsageError
 from dpaudit.evidence.records import Counts
 from dpaudit.gate import baseline
-from dpaudit.gate.baseline import Entry, Measured, compare
-from dpaudit.gate.result import Outcome, Rule
+from dpaudit.gate.baseline import BaselineEntry, BaselineEvent, compare
+from dpaudit.gate.result import Outcome, OutcomeRule
 
 
 def loose(name="noisy_count", *lines):
@@ -58,7 +58,7 @@ def test_leakier_code_fails_although_its_claim_holds(tmp_path, monkeypatch):
     configuration = projects.configured(tmp_path, loose("noisy_count", "parameters = { epsilon = 2.0 }"))
     result = projects.gated(configuration, runs)
     found = projects.only(result)
-    assert (result.exit_code, found.outcome, found.rule) == (1, Outcome.FAILED, Rule.LEAKIER)
+    assert (result.exit_code, found.outcome, found.rule) == (1, Outcome.FAILED, OutcomeRule.LEAKIER)
     assert str(found.evidence.verdict) == "not violated"
     assert found.comparison.before[1] < found.comparison.after[0]
     assert "parameters changed from epsilon=1.0 to epsilon=2.0" in " ".join(found.notes)
@@ -69,7 +69,7 @@ def test_less_leaky_code_passes(tmp_path):
     updated(projects.project(tmp_path, loose()))
     configuration = projects.configured(tmp_path, loose("noisy_count", "parameters = { epsilon = 0.3 }"))
     found = projects.only(projects.gated(configuration))
-    assert found.rule is Rule.PASSED
+    assert found.rule is OutcomeRule.PASSED
     assert found.comparison.after[1] < found.comparison.before[0]
 
 
@@ -121,7 +121,7 @@ def test_the_file_is_sorted_and_stable_and_names_update_alone(tmp_path):
     changed = projects.configured(tmp_path, loose("program", "runs = 1000"), loose("noisy_count", "runs = 1000"))
     updated(changed, names=["program"])
     now = baseline.read(file)
-    old = msgspec.convert(json.loads(before)["baseline"]["targets"], dict[str, Entry])
+    old = msgspec.convert(json.loads(before)["baseline"]["targets"], dict[str, BaselineEntry])
     assert now["noisy_count"] == old["noisy_count"] and now["program"] != old["program"]
     updated(projects.configured(tmp_path, loose()))
     assert list(baseline.read(file)) == ["noisy_count"]
@@ -183,8 +183,8 @@ def test_what_is_audited_sequentially_has_a_baseline_of_fixed_runs(tmp_path):
 
 def entry_with(counts, method="guess", weight=None, considered=1, notion="epsilon=4"):
     event = {"family": "tails", "rules": []}
-    measured = Measured(("a", "b"), method, weight, considered, event, msgspec.to_builtins(counts), notion)
-    return Entry("t", notion, "declared", {}, None, "not violated", 0.5, 0.95, "dpa1:0", measured)
+    measured = BaselineEvent(("a", "b"), method, weight, considered, event, msgspec.to_builtins(counts), notion)
+    return BaselineEntry("t", notion, "declared", {}, None, "not violated", 0.5, 0.95, "dpa1:0", measured)
 
 
 def guesses(rng, epsilon, size=1000):

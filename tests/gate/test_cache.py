@@ -11,7 +11,7 @@ import pytest
 from support import gate_projects as projects
 
 from dpaudit.gate.cache import Cache
-from dpaudit.gate.run import Options, run
+from dpaudit.gate.run import GateOptions, run
 from dpaudit.gate.target_process import depended_on, listing
 
 READS = """
@@ -24,7 +24,7 @@ def weighted(data, noise):
 
 def gated(configuration, **options):
     """Run a gate with a process for each target."""
-    return projects.only(run(configuration, Options(**options)).result)
+    return projects.only(run(configuration, GateOptions(**options)).result)
 
 
 def quick(configuration, **options):

@@ -15,8 +15,8 @@ from dpaudit.evidence.canonical_json import content_id
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.gate import baseline, nightly
 from dpaudit.gate.lock import alone_with
-from dpaudit.gate.result import Outcome, Rule
-from dpaudit.gate.run import Options, run
+from dpaudit.gate.result import Outcome, OutcomeRule
+from dpaudit.gate.run import GateOptions, run
 from dpaudit.gate.target_process import Request
 
 TWICE = "parameters = { epsilon = 2.0 }"
@@ -114,10 +114,10 @@ def test_no_part_of_a_request_may_be_another_one(part, tmp_path):
         change["pairs"] = [[[1, 2], [1, 3]]]
     answer = forging(lambda record: record.update(learn="trees")) if part == "learn" else answering(**change)
     found = projects.only(projects.gated(configuration, projects.Runs(answer)))
-    assert (found.outcome, found.rule) == (Outcome.INVALID, Rule.CANNOT_RUN)
+    assert (found.outcome, found.rule) == (Outcome.INVALID, OutcomeRule.CANNOT_RUN)
     assert "evidence about something else" in found.sentence
     if part == "files":
-        assert projects.only(projects.gated(configuration)).rule is not Rule.CANNOT_RUN
+        assert projects.only(projects.gated(configuration)).rule is not OutcomeRule.CANNOT_RUN
 
 
 @pytest.mark.parametrize("part", sorted(PROOFS))
@@ -132,7 +132,7 @@ def test_no_part_of_a_request_for_a_proof_may_be_another_one(part, tmp_path):
     change = {part: ALTERED[part], **({"length": 2} if part == "prove" else {})}
     honest = projects.only(projects.gated(configuration))
     found = projects.only(projects.gated(configuration, projects.Runs(answering(**change))))
-    assert (found.outcome, found.rule) == (Outcome.INVALID, Rule.CANNOT_RUN)
+    assert (found.outcome, found.rule) == (Outcome.INVALID, OutcomeRule.CANNOT_RUN)
     assert "evidence about something else" in found.sentence
     if part != "prove":
         assert honest.outcome is Outcome.PASSED
@@ -143,7 +143,7 @@ def test_no_part_of_a_request_for_a_proof_may_be_another_one(part, tmp_path):
 def test_evidence_that_is_no_answer_or_does_not_hold_is_no_green(name, tmp_path):
     configuration = projects.project(tmp_path, projects.target("noisy_count", TWICE), gate="runs = 2000\nseed = 1")
     found = projects.only(projects.gated(configuration, projects.Runs(FORGERIES[name])))
-    assert (found.outcome, found.rule) == (Outcome.INVALID, Rule.CANNOT_RUN)
+    assert (found.outcome, found.rule) == (Outcome.INVALID, OutcomeRule.CANNOT_RUN)
     assert found.evidence is None
 
 
@@ -151,7 +151,7 @@ def test_evidence_that_is_no_answer_or_does_not_hold_is_no_green(name, tmp_path)
 def test_a_forged_report_in_the_cache_is_run_again(tmp_path):
     (tmp_path / "release.py").write_text(projects.RELEASES)
     configuration = projects.project(tmp_path, projects.target("noisy_count", TWICE), gate="runs = 2000\nseed = 1")
-    assert run(configuration, Options()).result.exit_code == 1
+    assert run(configuration, GateOptions()).result.exit_code == 1
     files = list((tmp_path / ".dpaudit" / "gate").glob("*.json"))
     for file in files:
         document = json.loads(file.read_text())
@@ -159,7 +159,7 @@ def test_a_forged_report_in_the_cache_is_run_again(tmp_path):
         report["evidence"] = rewritten(report["evidence"], acquitted)
         file.write_text(json.dumps({**document, "id": content_id(document["record"])}))
     assert files
-    assert run(configuration, Options()).result.exit_code == 1
+    assert run(configuration, GateOptions()).result.exit_code == 1
 
 
 @pytest.mark.slow

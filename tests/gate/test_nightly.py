@@ -14,7 +14,7 @@ from support import gate_projects as projects
 from dpaudit.errors import UsageError
 from dpaudit.gate import nightly
 from dpaudit.gate.nightly import Ledger
-from dpaudit.gate.result import Outcome, Rule
+from dpaudit.gate.result import Outcome, OutcomeRule
 
 
 def after(ledger, name="a", tested="x", log_wealth=0.0, runs=10):
@@ -181,10 +181,10 @@ def test_nights_accumulate_and_fail_together(tmp_path, monkeypatch):
     assert codes == [0, 0, 1]  # log(1/(0.05/5)) is 4.6
     assert len(seeds) == 9  # fresh ones, every night
     first, second, third = result.results
-    assert (first.outcome, first.rule) == (Outcome.FAILED, Rule.CLAIM_VIOLATED)
+    assert (first.outcome, first.rule) == (Outcome.FAILED, OutcomeRule.CLAIM_VIOLATED)
     assert "VIOLATED over 3 nights" in first.sentence
     assert second.outcome is Outcome.PASSED and "not a proof of privacy" in second.sentence
-    assert third.rule is Rule.CANNOT_RUN
+    assert third.rule is OutcomeRule.CANNOT_RUN
     assert '"begun": []' in (tmp_path / nightly.FILE).read_text()
     assert not (tmp_path / ".dpaudit" / "gate").exists()
 
@@ -199,7 +199,7 @@ def test_another_claim_starts_anew_at_night(tmp_path, monkeypatch):
     assert ledger.starts == 2
     assert ledger.targets["program"].nights == 2
     assert ledger.targets["program"].log_wealth == 6.0
-    assert projects.only(result).rule is Rule.CLAIM_VIOLATED
+    assert projects.only(result).rule is OutcomeRule.CLAIM_VIOLATED
 
 
 @pytest.mark.slow
@@ -207,5 +207,5 @@ def test_a_real_night(tmp_path):
     wrong = projects.target("response", "parameters = { epsilon = 3.0 }")
     configuration = projects.project(tmp_path, wrong, projects.target("program"))
     first, second = projects.gated(configuration, nightly=True).results
-    assert (first.rule, second.rule) == (Rule.CLAIM_VIOLATED, Rule.PASSED)
+    assert (first.rule, second.rule) == (OutcomeRule.CLAIM_VIOLATED, OutcomeRule.PASSED)
     assert first.evidence.sequential.stopped and first.evidence.runs < 4000

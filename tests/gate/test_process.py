@@ -17,8 +17,8 @@ from support import gate_projects as projects
 
 from dpaudit.cli.main import cli
 from dpaudit.gate import process
-from dpaudit.gate.result import Outcome, Rule
-from dpaudit.gate.run import Options, run
+from dpaudit.gate.result import Outcome, OutcomeRule
+from dpaudit.gate.run import GateOptions, run
 
 pytestmark = pytest.mark.slow
 
@@ -128,7 +128,7 @@ def test_an_interrupt_ends_what_is_running(tmp_path):
 
     clock = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
-        run(configuration, Options(), runner=interrupted)
+        run(configuration, GateOptions(), runner=interrupted)
     assert time.perf_counter() - clock < 20
 
 
@@ -159,5 +159,5 @@ def test_what_a_process_says_last_is_told(tmp_path):
     )
     configuration = projects.project(tmp_path, projects.target("evil.py:dies"))
     found = projects.only(run(configuration).result)
-    assert (found.outcome, found.rule) == (Outcome.INVALID, Rule.CANNOT_RUN)
+    assert (found.outcome, found.rule) == (Outcome.INVALID, OutcomeRule.CANNOT_RUN)
     assert "exit code 7" in found.sentence and found.sentence.endswith("it said last: out of luck")

@@ -8,7 +8,7 @@ from support import gate_projects as projects
 
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.gate.result import Outcome, Rule
+from dpaudit.gate.result import Outcome, OutcomeRule
 from dpaudit.gate.run import seed_of
 
 HALF = "parameters = { epsilon = 0.5 }"
@@ -21,7 +21,7 @@ def test_correct_targets_pass(tmp_path):
     result = projects.gated(projects.project(tmp_path, *targets), workers=2)
     assert result.exit_code == 0
     assert [item.name for item in result.results] == ["noisy_count", "program", "response"]
-    assert {item.rule for item in result.results} == {Rule.PASSED}
+    assert {item.rule for item in result.results} == {OutcomeRule.PASSED}
     assert all("not a proof of privacy" in item.sentence for item in result.results)
     assert (result.confidence, result.seed) == (0.95, 0)
 
@@ -30,7 +30,7 @@ def test_a_violated_claim_fails(tmp_path):
     runs = projects.Runs()
     result = projects.gated(projects.project(tmp_path, projects.target("noisy_count", TWICE)), runs)
     found = projects.only(result)
-    assert (result.exit_code, found.outcome, found.rule) == (1, Outcome.FAILED, Rule.CLAIM_VIOLATED)
+    assert (result.exit_code, found.outcome, found.rule) == (1, Outcome.FAILED, OutcomeRule.CLAIM_VIOLATED)
     assert len(runs.requests) == 1  # the audit has made sure of it
     assert found.evidence.false_alarm == runs.requests[0].false_alarm
     assert (found.location.file, found.location.line) == ("release.py", 8)
@@ -52,7 +52,7 @@ def test_evidence_at_a_larger_false_alarm_is_no_answer(tmp_path):
 
     runs = projects.Runs(lenient)
     found = projects.only(projects.gated(projects.project(tmp_path, projects.target("noisy_count", TWICE)), runs))
-    assert found.rule is Rule.CANNOT_RUN and "the false alarm" in found.sentence
+    assert found.rule is OutcomeRule.CANNOT_RUN and "the false alarm" in found.sentence
 
 
 def test_the_error_is_shared_by_all_targets_also_when_some_are_run(tmp_path):
@@ -88,8 +88,8 @@ def test_expected_violations(tmp_path):
     runs = projects.Runs()
     result = projects.gated(projects.project(tmp_path, broken, mended), runs)
     assert [(item.outcome, item.rule) for item in result.results] == [
-        (Outcome.PASSED, Rule.PASSED),
-        (Outcome.FAILED, Rule.VIOLATION_MISSING),
+        (Outcome.PASSED, OutcomeRule.PASSED),
+        (Outcome.FAILED, OutcomeRule.VIOLATION_MISSING),
     ]
     assert result.exit_code == 3  # failed, but nothing was violated
     assert len(runs.requests) == 2  # what is expected needs no second look
@@ -104,7 +104,7 @@ def test_inconclusive_is_what_the_policy_says(tmp_path, policy, outcome, code):
     few = few.replace(projects.PAIRS, projects.PAIRS + "\nparameters = { epsilon = 0.01 }")
     result = projects.gated(projects.project(tmp_path, few, gate=f'runs = 200\ninconclusive = "{policy}"'))
     found = projects.only(result)
-    assert (found.outcome, found.rule, result.exit_code) == (outcome, Rule.INCONCLUSIVE, code)
+    assert (found.outcome, found.rule, result.exit_code) == (outcome, OutcomeRule.INCONCLUSIVE, code)
 
 
 @pytest.mark.slow
@@ -119,8 +119,8 @@ def test_runs_that_cannot_be_trusted_and_targets_that_cannot_run(tmp_path):
     ]
     result = projects.gated(projects.project(tmp_path, *targets, gate="runs = 600_000"))
     found = {item.name: item for item in result.results}
-    assert found["repeats"].rule is Rule.RUNS_INVALID
-    assert found["f"].rule is found["parameter"].rule is Rule.CANNOT_RUN
+    assert found["repeats"].rule is OutcomeRule.RUNS_INVALID
+    assert found["f"].rule is found["parameter"].rule is OutcomeRule.CANNOT_RUN
     assert "there is no file" in found["f"].sentence
     assert "has no parameter 'sigma'" in found["parameter"].sentence
     assert "a gate holds claims" in found["claimless"].sentence
@@ -159,13 +159,13 @@ def test_required_proofs(tmp_path):
     ]
     configuration = projects.project(tmp_path, *targets, gate="runs = 20_000")
     found = {item.name: item for item in projects.gated(configuration, require="proved").results}
-    assert found["above_threshold"].rule is Rule.PASSED
+    assert found["above_threshold"].rule is OutcomeRule.PASSED
     assert str(found["above_threshold"].evidence.verdict) == "proved"
-    assert found["refuted"].rule is Rule.CLAIM_VIOLATED
-    assert (found["no program"].outcome, found["no program"].rule) == (Outcome.INCONCLUSIVE, Rule.NOT_PROVED)
+    assert found["refuted"].rule is OutcomeRule.CLAIM_VIOLATED
+    assert (found["no program"].outcome, found["no program"].rule) == (Outcome.INCONCLUSIVE, OutcomeRule.NOT_PROVED)
     assert "only a program" in found["no program"].sentence
-    assert found["violated"].rule is Rule.CLAIM_VIOLATED
-    assert found["svt_unlimited"].rule is Rule.PASSED
+    assert found["violated"].rule is OutcomeRule.CLAIM_VIOLATED
+    assert found["svt_unlimited"].rule is OutcomeRule.PASSED
 
 
 @pytest.mark.slow
@@ -174,7 +174,7 @@ def test_an_exact_counterexample_needs_no_second_look(tmp_path):
     runs = projects.Runs()
     refuted = projects.target("program", TWICE, 'relation = "queries"', "length = 2", 'require = "proved"', pairs="")
     result = projects.gated(projects.project(tmp_path, refuted), runs)
-    assert projects.only(result).rule is Rule.CLAIM_VIOLATED
+    assert projects.only(result).rule is OutcomeRule.CLAIM_VIOLATED
     assert len(runs.requests) == 1
 
 
@@ -183,7 +183,7 @@ def test_evidence_of_another_dpaudit_is_none(tmp_path):
         return msgspec.structs.replace(report, evidence={**report.evidence, "id": "dpa1:0"})
 
     result = projects.gated(projects.project(tmp_path, projects.target("program")), projects.Runs(altered))
-    assert projects.only(result).rule is Rule.CANNOT_RUN
+    assert projects.only(result).rule is OutcomeRule.CANNOT_RUN
 
 
 def test_baselines_are_not_updated_at_night(tmp_path):
@@ -192,11 +192,11 @@ def test_baselines_are_not_updated_at_night(tmp_path):
 
 
 def test_each_result_is_told_as_it_comes(tmp_path):
-    from dpaudit.gate.run import Options, run
+    from dpaudit.gate.run import GateOptions, run
 
     heard = []
     targets = [projects.target("program"), projects.target("nowhere.py:f")]
-    run(projects.project(tmp_path, *targets), Options(), runner=projects.Runs(), listen=heard.append)
+    run(projects.project(tmp_path, *targets), GateOptions(), runner=projects.Runs(), listen=heard.append)
     assert sorted(item.name for item in heard) == ["f", "program"]
 
 

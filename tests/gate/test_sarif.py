@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from support import gate_results as made
 
-from dpaudit.gate.result import GateResult, Location, Outcome, Rule
+from dpaudit.gate.result import GateResult, Location, Outcome, OutcomeRule
 from dpaudit.gate.sarif import sarif, sarif_text, seen_from_repository
 
 SCHEMA = jsonschema.Draft4Validator(made.schema("sarif-2.1.0.json"))
@@ -46,7 +46,7 @@ def test_the_schema_can_refuse(break_it: Any) -> None:
 
 def test_only_what_did_not_pass_is_a_finding() -> None:
     found = findings(made.gate(*made.targets()))
-    assert [item["ruleId"] for item in found] == [str(rule) for rule in Rule if rule is not Rule.PASSED]
+    assert [item["ruleId"] for item in found] == [str(rule) for rule in OutcomeRule if rule is not OutcomeRule.PASSED]
     assert [item["level"] for item in found] == ["error"] * 4 + ["warning"] + ["error"] * 2
     forgiven = replace(made.targets()[5], outcome=Outcome.PASSED)
     assert findings(made.gate(forgiven)) == []
@@ -131,7 +131,7 @@ def test_a_finding_is_known_again_when_lines_and_numbers_change() -> None:
 
 def test_other_findings_have_other_fingerprints() -> None:
     first = made.targets()[1]
-    others = [first, replace(first, name="other"), replace(first, rule=Rule.LEAKIER)]
+    others = [first, replace(first, name="other"), replace(first, rule=OutcomeRule.LEAKIER)]
     assert len({item["partialFingerprints"]["dpaudit/v1"] for item in findings(made.gate(*others))}) == 3
 
 

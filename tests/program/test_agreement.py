@@ -11,7 +11,7 @@ from support.agreement import agree
 
 from dpaudit.errors import InvalidRunsError
 from dpaudit.loading.named import load
-from dpaudit.program.symbolic.linear import Linear, as_float
+from dpaudit.program.symbolic.linear import Affine, as_float
 from dpaudit.program.symbolic.reading import queries, read
 
 WIDE = [0.0, 1.0, -1.0, 0.1, 1 / 3, 1e16, -1e16, 1e300, -1e300, 1e-300, 5e-324, math.inf, math.nan]
@@ -22,7 +22,7 @@ def test_the_exact_value_lies_within_the_bound_or_none_is_given():
     rng, finite = random.Random(1), 0
     for _ in range(3000):
         names = [f"q{number}" for number in range(rng.randrange(1, 7))]
-        expression = Linear({name: rng.choice(NUMBERS) for name in names}, rng.choice([0, *NUMBERS]))
+        expression = Affine({name: rng.choice(NUMBERS) for name in names}, rng.choice([0, *NUMBERS]))
         exact = {name: Fraction(rng.choice(WIDE[:-2])) for name in names}
         if rng.random() < 0.5:
             exact = {name: Fraction(rng.choice([1, -1]) * rng.random()) for name in names}

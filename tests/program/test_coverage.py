@@ -7,9 +7,9 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from dpaudit.program.coverage.agreement import Compared
+from dpaudit.program.coverage.agreement import ComparedRuns
 from dpaudit.program.coverage.regions import compare_regions
-from dpaudit.program.coverage.watching import Watched
+from dpaudit.program.coverage.watching import WatchedProgram
 from dpaudit.program.scalar import ScalarNoise
 from dpaudit.program.symbolic.reading import SymbolicError, queries, read
 
@@ -17,7 +17,7 @@ SEEN: list[int] = []
 
 
 def read_whole(program, *, length=2, **parameters):
-    watched = Watched(program, parameters)
+    watched = WatchedProgram(program, parameters)
     tree = read(program, queries(length), parameters, watched)
     return tree, watched
 
@@ -86,7 +86,7 @@ def test_every_path_is_run_from_its_own_region():
         return next((place for place, level in enumerate((50, 30, 20, 10)) if x > level), 4)
 
     tree, watched = read_whole(steps)
-    compared = Compared(watched.runs)
+    compared = ComparedRuns(watched.runs)
     compare_regions(tree, steps, queries(2), {}, compared)
     assert len(compared.seen) == 5 and not compared.missed and compared.disagreement is None
     assert watched.open() == ()
@@ -100,7 +100,7 @@ def test_a_region_that_no_run_can_come_to_is_missed():
         return 0
 
     tree, _ = read_whole(thinner, width=1e-300)
-    compared = Compared()
+    compared = ComparedRuns()
     compare_regions(tree, thinner, queries(2), {"width": 1e-300}, compared)
     assert len(compared.missed) == 1
 

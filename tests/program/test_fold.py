@@ -17,7 +17,7 @@ from dpaudit.program.fold import Emit, Fold, Stop
 from dpaudit.program.outcome import entry
 from dpaudit.program.scalar import ScalarNoise
 from dpaudit.program.symbolic.fold_machine import Unrolled, read_fold
-from dpaudit.program.symbolic.linear import Linear
+from dpaudit.program.symbolic.linear import Affine
 from dpaudit.program.symbolic.reading import queries, read
 from dpaudit.targets.mechanism import Shape, mechanism
 
@@ -200,7 +200,7 @@ def test_states_are_what_is_discrete():
     assert [ending.next for ending in machine.states[2].step.endings] == [2, None]
     assert all(state.end is None for state in machine.states)
     (start,) = machine.start.endings
-    assert start.reals == (Linear({"h0": 1}),) and start.leaf.output == ("none",)
+    assert start.reals == (Affine({"h0": 1}),) and start.leaf.output == ("none",)
 
 
 def test_a_number_that_a_state_does_not_have_stays():
@@ -210,8 +210,8 @@ def test_a_number_that_a_state_does_not_have_stays():
     machine = read_fold(Fold(step, (None, 0), finish=lambda state: "over"), {})
     assert [state.name for state in machine.states] == ["(None, 0)", "(s0, 0)", "(None, s1)", "(s0, s1)"]
     reals = [state.step.endings[0].reals for state in machine.states]
-    s0, s1, x, h0 = map(Linear.variable, ("s0", "s1", "x", "h0"))
-    assert machine.start.endings[0].reals == (Linear(), Linear())
+    s0, s1, x, h0 = map(Affine.variable, ("s0", "s1", "x", "h0"))
+    assert machine.start.endings[0].reals == (Affine(), Affine())
     assert reals == [(h0, s1), (s0, x), (h0, s1), (s0, x)]
     assert {state.end.endings[0].emitted for state in machine.states} == {(("str", "over"),)}
 

@@ -17,17 +17,17 @@ from hypothesis import strategies as st
 from support.agreement import agree
 
 from dpaudit.errors import UsageError
-from dpaudit.program.symbolic.linear import Condition, Linear, adds_up, contradiction
+from dpaudit.program.symbolic.linear import Affine, Constraint, adds_up, contradiction
 from dpaudit.program.symbolic.reading import SymbolicError, Unknown, queries, read
 from dpaudit.program.symbolic.simplex import LinearProgram
-from dpaudit.program.symbolic.tree import DeadNode, LeafNode, Tree
+from dpaudit.program.symbolic.tree import DeadNode, LeafNode, ProgramTree
 
 
-def tree_of(function: Any, length: int = 2, **parameters: Any) -> Tree:
+def tree_of(function: Any, length: int = 2, **parameters: Any) -> ProgramTree:
     return read(function, queries(length), {"epsilon": 1, **parameters})
 
 
-def outputs(tree: Tree) -> list[Any]:
+def outputs(tree: ProgramTree) -> list[Any]:
     return [leaf.output for leaf in tree.leaves]
 
 
@@ -115,7 +115,7 @@ def test_sorting_has_a_path_for_every_order_whatever_it_compares():
         return sorted(range(3), key=[x + noise.laplace(1 / epsilon) for x in data].__getitem__)
 
     tree = tree_of(program, 3)  # newer versions of Python compare more often: what comes of it is dead
-    orders = {("list", *(("int", Linear({}, place)) for place in order)) for order in itertools.permutations(range(3))}
+    orders = {("list", *(("int", Affine({}, place)) for place in order)) for order in itertools.permutations(range(3))}
     assert set(outputs(tree)) == orders and len(tree.leaves) == 6
 
 
@@ -141,7 +141,7 @@ def test_argmax_over_expressions_that_exclude_each_other():
         x = noise.laplace(1 / epsilon)
         return noise.argmax([x, 2 * x, 3 * x])
 
-    assert set(outputs(tree_of(program))) == {("int", Linear()), ("int", Linear({}, 2))}
+    assert set(outputs(tree_of(program))) == {("int", Affine()), ("int", Affine({}, 2))}
 
 
 def test_types_count():
@@ -149,7 +149,7 @@ def test_types_count():
         return [1, True, 1.0, None, "1", (1,), {"a": 2}, np.float64(0.5), math.inf, math.nan]
 
     (output,) = outputs(tree_of(program))
-    one = Linear({}, 1)
+    one = Affine({}, 1)
     assert output == (
         "list",
         ("int", one),
@@ -158,8 +158,8 @@ def test_types_count():
         ("none",),
         ("str", "1"),
         ("tuple", ("int", one)),
-        ("dict", (("str", "a"), ("int", Linear({}, 2)))),
-        ("float", Linear({}, Fraction(1, 2))),
+        ("dict", (("str", "a"), ("int", Affine({}, 2)))),
+        ("float", Affine({}, Fraction(1, 2))),
         ("float", "inf"),
         ("float", "nan"),
     )
@@ -191,8 +191,8 @@ def test_whole_parameters_are_good_for_counting():
         return [data[k] for k in range(most)] + ["x"] * most + [most == 2, int(most), f"{most}", {most: 1}[2]]
 
     (output,) = outputs(tree_of(program, 3, most=2))
-    assert output[1:3] == (("float", Linear.variable("q0")), ("float", Linear.variable("q1")))
-    assert output[5:] == (("bool", True), ("int", Linear({}, 2)), ("str", "2"), ("int", Linear({}, 1)))
+    assert output[1:3] == (("float", Affine.variable("q0")), ("float", Affine.variable("q1")))
+    assert output[5:] == (("bool", True), ("int", Affine({}, 2)), ("str", "2"), ("int", Affine({}, 1)))
 
 
 def test_a_cache_of_parameters_survives_the_reading():
@@ -438,7 +438,7 @@ def test_agreement_sees_another_scale_another_path_another_output():
 numbers = st.integers(-2, 2)
 conditions = st.lists(
     st.builds(
-        lambda a, b, c, k, sign: Condition(Linear({"x": a, "y": b, "h0": c}, k), sign),
+        lambda a, b, c, k, sign: Constraint(Affine({"x": a, "y": b, "h0": c}, k), sign),
         numbers,
         numbers,
         numbers,
@@ -467,7 +467,7 @@ def test_contradictions_add_up_and_hold(found):
 
 
 def test_boundaries_of_continuous_draws_have_probability_zero():
-    pinched = [Condition(Linear({"h0": 1}), ">="), Condition(Linear({"h0": -1}), ">=")]
+    pinched = [Constraint(Affine({"h0": 1}), ">="), Constraint(Affine({"h0": -1}), ">=")]
     assert contradiction(pinched) is None
     vector = contradiction(pinched, ["h0"])
     assert vector is not None and adds_up(pinched, vector, ["h0"]) and not adds_up(pinched, vector)

@@ -11,7 +11,7 @@ import pytest
 from support import made_evidence as made
 
 from dpaudit.report import console_summary, evidence_card, html_page, wants_colour
-from dpaudit.report.html.index import Entry, index_page
+from dpaudit.report.html.index import IndexEntry, index_page
 from dpaudit.report.text.cite import bibtex, citation, sources
 
 pytestmark = pytest.mark.usefixtures("undrawn")
@@ -91,7 +91,7 @@ def test_a_baseline_stands_beside_the_evidence() -> None:
 
 
 def row(evidence: Any) -> list[str]:
-    html = index_page("title", "lead", [Entry(evidence, "x.html")])
+    html = index_page("title", "lead", [IndexEntry(evidence, "x.html")])
     return [re.sub(r"<[^>]*>", "", cell).strip() for cell in re.findall(r"<t[dh][ >].*?</t[dh]>", html, re.DOTALL)[-9:]]
 
 

@@ -17,7 +17,7 @@ from support import made_evidence as made
 import dpaudit as dp
 from dpaudit.evidence.event import Box, Coordinate, Event, Rows, Rule
 from dpaudit.evidence.records import Bound, Cell, Histogram
-from dpaudit.report.figures.event_cells import Region, bars, regions, speaks_for
+from dpaudit.report.figures.event_cells import EventInterval, bars, regions, speaks_for
 from dpaudit.report.figures.loss_bins import LEAST, beyond, cell_losses, frequency_interval, loss_bins
 from dpaudit.report.html.difference import differences
 from dpaudit.report.text.numerals import (
@@ -212,7 +212,7 @@ def test_infinite_needs_enough_runs() -> None:
 
 def test_regions_join_and_cells_know_their_side() -> None:
     event = Event("tails", (Rule("float", Coordinate(0), (0.0, 1.0, 2.0), (1, 0, -1, -1)),))
-    assert regions(event) == [Region(None, 0.0, 0), Region(1.0, None, 1)]
+    assert regions(event) == [EventInterval(None, 0.0, 0), EventInterval(1.0, None, 1)]
     assert speaks_for(event, Cell("-3", None, None, 1, 1)) == 0
     assert speaks_for(event, Cell("0.5", None, None, 1, 1)) is None
     assert speaks_for(event, Cell("7", None, None, 1, 1)) == 1

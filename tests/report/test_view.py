@@ -21,13 +21,13 @@ from dpaudit.gate.console import summary as gate_console
 from dpaudit.gate.index import index_page as gate_page
 from dpaudit.gate.junit import junit
 from dpaudit.gate.markdown import markdown as gate_markdown
-from dpaudit.gate.result import GateResult, Outcome, Rule, TargetResult
+from dpaudit.gate.result import GateResult, Outcome, OutcomeRule, TargetResult
 from dpaudit.gate.sarif import sarif_text
 from dpaudit.report import console_summary, evidence_card, html_page
 from dpaudit.report.formats.in_toto import statement, statement_text
 from dpaudit.report.formats.markdown import markdown
 from dpaudit.report.formats.registry import registry_yaml
-from dpaudit.report.html.index import Entry, index_page
+from dpaudit.report.html.index import IndexEntry, index_page
 from dpaudit.report.rows import Importance, Row, findings
 from dpaudit.report.view import ORDER, view
 from dpaudit.review.compare.intervals import compare
@@ -56,7 +56,7 @@ def whole(**changes: object) -> Evidence:
 
 
 def gate(evidence: Evidence) -> GateResult:
-    target = TargetResult("counts", "a.py:counts", Outcome.PASSED, Rule.PASSED, evidence.reason, evidence)
+    target = TargetResult("counts", "a.py:counts", Outcome.PASSED, OutcomeRule.PASSED, evidence.reason, evidence)
     return GateResult((target,), 0.95, 0, 1.0)
 
 
@@ -79,7 +79,7 @@ FULL: dict[str, Callable[[Evidence], str]] = {
 }
 SHORT: dict[str, Callable[[Evidence], str]] = {
     "card": evidence_card,
-    "index": lambda evidence: index_page("two", "", [Entry(evidence, "a.html")]),
+    "index": lambda evidence: index_page("two", "", [IndexEntry(evidence, "a.html")]),
     "Markdown over several": lambda evidence: markdown([evidence, made.proved()]).partition("\n## ")[0],
     "gate, plain": lambda evidence: gate_console(gate(evidence), width=1000).partition("\n")[0],
     "gate, terminal": lambda evidence: gate_console(gate(evidence), terminal=True, width=1000),

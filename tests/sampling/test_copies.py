@@ -16,7 +16,7 @@ import pytest
 import dpaudit as dp
 from dpaudit.errors import Notice
 from dpaudit.neighbours.digest import digest
-from dpaudit.sampling.blocks import Block, Game, Purpose
+from dpaudit.sampling.blocks import Block, Experiment, Phase
 from dpaudit.sampling.play import play
 from dpaudit.sampling.workers import why_alone
 
@@ -139,9 +139,11 @@ def test_workers_are_started_afresh_and_never_forked(function):
         mechanism = dp.load(function)
         shared = mechanism.reference or mechanism
         digests = ((digest(PAIR[0]), digest(PAIR[1])),)
-        game = Game(shared, {}, (PAIR,), digests, 0, copied=mechanism.reference is None)
-        blocks = [Block(Purpose.LEARNING, 0, index, 30) for index in range(6)]
-        found = {form for played in play(game, blocks, _forms, workers=2) for side in played.result for form in side}
+        experiment = Experiment(shared, {}, (PAIR,), digests, 0, copied=mechanism.reference is None)
+        blocks = [Block(Phase.LEARNING, 0, index, 30) for index in range(6)]
+        found = {
+            form for played in play(experiment, blocks, _forms, workers=2) for side in played.result for form in side
+        }
     finally:
         del sys.dpaudit_marked
     assert found

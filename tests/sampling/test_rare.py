@@ -20,7 +20,7 @@ from scipy.stats import binomtest
 import dpaudit as dp
 from dpaudit.program.enumerate.traces import Budget, all_traces
 from dpaudit.review.check import check, passes
-from dpaudit.sampling.blocks import Block, Game, Purpose
+from dpaudit.sampling.blocks import Block, Experiment, Phase
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.runs import outputs_of
 from dpaudit.targets.mechanism import Shape, mechanism
@@ -39,9 +39,9 @@ def blocks_for(rate):
 
 
 def played(function, blocks, size=SIZE, made_as=None):
-    game = Game(mechanism(function), {}, ((0, 0),), (), 5, made_as=made_as)
+    experiment = Experiment(mechanism(function), {}, ((0, 0),), (), 5, made_as=made_as)
     for index in range(blocks):
-        (side0, side1), _ = outputs_of(game, Block(Purpose.MEASURING, 0, index, size))
+        (side0, side1), _ = outputs_of(experiment, Block(Phase.MEASURING, 0, index, size))
         yield side0, side1
 
 
@@ -270,8 +270,8 @@ def test_what_has_randomness_of_its_own_runs_in_the_order_of_the_coins():
         order.append((data, size))
         return [0.0] * size
 
-    game = Game(mechanism(sampler), {}, ((0, 1),), (), 5)
-    (side0, side1), _ = outputs_of(game, Block(Purpose.MEASURING, 0, 0, 1_000))
+    experiment = Experiment(mechanism(sampler), {}, ((0, 1),), (), 5)
+    (side0, side1), _ = outputs_of(experiment, Block(Phase.MEASURING, 0, 0, 1_000))
     assert {size for _, size in order} == {1} and len(order) == len(side0) + len(side1) == 1_000
     twos = np.array([data for data, _ in order]).reshape(500, 2)  # one of each side, in an order that a coin picks
     assert (twos.sum(axis=1) == 1).all() and 200 < np.count_nonzero(twos[:, 0]) < 300
@@ -363,8 +363,8 @@ def test_what_a_sampler_returns_is_its_own_whatever_holds_it(make):
         held[:size] = values
         return make(held[:size])
 
-    game = Game(mechanism(function), {}, ((0, 1),), (), 5)
-    side0, side1 = outputs_of(game, Block(Purpose.MEASURING, 0, 0, 300))[0]
+    experiment = Experiment(mechanism(function), {}, ((0, 1),), (), 5)
+    side0, side1 = outputs_of(experiment, Block(Phase.MEASURING, 0, 0, 300))[0]
     assert side0.numbers[0].min() >= 0 and side0.numbers[0].max() < 1
     assert side1.numbers[0].min() >= 10 and side1.numbers[0].max() < 11
     assert len(np.unique(side0.numbers[0])) == len(side0)
@@ -401,8 +401,10 @@ def held_program(data, noise):
 def test_reused_containers_leave_the_evidence_that_copies_leave_seed_by_seed(own, reused):
     """So that the error rates of the two are one, whatever it is: to the last bit, at every seed."""
     for seed in range(200 if own is fresh_program else 1_000):
-        block = Block(Purpose.MEASURING, 0, 0, 16)
-        sides, others = (outputs_of(Game(mechanism(each), {}, ((0, 1),), (), seed), block)[0] for each in (own, reused))
+        block = Block(Phase.MEASURING, 0, 0, 16)
+        sides, others = (
+            outputs_of(Experiment(mechanism(each), {}, ((0, 1),), (), seed), block)[0] for each in (own, reused)
+        )
         assert all(one.equals(other) for one, other in zip(sides, others, strict=True))
     asked = {"claim": "epsilon=1", "pairs": [(0, 1)], "relation": "declared", "runs": 300, "floating_point": "ignore"}
     found, again = (dp.audit(function, **asked, seed=0) for function in (own, reused))

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 import dpaudit as dp
 from dpaudit.auditing.pair import both_sides
 from dpaudit.neighbours.digest import digest
-from dpaudit.sampling.blocks import Block, Game, Purpose
-from dpaudit.sampling.checkpoint import MAGIC, Journal, _plain, _restored
+from dpaudit.sampling.blocks import Block, Experiment, Phase
+from dpaudit.sampling.checkpoint import MAGIC, Checkpoint, _plain, _restored
 from dpaudit.sampling.outputs import from_list
-from dpaudit.sampling.play import Played, play
+from dpaudit.sampling.play import BlockResult, play
 from dpaudit.sampling.progress import Session
 
 pytestmark = pytest.mark.slow
@@ -285,7 +285,7 @@ def test_what_cannot_be_resumed_is_refused(tmp_path):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such lock there")
 def test_two_audits_do_not_write_to_one_file(tmp_path):
-    with Journal(tmp_path / "blocks", {}), pytest.raises(dp.UsageError, match="another audit is writing to"):
+    with Checkpoint(tmp_path / "blocks", {}), pytest.raises(dp.UsageError, match="another audit is writing to"):
         dp.audit(seeded, resume=tmp_path / "blocks", **ASKED)
 
 
@@ -335,20 +335,20 @@ def test_objects_are_neither_kept_nor_made():
 
 
 def _game(session=None, seed=0):
-    return Game(dp.mechanism(seeded), {}, (PAIR,), ((digest(PAIR[0]), digest(PAIR[1])),), seed, session=session)
+    return Experiment(dp.mechanism(seeded), {}, (PAIR,), ((digest(PAIR[0]), digest(PAIR[1])),), seed, session=session)
 
 
 def test_a_block_is_known_by_everything_that_it_depends_on(tmp_path):
-    blocks = [Block(Purpose.LEARNING, 0, 0, 50), Block(Purpose.MEASURING, 0, 0, 50), Block(Purpose.LEARNING, 0, 1, 50)]
-    with Journal(tmp_path / "blocks", {}) as journal:
-        kept = next(iter(play(_game(Session(journal=journal)), blocks[:1], both_sides)))
-        assert isinstance(journal.find(_game(), blocks[0], both_sides), Played)
-        assert journal.find(_game(), blocks[0], both_sides).sizes == kept.sizes
-        for block in (*blocks[1:], Block(Purpose.LEARNING, 0, 0, 51), Block(Purpose.LEARNING, 0, 0, 50, 0.4)):
-            assert journal.find(_game(), block, both_sides) is None
-        assert journal.find(_game(seed=1), blocks[0], both_sides) is None
-        assert journal.find(_game(), blocks[0], _count) is None
-        assert journal.find(_game(), blocks[0], lambda *sides: sides) is None
+    blocks = [Block(Phase.LEARNING, 0, 0, 50), Block(Phase.MEASURING, 0, 0, 50), Block(Phase.LEARNING, 0, 1, 50)]
+    with Checkpoint(tmp_path / "blocks", {}) as checkpoint:
+        kept = next(iter(play(_game(Session(checkpoint=checkpoint)), blocks[:1], both_sides)))
+        assert isinstance(checkpoint.find(_game(), blocks[0], both_sides), BlockResult)
+        assert checkpoint.find(_game(), blocks[0], both_sides).sizes == kept.sizes
+        for block in (*blocks[1:], Block(Phase.LEARNING, 0, 0, 51), Block(Phase.LEARNING, 0, 0, 50, 0.4)):
+            assert checkpoint.find(_game(), block, both_sides) is None
+        assert checkpoint.find(_game(seed=1), blocks[0], both_sides) is None
+        assert checkpoint.find(_game(), blocks[0], _count) is None
+        assert checkpoint.find(_game(), blocks[0], lambda *sides: sides) is None
 
 
 def _count(side0, side1):
@@ -356,12 +356,12 @@ def _count(side0, side1):
 
 
 def test_finished_blocks_between_unfinished_ones_stay_in_order(tmp_path):
-    blocks = [Block(Purpose.LEARNING, 0, index, 50) for index in range(6)]
+    blocks = [Block(Phase.LEARNING, 0, index, 50) for index in range(6)]
     want = [played.result for played in play(_game(), blocks, _count)]
-    with Journal(tmp_path / "blocks", {}) as journal:
+    with Checkpoint(tmp_path / "blocks", {}) as checkpoint:
         for index in (3, 1, 4):
-            list(play(_game(Session(journal=journal)), [blocks[index]], _count))
-        session = Session(journal=journal)
+            list(play(_game(Session(checkpoint=checkpoint)), [blocks[index]], _count))
+        session = Session(checkpoint=checkpoint)
         found = list(play(_game(session), blocks, _count))
     assert [played.result for played in found] == want
     assert [played.block.index for played in found] == list(range(6))

@@ -10,7 +10,7 @@ from scipy.stats import binom, binomtest
 
 import dpaudit as dp
 from dpaudit.auditing.question import validated
-from dpaudit.auditing.search.race import Scout, Scouted
+from dpaudit.auditing.search.race import Race, RacedPair
 from dpaudit.auditing.search.search import share_of
 from dpaudit.auditing.search.successive_halving import halve, rounds_of
 from dpaudit.evidence.records import Counts
@@ -101,19 +101,19 @@ def test_search_runs_have_streams_of_their_own_and_are_counted_apart(monkeypatch
     played = []
     original = play.play_block
 
-    def watched(game, block, reduce):
+    def watched(experiment, block, reduce):
         played.append(block)
-        return original(game, block, reduce)
+        return original(experiment, block, reduce)
 
     monkeypatch.setattr(play, "play_block", watched)
     evidence = audited([0.5] * 5 + [2.0])
-    made = {purpose: sum(b.size for b in played if b.purpose is purpose) for purpose in blocks.Purpose}
+    made = {phase: sum(b.size for b in played if b.phase is phase) for phase in blocks.Phase}
 
-    assert made[blocks.Purpose.SEARCH] == evidence.search.runs > 0
-    assert made[blocks.Purpose.LEARNING] == evidence.learning
-    assert made[blocks.Purpose.MEASURING] == evidence.measuring == sum(evidence.lower.counts.runs)
+    assert made[blocks.Phase.SEARCH] == evidence.search.runs > 0
+    assert made[blocks.Phase.LEARNING] == evidence.learning
+    assert made[blocks.Phase.MEASURING] == evidence.measuring == sum(evidence.lower.counts.runs)
     assert sum(made.values()) == evidence.runs == 8_000
-    keys = [(b.purpose, b.pair, b.index) for b in played]
+    keys = [(b.phase, b.pair, b.index) for b in played]
     assert len(set(keys)) == len(keys)
 
 
@@ -209,7 +209,7 @@ def test_runs_that_repeat_themselves_are_still_noticed():
 
 
 class _Known:
-    """A scout whose pairs promise what their numbers say, after whatever runs."""
+    """A race whose pairs promise what their numbers say, after whatever runs."""
 
     def __init__(self):
         self.runs, self.given = 0, {}
@@ -232,14 +232,14 @@ class _Known:
 
 @pytest.mark.parametrize("count", [2, 3, 7, 50, 500])
 def test_the_best_is_left_longest_and_half_of_the_pairs_go_each_time(count):
-    scout, pairs = _Known(), [Scouted(number, "", lambda: (0, 1)) for number in range(count)]
-    ranked = halve(scout, pairs, 1_000 * count, lambda: None)
+    race, pairs = _Known(), [RacedPair(number, "", lambda: (0, 1)) for number in range(count)]
+    ranked = halve(race, pairs, 1_000 * count, lambda: None)
 
     assert ranked[0].number == max(range(count), key=lambda number: (number % 37, -number))
-    assert scout.runs <= 1_000 * count
-    assert scout.runs > 900 * count
+    assert race.runs <= 1_000 * count
+    assert race.runs > 900 * count
     assert rounds_of(count)[0] == count and rounds_of(count)[-1] == 2
-    given = sorted(scout.given.values())
+    given = sorted(race.given.values())
     assert given[-1] == pytest.approx(len(rounds_of(count)) * given[0], rel=0.05)
 
 
@@ -262,13 +262,13 @@ def test_pairs_that_are_alike_are_told_alike():
 
 
 def test_a_common_side_is_run_no_more_than_it_takes():
-    scout = Scout(_question(), None)
-    pairs = [Scouted(i, "", lambda i=i: ([0.0], [1.0 + i]), ("zero", f"own {i}")) for i in range(60)]
-    scout.meet(pairs)
-    scout.run(pairs, 100)
+    race = Race(_question(), None)
+    pairs = [RacedPair(i, "", lambda i=i: ([0.0], [1.0 + i]), ("zero", f"own {i}")) for i in range(60)]
+    race.meet(pairs)
+    race.run(pairs, 100)
 
     assert all(one.common == ("zero", None) for one in pairs)
-    assert scout.runs == sum(one.runs for one in pairs) == pytest.approx(scout.cost(pairs) * 100, rel=0.01)
+    assert race.runs == sum(one.runs for one in pairs) == pytest.approx(race.cost(pairs) * 100, rel=0.01)
     assert sum(len(part) for one in pairs for part in one.sides[0]) == pytest.approx(600, abs=120)
     assert sum(len(part) for one in pairs for part in one.sides[1]) == pytest.approx(6000, abs=120)
 
@@ -279,9 +279,9 @@ def _question():
 
 def test_the_shared_side_is_run_less_often_and_binomially():
     """A block's sides are coins of the chance that it says."""
-    game = blocks.Game(dp.mechanism(release), {}, (([0.0], [1.0]),), (), 0)
-    block = blocks.Block(blocks.Purpose.SEARCH, 0, 0, 4_000, 0.8)
-    (side0, side1), _ = runs.outputs_of(game, block)
+    experiment = blocks.Experiment(dp.mechanism(release), {}, (([0.0], [1.0]),), (), 0)
+    block = blocks.Block(blocks.Phase.SEARCH, 0, 0, 4_000, 0.8)
+    (side0, side1), _ = runs.outputs_of(experiment, block)
 
     assert len(side0) + len(side1) == 4_000
     assert 1e-6 < binom.cdf(len(side1), 4_000, 0.8) < 1 - 1e-6

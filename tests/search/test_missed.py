@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import dpaudit as dp
-from dpaudit.events import glance
+from dpaudit.events import quick_predict
 from dpaudit.neighbours.candidates.candidates import KINDS, candidates, chosen
 from dpaudit.privacy import PureDP
 from dpaudit.report import console_summary, html_page
@@ -80,7 +80,7 @@ def test_a_few_hundred_runs_promise_what_lies_in_the_tails():
 
 def glanced(outputs):
     side0, side1 = map(from_array, outputs)
-    return glance(side0, side1, claim=PureDP(1), measuring=10_000, error=0.05)
+    return quick_predict(side0, side1, claim=PureDP(1), measuring=10_000, error=0.05)
 
 
 @pytest.mark.parametrize("relation", ["add-remove(person=user)", "replace(person=user)"])

@@ -7,7 +7,7 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.auditing.search.hill_climbing import _climbed
-from dpaudit.auditing.search.race import Scouted
+from dpaudit.auditing.search.race import RacedPair
 from dpaudit.auditing.search.shrink import shrink
 from dpaudit.neighbours.candidates.candidates import candidates
 from dpaudit.neighbours.digest import digest
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 
 class Known:
-    """A scout whose looks at a pair are told beforehand, one after the other; the last one stays."""
+    """A race whose looks at a pair are told beforehand, one after the other; the last one stays."""
 
     def __init__(self, looks):
         self.looks, self.runs = {name: list(told) for name, told in looks.items()}, 0
@@ -28,7 +28,7 @@ class Known:
 
 
 def shrunk(looks, simpler, runs=60_000):
-    found = Scouted(0, "", lambda: "large", outlook=2.0)
+    found = RacedPair(0, "", lambda: "large", outlook=2.0)
     return shrink(Known(looks), found, lambda pair: simpler.get(pair, []), 1.0, runs)
 
 
@@ -50,9 +50,9 @@ def test_what_no_longer_shows_more_than_the_claim_is_left_as_it_is():
 
 @pytest.mark.parametrize("runs", [500, 1_500])
 def test_no_more_is_spent_than_is_allowed(runs):
-    scout = Known({"large": [2.0], "small": [1.9]})
-    shrink(scout, Scouted(0, "", lambda: "large", outlook=2.0), lambda pair: ["small"], 1.0, runs)
-    assert scout.runs <= runs
+    race = Known({"large": [2.0], "small": [1.9]})
+    shrink(race, RacedPair(0, "", lambda: "large", outlook=2.0), lambda pair: ["small"], 1.0, runs)
+    assert race.runs <= runs
 
 
 def test_climbing_goes_on_from_what_shows_most():

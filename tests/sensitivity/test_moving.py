@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import dpaudit as dp
-from dpaudit.auditing.sensitivity import Given, worst_by_query
+from dpaudit.auditing.sensitivity import GivenPair, worst_by_query
 
 pytestmark = pytest.mark.slow
 
@@ -186,11 +186,11 @@ def test_bad_input_is_refused(options, message):
 
 
 def test_the_farthest_pair_comes_first():
-    pairs = [Given(name, pair) for name, pair in (("small", ([1], [2])), ("none", ([1], [1])), ("far", ([1], [9])))]
+    pairs = [GivenPair(name, pair) for name, pair in (("small", ([1], [2])), ("none", ([1], [1])), ("far", ([1], [9])))]
     assert worst_by_query(pairs, sum) == [2, 0, 1]
-    broken = [*pairs, Given("broken", ([1], ["a"]))]
+    broken = [*pairs, GivenPair("broken", ([1], ["a"]))]
     assert worst_by_query(broken, sum) == [3, 2, 0, 1]
-    crowd = [*[Given("broken", ([1], ["a"]))] * 6, *pairs]
+    crowd = [*[GivenPair("broken", ([1], ["a"]))] * 6, *pairs]
     assert worst_by_query(crowd, sum) == [0, 1, 2, 3, 8, 6, 7, 4, 5]
 
 

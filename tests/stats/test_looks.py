@@ -14,7 +14,7 @@ from dpaudit.privacy import ApproxDP, PureDP
 from dpaudit.stats import two_looks
 from dpaudit.stats.guessing import guess_bound
 from dpaudit.stats.statement import lower_bound
-from dpaudit.stats.two_looks import AGAIN, FALSE_ALARM, FirstLook, Rule, first_look, second_look, second_method
+from dpaudit.stats.two_looks import AGAIN, FALSE_ALARM, FirstLook, LooksRule, first_look, second_look, second_method
 
 CLAIM = PureDP(math.log(3))
 RULES = [(0.05, 1e-3), (0.05, 1e-2), (0.2, 1e-3), (0.01, 1e-4), (0.05, 0.02), (0.05, 0.04)]
@@ -34,7 +34,7 @@ def guessed(right, wrong):
 
 @pytest.mark.parametrize(("error", "alarm"), RULES)
 def test_the_levels_add_up_to_the_false_alarm(error, alarm):
-    rule = Rule(error, alarm)
+    rule = LooksRule(error, alarm)
     levels = rule.levels
     assert levels[0] == error and all(b == a / 2 for a, b in itertools.pairwise(levels)) and levels[-1] >= alarm
     # the worst mechanism: p is each level as often as it may be
@@ -48,7 +48,7 @@ def test_the_levels_add_up_to_the_false_alarm(error, alarm):
 @pytest.mark.parametrize("guesses", [20, 75, 400])
 def test_the_exact_error_of_guesses_that_just_keep_the_claim(error, alarm, guesses):
     """Every outcome of both looks, with its probability: the rule as it stands, not a simulation of it."""
-    rule = Rule(error, alarm)
+    rule = LooksRule(error, alarm)
     right = np.arange(guesses + 1)
     first = binom.pmf(right, guesses, 0.75)
     again = np.arange(AGAIN * guesses + 1)
@@ -67,7 +67,7 @@ def test_the_exact_error_of_guesses_that_just_keep_the_claim(error, alarm, guess
 
 
 def test_one_look_where_the_confidence_is_enough():
-    rule = Rule(1 - 0.95, 0.05)
+    rule = LooksRule(1 - 0.95, 0.05)
     assert not rule.doubts and not rule.twice and rule.at_once == rule.planned == rule.error
     found = first_look(rule, [(0, bound(guessed(90, 10)))], CLAIM)
     assert found == FirstLook(0, "real", rule.error, True)
@@ -75,7 +75,7 @@ def test_one_look_where_the_confidence_is_enough():
 
 
 def test_what_cannot_be_run_again_is_looked_at_once():
-    rule = Rule(0.05, 1e-3, repeatable=False)
+    rule = LooksRule(0.05, 1e-3, repeatable=False)
     assert (rule.twice, rule.at_once, rule.planned) == (False, 1e-3, 1e-3)
     between, sure = guessed(83, 17), guessed(93, 7)
     assert first_look(rule, [(0, bound(between))], CLAIM).sure is False
@@ -84,19 +84,19 @@ def test_what_cannot_be_run_again_is_looked_at_once():
 
 def test_attempts_share_every_level_as_they_share_the_error():
     counts = guessed(88, 12)
-    alone = first_look(Rule(0.05, 1e-3), [(0, bound(counts))], CLAIM)
-    shared = first_look(Rule(0.05, 1e-3), [(0, bound(counts, confidence=1 - 0.05 / 10))], CLAIM)
+    alone = first_look(LooksRule(0.05, 1e-3), [(0, bound(counts))], CLAIM)
+    shared = first_look(LooksRule(0.05, 1e-3), [(0, bound(counts, confidence=1 - 0.05 / 10))], CLAIM)
     assert shared.p > alone.p or (alone.sure and not shared.sure)
 
 
 def test_the_surest_attempt_is_looked_at_again():
     weak, strong = bound(guessed(83, 17)), bound(guessed(860, 140))
     strong_value = bound(guessed(830, 170), value=weak.value - 1e-3)
-    found = first_look(Rule(0.05, 1e-3), [(0, weak), (1, strong_value)], CLAIM)
+    found = first_look(LooksRule(0.05, 1e-3), [(0, weak), (1, strong_value)], CLAIM)
     assert found.attempt in (0, 1)
-    assert first_look(Rule(0.05, 1e-3), [(0, weak), (1, strong)], CLAIM).attempt == 1
+    assert first_look(LooksRule(0.05, 1e-3), [(0, weak), (1, strong)], CLAIM).attempt == 1
     float_sure = bound(guessed(95, 5), arithmetic="float")
-    assert first_look(Rule(0.05, 1e-3), [(0, weak), (1, float_sure)], CLAIM) == FirstLook(1, "float", 5e-4, True)
+    assert first_look(LooksRule(0.05, 1e-3), [(0, weak), (1, float_sure)], CLAIM) == FirstLook(1, "float", 5e-4, True)
 
 
 def test_p_needs_no_nested_rejections(monkeypatch):
@@ -107,7 +107,7 @@ def test_p_needs_no_nested_rejections(monkeypatch):
         return 2.0 if any(math.isclose(error, level) for level in gaps) else 0.0
 
     monkeypatch.setattr(two_looks, "lower_bound", shown)
-    found = first_look(Rule(0.05, 1e-3), [(0, bound(guessed(9, 1), value=2.0))], CLAIM)
+    found = first_look(LooksRule(0.05, 1e-3), [(0, bound(guessed(9, 1), value=2.0))], CLAIM)
     assert (found.p, found.sure) == (0.05, False)
 
 
@@ -121,7 +121,7 @@ def test_p_needs_no_nested_rejections(monkeypatch):
 )
 def test_joint_bounds_are_looked_at_by_the_same_rule(method, weight, counts, claim):
     made = bound(counts, method, weight, claim=claim)
-    rule = Rule(1 - made.confidence, 1e-3)
+    rule = LooksRule(1 - made.confidence, 1e-3)
     found = first_look(rule, [(0, made)], claim)
     assert found is not None
     read, runs = second_method(made)
@@ -133,7 +133,7 @@ def test_joint_bounds_are_looked_at_by_the_same_rule(method, weight, counts, cla
 
 def test_one_look_at_the_planned_level_finds_as_much():
     """By simulation, where statistics are normal: what has power 0.9 in one look has it in two."""
-    rule, rng = Rule(0.05, FALSE_ALARM), np.random.default_rng(5)
+    rule, rng = LooksRule(0.05, FALSE_ALARM), np.random.default_rng(5)
     shift = 1.2815515655446004 - float(binom_z(rule.planned))
     first = 1 - normal(rng.normal(shift, 1, 200_000))
     again = 1 - normal(rng.normal(math.sqrt(2) * shift, 1, 200_000))

@@ -193,8 +193,8 @@ def test_what_just_keeps_the_claim_is_not_called_detectable(claim, counts, weigh
 def test_where_nothing_is_shown_the_search_for_runs_takes_large_steps(monkeypatch):
     # at a claim of 0 a bound that shows nothing says 0 whatever is missing: the search crept by 0.4 % of the runs
     asked = []
-    margin = event_bound.Frozen.margin
-    monkeypatch.setattr(event_bound.Frozen, "margin", lambda self, *of: asked.append(of) or margin(self, *of))
+    margin = event_bound.CountedEvent.margin
+    monkeypatch.setattr(event_bound.CountedEvent, "margin", lambda self, *of: asked.append(of) or margin(self, *of))
     counts, claim = Counts((280, 280), (28, 29), (0, 0)), ApproxDP(0, 0)
     found = runs_to_show("joint", counts, claim=claim, weight=0.7, error=0.05, value=0.1)
     assert 5_000 < found < 200_000 and len(asked) < 40

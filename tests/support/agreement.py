@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dpaudit.program.coverage.agreement import Agreement, Compared, compare_at_random
-from dpaudit.program.symbolic.tree import Tree
+from dpaudit.program.coverage.agreement import Agreement, ComparedRuns, compare_at_random
+from dpaudit.program.symbolic.tree import ProgramTree
 
 
 def agree(
-    tree: Tree, function: Callable[..., Any], parameters: Mapping[str, Any], length: int, **options: Any
+    tree: ProgramTree, function: Callable[..., Any], parameters: Mapping[str, Any], length: int, **options: Any
 ) -> Agreement:
     """Compare runs with a tree; the options are those of `compare_at_random`."""
-    compared = Compared()
+    compared = ComparedRuns()
     compare_at_random(tree, function, parameters, length, compared, **options)
     return compared.agreement()

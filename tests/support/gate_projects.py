@@ -13,7 +13,7 @@ import msgspec
 from dpaudit.gate.config import Configuration, read
 from dpaudit.gate.process import Limits
 from dpaudit.gate.result import GateResult, TargetResult
-from dpaudit.gate.run import Finished, Options, run
+from dpaudit.gate.run import Finished, GateOptions, run
 from dpaudit.gate.target_process import Report, Request, carry_out
 
 RELEASES = '''
@@ -99,7 +99,7 @@ def absolute(request: Request) -> str:
 
 def finished(configuration: Configuration, runs: Any = None, **options: Any) -> Finished:
     """Run a gate in this process."""
-    return run(configuration, Options(**options), runner=runs or Runs())
+    return run(configuration, GateOptions(**options), runner=runs or Runs())
 
 
 def gated(configuration: Configuration, runs: Any = None, **options: Any) -> GateResult:

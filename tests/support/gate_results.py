@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dpaudit.gate.result import Comparison, GateResult, Location, Outcome, Rule, TargetResult
+from dpaudit.gate.result import BaselineComparison, GateResult, Location, Outcome, OutcomeRule, TargetResult
 from support import made_evidence as made
 
 SCHEMAS = Path(__file__).parent.parent / "data" / "schemas"
@@ -25,29 +25,90 @@ def schema(name: str) -> Any:
 
 
 def targets() -> list[TargetResult]:
-    """One target for every rule, in the order of `Rule`."""
+    """One target for every rule, in the order of `OutcomeRule`."""
     return [
-        TargetResult("counts", "release.py:counts", Outcome.PASSED, Rule.PASSED, "not violated: ε ≥ 0.98 of 1",
-                     made.laplace(), PLACE, ("unchanged since the baseline",), cached=True, seconds=0.004),
-        TargetResult("sum", "release.py:sum", Outcome.FAILED, Rule.CLAIM_VIOLATED, "ε ≥ 2.252 exceeds the claimed 1",
-                     made.categories(), Location("release.py", 3), seconds=1.23456),
-        TargetResult("mean", "release.py:mean", Outcome.FAILED, Rule.LEAKIER, "the event lost more than before",
-                     made.laplace(), PLACE, comparison=Comparison((0.5, 0.61239), (0.99871, 1.2))),
-        TargetResult("svt", "svt", Outcome.FAILED, Rule.NOT_PROVED, "no proof reaches ε = 1", made.above_the_claim()),
-        TargetResult("broken", "broken", Outcome.FAILED, Rule.VIOLATION_MISSING, "expected violated, found none",
-                     made.laplace(), PLACE),
-        TargetResult("median", "release.py:median", Outcome.INCONCLUSIVE, Rule.INCONCLUSIVE, "too few runs",
-                     made.inconclusive(), PLACE, ("give it more runs",)),
-        TargetResult("stuck", "release.py:stuck", Outcome.INVALID, Rule.RUNS_INVALID, "the same sequence twice",
-                     made.invalid(), PLACE),
-        TargetResult("gone", "nowhere.py:gone", Outcome.INVALID, Rule.CANNOT_RUN, "there is no file 'nowhere.py'"),
-    ]  # fmt: skip
+        TargetResult(
+            "counts",
+            "release.py:counts",
+            Outcome.PASSED,
+            OutcomeRule.PASSED,
+            "not violated: ε ≥ 0.98 of 1",
+            made.laplace(),
+            PLACE,
+            ("unchanged since the baseline",),
+            cached=True,
+            seconds=0.004,
+        ),
+        TargetResult(
+            "sum",
+            "release.py:sum",
+            Outcome.FAILED,
+            OutcomeRule.CLAIM_VIOLATED,
+            "ε ≥ 2.252 exceeds the claimed 1",
+            made.categories(),
+            Location("release.py", 3),
+            seconds=1.23456,
+        ),
+        TargetResult(
+            "mean",
+            "release.py:mean",
+            Outcome.FAILED,
+            OutcomeRule.LEAKIER,
+            "the event lost more than before",
+            made.laplace(),
+            PLACE,
+            comparison=BaselineComparison((0.5, 0.61239), (0.99871, 1.2)),
+        ),
+        TargetResult(
+            "svt", "svt", Outcome.FAILED, OutcomeRule.NOT_PROVED, "no proof reaches ε = 1", made.above_the_claim()
+        ),
+        TargetResult(
+            "broken",
+            "broken",
+            Outcome.FAILED,
+            OutcomeRule.VIOLATION_MISSING,
+            "expected violated, found none",
+            made.laplace(),
+            PLACE,
+        ),
+        TargetResult(
+            "median",
+            "release.py:median",
+            Outcome.INCONCLUSIVE,
+            OutcomeRule.INCONCLUSIVE,
+            "too few runs",
+            made.inconclusive(),
+            PLACE,
+            ("give it more runs",),
+        ),
+        TargetResult(
+            "stuck",
+            "release.py:stuck",
+            Outcome.INVALID,
+            OutcomeRule.RUNS_INVALID,
+            "the same sequence twice",
+            made.invalid(),
+            PLACE,
+        ),
+        TargetResult(
+            "gone", "nowhere.py:gone", Outcome.INVALID, OutcomeRule.CANNOT_RUN, "there is no file 'nowhere.py'"
+        ),
+    ]
 
 
 def hostile() -> TargetResult:
     """Every text says what some format would obey."""
-    return TargetResult(HOSTILE, HOSTILE, Outcome.FAILED, Rule.CLAIM_VIOLATED, HOSTILE, made.hostile(),
-                        Location("a b/<i>&%20 ü\ud800.py", 0), (HOSTILE,), seconds=float("nan"))  # fmt: skip
+    return TargetResult(
+        HOSTILE,
+        HOSTILE,
+        Outcome.FAILED,
+        OutcomeRule.CLAIM_VIOLATED,
+        HOSTILE,
+        made.hostile(),
+        Location("a b/<i>&%20 ü\ud800.py", 0),
+        (HOSTILE,),
+        seconds=float("nan"),
+    )
 
 
 def gate(*results: TargetResult, **changes: Any) -> GateResult:
@@ -57,5 +118,5 @@ def gate(*results: TargetResult, **changes: Any) -> GateResult:
 
 def whole() -> GateResult:
     """A gate over a target of every rule, and hostile ones with and without evidence."""
-    bare = replace(hostile(), evidence=None, location=None, outcome=Outcome.INVALID, rule=Rule.CANNOT_RUN)
+    bare = replace(hostile(), evidence=None, location=None, outcome=Outcome.INVALID, rule=OutcomeRule.CANNOT_RUN)
     return gate(*targets(), hostile(), replace(bare, name=HOSTILE + "2"))

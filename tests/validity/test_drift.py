@@ -17,7 +17,7 @@ from dpaudit.evidence.event import Coordinate, Event, Rule
 from dpaudit.report.view import view
 from dpaudit.request import AuditRequest
 from dpaudit.review.check import check, passes
-from dpaudit.sampling.blocks import Purpose
+from dpaudit.sampling.blocks import Phase
 from dpaudit.sampling.dependence import hanging_together, order_of_runs, together
 from dpaudit.sampling.drift import drifted
 from dpaudit.sampling.outputs import from_list
@@ -245,7 +245,7 @@ def test_a_second_look_at_runs_that_share_their_noise_is_refused(release):
     question = question_about(lambda data: release(data))
     event = Event("likelihood", (Rule("int", Coordinate(0), (0.5,), (1, -1)),))
     with pytest.raises(dp.InvalidRunsError, match="hang together"):
-        measure_event(question, 0, event, 4_000, Purpose.SECOND_LOOK)
+        measure_event(question, 0, event, 4_000, Phase.SECOND_LOOK)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -253,7 +253,7 @@ def test_a_second_look_at_independent_runs_is_not_refused(seed):
     rng = np.random.default_rng(seed)
     question = question_about(lambda data: data + rng.laplace(), seed)
     event = Event("likelihood", (Rule("float", Coordinate(0), (0.0, 0.5, 1.0), (1, 0, 0, -1)),))
-    assert sum(measure_event(question, 0, event, 4_000, Purpose.SECOND_LOOK).runs) == 4_000
+    assert sum(measure_event(question, 0, event, 4_000, Phase.SECOND_LOOK).runs) == 4_000
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -294,7 +294,7 @@ def stored(store):
 
 
 @pytest.mark.parametrize("begins", ["anew", "somewhere"])
-@pytest.mark.parametrize("earlier", [Purpose.LEARNING, Purpose.MEASURING])
+@pytest.mark.parametrize("earlier", [Phase.LEARNING, Phase.MEASURING])
 def test_a_look_that_repeats_the_noise_of_an_earlier_one_is_invalid(earlier, begins):
     """Within each look nothing comes back; the second one repeats the luck of the first."""
     release = stored(np.random.default_rng(5).laplace(0, 1, 100_000))
@@ -302,7 +302,7 @@ def test_a_look_that_repeats_the_noise_of_an_earlier_one_is_invalid(earlier, beg
     measure_event(question, 0, EVENT, 6_000, earlier)
     release.calls = itertools.count(0 if begins == "anew" else 1_234)
     with pytest.raises(dp.InvalidRunsError, match="come back, to the last bit"):
-        measure_event(question, 0, EVENT, 12_000, Purpose.SECOND_LOOK)
+        measure_event(question, 0, EVENT, 12_000, Phase.SECOND_LOOK)
 
 
 def test_measuring_runs_that_repeat_the_learning_runs_are_invalid():
@@ -330,7 +330,7 @@ def test_a_block_of_a_second_look_that_repeats_one_of_the_first_is_invalid():
         return data + np.random.default_rng([rng.integers(2), data]).laplace(size=size)
 
     question = question_about(two_streams)
-    looks = (measure_event(question, 0, EVENT, 2_000, Purpose(purpose)) for purpose in (0, 1, 7))
+    looks = (measure_event(question, 0, EVENT, 2_000, Phase(phase)) for phase in (0, 1, 7))
     with pytest.raises(dp.InvalidRunsError, match="same varying sequence"):
         list(looks)
 
@@ -365,6 +365,6 @@ def test_a_second_look_at_a_store_of_flips_that_begins_again_is_invalid(size):
     release = lambda data: data ^ int(flips[next(calls) % size])  # noqa: E731
     question = question_about(release)
     event = Event("likelihood", (Rule("int", Coordinate(0), (0.5,), (1, -1)),))
-    measure_event(question, 0, event, 6_000, Purpose.MEASURING)
+    measure_event(question, 0, event, 6_000, Phase.MEASURING)
     with pytest.raises(dp.InvalidRunsError, match=f"agree with those {size:,} calls before them"):
-        measure_event(question, 0, event, 9_000, Purpose.SECOND_LOOK)
+        measure_event(question, 0, event, 9_000, Phase.SECOND_LOOK)

@@ -17,8 +17,8 @@ import mechanisms
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.relation import parse_relation
 from dpaudit.program.scalar import ScalarNoise
-from dpaudit.program.symbolic.linear import Linear
-from dpaudit.program.symbolic.tree import Draw
+from dpaudit.program.symbolic.linear import Affine
+from dpaudit.program.symbolic.tree import NoiseDraw
 from dpaudit.verify.prove import prove_program
 from dpaudit.verify.shifts import Shifter
 
@@ -127,7 +127,7 @@ def test_one_sided_noise_shifts_up_only(method):
         lambda data, noise: [data[0] + getattr(noise, method)(1) > 0][:0], length=1, relation="queries"
     )
     assert above.bound in (None, 0)
-    shifter = Shifter([], [Linear({"h0": 1, "q0": 1})], [Draw(method, Fraction(1), ())], ["q0"])
+    shifter = Shifter([], [Affine({"h0": 1, "q0": 1})], [NoiseDraw(method, Fraction(1), ())], ["q0"])
     assert shifter.cheapest((1,)) is None
     assert shifter.cheapest((-1,)).cost == 1
 

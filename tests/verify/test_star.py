@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from dpaudit.errors import UsageError
-from dpaudit.program.symbolic.linear import Condition, Linear
-from dpaudit.program.symbolic.tree import Draw
+from dpaudit.program.symbolic.linear import Affine, Constraint
+from dpaudit.program.symbolic.tree import NoiseDraw
 from dpaudit.verify.counterexample.balls import Balls, exponential
 from dpaudit.verify.counterexample.forest_floats import Landscape
 from dpaudit.verify.counterexample.forest_probability import enclosure, forest, log_ratio, probability
@@ -25,11 +25,13 @@ METHODS = ("laplace", "exponential", "uniform")
 
 
 def draw(method, scale):
-    return Draw(method, Fraction(scale), ())
+    return NoiseDraw(method, Fraction(scale), ())
 
 
 def condition(terms, constant=0, sign=">="):
-    return Condition(Linear({f"h{place}": Fraction(value) for place, value in terms.items()}, Fraction(constant)), sign)
+    return Constraint(
+        Affine({f"h{place}": Fraction(value) for place, value in terms.items()}, Fraction(constant)), sign
+    )
 
 
 def one(draws, *conditions, point=None):
@@ -91,7 +93,7 @@ def test_conditions_without_draws():
     assert one([], condition({}, 0, "=")) == 1
     for constant, sign in ((0, ">"), (1, "="), (-1, ">=")):
         assert probability([], [condition({}, constant, sign)]).high == 0
-    with_data = Condition(Linear({"q0": 1, "h0": 1}), ">")
+    with_data = Constraint(Affine({"q0": 1, "h0": 1}), ">")
     assert one([draw("laplace", 1)], with_data, point={"q0": Fraction(-1)}) == pytest.approx(math.exp(-1) / 2)
 
 
@@ -267,10 +269,10 @@ def test_the_quadrature_knows_its_variables():
     """A chain of four, at many points at once; each point is the exact system at that point."""
     draws = [draw("laplace", 2), draw("exponential", 1), draw("laplace", 1), draw("uniform", 4)]
     conditions = [
-        Condition(Linear({"h0": 1, "h1": -1, "q0": 1}), ">"),
-        Condition(Linear({"h1": 2, "h2": -1, "z": -1}, 1), ">="),
-        Condition(Linear({"h2": 1, "h3": 1, "q0": -2}), ">"),
-        Condition(Linear({"q0": 1, "z": 1}, 3), ">="),
+        Constraint(Affine({"h0": 1, "h1": -1, "q0": 1}), ">"),
+        Constraint(Affine({"h1": 2, "h2": -1, "z": -1}, 1), ">="),
+        Constraint(Affine({"h2": 1, "h3": 1, "q0": -2}), ">"),
+        Constraint(Affine({"q0": 1, "z": 1}, 3), ">="),
     ]
     points = np.array([[0.0, 0.0], [1.5, -1.0], [-2.0, 3.0], [-4.0, 0.5]])
     found = Landscape(forest(draws, conditions), conditions, ["q0", "z"]).masses(points)

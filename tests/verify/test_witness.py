@@ -23,7 +23,7 @@ from dpaudit.events.partition import count_event, score_of
 from dpaudit.evidence.event import Box, Event, Rule
 from dpaudit.loading.named import load
 from dpaudit.program.batch.reading import run_batch
-from dpaudit.program.symbolic.linear import Linear
+from dpaudit.program.symbolic.linear import Affine
 from dpaudit.sampling.outputs import from_list, from_paths
 from dpaudit.verify.certified_delta import Enclosure
 from dpaudit.verify.counterexample.counterexample import ExactCounterexample, find_counterexample
@@ -376,17 +376,17 @@ def test_a_box_in_words_and_as_json():
 
 
 def test_forms_of_outputs_of_the_tree():
-    expression = Linear({"h0": 1})
+    expression = Affine({"h0": 1})
     found = read_output(
         (
             "list",
             ("bool", True),
             ("float", expression),
-            ("dict", (("int", Linear({}, 3)), ("int", expression))),
+            ("dict", (("int", Affine({}, 3)), ("int", expression))),
             ("none",),
             ("str", "x"),
             ("float", "nan"),
-            ("float", Linear({}, Fraction(1, 4))),
+            ("float", Affine({}, Fraction(1, 4))),
         )
     )
     assert found.form == from_list([[True, 0.5, {3: 1}, None, "x", math.nan, 0.25]]).forms[0]

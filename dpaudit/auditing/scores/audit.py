@@ -26,12 +26,12 @@ from dpaudit.auditing.scores.canaries import (
 )
 from dpaudit.auditing.scores.rates import FALSE_POSITIVE_RATES, gaussian_epsilon, gaussian_mu, rate_at, roc, thresholds
 from dpaudit.auditing.scores.reading import as_outputs, as_scores, refuse_only_nan
-from dpaudit.auditing.scores.split import Split, at, split
+from dpaudit.auditing.scores.split import IndexSplit, at, split
 from dpaudit.auditing.seeds import given_or_fresh
-from dpaudit.auditing.verdict import Looks, judge
+from dpaudit.auditing.verdict import TwoLooks, decide
 from dpaudit.chances import refuse_confidence, refuse_false_alarm
 from dpaudit.errors import InvalidRunsError, UsageError
-from dpaudit.events import Choice, Partition, choose, count_event, in_degrees
+from dpaudit.events import Partition, SelectedEvent, choose, count_event, in_degrees
 from dpaudit.evidence.build import Subject, at_whole, sampled_bound
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.installed import installed_versions
@@ -50,9 +50,9 @@ from dpaudit.sampling.forms import reading_types, refuse_types
 from dpaudit.sampling.outputs import Outputs, from_array
 from dpaudit.settings import own_settings
 from dpaudit.stats.methods import ONE_RUN
-from dpaudit.stats.power import Foreseen, foresee
+from dpaudit.stats.power import Detectable, foresee
 from dpaudit.stats.statement import lower_bound
-from dpaudit.stats.two_looks import FALSE_ALARM, Rule, first_look
+from dpaudit.stats.two_looks import FALSE_ALARM, LooksRule, first_look
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -76,7 +76,7 @@ ASSUMED = {
 LOST = "outputs were sorted before they were handed in: whether they hang together in time cannot be seen"
 
 
-class Case(msgspec.Struct, frozen=True):
+class ScoresRequest(msgspec.Struct, frozen=True):
     """What is asked of recorded data.
 
     ``notion`` is the claim, or what is bounded without one; ``sides`` are the outputs of side 0 and of side 1.
@@ -94,9 +94,9 @@ class Case(msgspec.Struct, frozen=True):
     types: str = "count"
 
     @property
-    def rule(self) -> Rule:
+    def rule(self) -> LooksRule:
         """When a bound above the claim is a violation: what was recorded is looked at once."""
-        return Rule(1 - self.confidence, self.false_alarm, repeatable=False)
+        return LooksRule(1 - self.confidence, self.false_alarm, repeatable=False)
 
     @property
     def subject(self) -> Subject:
@@ -233,14 +233,14 @@ def _case(
     confidence: float,
     seed: int | None,
     false_alarm: float,
-) -> Case:
+) -> ScoresRequest:
     refuse_confidence(confidence)
     if claim is not None and not isinstance(claim, Claim | str):
         raise UsageError(f"a claim is a Claim or its text, such as 'epsilon=1, delta=1e-5', not {claim!r:.60}")
     refuse_false_alarm(false_alarm)
     stated = parse_claim(claim) if isinstance(claim, str) else claim
     bare = ApproxDP(0.0, delta)
-    return Case(
+    return ScoresRequest(
         target=target,
         claim=stated,
         notion=stated or (bare if bare.delta > 0 else PureDP(0.0)),
@@ -253,14 +253,14 @@ def _case(
     )
 
 
-def _split(case: Case) -> Split:
+def _split(case: ScoresRequest) -> IndexSplit:
     return split((len(case.sides[0]), len(case.sides[1])), case.seed)
 
 
 # --- a training run for every score, or outputs -----------------------------------------------------------
 
 
-def _independent_in_order(case: Case, cut: Split) -> tuple[Evidence, Split]:
+def _independent_in_order(case: ScoresRequest, cut: IndexSplit) -> tuple[Evidence, IndexSplit]:
     """Audit outputs that are draws of their own; INVALID where the order they were recorded in says otherwise."""
     try:
         case = _refuse_unsteady(case)
@@ -270,7 +270,7 @@ def _independent_in_order(case: Case, cut: Split) -> tuple[Evidence, Split]:
     return _independent(case, cut, choices, picture), cut
 
 
-def _refuse_unsteady(case: Case) -> Case:
+def _refuse_unsteady(case: ScoresRequest) -> ScoresRequest:
     """Raise where recorded outputs drift or hang together in their order. Sorted ones have lost it, and say so."""
     if any(map(_sorted, case.sides)):
         return msgspec.structs.replace(case, assumptions=(*case.assumptions, LOST))
@@ -278,7 +278,7 @@ def _refuse_unsteady(case: Case) -> Case:
     return case
 
 
-def _constant(case: Case) -> tuple[int, ...]:
+def _constant(case: ScoresRequest) -> tuple[int, ...]:
     return (0,) if are_constant(case.sides) else ()
 
 
@@ -290,7 +290,7 @@ def _sorted(outputs: Outputs) -> bool:
     return bool(np.any(steps != 0) and (np.all(steps >= 0) or np.all(steps <= 0)))
 
 
-def _chosen(case: Case, cut: Split) -> tuple[tuple[Choice, ...], Partition, Split]:
+def _chosen(case: ScoresRequest, cut: IndexSplit) -> tuple[tuple[SelectedEvent, ...], Partition, IndexSplit]:
     """Choose events from learning outputs alone, and with them which of the others measure."""
     learning = [at(side, positions) for side, positions in zip(case.sides, cut.learning, strict=True)]
     ahead = len(cut.measuring[0]), len(cut.measuring[1])
@@ -299,7 +299,9 @@ def _chosen(case: Case, cut: Split) -> tuple[tuple[Choice, ...], Partition, Spli
     return choices, picture, cut.balanced if event.toward(0) and event.toward(1) else cut
 
 
-def _independent(case: Case, cut: Split, choices: tuple[Choice, ...], picture: Partition) -> Evidence:
+def _independent(
+    case: ScoresRequest, cut: IndexSplit, choices: tuple[SelectedEvent, ...], picture: Partition
+) -> Evidence:
     learning, measuring = (
         tuple(at(side, positions) for side, positions in zip(case.sides, part, strict=True))
         for part in (cut.learning, cut.measuring)
@@ -315,7 +317,7 @@ def _independent(case: Case, cut: Split, choices: tuple[Choice, ...], picture: P
     return msgspec.structs.replace(evidence, constant=_constant(case))
 
 
-def _attempt(case: Case, choice: Choice, measuring: Sequence[Outputs], error: float) -> Attempt:
+def _attempt(case: ScoresRequest, choice: SelectedEvent, measuring: Sequence[Outputs], error: float) -> Attempt:
     hits = [count_event(choice.event, side) for side in measuring]
     bins = None
     if choice.graded:
@@ -347,7 +349,7 @@ def _attempt(case: Case, choice: Choice, measuring: Sequence[Outputs], error: fl
 # --- one model --------------------------------------------------------------------------------------------
 
 
-def _one_run(case: Case, members: Floats, others: Floats) -> Evidence:
+def _one_run(case: ScoresRequest, members: Floats, others: Floats) -> Evidence:
     refuse_other_notions(case.notion)
     refuse_no_coin(len(members), len(others))
     canaries = len(members) + len(others)
@@ -369,7 +371,7 @@ def _one_run(case: Case, members: Floats, others: Floats) -> Evidence:
     foreseen = None
     if case.claim is not None:
         share = case.rule.planned / case.rule.error
-        foreseen = Foreseen(foresee_guesses(case.claim, attempts, share), "event", ())
+        foreseen = Detectable(foresee_guesses(case.claim, attempts, share), "event", ())
     return _evidence(case, attempts, None, 0, canaries, foreseen)
 
 
@@ -377,20 +379,20 @@ def _one_run(case: Case, members: Floats, others: Floats) -> Evidence:
 
 
 def _evidence(
-    case: Case,
+    case: ScoresRequest,
     attempts: list[Attempt],
     drawn: Histogram | None,
     learning: int,
     measuring: int,
-    foreseen: Foreseen | None,
+    foreseen: Detectable | None,
 ) -> Evidence:
     best = max(attempts, key=lambda attempt: attempt.bound.value)
     lower = at_whole(best.bound, case.confidence)
     looks = None
     if case.claim is not None:
         numbered = list(enumerate(attempt.bound for attempt in attempts))
-        looks = Looks(case.rule, first_look(case.rule, numbered, case.claim))
-    verdict, reason = judge(case.claim, lower, None if foreseen is None else foreseen.value, looks=looks)
+        looks = TwoLooks(case.rule, first_look(case.rule, numbered, case.claim))
+    verdict, reason = decide(case.claim, lower, None if foreseen is None else foreseen.value, looks=looks)
     return case.subject.evidence(
         verdict,
         reason,
@@ -405,7 +407,7 @@ def _evidence(
 
 
 def _beside(
-    design: str, members: Floats, others: Floats, cut: Split | None, delta: float, error: float | None
+    design: str, members: Floats, others: Floats, cut: IndexSplit | None, delta: float, error: float | None
 ) -> Scores:
     """What scores show besides the bound. The ROC is measured on other scores than chose its thresholds."""
     learning, measuring = ((members, others), (members, others))

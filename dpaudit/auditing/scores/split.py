@@ -17,34 +17,34 @@ from dpaudit.sampling.outputs import Outputs
 Positions = np.ndarray[Any, np.dtype[np.int64]]
 
 SHARE = 0.3  # of the outputs, which choose the event; tuned on other seeds than those that are reported
-_SPLIT = 4  # the first entry of the spawn key, after those of `game.blocks`
+_SPLIT = 4  # the first entry of the spawn key, after those of `sampling.blocks`
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class IndexSplit:
     """Positions of the outputs of side 0 and side 1 that choose the event, and of those that measure it."""
 
     learning: tuple[Positions, Positions]
     measuring: tuple[Positions, Positions]
 
     @property
-    def balanced(self) -> Split:
+    def balanced(self) -> IndexSplit:
         """The same with equally many of both sides to measure."""
         fewer = min(map(len, self.measuring))
-        return Split(self.learning, (self.measuring[0][:fewer], self.measuring[1][:fewer]))
+        return IndexSplit(self.learning, (self.measuring[0][:fewer], self.measuring[1][:fewer]))
 
 
-def split(sizes: tuple[int, int], seed: int) -> Split:
+def split(sizes: tuple[int, int], seed: int) -> IndexSplit:
     """Return the split that hangs on the seed."""
     rng = generator(seed, _SPLIT)
     orders = [rng.permutation(size) for size in sizes]
     first, second = ((order[: round(SHARE * len(order))], order[round(SHARE * len(order)) :]) for order in orders)
-    return Split((first[0], second[0]), (first[1], second[1]))
+    return IndexSplit((first[0], second[0]), (first[1], second[1]))
 
 
-def generator(seed: int, purpose: int) -> np.random.Generator:
-    """Return the generator of one purpose."""
-    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(purpose,))))
+def generator(seed: int, phase: int) -> np.random.Generator:
+    """Return the generator of one phase."""
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(phase,))))
 
 
 def at(outputs: Outputs, positions: Positions) -> Outputs:

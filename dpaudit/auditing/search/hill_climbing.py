@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from dpaudit.auditing.search.race import Pair, Scout, Scouted
+from dpaudit.auditing.search.race import Pair, Race, RacedPair
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.neighbours import Relation
 
@@ -25,8 +25,8 @@ _FIRST = 3_000_000  # number of the first pair tried, beyond those of all others
 
 
 def climb(
-    scout: Scout,
-    found: Scouted,
+    race: Race,
+    found: RacedPair,
     data: Any,
     domain: Any,
     relation: Relation,
@@ -50,7 +50,7 @@ def climb(
     numbers = itertools.count(_FIRST)
 
     def look(pair: Pair, times: int = 1) -> float:
-        return scout.shown_by(next(numbers), pair, times * each // 2)
+        return race.shown_by(next(numbers), pair, times * each // 2)
 
     best, tried = _climbed(look, data, domain, relation, trials)
     if best is None or look(best, _FINAL) <= look(found.make(), _FINAL):

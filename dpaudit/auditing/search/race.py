@@ -16,8 +16,8 @@ import numpy as np
 
 from dpaudit.auditing.pair import both_sides, numbers_a_run
 from dpaudit.auditing.question import LEAST_RUNS, Question
-from dpaudit.events import glance
-from dpaudit.sampling.blocks import Block, Game, Purpose, block_size
+from dpaudit.events import quick_predict
+from dpaudit.sampling.blocks import Block, Experiment, Phase, block_size
 from dpaudit.sampling.outputs import Outputs, concatenate
 from dpaudit.sampling.play import play_each
 
@@ -30,7 +30,7 @@ _MOST_NUMBERS = 20_000_000  # that the outputs of all pairs may hold together
 
 
 @dataclass(eq=False)
-class Scouted:
+class RacedPair:
     """A pair and what its search runs were.
 
     Attributes:
@@ -55,7 +55,7 @@ class Scouted:
     silent: bool = False
 
 
-class Scout:
+class Race:
     """Runs pairs for a search, and says what measuring them would probably show.
 
     Attributes:
@@ -70,7 +70,7 @@ class Scout:
         self.measuring, self.runs, self.width = LEAST_RUNS, 0, 1
         self._pool: dict[Hashable, list[Outputs]] = {}
 
-    def meet(self, pairs: Sequence[Scouted]) -> None:
+    def meet(self, pairs: Sequence[RacedPair]) -> None:
         """See what pairs have in common. Where both sides of a pair are common, only the commoner one counts as such.
 
         So pairs that are alike are told alike: a side that is known from more runs looks worse than it would alone.
@@ -86,22 +86,22 @@ class Scout:
             key = one.common[side] if often[side] > 1 else None
             one.common = (key, None) if side == 0 else (None, key)
 
-    def cost(self, pairs: Sequence[Scouted]) -> float:
+    def cost(self, pairs: Sequence[RacedPair]) -> float:
         """Return how many runs it takes to give each side of these pairs one run that it has in common with none."""
         shared = Counter(key for one in pairs for key in one.common)
         return sum(sum(_weights(one, shared)) for one in pairs)
 
-    def run(self, pairs: Sequence[Scouted], each: int) -> None:
+    def run(self, pairs: Sequence[RacedPair], each: int) -> None:
         """Run each pair ``each`` times more a side, a common side less often."""
         numbered = {one.number: one for one in pairs}
         shared = Counter(key for one in pairs for key in one.common)
 
-        def parts() -> Iterator[tuple[Game, Block]]:
+        def parts() -> Iterator[tuple[Experiment, Block]]:
             for one in pairs:
                 # no digests: the search itself looks whether anything has changed
-                game = dataclasses.replace(self.question.game, pairs={one.number: one.make()}, digests=())
+                experiment = dataclasses.replace(self.question.experiment, pairs={one.number: one.make()}, digests=())
                 for block in self._blocks(one, each, _weights(one, shared)):
-                    yield game, block
+                    yield experiment, block
 
         for played in play_each(parts(), both_sides, workers=self.question.workers):
             one, block = numbered[played.block.pair], played.block
@@ -114,7 +114,7 @@ class Scout:
             self.runs += block.size
             self.width = max(self.width, numbers_a_run(played.result))
 
-    def look(self, pairs: Iterable[Scouted]) -> None:
+    def look(self, pairs: Iterable[RacedPair]) -> None:
         """Renew the outlook of pairs; all of them that share a side are held against the same runs of it."""
         joined = {key: concatenate(parts) for key, parts in self._pool.items()}
         for one in pairs:
@@ -129,7 +129,7 @@ class Scout:
 
     def shown_by(self, number: int, pair: Pair, runs: int) -> float:
         """Return the outlook of a pair that is no candidate, from so many runs a side of its own."""
-        tried = Scouted(number, "", lambda: pair)
+        tried = RacedPair(number, "", lambda: pair)
         self.run([tried], runs)
         self.look([tried])
         return tried.outlook
@@ -137,20 +137,20 @@ class Scout:
     def outlook(self, side0: Outputs, side1: Outputs) -> float:
         """Return what measuring a pair with such outputs would probably show, with a heavy penalty for luck."""
         error = 1 - self.question.confidence
-        return glance(side0, side1, claim=self.question.notion, measuring=self.measuring, error=error)
+        return quick_predict(side0, side1, claim=self.question.notion, measuring=self.measuring, error=error)
 
     def affordable(self, pairs: int) -> int:
         """Return how many more runs a side so many pairs may have, for all outputs to stay in memory."""
         return max(_MOST_NUMBERS // (2 * pairs * self.width), 1)
 
-    def _blocks(self, one: Scouted, each: int, weights: tuple[float, float]) -> list[Block]:
+    def _blocks(self, one: RacedPair, each: int, weights: tuple[float, float]) -> list[Block]:
         size = block_size(self.question.runs_as, self.width)
         runs, chance = round(each * sum(weights)), weights[1] / sum(weights)
         sizes = [size] * (runs // size) + [runs % size] * (runs % size > 0)
-        return [Block(Purpose.SEARCH, one.number, one.blocks + i, own, chance) for i, own in enumerate(sizes)]
+        return [Block(Phase.SEARCH, one.number, one.blocks + i, own, chance) for i, own in enumerate(sizes)]
 
 
-def _weights(one: Scouted, shared: Counter[Hashable | None]) -> tuple[float, float]:
+def _weights(one: RacedPair, shared: Counter[Hashable | None]) -> tuple[float, float]:
     """How often each side of a pair is run, against a side that it has in common with no other pair."""
     side0, side1 = (1.0 if key is None else min(_COMMON / shared[key], 1.0) for key in one.common)
     return side0, side1

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from dpaudit.auditing.question import Ground, Question
-from dpaudit.auditing.search.race import Pair, Scout, Scouted
+from dpaudit.auditing.question import Question, SearchSpace
+from dpaudit.auditing.search.race import Pair, Race, RacedPair
 from dpaudit.auditing.search.shrink import shrink
 from dpaudit.auditing.search.successive_halving import LEAST, halve, rounds_of
 from dpaudit.auditing.sensitivity import worst_by_query
@@ -33,7 +33,7 @@ _SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """What a search leaves behind.
 
     Attributes:
@@ -52,66 +52,66 @@ class Found:
         return self.total - self.record.runs
 
 
-def find(question: Question, total: int) -> Found:
+def find(question: Question, total: int) -> SearchResult:
     """Search for the pair that gives most away, with a share of the runs.
 
     Args:
-        question: what is audited, with the ground to search on.
+        question: what is audited, with the space to search.
         total: the runs of the whole audit; what the search leaves of them learns and measures the winner.
 
     Raises:
         UsageError: if the mechanism raises in every run, changes its data, or the runs are too few for the pairs.
         InvalidRunsError: if a worker dies.
     """
-    ground = question.ground
-    assert ground is not None
+    space = question.space
+    assert space is not None
     if total < _LEAST_TOTAL:
         raise UsageError(f"a search for the worst pair takes at least {_LEAST_TOTAL:,} runs, not {total:,}; give more")
-    own = _own(question, ground)
-    unchanged = _Unchanged(own if ground.data is None else ground.data, ground.digest)
-    scout = Scout(question, ground.data if ground.source == "data" else None)
-    _probe(scout, ground, own)
+    own = _own(question, space)
+    unchanged = _Unchanged(own if space.data is None else space.data, space.digest)
+    race = Race(question, space.data if space.source == "data" else None)
+    _probe(race, space, own)
     unchanged.check()
-    pairs, left_out = _pairs(question, ground, total)
+    pairs, left_out = _pairs(question, space, total)
     allowed = share_of(len(pairs), total)
-    scout.measuring = total - allowed
-    scout.meet(pairs)
+    race.measuring = total - allowed
+    race.meet(pairs)
     if question.session is not None:
         question.session.tell("candidates")
-    kept = _SHRINKING * ground.made + _CLIMBING * (ground.domain is not None)
-    ranked = halve(scout, pairs, int((1 - kept) * allowed) - scout.runs, unchanged.check)
+    kept = _SHRINKING * space.made + _CLIMBING * (space.domain is not None)
+    ranked = halve(race, pairs, int((1 - kept) * allowed) - race.runs, unchanged.check)
     if not ranked:
         raise _nothing_ran(question, pairs[0].make()[0])
     best, climbed = ranked[0], None
-    if ground.domain is not None:
+    if space.domain is not None:
         from dpaudit.auditing.search.hill_climbing import climb  # imports Hypothesis, which takes its time
 
         runs = int(_CLIMBING * allowed)
-        higher, climbed = climb(scout, best, ground.data, ground.domain, question.relation, runs)
-        best = best if higher is None else Scouted(_HIGHER, "a pair of small datasets over the domain", higher)
+        higher, climbed = climb(race, best, space.data, space.domain, question.relation, runs)
+        best = best if higher is None else RacedPair(_HIGHER, "a pair of small datasets over the domain", higher)
     claimed = 0.0 if question.claim is None else question.claim.value
     pair, steps = best.make(), 0
-    if ground.made:
+    if space.made:
         simpler = partial(smaller, relation=question.relation)
-        pair, steps = shrink(scout, best, simpler, claimed, allowed - scout.runs)
+        pair, steps = shrink(race, best, simpler, claimed, allowed - race.runs)
     unchanged.check()
-    record = _record(question, ground, scout, pairs, ranked, best.name, climbed, steps, pair, left_out)
-    return Found(question.about(pair), record, total)
+    record = _record(question, space, race, pairs, ranked, best.name, climbed, steps, pair, left_out)
+    return SearchResult(question.about(pair), record, total)
 
 
-def least_of(ground: Ground) -> int:
+def least_of(space: SearchSpace) -> int:
     """Return the least runs of an audit that begins with such a search."""
-    return _LEAST_TOTAL if ground.made else max(_LEAST_TOTAL, 3 * LEAST * sum(rounds_of(len(ground.data))))
+    return _LEAST_TOTAL if space.made else max(_LEAST_TOTAL, 3 * LEAST * sum(rounds_of(len(space.data))))
 
 
 def first_of(question: Question) -> Question:
     """Return the question about its first pair, where none was found because the runs cannot be trusted."""
-    if question.pairs or question.ground is None:
+    if question.pairs or question.space is None:
         return question
-    return question.about(_first(question, question.ground).make())
+    return question.about(_first(question, question.space).make())
 
 
-def with_search(evidence: Evidence, found: Found) -> Evidence:
+def with_search(evidence: Evidence, found: SearchResult) -> Evidence:
     """Return the evidence of the pair that was found, with how it was found."""
     asked = None if evidence.asked is None else evidence.asked + found.record.runs
     if found.question.fixed:  # so that the same search can be made again
@@ -131,39 +131,39 @@ def share_of(pairs: int, total: int) -> int:
     return int(total * halvings / (halvings + _FOR_ONE))
 
 
-def _pairs(question: Question, ground: Ground, total: int) -> tuple[list[Scouted], int]:
+def _pairs(question: Question, space: SearchSpace, total: int) -> tuple[list[RacedPair], int]:
     """Return the pairs to compare, without any runs, and how many were left out.
 
     Of pairs that are made there are as many as so many runs can tell apart.
     """
-    if ground.made:
+    if space.made:
         most = min(max(total // _RUNS_A_CANDIDATE, 1), _MOST_CANDIDATES)
         query = question.mechanism.query_for(question.parameters)
         made, left_out = chosen(
-            ground.data,
+            space.data,
             question.relation,
-            domain=ground.domain,
-            beyond_domain=ground.beyond,
+            domain=space.domain,
+            beyond_domain=space.beyond,
             seed=question.seed,
             limit=most if query is None else _MOST_CANDIDATES,
         )
         if query is not None:  # what moves the query farthest is looked at for certain
             worst = [made[place] for place in worst_by_query(made, query)]
             made, left_out = worst[:most], left_out + len(worst[most:])
-        return [Scouted(number, one.name, one.pair) for number, one in enumerate(made)], left_out
-    needed = least_of(ground)
+        return [RacedPair(number, one.name, one.pair) for number, one in enumerate(made)], left_out
+    needed = least_of(space)
     if total < needed:
-        raise UsageError(f"a search among {len(ground.data)} pairs takes at least {needed:,} runs, not {total:,}")
+        raise UsageError(f"a search among {len(space.data)} pairs takes at least {needed:,} runs, not {total:,}")
     given = [
-        Scouted(number, f"pair {number}", partial(_given, pair), (digest(pair[0]), digest(pair[1])))
-        for number, pair in enumerate(ground.data)
+        RacedPair(number, f"pair {number}", partial(_given, pair), (digest(pair[0]), digest(pair[1])))
+        for number, pair in enumerate(space.data)
     ]
     return given, 0
 
 
-def _first(question: Question, ground: Ground) -> Scouted:
+def _first(question: Question, space: SearchSpace) -> RacedPair:
     """Return the pair that would be compared first."""
-    return _pairs(question, ground, _RUNS_A_CANDIDATE if ground.made else least_of(ground))[0][0]
+    return _pairs(question, space, _RUNS_A_CANDIDATE if space.made else least_of(space))[0][0]
 
 
 def _given(pair: Pair) -> Pair:
@@ -182,20 +182,20 @@ class _Unchanged:
             raise UsageError("the mechanism changes its data: later runs would see other data; let it work on a copy")
 
 
-def _own(question: Question, ground: Ground) -> Pair:
+def _own(question: Question, space: SearchSpace) -> Pair:
     """Return what to try first: the data themselves, or the first pair."""
-    if ground.source == "data":
-        return ground.data, ground.data
-    return _first(question, ground).make()
+    if space.source == "data":
+        return space.data, space.data
+    return _first(question, space).make()
 
 
-def _probe(scout: Scout, ground: Ground, own: Pair) -> None:
+def _probe(race: Race, space: SearchSpace, own: Pair) -> None:
     """Run a pair a few times; refuse a mechanism that raises in every run on the data."""
-    probed = Scouted(_OWN, "", partial(_given, own))
-    scout.run([probed], _PROBE // 2)
-    scout.look([probed])
-    if probed.silent and ground.source == "data":
-        raise _nothing_ran(scout.question, ground.data)
+    probed = RacedPair(_OWN, "", partial(_given, own))
+    race.run([probed], _PROBE // 2)
+    race.look([probed])
+    if probed.silent and space.source == "data":
+        raise _nothing_ran(race.question, space.data)
 
 
 def _nothing_ran(question: Question, data: Any) -> UsageError:
@@ -205,10 +205,10 @@ def _nothing_ran(question: Question, data: Any) -> UsageError:
 
 def _record(
     question: Question,
-    ground: Ground,
-    scout: Scout,
-    pairs: Sequence[Scouted],
-    ranked: Sequence[Scouted],
+    space: SearchSpace,
+    race: Race,
+    pairs: Sequence[RacedPair],
+    ranked: Sequence[RacedPair],
     found: str,
     climbed: int | None,
     steps: int,
@@ -217,20 +217,20 @@ def _record(
 ) -> Search:
     sizes = [len(side) for side in pair if hasattr(side, "__len__")]
     return Search(
-        source=ground.source,
+        source=space.source,
         candidates=len(pairs),
         left_out=left_out,
         raised=sum(one.silent for one in pairs),
-        runs=scout.runs,
+        runs=race.runs,
         found=found,
         tried=tuple(Tried(one.name, one.runs, _rounded(one.outlook)) for one in ranked[:_SHOWN]),
         climbed=climbed,
         shrunk=steps,
         records=(sizes[0], sizes[1]) if steps and len(sizes) == len(pair) else None,
-        data=ground.digest,
-        domain=None if ground.domain is None else kept_text(ground.domain),
-        beyond=ground.beyond,
-        kept=kept_text(ground.data) if question.keep_data and ground.source in ("data", "given") else None,
+        data=space.digest,
+        domain=None if space.domain is None else kept_text(space.domain),
+        beyond=space.beyond,
+        kept=kept_text(space.data) if question.keep_data and space.source in ("data", "given") else None,
     )
 
 

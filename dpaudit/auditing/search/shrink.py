@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable
 
-from dpaudit.auditing.search.race import Pair, Scout, Scouted
+from dpaudit.auditing.search.race import Pair, Race, RacedPair
 
 _TRIALS = 30  # that the runs are for, about
 _LEAST, _MOST = 512, 4_000  # runs of a trial
@@ -21,8 +21,8 @@ _FIRST = 1_000_000  # number of the first pair tried, beyond those of all candid
 
 
 def shrink(
-    scout: Scout,
-    found: Scouted,
+    race: Race,
+    found: RacedPair,
     simpler: Callable[[Pair], Iterable[Pair]],
     claimed: float,
     runs: int,
@@ -37,12 +37,12 @@ def shrink(
 
     Nothing is tried where the pair does not clearly show more than is claimed: there is nothing to explain then.
     """
-    start = scout.runs
+    start = race.runs
     each = min(max(runs // _TRIALS, _LEAST), _MOST)
     numbers = itertools.count(_FIRST)
 
     def look(pair: Pair, times: int = 1) -> float:
-        return scout.shown_by(next(numbers), pair, times * each // 2)
+        return race.shown_by(next(numbers), pair, times * each // 2)
 
     pair, steps = found.make(), 0
     if not each <= runs or (found.runs and not found.outlook > claimed):
@@ -54,7 +54,7 @@ def shrink(
     original = pair
 
     def affordable() -> bool:
-        return scout.runs - start + (1 + 2 * _FINAL) * each <= runs
+        return race.runs - start + (1 + 2 * _FINAL) * each <= runs
 
     going = True
     while going:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from dpaudit.auditing.search.race import Scout, Scouted
+from dpaudit.auditing.search.race import Race, RacedPair
 
 LEAST = 32  # runs of a side in a round, below which they say nothing
 _MOST = 10_000  # and above which they say nothing more that matters
@@ -22,20 +22,20 @@ def rounds_of(pairs: int) -> list[int]:
     return left if pairs > 1 else []
 
 
-def halve(scout: Scout, pairs: Sequence[Scouted], runs: int, after: Callable[[], None]) -> list[Scouted]:
+def halve(race: Race, pairs: Sequence[RacedPair], runs: int, after: Callable[[], None]) -> list[RacedPair]:
     """Return the pairs that were left longest, best first, having spent about so many runs on all of them.
 
     ``after`` is called after every round. Pairs of which every run of both sides
     raises the same are dropped; where all are, none is returned.
     """
     left, last = list(pairs), list(pairs)
-    rounds, start = rounds_of(len(left)), scout.runs
+    rounds, start = rounds_of(len(left)), race.runs
     for number in range(len(rounds)):
-        to_come = sum(rounds[number:]) * scout.cost(left) / len(left)
-        each = min(int((runs - scout.runs + start) / to_come), _MOST, scout.affordable(len(left)))
-        scout.run(left, max(each, LEAST))
+        to_come = sum(rounds[number:]) * race.cost(left) / len(left)
+        each = min(int((runs - race.runs + start) / to_come), _MOST, race.affordable(len(left)))
+        race.run(left, max(each, LEAST))
         after()
-        scout.look(left)
+        race.look(left)
         last = sorted((one for one in left if not one.silent), key=lambda one: (-one.outlook, one.number))
         left = last[: -(-len(left) // 2)]
         if len(left) < 2:

@@ -10,7 +10,7 @@ import click
 
 from dpaudit.cli.apart import carried_out, evidence_of, in_process, limits_of, refuse_other
 from dpaudit.cli.options import (
-    Outputs,
+    OutputFiles,
     all_asked,
     merged_parameters,
     notices,
@@ -52,7 +52,7 @@ def command(
     TARGET runs in a process of its own, which is ended with all that it started.
     """
     read = [*options["pairs"], *filter(None, [options["data"]])]
-    outputs = Outputs(json_file, html_file, beside=filter(None, [options["resume"]]), read=read)
+    outputs = OutputFiles(json_file, html_file, beside=filter(None, [options["resume"]]), read=read)
     options["parameters"] = merged_parameters(options["parameters"])
     arguments = {"target": target, "quiet": quiet, **options}
     document = carried_out(audited, arguments, here=in_process, limits=limits_of(time_limit, memory_limit))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dpaudit.cli.apart import OWNED
-from dpaudit.cli.options import Count, Outputs
+from dpaudit.cli.options import Count, OutputFiles
 from dpaudit.gate.formats import FORMATS
 
 if TYPE_CHECKING:
@@ -60,19 +60,19 @@ def command(
     from dpaudit.gate.baseline import FILE as BASELINE
     from dpaudit.gate.config import find, read
     from dpaudit.gate.nightly import FILE as NIGHTS
-    from dpaudit.gate.run import Options, run
+    from dpaudit.gate.run import GateOptions, run
     from dpaudit.processes.process import adopt_orphans
 
     if workers is not None and workers < 1:
         raise UsageError(f"workers must be at least 1, not {workers}")
     configuration = read(find(Path.cwd()) if config_file is None else Path(config_file))
     kept = [str(configuration.root / name) for name in (BASELINE, NIGHTS)]
-    outputs = Outputs(*files.values(), read=[str(configuration.path), *kept])
+    outputs = OutputFiles(*files.values(), read=[str(configuration.path), *kept])
     folder = _folder(html_folder)
     _refuse_pages(folder, *files.values())
     if click.get_current_context().obj is OWNED:
         adopt_orphans()
-    options = Options(
+    options = GateOptions(
         names=names,
         workers=workers or _processors(),
         seed=seed,

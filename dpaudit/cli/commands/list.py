@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpaudit.cli.options import Outputs, prints_to_standard_error
+from dpaudit.cli.options import OutputFiles, prints_to_standard_error
 
 if TYPE_CHECKING:
     from dpaudit.targets.mechanism import Mechanism
@@ -22,7 +22,7 @@ def command(name: str | None, json_file: str | None) -> None:
 
     from dpaudit.loading.named import catalogue, load
 
-    outputs = Outputs(json_file)
+    outputs = OutputFiles(json_file)
     with prints_to_standard_error():
         if name is not None:
             chosen = [load(name)]

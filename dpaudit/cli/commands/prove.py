@@ -8,7 +8,7 @@ import click
 
 from dpaudit.cli.apart import carried_out, evidence_of, in_process, refuse_other
 from dpaudit.cli.options import (
-    Outputs,
+    OutputFiles,
     all_asked,
     merged_parameters,
     prints_to_standard_error,
@@ -44,7 +44,7 @@ def command(
 
     TARGET runs in a process of its own, which is ended with all that it started.
     """
-    outputs = Outputs(json_file, html_file)
+    outputs = OutputFiles(json_file, html_file)
     options["parameters"] = merged_parameters(options["parameters"])
     arguments = {"target": target, "quiet": quiet, **options}
     evidence = evidence_of(carried_out(proved, arguments, here=in_process))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpaudit.cli.apart import carried_out, evidence_of, in_process
-from dpaudit.cli.options import Outputs, asked, prints_to_standard_error, progress, read_evidence
+from dpaudit.cli.options import OutputFiles, asked, prints_to_standard_error, progress, read_evidence
 from dpaudit.request import AuditRequest, ProofRequest
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def command(evidence_file: str, json_file: str | None, quiet: bool, in_process: 
     anybody: only what lies under the working directory or in an installed catalogue is run, unless --target names it or
     --trust says that the file is trusted. What is run, and whether its code is that of EVIDENCE, is said before.
     """
-    outputs = Outputs(json_file)
+    outputs = OutputFiles(json_file)
     arguments = {"evidence_file": evidence_file, "quiet": quiet, **options}
     found = carried_out(replayed, arguments, here=in_process)
     holds = found["holds"] is True

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpaudit.cli.options import Outputs
+from dpaudit.cli.options import OutputFiles
 from dpaudit.report.formats import FORMATS
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _draw(evidence_files: Sequence[str], html_to: str | None, json_file: str | N
     evidence = [_checked(name) for name in evidence_files]
     pages = [] if html_to is None else _page_names(evidence_files, html_to)
     index = [] if len(pages) < 2 else [str(Path(pages[0]).with_name(_INDEX))]
-    outputs = Outputs(json_file, *pages, *index)
+    outputs = OutputFiles(json_file, *pages, *index)
     drawn = [html_page(item) for item in evidence] if pages else []
     for page, text in zip(pages, drawn, strict=True):
         outputs.write(page, text)
@@ -164,10 +164,10 @@ def _index_page(evidence: Sequence[Evidence], evidence_files: Sequence[str], pag
     """Return the page over several: what asks for somebody's attention first, then by name."""
     from urllib.parse import quote
 
-    from dpaudit.report.html.index import Entry, index_page
+    from dpaudit.report.html.index import IndexEntry, index_page
 
     entries = [
-        Entry(item, quote(Path(page).name), Path(file).name)
+        IndexEntry(item, quote(Path(page).name), Path(file).name)
         for item, file, page in zip(evidence, evidence_files, pages, strict=True)
     ]
     entries.sort(key=lambda entry: (_ORDER.index(str(entry.evidence.verdict)), entry.evidence.target.name))
@@ -184,7 +184,7 @@ def _compare(evidence_files: Sequence[str], html_file: str | None, json_file: st
     from dpaudit.review.compare.page import compare_json, compare_page, compare_text
 
     before, now = (_checked(name) for name in evidence_files)
-    outputs = Outputs(json_file, html_file)
+    outputs = OutputFiles(json_file, html_file)
     comparison = compare(before, now)
     if html_file is not None:
         outputs.write(html_file, compare_page(before, now, comparison))
@@ -201,7 +201,7 @@ def _format(evidence_files: Sequence[str], name: str, output: str, context: str 
     if len(evidence_files) > 1 and not FORMATS[name].several:
         more = ", ".join(other for other, known in FORMATS.items() if known.several)
         raise UsageError(f"--format {name} is about one evidence file; give one EVIDENCE ({more} take more)")
-    outputs = Outputs(output)
+    outputs = OutputFiles(output)
     evidence = [_checked(file) for file in evidence_files]
     drawn = FORMATS[name].draw(
         evidence, None if context is None else read_context(read_text(context, "the context"), context)

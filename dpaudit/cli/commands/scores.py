@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from dpaudit.cli.options import Outputs, asked, prints_to_standard_error, results, tell
+from dpaudit.cli.options import OutputFiles, asked, prints_to_standard_error, results, tell
 from dpaudit.request import AuditRequest
 
 
@@ -44,7 +44,7 @@ def command(
 
     IN and OUT are .npy, .csv with one column, .jsonl with one number a line, or .json with a list of numbers.
     """
-    outputs = Outputs(json_file, html_file)
+    outputs = OutputFiles(json_file, html_file)
     with prints_to_standard_error():
         from dpaudit.auditing.scores import audit_scores, read_scores
 

@@ -19,7 +19,7 @@ import numpy as np
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.candidates.changes import Changes
 from dpaudit.neighbours.candidates.exhaustive import tiny_pairs
-from dpaudit.neighbours.candidates.lazy_pair import Candidate
+from dpaudit.neighbours.candidates.lazy_pair import LazyPair
 from dpaudit.neighbours.candidates.queries import answer_candidates
 from dpaudit.neighbours.candidates.shrink import smaller
 from dpaudit.neighbours.dataset import Listed, Mapped, Single, dataset_of
@@ -27,7 +27,7 @@ from dpaudit.neighbours.domain import blank, column_domains, outside, pattern_of
 from dpaudit.neighbours.records import Dataset
 from dpaudit.neighbours.relation import Relation, parse_relation
 
-__all__ = ["KINDS", "Candidate", "candidates", "smaller"]
+__all__ = ["KINDS", "LazyPair", "candidates", "smaller"]
 
 _LISTED = 500  # tiny datasets that are listed, of which some are tried
 KINDS = ("extreme", "outlier", "odd value", "copy", "removal", "order", "base", "tiny")
@@ -41,7 +41,7 @@ def candidates(
     beyond_domain: bool = False,
     seed: int = 0,
     limit: int = 500,
-) -> list[Candidate]:
+) -> list[LazyPair]:
     """Return pairs of neighbours of the data, the likely worst first; see `chosen`, which also counts the others."""
     return chosen(data, relation, domain=domain, beyond_domain=beyond_domain, seed=seed, limit=limit)[0]
 
@@ -54,7 +54,7 @@ def chosen(
     beyond_domain: bool = False,
     seed: int = 0,
     limit: int = 500,
-) -> tuple[list[Candidate], int]:
+) -> tuple[list[LazyPair], int]:
     """Return pairs of neighbours of the data, the likely worst first, and how many more were left out.
 
     Args:
@@ -99,7 +99,7 @@ def chosen(
     return _limited(found, limit)
 
 
-def _tiny(data: Any, relation: Relation, domain: Any, limit: int) -> list[Candidate]:
+def _tiny(data: Any, relation: Relation, domain: Any, limit: int) -> list[LazyPair]:
     """All tiny pairs over a declared domain; none beside data that are one value, or a set, or hold no record."""
     if data is None or (domain is not None and isinstance(data, list) and not data):
         return tiny_pairs(domain, relation, limit=limit)
@@ -125,7 +125,7 @@ def _read(data: Any, domain: Any) -> Dataset:
     return dataset_of(data, pattern=pattern_of(domain))
 
 
-def _possible(found: Iterable[Candidate], dataset: Dataset, relation: Relation) -> list[Candidate]:
+def _possible(found: Iterable[LazyPair], dataset: Dataset, relation: Relation) -> list[LazyPair]:
     """All of them, but for data in which equal records, or a dataset of another size, cannot be."""
     if isinstance(dataset.data, set | frozenset):
         return [one for one in found if relation.accepts(*one.pair())]
@@ -139,7 +139,7 @@ def _article(data: Any) -> str:
     return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
 
 
-def _limited(found: list[Candidate], limit: int) -> tuple[list[Candidate], int]:
+def _limited(found: list[LazyPair], limit: int) -> tuple[list[LazyPair], int]:
     """Keep at most ``limit`` candidates: of every kind the first of each sort, one kind after the other in turn."""
     by_kind = {kind: _spread([one for one in found if one.kind == kind]) for kind in KINDS}
     turns = itertools.zip_longest(*by_kind.values())
@@ -148,7 +148,7 @@ def _limited(found: list[Candidate], limit: int) -> tuple[list[Candidate], int]:
     return told, len(found) - len(told)
 
 
-def _spread(found: list[Candidate]) -> list[Candidate]:
+def _spread(found: list[LazyPair]) -> list[LazyPair]:
     """The first of each sort, then the second of each, and so on: what is left out is never a whole sort."""
     turns: Counter[str] = Counter()
     placed = []
@@ -158,7 +158,7 @@ def _spread(found: list[Candidate]) -> list[Candidate]:
     return [one for _, one in sorted(placed, key=lambda each: each[0])]
 
 
-def _told_apart(found: list[Candidate]) -> list[Candidate]:
+def _told_apart(found: list[LazyPair]) -> list[LazyPair]:
     """Number those that have one name, as where two columns have."""
     names: Counter[str] = Counter()
     apart = []

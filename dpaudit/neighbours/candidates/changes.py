@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.neighbours.candidates.edge_values import EXTREME, Hostile, hostile, seen_in
-from dpaudit.neighbours.candidates.lazy_pair import Candidate, Side, made_of
+from dpaudit.neighbours.candidates.lazy_pair import LazyPair, Side, made_of
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.domain import Allowed, Range, Values
 from dpaudit.neighbours.persons import People, Places
@@ -76,7 +76,7 @@ class Changes:
         )
         self.tries = list(self._tries())
 
-    def found(self, limit: int) -> Iterator[Candidate]:
+    def found(self, limit: int) -> Iterator[LazyPair]:
         """Yield candidates, those of each kind best first, and at most ``limit`` removals."""
         if self.relation.kind == "add-remove":
             yield from self._added()
@@ -123,7 +123,7 @@ class Changes:
 
     # --- records that join ---
 
-    def _added(self) -> Iterator[Candidate]:
+    def _added(self) -> Iterator[LazyPair]:
         times = "" if self.steps == 1 else f", {self.steps} times"
         for one in self.tries:
             for many in (1,) if self.people.column is None else (1, _MANY_RECORDS):
@@ -187,7 +187,7 @@ class Changes:
 
     # --- records that leave ---
 
-    def _removed(self, limit: int) -> Iterator[Candidate]:
+    def _removed(self, limit: int) -> Iterator[LazyPair]:
         seen = set()
         notable = self._notable()
         for number, places in enumerate([*notable, *((place,) for place in self.people.sample(limit, self.rng))]):
@@ -204,7 +204,7 @@ class Changes:
 
     # --- records in the place of others ---
 
-    def _replaced(self) -> Iterator[Candidate]:
+    def _replaced(self) -> Iterator[LazyPair]:
         for one in self.tries:
             people = self._giving_way(one)
             if not people:
@@ -265,7 +265,7 @@ class Changes:
         ].index(one)
         return found[rank : rank + 1] or found[:1]
 
-    def _exchanged(self) -> Iterator[Candidate]:
+    def _exchanged(self) -> Iterator[LazyPair]:
         """Somebody replaced by a copy of somebody else."""
         people = {own[0]: own for places in self._notable() for own in [self.people.of(places[0])]}
         for own in people.values():
@@ -303,7 +303,7 @@ class Changes:
 
     # --- other datasets than the user's own: the first of their records, and made ones ---
 
-    def _among_the_first(self) -> Iterator[Candidate]:
+    def _among_the_first(self) -> Iterator[LazyPair]:
         """The first records of the data, with and without the last of them: thresholds lie at small counts."""
         if self.people.column is not None or self.typical is None:
             return
@@ -332,7 +332,7 @@ class Changes:
                     Side(own=first, put=put),
                 )
 
-    def _made(self) -> Iterator[Candidate]:
+    def _made(self) -> Iterator[LazyPair]:
         """No record against one, and records that are all the same beside one that is not."""
         if self.relation.kind == "add-remove":
             for one in self.tries:
@@ -358,7 +358,7 @@ class Changes:
                     record = Made(self.typical, one.fields)
                     yield from self._base(f"no record, or one: {one.words}", [], [record], sort=one.level)
 
-    def _beside(self, low: Try, high: Try) -> Iterator[Candidate]:
+    def _beside(self, low: Try, high: Try) -> Iterator[LazyPair]:
         """Equal records at one end, and one at the other end that joins them or takes the place of one."""
         record0, record1 = Made(self.typical, low.fields), Made(self.typical, high.fields)
         replace = self.relation.kind == "replace"
@@ -380,7 +380,7 @@ class Changes:
 
     def _base(
         self, name: str, base: Sequence[Made], more: Sequence[Made], instead: Sequence[Made] = (), sort: str = ""
-    ) -> Iterator[Candidate]:
+    ) -> Iterator[LazyPair]:
         """Made datasets: the base with other records, and with further ones in their place, once for each step."""
         names = self.people.new(len(base) + self.steps, self.allowed_names)
         if len(names) < len(base) + self.steps:
@@ -392,7 +392,7 @@ class Changes:
         ]
         yield made_of(self.dataset, name, "base", sides[0], sides[1], sort)
 
-    def _pair(self, name: str, kind: str, side: Side, sort: str = "") -> Candidate:
+    def _pair(self, name: str, kind: str, side: Side, sort: str = "") -> LazyPair:
         return made_of(self.dataset, name, kind, Side(), side, sort)
 
 

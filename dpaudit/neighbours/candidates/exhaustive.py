@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from dpaudit.errors import UsageError
-from dpaudit.neighbours.candidates.lazy_pair import Candidate
+from dpaudit.neighbours.candidates.lazy_pair import LazyPair
 from dpaudit.neighbours.dataset import dataset_of
 from dpaudit.neighbours.domain import Allowed, Range, blank, column_domains
 from dpaudit.neighbours.records import ABSENT, Dataset, Made, Sort
@@ -25,7 +25,7 @@ _MANY_RECORDS = 64  # different records, of which datasets are made
 
 def tiny_pairs(
     domain: Any, relation: Relation | str, *, size: int = 3, limit: int = 10_000, like: Any = None
-) -> list[Candidate]:
+) -> list[LazyPair]:
     """Return all pairs of neighbours with at most ``size`` records each over a small domain, the smallest first.
 
     Args:
@@ -85,7 +85,7 @@ def _points(dataset: Dataset, number: int, allowed: Allowed) -> list[Any]:
 
 def _pairs(
     dataset: Dataset, records: Sequence[Mapping[int, Any]], shown: Sequence[str], relation: Relation, size: int
-) -> Iterator[Candidate]:
+) -> Iterator[LazyPair]:
     """Yield common records with what one side has more, and the other; ``shown`` are the records in words."""
     most = size if relation.person is not None else relation.group
     for total in range(1, 2 * size + 1):
@@ -100,7 +100,7 @@ def _pairs(
                 name = " and ".join(_told(shown, (*common, *own)) for own in (gone, come))
                 apart = _columns_apart([records[place] for place in (*common, *gone, *come)])
                 sort = f"{len(common)} {len(gone)} {len(come)} {apart}"
-                yield Candidate(name, "tiny", partial(_built, dataset, sides[0], sides[1]), sort)
+                yield LazyPair(name, "tiny", partial(_built, dataset, sides[0], sides[1]), sort)
 
 
 def _columns_apart(records: Sequence[Mapping[int, Any]]) -> str:
@@ -141,7 +141,7 @@ def _shown(dataset: Dataset, record: Mapping[int, Any]) -> str:
     return "(" + ", ".join(f"{name}={value!r}" for name, value in values.items()) + ")"
 
 
-def _answers(domain: Any, relation: Relation, size: int) -> Iterator[Candidate]:
+def _answers(domain: Any, relation: Relation, size: int) -> Iterator[LazyPair]:
     dataset = blank(domain)
     allowed = column_domains(domain, dataset)
     if len(dataset.columns) != 1 or dataset.columns[0].name is not None or not dataset.columns[0].sort.numeric:
@@ -153,7 +153,7 @@ def _answers(domain: Any, relation: Relation, size: int) -> Iterator[Candidate]:
             for move in moves:
                 end = [value + relation.group * step for value, step in zip(start, move, strict=True)]
                 if all(value in allowed[0] for value in end) and relation.accepts(list(start), end):
-                    yield Candidate(f"answers {list(start)} and {end}", "tiny", partial(_both, list(start), end))
+                    yield LazyPair(f"answers {list(start)} and {end}", "tiny", partial(_both, list(start), end))
 
 
 def _both(answers0: list[Any], answers1: list[Any]) -> tuple[Any, Any]:

@@ -15,7 +15,7 @@ _MANY_CUTS = 64  # from where records are picked by their places rather than cut
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class LazyPair:
     """A pair of neighbours that can be made.
 
     Attributes:
@@ -78,9 +78,9 @@ class Side:
         return [*parts, [made for _, made in self.put]] if self.put else parts
 
 
-def made_of(dataset: Dataset, name: str, kind: str, side0: Side, side1: Side, sort: str = "") -> Candidate:
+def made_of(dataset: Dataset, name: str, kind: str, side0: Side, side1: Side, sort: str = "") -> LazyPair:
     """Return the candidate of two sides of a dataset."""
-    return Candidate(name, kind, partial(_built, dataset, side0, side1), sort)
+    return LazyPair(name, kind, partial(_built, dataset, side0, side1), sort)
 
 
 def _built(dataset: Dataset, side0: Side, side1: Side) -> tuple[Any, Any]:

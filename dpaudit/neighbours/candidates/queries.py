@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import UsageError
-from dpaudit.neighbours.candidates.lazy_pair import Candidate
+from dpaudit.neighbours.candidates.lazy_pair import LazyPair
 from dpaudit.neighbours.domain import Range, allowed_of
 from dpaudit.neighbours.relation import Relation
 
@@ -18,7 +18,7 @@ _TRIED_ONE_BY_ONE = 40  # answers of which each is moved alone
 _FAR = 1000.0
 
 
-def answer_candidates(data: Any, relation: Relation, *, domain: Any = None) -> list[Candidate]:
+def answer_candidates(data: Any, relation: Relation, *, domain: Any = None) -> list[LazyPair]:
     """Return the candidates of the relation "queries"; raises `UsageError` for data that are no finite numbers.
 
     Further sets of answers are tried beside the user's own: all 0, and one that stands out from the rest, which is
@@ -58,7 +58,7 @@ def answer_candidates(data: Any, relation: Relation, *, domain: Any = None) -> l
             moved = start.astype(np.float64) + move
             if np.all(np.isfinite(moved)) and np.any(moved != start) and relation.accepts(start.astype(float), moved):
                 kind = "extreme" if base is None else "base"
-                found.append(Candidate(words + name, kind, partial(_made, data, base, move)))
+                found.append(LazyPair(words + name, kind, partial(_made, data, base, move)))
     if not found:
         raise UsageError(f"no answer can be moved under {str(relation)!r} within the domain and the type of the data")
     return found

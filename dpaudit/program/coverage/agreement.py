@@ -22,9 +22,9 @@ from dpaudit.program.noise import Noise
 from dpaudit.program.outcome import Raised, run_once
 from dpaudit.program.scalar import Asked, ScalarNoise
 from dpaudit.program.symbolic.budget import spend
-from dpaudit.program.symbolic.linear import Linear, as_float
+from dpaudit.program.symbolic.linear import Affine, as_float
 from dpaudit.program.symbolic.simplex import Rational
-from dpaudit.program.symbolic.tree import DEPTH, Leaf, Output, Tree, draw_name, tree_value
+from dpaudit.program.symbolic.tree import DEPTH, Output, ProgramPath, ProgramTree, draw_name, tree_value
 from dpaudit.settings import lent
 
 _CLOSE = 1e-9
@@ -58,7 +58,7 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class RunInput:
     """What one run is given.
 
     Attributes:
@@ -108,7 +108,7 @@ class _Recorder(ScalarNoise):
         return index
 
 
-class Compared:
+class ComparedRuns:
     """Runs that are compared with what was read, counted.
 
     Attributes:
@@ -122,15 +122,15 @@ class Compared:
     def __init__(self, coverage: Coverage | None = None) -> None:
         self.runs = self.passed_over = 0
         self.seen: set[int] = set()
-        self.missed: list[Leaf] = []
+        self.missed: list[ProgramPath] = []
         self.disagreement: str | None = None
         self.coverage = coverage
 
     def run(
         self,
-        tree: Tree,
+        tree: ProgramTree,
         program: Callable[..., Any],
-        given: Iterable[Given],
+        given: Iterable[RunInput],
         parameters: Mapping[str, Any],
         rng: np.random.Generator,
     ) -> None:
@@ -147,7 +147,7 @@ class Compared:
             rng: draws what comes after the draws that are given.
         """
         plain = {name: _plain(value) for name, value in parameters.items()}
-        ran: list[tuple[Given, list[tuple[tuple[Any, ...], Any]], Any]] = []
+        ran: list[tuple[RunInput, list[tuple[tuple[Any, ...], Any]], Any]] = []
         with lent():
             for each in given:
                 spend()
@@ -160,14 +160,16 @@ class Compared:
             if self.disagreement is None:
                 self._compare(tree, each, made, output)
 
-    def _compare(self, tree: Tree, given: Given, made: list[tuple[tuple[Any, ...], Any]], output: Any) -> None:
+    def _compare(
+        self, tree: ProgramTree, given: RunInput, made: list[tuple[tuple[Any, ...], Any]], output: Any
+    ) -> None:
         draws = [tree_value(asked, value) for asked, value in made]
         names = [draw_name(number) for number in range(len(draws))]
         values = {name: _number(value) for name, value in given.values.items()}
         point = _Point({**values, **dict(zip(names, draws, strict=True))})
         widened = any(isinstance(value, int) for value in given.values.values())
 
-        def is_as_read(leaf: Leaf | None) -> bool:
+        def is_as_read(leaf: ProgramPath | None) -> bool:
             return leaf is not None and _same_draws(leaf, made) and _same(leaf.output, output, point, widened)
 
         leaf, margin = tree.surely(point.floats, [point.floats[name] for name in names]), None
@@ -189,7 +191,7 @@ class Compared:
         elif self.disagreement is None:
             self.disagreement = _told(given.data, made, output, leaf)
 
-    def add(self, other: Compared) -> None:
+    def add(self, other: ComparedRuns) -> None:
         """Count the runs of a part of the program too."""
         self.runs += other.runs
         self.passed_over += other.passed_over
@@ -220,7 +222,7 @@ def _taken_down(output: Any, depth: int = 0) -> Any:
     return _number(output)
 
 
-def _is_close(leaf: Leaf | None, margin: Fraction | None, values: Mapping[str, Rational]) -> bool:
+def _is_close(leaf: ProgramPath | None, margin: Fraction | None, values: Mapping[str, Rational]) -> bool:
     """Whether rounding may have decided a branch: the numbers that it compared nearly cancel."""
     if margin is None or all(Fraction(number).denominator == 1 for number in values.values()):
         return False
@@ -240,11 +242,11 @@ def _is_close(leaf: Leaf | None, margin: Fraction | None, values: Mapping[str, R
 
 
 def compare_at_random(
-    tree: Tree,
+    tree: ProgramTree,
     function: Callable[..., Any],
     parameters: Mapping[str, Any],
     length: int,
-    compared: Compared,
+    compared: ComparedRuns,
     *,
     integer: bool = False,
     runs: int = 100,
@@ -255,7 +257,9 @@ def compare_at_random(
     compared.run(tree, function, _at_random(tree, length, integer, runs, rng), parameters, rng)
 
 
-def _at_random(tree: Tree, length: int, integer: bool, runs: int, rng: np.random.Generator) -> Iterator[Given]:
+def _at_random(
+    tree: ProgramTree, length: int, integer: bool, runs: int, rng: np.random.Generator
+) -> Iterator[RunInput]:
     widest = max((float(draw.scale) for leaf in tree.leaves for draw in leaf.draws), default=1.0)
     before: list[Any] = []
     for run in range(runs):
@@ -271,7 +275,7 @@ def _at_random(tree: Tree, length: int, integer: bool, runs: int, rng: np.random
         if run % 11 == 10 and data:  # one object, many times
             data = data[:1] * length
         before = data
-        yield Given(data, {f"q{k}": value for k, value in enumerate(data)})
+        yield RunInput(data, {f"q{k}": value for k, value in enumerate(data)})
 
 
 def _plain(value: Any) -> Any:
@@ -280,7 +284,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _same_draws(leaf: Leaf, made: Sequence[tuple[tuple[Any, ...], Any]]) -> bool:
+def _same_draws(leaf: ProgramPath, made: Sequence[tuple[tuple[Any, ...], Any]]) -> bool:
     def alike(read: tuple[Any, ...], ran: tuple[Any, ...]) -> bool:
         return (
             len(read) == len(ran)
@@ -306,7 +310,7 @@ def _same(read: Output, ran: Any, point: _Point, widened: bool = False) -> bool:
     if type(ran) is not _KINDS[kind]:
         return False
     if kind in ("int", "float"):
-        if not isinstance(read[1], Linear):
+        if not isinstance(read[1], Affine):
             return bool(str(ran) == read[1])
         if type(ran) is float and ran:
             about, error = read[1].near(point.floats)
@@ -332,7 +336,7 @@ def _same(read: Output, ran: Any, point: _Point, widened: bool = False) -> bool:
     return kind == "none" or bool(ran == read[1])
 
 
-def _told(data: Sequence[Any], made: Sequence[Any], output: Any, leaf: Leaf | None) -> str:
+def _told(data: Sequence[Any], made: Sequence[Any], output: Any, leaf: ProgramPath | None) -> str:
     tree = "no path"
     if leaf is not None:
         asked = ", ".join(str(draw.asked[0]) for draw in leaf.draws)

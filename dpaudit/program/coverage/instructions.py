@@ -33,7 +33,7 @@ _COMPARED = {"COMPARE_OP", "TO_BOOL"}
 
 
 @dataclass(slots=True)
-class Ran:
+class ExecutedCode:
     """What ran of one code object.
 
     Attributes:
@@ -86,7 +86,7 @@ class Coverage:
         """
         self._read = self if read is None else read
         self._open: dict[types.CodeType, tuple[int, frozenset[int]]] = {}
-        self.ran: dict[types.CodeType, Ran] = {}
+        self.ran: dict[types.CodeType, ExecutedCode] = {}
         self.counter: Callable[[], int] | None = None
         inner = _innermost(function)
         self._home = None if inner is None else _home_of(inner)
@@ -135,7 +135,7 @@ class Coverage:
         self._calls += 1
         ran = self.ran.get(code)
         if ran is None:
-            ran = self.ran[code] = Ran(frame.f_globals)
+            ran = self.ran[code] = ExecutedCode(frame.f_globals)
         back = frame.f_back
         if back is None or back.f_code.co_filename.startswith(_OURS):
             ran.callers.add((None, -1))
@@ -161,7 +161,7 @@ class Coverage:
             known = self._open[code] = size, _open(code, set() if ran is None else ran.steps)
         return known[1]
 
-    def _known_follower(self, code: types.CodeType, ran: Ran, still_open: frozenset[int]) -> Any:
+    def _known_follower(self, code: types.CodeType, ran: ExecutedCode, still_open: frozenset[int]) -> Any:
         """Follow one call on known numbers: as `_follower`, with less to look at."""
         ran.is_known = True
         note, last = ran.steps.add, -1
@@ -180,7 +180,7 @@ class Coverage:
 
         return follow
 
-    def _follower(self, code: types.CodeType, ran: Ran, still_open: frozenset[int]) -> Any:
+    def _follower(self, code: types.CodeType, ran: ExecutedCode, still_open: frozenset[int]) -> Any:
         note, concrete = ran.steps.add, ran.concrete
         branches, compared = _shape(code).branches, _shape(code).compared
         last, decided, calls, pending = -1, self.decided, self._calls, -1

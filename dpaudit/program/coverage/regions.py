@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-from dpaudit.program.coverage.agreement import Compared, Given
+from dpaudit.program.coverage.agreement import ComparedRuns, RunInput
 from dpaudit.program.scalar import Tape
 from dpaudit.program.symbolic.budget import spend
-from dpaudit.program.symbolic.linear import Condition
+from dpaudit.program.symbolic.linear import Constraint
 from dpaudit.program.symbolic.noise import Unknown
-from dpaudit.program.symbolic.tree import Leaf, Tree, draw_name, program_value, supports
+from dpaudit.program.symbolic.tree import ProgramPath, ProgramTree, draw_name, program_value, supports
 
 MOST_PATHS = 40  # whose regions are looked for, beyond those that random runs came to
 _BOX, _WIDE = 30.0, 1e6  # of a region, in units of the largest scale
@@ -29,11 +29,11 @@ _FINE = 16  # a point is rounded to this share of its distance from the region's
 
 
 def compare_regions(
-    tree: Tree,
+    tree: ProgramTree,
     program: Callable[..., Any],
     data: Any,
     parameters: Mapping[str, Any],
-    compared: Compared,
+    compared: ComparedRuns,
     *,
     seed: int = 0,
     most: int = MOST_PATHS,
@@ -64,7 +64,7 @@ def compare_regions(
                 kinds.append(round)
             for kind in kinds:
                 values = {name: (round if names[name] else kind)(point[name]) for name in names}
-                given.append(Given(_filled(data, values), values, tape))
+                given.append(RunInput(_filled(data, values), values, tape))
     compared.run(tree, program, given, parameters, rng)
     compared.missed += [leaf for leaf in chosen if leaf.node not in compared.seen]
 
@@ -93,7 +93,9 @@ def _filled(data: Any, values: Mapping[str, Any]) -> Any:
     return float(data) if isinstance(data, Fraction) else data
 
 
-def _points(leaf: Leaf, names: Mapping[str, bool], widest: float, rng: np.random.Generator) -> list[dict[str, float]]:
+def _points(
+    leaf: ProgramPath, names: Mapping[str, bool], widest: float, rng: np.random.Generator
+) -> list[dict[str, float]]:
     """Return points of a region: one far inside, and two of a random walk; none where none was found."""
     variables = [*names, *(draw_name(number) for number in range(len(leaf.draws)))]
     whole = [*names.values(), *(draw.is_discrete for draw in leaf.draws)]
@@ -125,7 +127,7 @@ def _points(leaf: Leaf, names: Mapping[str, bool], widest: float, rng: np.random
 
 
 def _matrix(
-    conditions: Sequence[Condition], variables: Sequence[str]
+    conditions: Sequence[Constraint], variables: Sequence[str]
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Return rows, sides and which are equalities of rows·v + sides ≥ 0; each row's largest coefficient is 1."""
     rows, sides, equal = [], [], []
@@ -170,7 +172,7 @@ def _rounded(point: np.ndarray[Any, Any], whole: Sequence[bool], depth: float) -
     return np.where(whole, np.round(point), np.round(point / fine) * fine)
 
 
-def _tape(leaf: Leaf, point: Mapping[str, float]) -> Tape:
+def _tape(leaf: ProgramPath, point: Mapping[str, float]) -> Tape:
     """Return what the program's draws are to come to, so that the tree's draws are those of a point."""
     made: Tape = []
     for number, draw in enumerate(leaf.draws):

@@ -21,7 +21,7 @@ from dpaudit.program.fold import Fold
 _MOST_CALLS = 2_000  # of a program with discrete noise
 
 
-class Watched:
+class WatchedProgram:
     """A program that is being read, and what of it was not.
 
     Attributes:

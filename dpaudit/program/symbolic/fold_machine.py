@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.program.coverage.watching import Watched
+from dpaudit.program.coverage.watching import WatchedProgram
 from dpaudit.program.fold import Fold, Reached
 from dpaudit.program.noise import Noise
-from dpaudit.program.symbolic.linear import Linear
+from dpaudit.program.symbolic.linear import Affine
 from dpaudit.program.symbolic.reading import SymbolicError, Unknown, read
 from dpaudit.program.symbolic.simplex import Rational
-from dpaudit.program.symbolic.tree import Draw, Leaf, LeafNode, Output, Tree, draw_name
+from dpaudit.program.symbolic.tree import LeafNode, NoiseDraw, Output, ProgramPath, ProgramTree, draw_name
 
 MOST_STATES = 1_000
 RECORD = "x"
@@ -42,10 +42,10 @@ class Ending:
         reals: the real numbers of that state; none where the run is over.
     """
 
-    leaf: Leaf
+    leaf: ProgramPath
     emitted: tuple[Output, ...]
     next: int | None
-    reals: tuple[Linear, ...]
+    reals: tuple[Affine, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,9 @@ class Part:
     ``read`` is the tree of ``program`` on ``data``, whose outputs hold the next state too.
     """
 
-    tree: Tree
+    tree: ProgramTree
     endings: tuple[Ending, ...]
-    read: Tree = field(compare=False)
+    read: ProgramTree = field(compare=False)
     program: Callable[..., Any] = field(compare=False)
     data: Any = field(compare=False)
 
@@ -104,7 +104,7 @@ class FoldMachine:
 
 
 def read_fold(
-    fold: Fold, parameters: Mapping[str, Any], *, integer: bool = False, watched: Watched | None = None
+    fold: Fold, parameters: Mapping[str, Any], *, integer: bool = False, watched: WatchedProgram | None = None
 ) -> FoldMachine:
     """Read a fold in all its states.
 
@@ -135,7 +135,7 @@ class _Reader:
     fold: Fold
     parameters: Mapping[str, Any]
     integer: bool
-    watched: Watched | None = None
+    watched: WatchedProgram | None = None
     templates: list[Output] = field(default_factory=list)  # of each state; a real number is ("int" or "float", place)
     places: dict[_Place, int] = field(default_factory=dict)  # of the real numbers
     _numbers: dict[Output, int] = field(default_factory=dict)
@@ -166,10 +166,10 @@ class _Reader:
         nodes = list(tree.nodes)
         for ending in endings:
             nodes[ending.leaf.node] = LeafNode(ending.leaf)
-        whole = Tree(tuple(nodes), tuple(ending.leaf for ending in endings))
+        whole = ProgramTree(tuple(nodes), tuple(ending.leaf for ending in endings))
         return Part(whole, endings, tree, program, data)
 
-    def _ending(self, leaf: Leaf) -> Ending:
+    def _ending(self, leaf: ProgramPath) -> Ending:
         if leaf.is_null:
             return Ending(leaf, (), None, ())
         if leaf.output[0] == "exception":
@@ -179,7 +179,7 @@ class _Reader:
         leaf = replace(leaf, output=released)
         if not states:
             return Ending(leaf, tuple(emitted), None, ())
-        found: dict[_Place, Linear] = {}
+        found: dict[_Place, Affine] = {}
         template = _template(states[0], (), found)
         for place in found:
             self.places.setdefault(place, len(self.places))
@@ -192,7 +192,7 @@ class _Reader:
                 "released belongs into Emit, and a count without an end has no proof for every length"
             )
         # real numbers of other states keep their place; `padded` says what they are here
-        reals = tuple(found.get(place, Linear()) for place in self.places)
+        reals = tuple(found.get(place, Affine()) for place in self.places)
         return Ending(leaf, tuple(emitted), number, reals)
 
     def filled(self, template: Output) -> Any:
@@ -216,7 +216,7 @@ class _Reader:
         def ending(found: Ending, at_start: bool) -> Ending:
             if found.next is None:
                 return found
-            absent = [Linear() if at_start else Linear.variable(real_name(k)) for k in range(machine.reals)]
+            absent = [Affine() if at_start else Affine.variable(real_name(k)) for k in range(machine.reals)]
             own = {self.places[place] for place in used[found.next]}
             reals = tuple(found.reals[k] if k in own else absent[k] for k in range(machine.reals))
             return replace(found, reals=reals)
@@ -228,9 +228,9 @@ class _Reader:
 # --- states, as outputs with places for real numbers ------------------------------------------------------------
 
 
-def _template(output: Any, place: _Place, found: dict[_Place, Linear]) -> Any:
+def _template(output: Any, place: _Place, found: dict[_Place, Affine]) -> Any:
     """Return a state with places in the stead of expressions with variables, which are put into ``found``."""
-    if isinstance(output, Linear):
+    if isinstance(output, Affine):
         if output.is_constant:
             return output
         found[place] = output
@@ -259,7 +259,7 @@ def _data(output: Output, places: Mapping[_Place, int]) -> Any:
     if _is_real(output):
         return Unknown(real_name(places[output[1]]), kind == "int")
     if kind in ("int", "float"):
-        if not isinstance(output[1], Linear):
+        if not isinstance(output[1], Affine):
             return float(output[1])
         return int(output[1].constant) if kind == "int" else Fraction(output[1].constant)
     if kind in ("list", "tuple"):
@@ -289,7 +289,7 @@ def _text(output: Output, places: Mapping[_Place, int]) -> str:
 # --- a whole run ------------------------------------------------------------------------------------------------
 
 
-class Unrolled(Tree):
+class Unrolled(ProgramTree):
     """A machine as the tree of a program that reads q0, q1, …: `agree` compares it with runs of the fold.
 
     Its nodes are not written out; a run is followed through one part after another.
@@ -306,18 +306,20 @@ class Unrolled(Tree):
     _length: int
     _paths: dict[tuple[int, ...], int]
 
-    def surely(self, point: Mapping[str, float], draws: Sequence[float]) -> Leaf | None:
+    def surely(self, point: Mapping[str, float], draws: Sequence[float]) -> ProgramPath | None:
         """Leave it to `follow`: what a part is given is computed."""
         return None
 
-    def follow(self, point: dict[str, Rational], draws: Sequence[Rational]) -> tuple[Leaf | None, Fraction | None]:
+    def follow(
+        self, point: dict[str, Rational], draws: Sequence[Rational]
+    ) -> tuple[ProgramPath | None, Fraction | None]:
         """Return the path of a run, over q0, q1, … and all its draws, and how close to another way it came."""
         machine = self._machine
-        done: list[Draw] = []
+        done: list[NoiseDraw] = []
         path: list[int] = []
         emitted: list[Output] = []
         state: int | None = None
-        known: dict[str, Linear] = {}  # the variables of a part, over queries and all draws
+        known: dict[str, Affine] = {}  # the variables of a part, over queries and all draws
         margin: Fraction | None = None
         values = {**point, **{draw_name(number): value for number, value in enumerate(draws)}}
         for turn in range(-1, self._length + 1):
@@ -329,7 +331,7 @@ class Unrolled(Tree):
                     break
                 part = end
             elif turn >= 0:
-                known[RECORD] = Linear.variable(f"q{turn}")
+                known[RECORD] = Affine.variable(f"q{turn}")
             here = {name: expression.at(values) for name, expression in known.items()}
             leaf, close = part.tree.follow(here, draws[len(done) :])
             if close is not None:
@@ -337,7 +339,7 @@ class Unrolled(Tree):
             if leaf is None:
                 return None, margin
             for number in range(len(leaf.draws)):
-                known[draw_name(number)] = Linear.variable(draw_name(len(done) + number))
+                known[draw_name(number)] = Affine.variable(draw_name(len(done) + number))
             ending = next(each for each in part.endings if each.leaf.node == leaf.node)
             done += leaf.draws
             path.append(leaf.node)
@@ -349,12 +351,12 @@ class Unrolled(Tree):
         failed = bool(emitted) and emitted[-1][0] == "exception"
         output = ("list", *emitted) if machine.emits and not failed else emitted[-1]
         number = self._paths.setdefault(tuple(path), len(self._paths))
-        return Leaf(number, (), tuple(done), output), margin
+        return ProgramPath(number, (), tuple(done), output), margin
 
 
-def _substituted(output: Any, known: Mapping[str, Linear]) -> Any:
-    if isinstance(output, Linear):
-        total = Linear({}, output.constant)
+def _substituted(output: Any, known: Mapping[str, Affine]) -> Any:
+    if isinstance(output, Affine):
+        total = Affine({}, output.constant)
         for name, number in output.terms.items():
             total = total + known[name].times(number)
         return total

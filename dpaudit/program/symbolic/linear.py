@@ -22,7 +22,7 @@ Farkas = tuple[tuple[int, Fraction], ...]
 """Multipliers that are not 0, each with the number of its condition, the numbers rising."""
 
 
-class Linear:
+class Affine:
     """Σ coefficient·variable + constant; not to be changed."""
 
     __slots__ = ("_floats", "_key", "constant", "terms")
@@ -34,7 +34,7 @@ class Linear:
         self._floats: tuple[tuple[tuple[str, float], ...], float] | None = None
 
     @classmethod
-    def variable(cls, name: str) -> Linear:
+    def variable(cls, name: str) -> Affine:
         """Return the expression that is one variable."""
         return cls({name: 1})
 
@@ -43,25 +43,25 @@ class Linear:
         """Whether there is no variable in it."""
         return not self.terms
 
-    def _plus(self, other: Linear, factor: Rational) -> Linear:
+    def _plus(self, other: Affine, factor: Rational) -> Affine:
         terms = dict(self.terms)
         for name, number in other.terms.items():
             terms[name] = whole_where_possible(terms.get(name, 0) + factor * number)
-        return Linear(terms, whole_where_possible(self.constant + factor * other.constant))
+        return Affine(terms, whole_where_possible(self.constant + factor * other.constant))
 
-    def __add__(self, other: Linear) -> Linear:
+    def __add__(self, other: Affine) -> Affine:
         return self._plus(other, 1)
 
-    def __sub__(self, other: Linear) -> Linear:
+    def __sub__(self, other: Affine) -> Affine:
         return self._plus(other, -1)
 
-    def __neg__(self) -> Linear:
+    def __neg__(self) -> Affine:
         return self.times(-1)
 
-    def times(self, factor: Rational) -> Linear:
+    def times(self, factor: Rational) -> Affine:
         """Return the expression times a number."""
         scaled = {name: whole_where_possible(factor * number) for name, number in self.terms.items()}
-        return Linear(scaled, whole_where_possible(factor * self.constant))
+        return Affine(scaled, whole_where_possible(factor * self.constant))
 
     def at(self, point: Mapping[str, Rational]) -> Rational:
         """Return the value at a point, which names every variable."""
@@ -102,7 +102,7 @@ class Linear:
         return self._key
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Linear) and self.key == other.key
+        return isinstance(other, Affine) and self.key == other.key
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -126,16 +126,16 @@ def as_float(number: Rational | float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class Constraint:
     """An expression and its sign: it is > 0, ≥ 0 or = 0."""
 
-    expression: Linear
+    expression: Affine
     sign: Sign
 
     @property
-    def negation(self) -> Condition:
+    def negation(self) -> Constraint:
         """The opposite of > or ≥; an equality has no opposite that is one condition."""
-        return Condition(-self.expression, ">=" if self.sign == ">" else ">")
+        return Constraint(-self.expression, ">=" if self.sign == ">" else ">")
 
     def holds(self, point: Mapping[str, Rational]) -> bool:
         """Whether a point satisfies it."""
@@ -146,7 +146,7 @@ class Condition:
         return f"{self.expression} {self.sign.replace('>=', '≥')} 0"
 
 
-def contradiction(conditions: Sequence[Condition], continuous: Iterable[str] = ()) -> Farkas | None:
+def contradiction(conditions: Sequence[Constraint], continuous: Iterable[str] = ()) -> Farkas | None:
     """Return why no point satisfies all conditions, or None where nothing speaks against it.
 
     Args:
@@ -195,7 +195,7 @@ def contradiction(conditions: Sequence[Condition], continuous: Iterable[str] = (
     return vector
 
 
-def _opposites(conditions: Sequence[Condition], strict: Sequence[bool]) -> Farkas | None:
+def _opposites(conditions: Sequence[Constraint], strict: Sequence[bool]) -> Farkas | None:
     """Return the multipliers of two conditions that are opposite, up to a factor; None where there are none.
 
     It finds nothing that the linear programme would not find, but finds it at once.
@@ -220,10 +220,10 @@ def _opposites(conditions: Sequence[Condition], strict: Sequence[bool]) -> Farka
     return None
 
 
-def adds_up(conditions: Sequence[Condition], vector: Farkas, continuous: Iterable[str] = ()) -> bool:
+def adds_up(conditions: Sequence[Constraint], vector: Farkas, continuous: Iterable[str] = ()) -> bool:
     """Whether a Farkas vector shows that the conditions contradict each other; the arithmetic of `contradiction`."""
     smooth = frozenset(continuous)
-    total, strict = Linear(), False
+    total, strict = Affine(), False
     for number, multiplier in vector:
         condition = conditions[number]
         if multiplier < 0 and condition.sign != "=":

@@ -22,19 +22,19 @@ from dpaudit.program.coverage.instructions import Unfollowed
 from dpaudit.program.laws import LAWS, Support
 from dpaudit.program.noise import Noise
 from dpaudit.program.symbolic.budget import count_branch, spend
-from dpaudit.program.symbolic.linear import Condition, Linear, contradiction
+from dpaudit.program.symbolic.linear import Affine, Constraint, contradiction
 from dpaudit.program.symbolic.simplex import whole_where_possible
 from dpaudit.program.symbolic.tree import (
     NOT_READ,
     ArgmaxNode,
     CompareNode,
     DeadNode,
-    Draw,
     DrawNode,
-    Leaf,
     LeafNode,
     Node,
+    NoiseDraw,
     Output,
+    ProgramPath,
     Way,
     argmax_conditions,
     continuous_names,
@@ -102,9 +102,9 @@ class SymbolicNoise(Noise):
         self._slot: tuple[int, Any] | None = None  # the node before the next one, and the way that was taken there
         self._here = 0 if nodes else NOT_READ
         self._decided = 0
-        self._conditions: list[Condition] = []
+        self._conditions: list[Constraint] = []
         self._seen: set[str] = set()
-        self._draws: list[Draw] = []
+        self._draws: list[NoiseDraw] = []
         self._is_null = False
         self._over = False
         self._refused: str | None = None
@@ -113,7 +113,7 @@ class SymbolicNoise(Noise):
     def given(self, value: Any) -> Any:
         """Return data or parameters with exact numbers of this path in the place of numbers and unknowns."""
         if isinstance(value, Unknown):
-            return SymbolicValue(self, Linear.variable(value.name), is_whole=value.is_whole)
+            return SymbolicValue(self, Affine.variable(value.name), is_whole=value.is_whole)
         if type(value) in (list, tuple):
             return type(value)(map(self.given, value))
         if type(value) is dict:
@@ -121,16 +121,16 @@ class SymbolicNoise(Noise):
         if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | Fraction | np.integer):
             return value
         if isinstance(value, int | np.integer):
-            return SymbolicValue(self, Linear({}, int(value)), is_whole=True)
+            return SymbolicValue(self, Affine({}, int(value)), is_whole=True)
         if isinstance(value, Fraction):
-            return SymbolicValue(self, Linear({}, whole_where_possible(value)), is_whole=False)
+            return SymbolicValue(self, Affine({}, whole_where_possible(value)), is_whole=False)
         if not math.isfinite(value):
             return float(value)
         exact = short_decimal(value)
         if exact is None:
             raise SymbolicError(f"the number {value!r} is no short decimal; give it as a Fraction")
         return SymbolicValue(
-            self, Linear({}, whole_where_possible(exact)), is_whole=False, zero=zero_sign(float(value))
+            self, Affine({}, whole_where_possible(exact)), is_whole=False, zero=zero_sign(float(value))
         )
 
     @property
@@ -164,7 +164,7 @@ class SymbolicNoise(Noise):
             raise AbandonedError
         self._over = True
 
-    def end(self, output: Output, *, is_null: bool = False) -> Leaf | None:
+    def end(self, output: Output, *, is_null: bool = False) -> ProgramPath | None:
         """Record the leaf that the run came to, and return it."""
         self._over = True
         if self._here != NOT_READ:
@@ -173,8 +173,8 @@ class SymbolicNoise(Noise):
                 if is_null:
                     return None  # all ways on are dead
                 raise SymbolicError("the program ends earlier than on the same draws before; it must not keep a state")
-            return Leaf(self._here, tuple(self._conditions), tuple(self._draws), output, is_null)
-        leaf = Leaf(len(self._nodes), tuple(self._conditions), tuple(self._draws), output, is_null)
+            return ProgramPath(self._here, tuple(self._conditions), tuple(self._draws), output, is_null)
+        leaf = ProgramPath(len(self._nodes), tuple(self._conditions), tuple(self._draws), output, is_null)
         self._append(LeafNode(leaf))
         return leaf
 
@@ -206,7 +206,7 @@ class SymbolicNoise(Noise):
     def _differs(self) -> NoReturn:
         self.refuse("another draw or branch than on the same draws before; a program must keep no state between runs")
 
-    def _record(self, draw: Draw) -> SymbolicValue:
+    def _record(self, draw: NoiseDraw) -> SymbolicValue:
         spend()
         self.ensure_own(self)
         if len(self._draws) >= MOST_DRAWS:
@@ -220,10 +220,10 @@ class SymbolicNoise(Noise):
         self._go(None, node.then)
         self._draws.append(draw)
         name = draw_name(len(self._draws) - 1)
-        return SymbolicValue(self, Linear.variable(name), is_whole=draw.is_discrete)
+        return SymbolicValue(self, Affine.variable(name), is_whole=draw.is_discrete)
 
     def _decide(
-        self, new: CompareNode | ArgmaxNode, ways: Sequence[Any], conditions: Mapping[Any, list[Condition]]
+        self, new: CompareNode | ArgmaxNode, ways: Sequence[Any], conditions: Mapping[Any, list[Constraint]]
     ) -> Any:
         """Take a branch: the way that is replayed, or the first that is left."""
         self.ensure_own(self)
@@ -260,13 +260,13 @@ class SymbolicNoise(Noise):
                 raise AbandonedError
         return way
 
-    def _why_not(self, conditions: list[Condition]) -> Any:
+    def _why_not(self, conditions: list[Constraint]) -> Any:
         """Return why no run takes a way with these conditions, or None."""
         if self._some_variable_decides(conditions):
             return None
         return contradiction([*self._conditions, *conditions, *supports(self._draws)], continuous_names(self._draws))
 
-    def _some_variable_decides(self, conditions: list[Condition]) -> bool:
+    def _some_variable_decides(self, conditions: list[Constraint]) -> bool:
         """Whether a variable that is new here makes all conditions true, whatever the others are."""
         return any(
             len({each.expression.terms.get(name, 0) > 0 for each in conditions}) == 1
@@ -280,7 +280,7 @@ class SymbolicNoise(Noise):
 
     # --- what the program asks ---------------------------------------------------------------------------
 
-    def compare(self, expression: Linear, way: Way) -> bool:
+    def compare(self, expression: Affine, way: Way) -> bool:
         """Decide whether the expression is <, ≤, =, ≥ or > 0."""
         if expression.is_constant:
             return way_condition(expression, way).holds({})
@@ -324,7 +324,7 @@ class SymbolicNoise(Noise):
         if type(value) is SymbolicValue:
             number = value.expression
         elif isinstance(value, int | float | Fraction | np.number):
-            number = SymbolicValue(self, Linear(), is_whole=True)._other(value).expression  # type: ignore[union-attr]
+            number = SymbolicValue(self, Affine(), is_whole=True)._other(value).expression  # type: ignore[union-attr]
         else:
             self.refuse(f"{what} that is {type(value).__name__}")
         if not number.is_constant:
@@ -346,12 +346,14 @@ class SymbolicNoise(Noise):
                 return self._one_of(asked)
             if law.location_and_scale is not None:
                 location, scale = law.location_and_scale(*exact)
-                return self._record(Draw(method, scale, asked)) + location
-            return self._record(Draw(method, exact[0], asked))
+                return self._record(NoiseDraw(method, scale, asked)) + location
+            return self._record(NoiseDraw(method, exact[0], asked))
 
     def _one_of(self, asked: tuple[Any, ...]) -> Any:
         """Draw one of finitely many values by comparing a uniform draw with the sums of their probabilities."""
-        draw = self._record(Draw("uniform", Fraction(1), asked))  # even for one value: runs are compared draw by draw
+        draw = self._record(
+            NoiseDraw("uniform", Fraction(1), asked)
+        )  # even for one value: runs are compared draw by draw
         options = outcomes(asked)
         assert options is not None
         for value, reached in options[:-1]:

@@ -23,13 +23,13 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.program.coverage.watching import Watched
+from dpaudit.program.coverage.watching import WatchedProgram
 from dpaudit.program.outcome import Raised, raised
 from dpaudit.program.symbolic.budget import count_path
-from dpaudit.program.symbolic.linear import Linear
+from dpaudit.program.symbolic.linear import Affine
 from dpaudit.program.symbolic.noise import RUNNING, AbandonedError, SymbolicError, SymbolicNoise, Unknown
 from dpaudit.program.symbolic.simplex import whole_where_possible
-from dpaudit.program.symbolic.tree import DEPTH, Leaf, Node, Output, Tree
+from dpaudit.program.symbolic.tree import DEPTH, Node, Output, ProgramPath, ProgramTree
 from dpaudit.program.symbolic.value import RefusedError, SymbolicValue, end_of, line_of
 
 __all__ = ["SymbolicError", "Unknown", "queries", "read"]
@@ -43,8 +43,8 @@ def queries(length: int, *, integer: bool = False) -> list[Unknown]:
 
 
 def read(
-    function: Callable[..., Any], data: Any, parameters: Mapping[str, Any], watched: Watched | None = None
-) -> Tree:
+    function: Callable[..., Any], data: Any, parameters: Mapping[str, Any], watched: WatchedProgram | None = None
+) -> ProgramTree:
     """Read all paths of a program.
 
     Args:
@@ -60,7 +60,7 @@ def read(
     state = _global_state()
     nodes: list[Node] = []
     pending: list[list[Any]] = [[]]
-    leaves: list[Leaf] = []
+    leaves: list[ProgramPath] = []
     repeated = False
     if watched is not None:
         watched.begin()
@@ -87,7 +87,7 @@ def read(
     changed = None if watched is None else watched.changed()
     if changed is not None:
         raise SymbolicError(f"the program changes {changed} between calls; it must not keep a state")
-    return Tree(tuple(nodes), tuple(leaves))
+    return ProgramTree(tuple(nodes), tuple(leaves))
 
 
 def _global_state() -> tuple[Any, bytes]:
@@ -104,7 +104,7 @@ def _run(
     parameters: Mapping[str, Any],
     noise: SymbolicNoise,
     following: AbstractContextManager[None],
-) -> Leaf | None:
+) -> ProgramPath | None:
     """Read one path, followed; None where it turns out to be none."""
     given, exact = noise.given(data), {name: noise.given(value) for name, value in parameters.items()}
     before = _identities([given, exact])[1:]
@@ -202,7 +202,7 @@ def _output(result: Any, noise: SymbolicNoise, depth: int = 0) -> Output:
     if kind is bool or kind is np.bool_:
         return "bool", bool(result)
     if kind is int or kind is np.int64:
-        return "int", Linear({}, int(result))
+        return "int", Affine({}, int(result))
     if kind is float or kind is np.float64:
         number = float(result)
         if math.copysign(1, number) < 0 and (number == 0 or math.isnan(number)):
@@ -210,7 +210,7 @@ def _output(result: Any, noise: SymbolicNoise, depth: int = 0) -> Output:
         if math.isnan(number) and struct.pack(">d", number) != struct.pack(">d", math.nan):
             noise.refuse("an output that is NaN with a payload")
         # a constant is compared with other constants only, so that its decimal may be long
-        return "float", Linear({}, whole_where_possible(Fraction(repr(number)))) if math.isfinite(number) else str(
+        return "float", Affine({}, whole_where_possible(Fraction(repr(number)))) if math.isfinite(number) else str(
             number
         )
     if kind is str:

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
-from dpaudit.program.laws import LAWS, Law, Support
-from dpaudit.program.symbolic.linear import Condition, Farkas, Linear
+from dpaudit.program.laws import LAWS, NoiseLaw, Support
+from dpaudit.program.symbolic.linear import Affine, Constraint, Farkas
 from dpaudit.program.symbolic.simplex import Rational
 
 Way = Literal["<", "<=", "=", ">=", ">"]
@@ -31,25 +31,25 @@ DEPTH = 20  # of an output
 TURNED: dict[Way, bool] = {"<": True, "<=": True, "=": False, ">=": False, ">": False}
 
 
-def way_condition(expression: Linear, way: Way) -> Condition:
+def way_condition(expression: Affine, way: Way) -> Constraint:
     """Return what holds on one way of a branch on the sign of an expression."""
     if way == "=":
-        return Condition(expression, "=")
+        return Constraint(expression, "=")
     strict = way in ("<", ">")
-    return Condition(-expression if TURNED[way] else expression, ">" if strict else ">=")
+    return Constraint(-expression if TURNED[way] else expression, ">" if strict else ">=")
 
 
-def argmax_conditions(expressions: Sequence[Linear], winner: int) -> list[Condition]:
+def argmax_conditions(expressions: Sequence[Affine], winner: int) -> list[Constraint]:
     """Return what holds where the first largest of several expressions is number ``winner``."""
     return [
-        Condition(expressions[winner] - other, ">" if place < winner else ">=")
+        Constraint(expressions[winner] - other, ">" if place < winner else ">=")
         for place, other in enumerate(expressions)
         if place != winner
     ]
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
+class NoiseDraw:
     """One draw of a law of `dpaudit.program.laws`, without its location.
 
     Where one of finitely many values is drawn, it is a uniform draw that is compared with the sums of their
@@ -66,7 +66,7 @@ class Draw:
     asked: tuple[Any, ...] = field(compare=False)
 
     @property
-    def law(self) -> Law:
+    def law(self) -> NoiseLaw:
         """What is known of it."""
         return LAWS[self.method]
 
@@ -75,13 +75,13 @@ class Draw:
         """Whether single values have a probability."""
         return LAWS[self.method].is_discrete
 
-    def support(self, name: str) -> list[Condition]:
+    def support(self, name: str) -> list[Constraint]:
         """Return the conditions that every value of the draw called ``name`` satisfies."""
-        value, support = Linear.variable(name), self.law.support
+        value, support = Affine.variable(name), self.law.support
         if support is Support.HALF_LINE:
-            return [Condition(value, ">=")]
+            return [Constraint(value, ">=")]
         if support is Support.INTERVAL:
-            return [Condition(value, ">="), Condition(Linear({}, self.scale) - value, ">")]
+            return [Constraint(value, ">="), Constraint(Affine({}, self.scale) - value, ">")]
         return []
 
 
@@ -107,7 +107,7 @@ def outcomes(asked: Sequence[Any]) -> list[tuple[Any, Fraction]] | None:
     return [(value, reached / total) for value, reached in zip(likely, sums, strict=True)]
 
 
-def program_value(draw: Draw, value: float) -> Any:
+def program_value(draw: NoiseDraw, value: float) -> Any:
     """Return what the program draws where the tree's draw has this value."""
     options = outcomes(draw.asked)
     if options is not None:
@@ -140,12 +140,12 @@ def draw_name(number: int) -> str:
     return f"h{number}"
 
 
-def supports(draws: Sequence[Draw], start: int = 0) -> list[Condition]:
+def supports(draws: Sequence[NoiseDraw], start: int = 0) -> list[Constraint]:
     """Return the supports of draws number ``start``, ``start`` + 1, …, in order."""
     return [condition for number, draw in enumerate(draws, start) for condition in draw.support(draw_name(number))]
 
 
-def continuous_names(draws: Sequence[Draw]) -> frozenset[str]:
+def continuous_names(draws: Sequence[NoiseDraw]) -> frozenset[str]:
     """Return the variables of those draws that have a density."""
     return frozenset(draw_name(number) for number, draw in enumerate(draws) if not draw.is_discrete)
 
@@ -154,7 +154,7 @@ def continuous_names(draws: Sequence[Draw]) -> frozenset[str]:
 class DrawNode:
     """The next draw is made, and then comes node ``then``."""
 
-    draw: Draw
+    draw: NoiseDraw
     then: int = NOT_READ
 
 
@@ -162,7 +162,7 @@ class DrawNode:
 class CompareNode:
     """A branch on the sign of an expression with at least one variable; ``ways`` names the node of each way."""
 
-    expression: Linear
+    expression: Affine
     ways: dict[Way, int]
 
 
@@ -170,7 +170,7 @@ class CompareNode:
 class ArgmaxNode:
     """A branch to the first largest of several expressions; ``then`` holds the node of each."""
 
-    expressions: tuple[Linear, ...]
+    expressions: tuple[Affine, ...]
     then: list[int]
 
 
@@ -185,14 +185,14 @@ class DeadNode:
 class LeafNode:
     """A run ends here; ``leaf`` says how."""
 
-    leaf: Leaf
+    leaf: ProgramPath
 
 
 Node = DrawNode | CompareNode | ArgmaxNode | DeadNode | LeafNode
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class ProgramPath:
     """One path of the program.
 
     Attributes:
@@ -204,19 +204,19 @@ class Leaf:
     """
 
     node: int
-    conditions: tuple[Condition, ...]
-    draws: tuple[Draw, ...]
+    conditions: tuple[Constraint, ...]
+    draws: tuple[NoiseDraw, ...]
     output: Output
     is_null: bool = False
 
     @property
-    def released(self) -> tuple[Linear, ...]:
+    def released(self) -> tuple[Affine, ...]:
         """The expressions with variables in the output, in order, each once."""
         return tuple(dict.fromkeys(_released(self.output)))
 
 
-def _released(output: Any) -> Iterator[Linear]:
-    if isinstance(output, Linear):
+def _released(output: Any) -> Iterator[Affine]:
+    if isinstance(output, Affine):
         if not output.is_constant:
             yield output
     elif isinstance(output, tuple):
@@ -225,7 +225,7 @@ def _released(output: Any) -> Iterator[Linear]:
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class ProgramTree:
     """A program, read for certain data and parameters.
 
     Attributes:
@@ -234,9 +234,9 @@ class Tree:
     """
 
     nodes: tuple[Node, ...]
-    leaves: tuple[Leaf, ...]
+    leaves: tuple[ProgramPath, ...]
 
-    def surely(self, point: Mapping[str, float], draws: Sequence[float]) -> Leaf | None:
+    def surely(self, point: Mapping[str, float], draws: Sequence[float]) -> ProgramPath | None:
         """Return the leaf of a run where floats show for certain which it is; None where `follow` is to say."""
         values, number, drawn = dict(point), 0, 0
         while True:
@@ -264,7 +264,9 @@ class Tree:
             else:
                 return None
 
-    def follow(self, point: dict[str, Rational], draws: Sequence[Rational]) -> tuple[Leaf | None, Fraction | None]:
+    def follow(
+        self, point: dict[str, Rational], draws: Sequence[Rational]
+    ) -> tuple[ProgramPath | None, Fraction | None]:
         """Return the leaf of a run (None where it is dead or null), and how close to another way it came.
 
         Args:

@@ -28,7 +28,7 @@ import numpy as np
 
 from dpaudit.program.coverage.instructions import Unfollowed
 from dpaudit.program.symbolic.budget import spend
-from dpaudit.program.symbolic.linear import Linear
+from dpaudit.program.symbolic.linear import Affine
 from dpaudit.program.symbolic.simplex import Rational, whole_where_possible
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class SymbolicValue:
 
     __slots__ = ("_noise", "expression", "is_whole", "zero")
 
-    def __init__(self, noise: SymbolicNoise, expression: Linear, *, is_whole: bool, zero: int = 1) -> None:
+    def __init__(self, noise: SymbolicNoise, expression: Affine, *, is_whole: bool, zero: int = 1) -> None:
         self._noise = noise
         self.expression = expression
         self.is_whole = is_whole
@@ -116,9 +116,9 @@ class SymbolicValue:
                 self._noise.ensure_own(value._noise)
             return value
         if isinstance(value, bool | int | np.integer | np.bool_):
-            return SymbolicValue(self._noise, Linear({}, int(value)), is_whole=True)
+            return SymbolicValue(self._noise, Affine({}, int(value)), is_whole=True)
         if isinstance(value, Fraction):
-            return SymbolicValue(self._noise, Linear({}, whole_where_possible(value)), is_whole=False)
+            return SymbolicValue(self._noise, Affine({}, whole_where_possible(value)), is_whole=False)
         if isinstance(value, float | np.floating):
             if not math.isfinite(value):
                 return float(value) if or_inf else self._refuse(f"arithmetic with {value}")
@@ -129,7 +129,7 @@ class SymbolicValue:
                     "write the computation with parameters, which are exact here, or give the number as a parameter"
                 )
             return SymbolicValue(
-                self._noise, Linear({}, whole_where_possible(exact)), is_whole=False, zero=zero_sign(float(value))
+                self._noise, Affine({}, whole_where_possible(exact)), is_whole=False, zero=zero_sign(float(value))
             )
         if isinstance(value, complex | Decimal | np.ndarray) or hasattr(value, "__float__"):
             self._refuse(f"arithmetic with {type(value).__name__}")
@@ -140,7 +140,7 @@ class SymbolicValue:
         return self.expression.constant if self.expression.is_constant else None
 
     def _made(
-        self, expression: Linear, zero: int, *, is_whole: bool, other: SymbolicValue | None = None
+        self, expression: Affine, zero: int, *, is_whole: bool, other: SymbolicValue | None = None
     ) -> SymbolicValue:
         """Return a result, which belongs to the run of the operand that has variables."""
         spend()
@@ -421,7 +421,7 @@ def _exactly(left: Any, right: Any, function: Callable[[Any, Any], Any], what: s
     )
     if function is operator.floordiv and not a:
         zero = left.zero * right._sign()
-    return left._made(Linear({}, whole_where_possible(function(Fraction(a), b))), zero, is_whole=whole)
+    return left._made(Affine({}, whole_where_possible(function(Fraction(a), b))), zero, is_whole=whole)
 
 
 def _compare(left: SymbolicValue, right: Any, way: Any) -> Any:

@@ -19,7 +19,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 from dpaudit.evidence.event import Event
 from dpaudit.evidence.records import Cell, Histogram
 from dpaudit.report.figures.canvas import CLAIM, INK, MUTED, PROOF, SIDE0, SIDE1, SIDES, canvas, svg
-from dpaudit.report.figures.event_cells import Bar, bars, is_drawn_as_bars, regions
+from dpaudit.report.figures.event_cells import CellBar, bars, is_drawn_as_bars, regions
 from dpaudit.report.text.phrases import shortened
 
 _DASHES = (0, (4, 2))
@@ -163,7 +163,7 @@ def legend_sides() -> list[Any]:
     ]
 
 
-def _bar_figure(histogram: Histogram, shown: list[Bar], narrow: bool) -> str:
+def _bar_figure(histogram: Histogram, shown: list[CellBar], narrow: bool) -> str:
     rows = np.arange(len(shown))
     runs = [max(count, 1) for count in histogram.runs]
     shares = [

@@ -16,7 +16,7 @@ _FEW = 40  # an axis with at most so many intervals is drawn as bars, one for ea
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class EventInterval:
     """An interval [low, high) of the output that speaks for a side; None for an open end."""
 
     low: float | None
@@ -34,17 +34,17 @@ def _scalar_rules(event: Event | None) -> list[Rule]:
     ]
 
 
-def regions(event: Event | None) -> list[Region]:
+def regions(event: Event | None) -> list[EventInterval]:
     """Return the intervals of a plain number that speak for a side, neighbours joined."""
-    found: list[Region] = []
+    found: list[EventInterval] = []
     for rule in _scalar_rules(event)[:1]:
         bounds: list[float | None] = [None, *rule.edges, None]
         for cell, label in enumerate(rule.labels):
             low, high = bounds[cell], bounds[cell + 1] if cell + 1 < len(bounds) else None
             if label and found and found[-1].side == (label < 0) and found[-1].high == low and low is not None:
-                found[-1] = Region(found[-1].low, high, found[-1].side)
+                found[-1] = EventInterval(found[-1].low, high, found[-1].side)
             elif label:
-                found.append(Region(low, high, int(label < 0)))
+                found.append(EventInterval(low, high, int(label < 0)))
     return found
 
 
@@ -104,7 +104,7 @@ def _number(cell: Cell) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class CellBar:
     """One bar for each side: a category, or an interval with few others beside it."""
 
     label: str
@@ -133,14 +133,14 @@ def interval_text(low: float | None, high: float | None) -> str:
     return f"{low:.4g}" if high == math.nextafter(low, math.inf) else f"{low:.4g} to below {high:.4g}"
 
 
-def bars(histogram: Histogram, event: Event | None) -> list[Bar]:
+def bars(histogram: Histogram, event: Event | None) -> list[CellBar]:
     """Return at most 25 bars: numbers in their order, categories by how often they came, the rest as one."""
     drawn = []
     for cell in histogram.cells:
         interval = cell.low is not None or cell.high is not None
         label = interval_text(cell.low, cell.high) if interval and histogram.axis == "output" else cell.label
         side = None if histogram.axis == "score" and interval else speaks_for(event, cell)
-        drawn.append((Bar(label, cell.count0, cell.count1, side), _number(cell)))
+        drawn.append((CellBar(label, cell.count0, cell.count1, side), _number(cell)))
     ranked = sorted(drawn, key=lambda item: -(item[0].count0 + item[0].count1))
     kept, rest = ranked[:_MOST_BARS], [bar for bar, _ in ranked[_MOST_BARS:]]
     if sum(number is not None for _, number in kept) > len(kept) / 2:
@@ -148,5 +148,5 @@ def bars(histogram: Histogram, event: Event | None) -> list[Bar]:
     shown = [bar for bar, _ in kept]
     if rest:
         total0, total1 = sum(bar.count0 for bar in rest), sum(bar.count1 for bar in rest)
-        shown.append(Bar(f"{len(rest)} others together" if len(rest) > 1 else rest[0].label, total0, total1, None))
+        shown.append(CellBar(f"{len(rest)} others together" if len(rest) > 1 else rest[0].label, total0, total1, None))
     return shown

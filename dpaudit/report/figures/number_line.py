@@ -25,7 +25,7 @@ from dpaudit.report.text.phrases import claim_words, full_text, kind_words, symb
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LineRow:
     """A number in the table beside the line."""
 
     name: str
@@ -40,7 +40,7 @@ class Line:
     """The drawing, and the same as a table."""
 
     figure: Markup | None
-    rows: list[Row]
+    rows: list[LineRow]
 
 
 def line(evidence: Evidence, claim: Claim | None) -> Line:
@@ -57,23 +57,23 @@ def line_drawing(evidence: Evidence) -> Markup | None:
     return Markup(line_figure(marks, symbol(evidence))) if marks else None
 
 
-def _marks(entries: list[tuple[Row, Mark | None]]) -> list[Mark]:
+def _marks(entries: list[tuple[LineRow, Mark | None]]) -> list[Mark]:
     return [mark for _, mark in entries if mark is not None and not math.isnan(mark.value)]
 
 
-def _entries(evidence: Evidence, claim: Claim | None) -> list[tuple[Row, Mark | None]]:
-    entries: list[tuple[Row, Mark | None]] = []
+def _entries(evidence: Evidence, claim: Claim | None) -> list[tuple[LineRow, Mark | None]]:
+    entries: list[tuple[LineRow, Mark | None]] = []
     entries += _lower(evidence, claim)
     if claim is not None:
-        row = Row("claim", claim_words(claim), "stated", "–", "what somebody says of the mechanism")
+        row = LineRow("claim", claim_words(claim), "stated", "–", "what somebody says of the mechanism")
         entries.append((row, Mark("claim", "claim", claim.value, claim_text(claim.value))))
     entries += _upper(evidence, claim)
     return entries + _yardsticks(evidence)
 
 
-def _lower(evidence: Evidence, claim: Claim | None) -> list[tuple[Row, Mark | None]]:
+def _lower(evidence: Evidence, claim: Claim | None) -> list[tuple[LineRow, Mark | None]]:
     letter, apart = symbol(evidence), is_proof(evidence)
-    entries: list[tuple[Row, Mark | None]] = []
+    entries: list[tuple[LineRow, Mark | None]] = []
     sampled, exact = sampled_lower(evidence), exact_lower(evidence)
     if evidence.verdict is Verdict.INVALID:
         pass  # no number of such runs is shown
@@ -83,7 +83,7 @@ def _lower(evidence: Evidence, claim: Claim | None) -> list[tuple[Row, Mark | No
         entries.append((row, Mark("lower", "sampled" if apart else name, sampled.value, _short(sampled, claim))))
     elif evidence.proof is not None:
         meaning = "nothing was run"
-        entries.append((Row("sampled lower bound", "none", "no runs", "–", meaning), None))
+        entries.append((LineRow("sampled lower bound", "none", "no runs", "–", meaning), None))
     if exact is not None:
         name = "exact lower bound" if apart else "lower bound"
         meaning = f"{letter} is certainly at least this, on one pair of datasets"
@@ -94,30 +94,32 @@ def _lower(evidence: Evidence, claim: Claim | None) -> list[tuple[Row, Mark | No
     return entries
 
 
-def _upper(evidence: Evidence, claim: Claim | None) -> list[tuple[Row, Mark | None]]:
+def _upper(evidence: Evidence, claim: Claim | None) -> list[tuple[LineRow, Mark | None]]:
     letter, upper, proof = symbol(evidence), evidence.upper, evidence.proof
     name = "proved upper bound" if is_proof(evidence) else "upper bound"
     if upper is None:
         if proof is None:
             return []
         how = f"{proof.method} gave no finite bound"
-        return [(Row(name, "none found", how, "–", without_bound(evidence)), None)]
+        return [(LineRow(name, "none found", how, "–", without_bound(evidence)), None)]
     row = _row(name, upper, claim, f"{letter} is certainly at most this, within the scope of the proof", letter)
     if proof is not None:
         by = "every output enumerated" if proof.method == "enumeration" else f"proved by {proof.method}"
-        row = Row(row.name, row.value, by, row.confidence, row.meaning)
+        row = LineRow(row.name, row.value, by, row.confidence, row.meaning)
     if contradicting(evidence) is not None:
-        row = Row(row.name, row.value, row.how, "contradicted", "runs show more: this or the implementation is wrong")
+        row = LineRow(
+            row.name, row.value, row.how, "contradicted", "runs show more: this or the implementation is wrong"
+        )
     # the colour of a proof belongs to the verdict PROVED alone
     kind = "proved" if evidence.verdict is Verdict.PROVED else "upper"
     return [(row, Mark(kind, "proved" if is_proof(evidence) else name, upper.value, _short(upper, claim)))]
 
 
-def _row(name: str, bound: Bound, claim: Claim | None, meaning: str, letter: str) -> Row:
+def _row(name: str, bound: Bound, claim: Claim | None, meaning: str, letter: str) -> LineRow:
     nothing = bound.side == "lower" and bound.value <= 0
     text = f"none above 0 for {letter}" if nothing else full_text(bound, claim)
     sure = confidence_text(bound.confidence) if bound.kind == "sampled" else "certain"
-    return Row(name, text, kind_words(bound), sure, meaning)
+    return LineRow(name, text, kind_words(bound), sure, meaning)
 
 
 def _short(bound: Bound, claim: Claim | None) -> str:
@@ -130,9 +132,9 @@ def _short(bound: Bound, claim: Claim | None) -> str:
     return f"{'≥' if bound.side == 'lower' else '≤'} {text}{exact_value(bound, text)}".replace(NBSP, " ")
 
 
-def _yardsticks(evidence: Evidence) -> list[tuple[Row, Mark | None]]:
+def _yardsticks(evidence: Evidence) -> list[tuple[LineRow, Mark | None]]:
     letter = symbol(evidence)
-    entries: list[tuple[Row, Mark | None]] = []
+    entries: list[tuple[LineRow, Mark | None]] = []
     found = evidence.detectable
     if found is not None and evidence.verdict is not Verdict.INVALID:
         text = "none of any size" if math.isinf(found) else f"from {upper_text(found)}"
@@ -142,14 +144,14 @@ def _yardsticks(evidence: Evidence) -> list[tuple[Row, Mark | None]]:
     true = evidence.target.true_loss
     if true is not None:
         meaning = "from theory, for these pairs; not used by the audit"
-        row = Row("known value", f"{letter} = {estimate_text(true, 6)}", "stated by the catalogue", "–", meaning)
+        row = LineRow("known value", f"{letter} = {estimate_text(true, 6)}", "stated by the catalogue", "–", meaning)
         entries.append((row, Mark("true", "known value", true, estimate_text(true, 4))))
     return entries
 
 
-def _detectable_row(value: float, letter: str, where: str) -> Row:
+def _detectable_row(value: float, letter: str, where: str) -> LineRow:
     how = "computed from the counts"
     if math.isinf(value):
-        return Row("detectable", "none", how, "–", "no violation of any size could be counted on to be found")
+        return LineRow("detectable", "none", how, "–", "no violation of any size could be counted on to be found")
     meaning = f"a violation so large would have been found, had it shown {where}"
-    return Row("detectable", f"{letter} ≥ {upper_text(value)}", how, "probability 0.9", meaning)
+    return LineRow("detectable", f"{letter} ≥ {upper_text(value)}", how, "probability 0.9", meaning)

@@ -23,7 +23,7 @@ _COLUMNS = (  # heading, key of the row, what stands where there is none
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class IndexEntry:
     """One row: the evidence, where its file or page lies, and a remark."""
 
     evidence: Evidence
@@ -31,7 +31,7 @@ class Entry:
     remark: str = ""
 
 
-def index_page(title: str, lead: str, entries: Sequence[Entry]) -> str:
+def index_page(title: str, lead: str, entries: Sequence[IndexEntry]) -> str:
     """Return the page over these entries, in their order.
 
     It loads nothing; the one script that sorts the table is named by its hash in the security policy.

@@ -20,13 +20,13 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.report import evidence_from_page
 from dpaudit.review.check.certain import bare_certificate, certain
 from dpaudit.review.check.curve import curve
-from dpaudit.review.check.finding import Answer, Finding, answered, exit_code, failing, passes, unchecked
+from dpaudit.review.check.finding import CheckResult, Finding, answered, exit_code, failing, passes, unchecked
 from dpaudit.review.check.page import page_finding
 from dpaudit.review.check.sampled import sampled
 from dpaudit.review.check.stated import stated
 from dpaudit.stats.methods import ODDS
 
-__all__ = ["TOO_MANY", "Answer", "Finding", "check", "check_file", "exit_code", "passes"]
+__all__ = ["TOO_MANY", "CheckResult", "Finding", "check", "check_file", "exit_code", "passes"]
 
 TOO_MANY = "counts"  # what a finding is about where there are too many runs to compute anything from them
 _CERTIFICATE = "dpaudit-certificate"

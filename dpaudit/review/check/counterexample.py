@@ -14,16 +14,15 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.checker.reading import Steps, rational
-from dpaudit.checker.tree import Leaf as CheckedLeaf
-from dpaudit.checker.tree import Tree as CheckedTree
+from dpaudit.checker.tree import Leaf, Tree
 from dpaudit.evidence.canonical_json import plain_value
 from dpaudit.evidence.event import Box, Event, Rule
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Counterexample
 from dpaudit.neighbours import Relation
 from dpaudit.neighbours.digest import digest
-from dpaudit.program.symbolic.linear import Condition, Linear
-from dpaudit.program.symbolic.tree import Draw, Leaf, Output, Tree
+from dpaudit.program.symbolic.linear import Affine, Constraint
+from dpaudit.program.symbolic.tree import NoiseDraw, Output, ProgramPath, ProgramTree
 from dpaudit.targets.source_digest import PREFIX as REACHED
 from dpaudit.verify.certified_delta import Enclosure
 from dpaudit.verify.counterexample.forest_probability import probability
@@ -40,27 +39,27 @@ def scope_of(given: Mapping[str, Any]) -> Scope:
     return Scope(given["length"], given["values"], relation, given["parameters"])
 
 
-def leaves_of(nodes: Sequence[Any], length: int) -> list[Leaf]:
+def leaves_of(nodes: Sequence[Any], length: int) -> list[ProgramPath]:
     """Return the paths of a tree that is written as nodes, without those of probability 0.
 
     Raises:
         CertificateError: where the nodes form no complete tree.
     """
-    read = CheckedTree("", {"q": length}, Steps(), _EXTRA).read(list(nodes))
+    read = Tree("", {"q": length}, Steps(), _EXTRA).read(list(nodes))
     return [_leaf(leaf) for leaf in read.leaves.values() if not leaf.null]
 
 
-def _leaf(given: CheckedLeaf) -> Leaf:
-    conditions = tuple(Condition(Linear(each.terms, each.constant), each.kind) for each in given.conditions)  # type: ignore[arg-type]
-    draws = tuple(Draw(each.method, each.scale, ()) for each in given.draws)
-    return Leaf(given.number, conditions, draws, _output(given.output.form))
+def _leaf(given: Leaf) -> ProgramPath:
+    conditions = tuple(Constraint(Affine(each.terms, each.constant), each.kind) for each in given.conditions)  # type: ignore[arg-type]
+    draws = tuple(NoiseDraw(each.method, each.scale, ()) for each in given.draws)
+    return ProgramPath(given.number, conditions, draws, _output(given.output.form))
 
 
 def _output(form: tuple[Any, ...]) -> Output:
     """An output of the checker as one of the prover: numbers are expressions again."""
     tag, *parts = form
     if tag in ("int", "float") and len(parts) == 2:
-        return (tag, Linear(dict(parts[0]), parts[1]))
+        return (tag, Affine(dict(parts[0]), parts[1]))
     if tag in ("list", "tuple"):
         return (tag, *map(_output, parts))
     if tag == "dict":
@@ -168,14 +167,14 @@ def event_probabilities(found: Counterexample) -> tuple[Enclosure, Enclosure] | 
     """
     record = found.record
     leaves = leaves_of(record["nodes"], record["scope"]["length"])
-    tree = Tree((), tuple(leaves))
+    tree = ProgramTree((), tuple(leaves))
     first, second = (
         _probability(tree, record["event"], [rational(value, "the pair") for value in data]) for data in record["pair"]
     )
     return None if first is None or second is None else (first, second)
 
 
-def _probability(tree: Tree, event: Mapping[str, Any], data: Sequence[Fraction]) -> Enclosure | None:
+def _probability(tree: ProgramTree, event: Mapping[str, Any], data: Sequence[Fraction]) -> Enclosure | None:
     point = {f"q{place}": value for place, value in enumerate(data)}
     low = high = Fraction(0)
     for group in classes(tree):
@@ -190,7 +189,7 @@ def _probability(tree: Tree, event: Mapping[str, Any], data: Sequence[Fraction])
 
 
 def _of_class(
-    group: Sequence[Leaf], tree: Tree, limits: Sequence[Condition], point: Mapping[str, Fraction]
+    group: Sequence[ProgramPath], tree: ProgramTree, limits: Sequence[Constraint], point: Mapping[str, Fraction]
 ) -> Enclosure | None:
     alone = [probability(leaf.draws, [*leaf.conditions, *limits], point) for leaf in group]
     known = [each for each in alone if each is not None]
@@ -202,7 +201,7 @@ def _of_class(
     return None if merged is None else probability(group[0].draws, [*merged.hull, *limits], point)
 
 
-def _limits(output: Output, event: Mapping[str, Any]) -> list[Condition] | None:
+def _limits(output: Output, event: Mapping[str, Any]) -> list[Constraint] | None:
     """Return what the event asks of an output's numbers; None for an output of another form."""
     read = read_output(output)
     if read is None or read.form != event["form"]:
@@ -210,8 +209,8 @@ def _limits(output: Output, event: Mapping[str, Any]) -> list[Condition] | None:
     return list(_within(read.numbers, event))
 
 
-def _within(numbers: Sequence[Linear], event: Mapping[str, Any]) -> Iterator[Condition]:
+def _within(numbers: Sequence[Affine], event: Mapping[str, Any]) -> Iterator[Constraint]:
     for side, sign in (("low", 1), ("high", -1)):
         for number, text in zip(numbers, event[side], strict=bool(event[side])):
             if text is not None:
-                yield Condition((number - Linear({}, rational(text, "a limit"))).times(sign), ">=")
+                yield Constraint((number - Affine({}, rational(text, "a limit"))).times(sign), ">=")

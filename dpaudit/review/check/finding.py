@@ -14,7 +14,7 @@ DIGITS = 1e-9
 """Relative: bounds are written with 10 digits, in the last of which machines may differ."""
 
 
-class Answer(Enum):
+class CheckResult(Enum):
     """What a look at one thing came to; ``str(answer)`` is the word."""
 
     HOLDS = "holds"
@@ -33,42 +33,42 @@ class Finding:
     """
 
     what: str
-    answer: Answer
+    answer: CheckResult
     sentence: str
     decides: bool = True
 
     @property
     def holds(self) -> bool:
         """Whether it was computed again and is as stated; False also where it was not computed."""
-        return self.answer is Answer.HOLDS
+        return self.answer is CheckResult.HOLDS
 
     @property
     def fails(self) -> bool:
         """Whether it was computed again and is not as stated."""
-        return self.answer is Answer.FAILS
+        return self.answer is CheckResult.FAILS
 
 
 def answered(what: str, holds: bool, sentence: str) -> Finding:
     """Return a finding about what was computed again."""
-    return Finding(what, Answer.HOLDS if holds else Answer.FAILS, sentence)
+    return Finding(what, CheckResult.HOLDS if holds else CheckResult.FAILS, sentence)
 
 
 def failing(what: str, sentence: str) -> Finding:
     """Return a finding about what is not as stated."""
-    return Finding(what, Answer.FAILS, sentence)
+    return Finding(what, CheckResult.FAILS, sentence)
 
 
 def unchecked(what: str, sentence: str, *, decides: bool) -> Finding:
     """Return a finding about what was not computed again; ``decides`` whether the verdict rests on it."""
-    return Finding(what, Answer.NOT_CHECKED, sentence, decides)
+    return Finding(what, CheckResult.NOT_CHECKED, sentence, decides)
 
 
 def exit_code(findings: Iterable[Finding]) -> int:
     """Return 1 where something fails, 3 where something that the verdict rests on was not checked, 0 elsewhere."""
     answers = {(finding.answer, finding.decides) for finding in findings}
-    if any(answer is Answer.FAILS for answer, _ in answers):
+    if any(answer is CheckResult.FAILS for answer, _ in answers):
         return 1
-    return 3 if (Answer.NOT_CHECKED, True) in answers else 0
+    return 3 if (CheckResult.NOT_CHECKED, True) in answers else 0
 
 
 def passes(findings: Iterable[Finding]) -> bool:

@@ -7,19 +7,19 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from dpaudit.auditing.scores.checking import RECORDED
-from dpaudit.auditing.verdict import Looks
+from dpaudit.auditing.verdict import TwoLooks
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Counts, Verdict
 from dpaudit.review.check.finding import DIGITS, Finding, agrees, answered, failing
-from dpaudit.stats.two_looks import FirstLook, Rule, first_look, second_look, second_method
+from dpaudit.stats.two_looks import FirstLook, LooksRule, first_look, second_look, second_method
 
 
-def rule_of(evidence: Evidence) -> Rule | None:
+def rule_of(evidence: Evidence) -> LooksRule | None:
     """The rule by which a bound above the claim is a violation; None where every one is."""
     if evidence.false_alarm is None or evidence.claim is None:
         return None
     again = evidence.sequential is None and evidence.target.asks not in RECORDED
-    return Rule(1 - evidence.confidence, evidence.false_alarm, again)
+    return LooksRule(1 - evidence.confidence, evidence.false_alarm, again)
 
 
 def planned_share(evidence: Evidence) -> float:
@@ -37,22 +37,22 @@ def is_certain(evidence: Evidence) -> bool:
     return lower.kind == "exact" or lower.value <= claim.value or contradicts
 
 
-def looks_of(evidence: Evidence) -> Looks | None:
+def looks_of(evidence: Evidence) -> TwoLooks | None:
     """Return what the looks come to: the first from the counts, the second as it is stated (`looked` checks it)."""
     rule, claim = rule_of(evidence), evidence.claimed
     if rule is None or claim is None or not evidence.attempts:
         return None
     if is_certain(evidence):
-        return Looks(rule, None)
+        return TwoLooks(rule, None)
     if evidence.sequential is not None:
         stopped, above = evidence.sequential.stopped, evidence.lower.value > claim.value
-        return Looks(rule, FirstLook(0, "real", rule.at_once if stopped else rule.error, stopped) if above else None)
+        return TwoLooks(rule, FirstLook(0, "real", rule.at_once if stopped else rule.error, stopped) if above else None)
     deciding = [
         (number, attempt.bound)
         for number, attempt in enumerate(evidence.attempts)
         if attempt.bound.counts is not None and (attempt.bound.arithmetic == "real" or evidence.low_bits == "verdict")
     ]
-    return Looks(rule, first_look(rule, deciding, claim), evidence.second)
+    return TwoLooks(rule, first_look(rule, deciding, claim), evidence.second)
 
 
 def looked(evidence: Evidence, impossible: Callable[[Evidence, Bound, Counts], str]) -> Iterator[Finding]:

@@ -24,7 +24,7 @@ from dpaudit.review.check.looks import looked, planned_share
 from dpaudit.review.check.second import second_opinion
 from dpaudit.review.check.sequential import bets
 from dpaudit.stats.methods import ONE_RUN, method_of
-from dpaudit.stats.power import Foreseen, foresee
+from dpaudit.stats.power import Detectable, foresee
 from dpaudit.stats.statement import lower_bound
 
 _POWER_DIGITS = 1e-6  # of what would have been found, relative
@@ -283,7 +283,7 @@ def _power(evidence: Evidence) -> Finding:
         holds = stated is None and where == "event" and not evidence.power
         return answered("power", holds, "nothing was to be found" if holds else f"{stated} could not have been found")
     if any(each.bound.method == ONE_RUN for each in real):
-        again = Foreseen(foresee_guesses(claim, real, planned_share(evidence)), "event", ())
+        again = Detectable(foresee_guesses(claim, real, planned_share(evidence)), "event", ())
     else:
         again = foresee(claim, real, evidence.learning, planned_share(evidence))
     accuracy = _POWER_DIGITS if evidence.power else _EARLIER_DIGITS

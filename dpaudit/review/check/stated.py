@@ -12,7 +12,7 @@ from typing import Any
 from dpaudit.auditing.question import assumed
 from dpaudit.auditing.scores.audit import ASSUMED, LOST
 from dpaudit.auditing.scores.checking import RECORDED
-from dpaudit.auditing.verdict import Looks, judge
+from dpaudit.auditing.verdict import TwoLooks, decide
 from dpaudit.errors import UsageError
 from dpaudit.evidence.event import types_agree
 from dpaudit.evidence.evidence import Evidence
@@ -83,7 +83,7 @@ def _verdict(evidence: Evidence) -> Iterator[Finding]:
     lower, upper, looks = evidence.lower, evidence.upper, looks_of(evidence)
     contradicts = upper is not None and lower.kind == "sampled" and lower.value > upper.value
     try:
-        verdict, reason = judge(
+        verdict, reason = decide(
             evidence.claimed,
             lower,
             evidence.detectable,
@@ -113,7 +113,7 @@ def _verdict(evidence: Evidence) -> Iterator[Finding]:
         yield unchecked("reason", f"another dpaudit wrote its words; today they are: {reason}", decides=False)
 
 
-def _decided(evidence: Evidence, looks: Looks | None) -> Iterator[Finding]:
+def _decided(evidence: Evidence, looks: TwoLooks | None) -> Iterator[Finding]:
     """Whether a violation rests on the bound that it is said to rest on: low-order bits, or real numbers."""
     claim = evidence.claimed
     above = claim is not None and evidence.lower.value > claim.value

@@ -53,7 +53,7 @@ class EventLoss:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class LossComparison:
     """The losses of two events, of an earlier audit and of a later one.
 
     Attributes:
@@ -82,7 +82,7 @@ class Comparison:
         return self.change in ("more", "less")
 
 
-def compare(before: Evidence, after: Evidence) -> Comparison:
+def compare(before: Evidence, after: Evidence) -> LossComparison:
     """Return what the counts of two audits say of each other.
 
     An event that both measured on one pair is looked for first, the one that tells most in the later audit; where
@@ -95,7 +95,7 @@ def compare(before: Evidence, after: Evidence) -> Comparison:
     first = None if i is None else _interval(old[i], before, len(old))
     second = None if k is None else _interval(new[k], after, len(new))
     error = ((1 - before.confidence) + (1 - after.confidence)) / 2
-    return Comparison(first, second, 1 - error, _why_not(before, after, old, new, i, k))
+    return LossComparison(first, second, 1 - error, _why_not(before, after, old, new, i, k))
 
 
 def _measured(evidence: Evidence) -> list[Bound]:

@@ -23,7 +23,7 @@ from dpaudit.report.view import view
 from dpaudit.review.compare.worst import changes, heading
 
 if TYPE_CHECKING:
-    from dpaudit.review.compare.intervals import Comparison, EventLoss
+    from dpaudit.review.compare.intervals import EventLoss, LossComparison
 
 FORMAT = "dpaudit-comparison"
 CAUTION = (
@@ -36,7 +36,7 @@ _LABEL, _COLUMN = 15, 40
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparedRow:
     """One thing that both records state: as JSON values, and as people read it."""
 
     key: str
@@ -53,7 +53,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class IntervalBar:
     """An interval as drawn: its place on the axis in percent, and whether its upper end lies beyond it."""
 
     left: float
@@ -61,15 +61,16 @@ class Bar:
     open: bool
 
 
-def rows(before: Evidence, now: Evidence) -> list[Row]:
+def rows(before: Evidence, now: Evidence) -> list[ComparedRow]:
     """Return all that is compared of the two records, in the order in which it is read."""
     old, new = dict(_stated(before)), dict(_stated(now))
     return [
-        Row(key, name, old[key, name][0], new[key, name][0], old[key, name][1], new[key, name][1]) for key, name in new
+        ComparedRow(key, name, old[key, name][0], new[key, name][0], old[key, name][1], new[key, name][1])
+        for key, name in new
     ]
 
 
-def sentence(comparison: Comparison, *, same: bool = False) -> str:
+def sentence(comparison: LossComparison, *, same: bool = False) -> str:
     """Say what the two intervals tell; ``same`` where both records are one."""
     if same:
         return "Both are the same evidence, so there is nothing to compare."
@@ -96,7 +97,7 @@ def interval_text(loss: EventLoss) -> str:
     return f"{letter} between {lower_text(loss.low)} and {upper_text(loss.high)}{at}"
 
 
-def compare_text(before: Evidence, now: Evidence, comparison: Comparison) -> str:
+def compare_text(before: Evidence, now: Evidence, comparison: LossComparison) -> str:
     """Return the comparison as lines for a terminal."""
     found = changes(before, now, comparison)
     told = [f"{'Better' if change.better else 'Changed'}: {change.sentence}" for change in found]
@@ -105,11 +106,13 @@ def compare_text(before: Evidence, now: Evidence, comparison: Comparison) -> str
     lines += ["", _line("", "before", "now", " ")]
     for row in rows(before, now):
         lines += _wrapped(row)
-    lines += _wrapped(Row("", "event's loss", *_ends(comparison), *_ends(comparison)), mark=comparison.significant)
+    lines += _wrapped(
+        ComparedRow("", "event's loss", *_ends(comparison), *_ends(comparison)), mark=comparison.significant
+    )
     return "\n".join(line.rstrip() for line in lines) + "\n\n* differs\n"
 
 
-def compare_page(before: Evidence, now: Evidence, comparison: Comparison) -> str:
+def compare_page(before: Evidence, now: Evidence, comparison: LossComparison) -> str:
     """Return the comparison as one HTML page that loads nothing."""
     losses = [loss for loss in (comparison.before, comparison.after) if loss is not None]
     return (
@@ -134,7 +137,7 @@ def compare_page(before: Evidence, now: Evidence, comparison: Comparison) -> str
     )
 
 
-def compare_json(before: Evidence, now: Evidence, comparison: Comparison) -> str:
+def compare_json(before: Evidence, now: Evidence, comparison: LossComparison) -> str:
     """Return the comparison as JSON; infinities are the text "inf", as in evidence."""
     document = {
         "format": FORMAT,
@@ -220,7 +223,7 @@ def _loss_values(loss: EventLoss | None) -> dict[str, Any] | None:
 # --- how it is laid out -----------------------------------------------------------------------------------
 
 
-def bars(losses: list[EventLoss]) -> list[Bar]:
+def bars(losses: list[EventLoss]) -> list[IntervalBar]:
     """Return where intervals lie on one axis from 0, in percent; an infinite end goes to the edge."""
     ends = [end for loss in losses for end in (loss.low, loss.high) if math.isfinite(end)]
     most = max(ends, default=0.0) * 1.15 or 1.0
@@ -228,16 +231,16 @@ def bars(losses: list[EventLoss]) -> list[Bar]:
     for loss in losses:
         left = 100 * min(loss.low / most, 1.0) if math.isfinite(loss.low) else 99.0
         right = 100 * loss.high / most if math.isfinite(loss.high) else 100.0
-        drawn.append(Bar(round(left, 2), round(max(right - left, 0.6), 2), math.isinf(loss.high)))
+        drawn.append(IntervalBar(round(left, 2), round(max(right - left, 0.6), 2), math.isinf(loss.high)))
     return drawn
 
 
-def _ends(comparison: Comparison) -> tuple[str, str]:
+def _ends(comparison: LossComparison) -> tuple[str, str]:
     before, after = ("none" if loss is None else interval_text(loss) for loss in (comparison.before, comparison.after))
     return before, after
 
 
-def _wrapped(row: Row, *, mark: bool | None = None) -> list[str]:
+def _wrapped(row: ComparedRow, *, mark: bool | None = None) -> list[str]:
     """A row of the table, each column wrapped in its own room."""
     one, other = (textwrap.wrap(one_line(text), _COLUMN) or [""] for text in (row.before_text, row.now_text))
     height = max(len(one), len(other))

@@ -19,7 +19,7 @@ from dpaudit.report.text.phrases import bound_text, claim_words, shortened, symb
 from dpaudit.report.view import view
 
 if TYPE_CHECKING:
-    from dpaudit.review.compare.intervals import Comparison
+    from dpaudit.review.compare.intervals import LossComparison
 
 NO_CHANGE = "No change shown"
 # the worse a verdict is for whoever relies on the mechanism, the later it stands
@@ -44,7 +44,7 @@ class Change:
     better: bool = False
 
 
-def changes(before: Evidence, now: Evidence, comparison: Comparison) -> list[Change]:
+def changes(before: Evidence, now: Evidence, comparison: LossComparison) -> list[Change]:
     """Return all that changed between two records, the worst first, and what is better last."""
     if before.id == now.id:
         return []
@@ -61,7 +61,7 @@ def changes(before: Evidence, now: Evidence, comparison: Comparison) -> list[Cha
     return sorted(found, key=lambda change: change.better)
 
 
-def heading(before: Evidence, now: Evidence, comparison: Comparison) -> str:
+def heading(before: Evidence, now: Evidence, comparison: LossComparison) -> str:
     """Return the worst of all changes in a few words."""
     if before.id == now.id:
         return "The same evidence"
@@ -87,7 +87,7 @@ def _verdict(before: Evidence, now: Evidence) -> Iterator[Change]:
     yield Change(f"The verdict turned: {words}", f"The verdict turned: {words}.", better)
 
 
-def _loss(comparison: Comparison) -> Iterator[Change]:
+def _loss(comparison: LossComparison) -> Iterator[Change]:
     if comparison.significant:
         how = comparison.change
         yield Change(f"The event loses {how}", f"The same event on the same pair loses {how}.", how == "less")

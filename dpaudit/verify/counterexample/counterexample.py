@@ -28,10 +28,16 @@ from dpaudit.verify.alignment import AlignedClass
 from dpaudit.verify.certificate import nodes_as_data, rational
 from dpaudit.verify.certified_delta import Enclosure
 from dpaudit.verify.counterexample.forest_probability import flint, forest_probability, log_ratio
-from dpaudit.verify.counterexample.search import LikelyCounterexample, Objective, Search, largest_bound, largest_loss
+from dpaudit.verify.counterexample.search import (
+    LikelyCounterexample,
+    Objective,
+    ShapeSearch,
+    largest_bound,
+    largest_loss,
+)
 from dpaudit.verify.counterexample.shapes import LEAST, MOST, EventShape, read_output, shapes
 from dpaudit.verify.differences import Difference
-from dpaudit.verify.prove import Proof
+from dpaudit.verify.prove import AlignmentProof
 
 FORMAT = "dpaudit-witness"
 VERSION = 1
@@ -60,7 +66,7 @@ class ExactCounterexample:
     pair: tuple[Data, Data]
     event: Event
     probabilities: tuple[Enclosure, Enclosure]
-    proof: Proof
+    proof: AlignmentProof
 
     @property
     def infinite(self) -> bool:
@@ -125,7 +131,7 @@ class ExactCounterexample:
 
 
 def find_counterexample(
-    proof: Proof,
+    proof: AlignmentProof,
     function: Callable[..., Any],
     parameters: Mapping[str, Any],
     *,
@@ -179,16 +185,16 @@ def _objective(budget_runs: int | None, least_mass: float | None) -> Objective:
     return largest_loss(least_mass * (1 + 1e-3))  # so that an error of quadrature does not bring it below
 
 
-def _search(proof: Proof, objective: Objective, seed: int) -> LikelyCounterexample | None:
+def _search(proof: AlignmentProof, objective: Objective, seed: int) -> LikelyCounterexample | None:
     """Return the best point over classes, differences and half-lines: all briefly, the best few to the end."""
     rng = np.random.default_rng(seed)
     whole = proof.scope.values == "integer"
-    begun: list[tuple[float, float, Search]] = []
+    begun: list[tuple[float, float, ShapeSearch]] = []
     best = -math.inf
     for shape, cost in _candidates(proof.alignment.classes):
         if cost <= best:  # no event of a class loses more than its cost
             continue
-        search = Search(shape, objective, whole=whole, rng=rng)
+        search = ShapeSearch(shape, objective, whole=whole, rng=rng)
         best = max(best, score := search.go_on(_BRIEFLY))
         begun.append((score, cost, search))
     for count, generations in _ROUNDS:
@@ -220,7 +226,7 @@ def _differences(each: AlignedClass) -> list[Difference]:
     return list(dict.fromkeys([each.worst, *same[-_MOST_DIFFERENCES:]]))
 
 
-def _certified(found: LikelyCounterexample, proof: Proof) -> ExactCounterexample:
+def _certified(found: LikelyCounterexample, proof: AlignmentProof) -> ExactCounterexample:
     shape = found.shape
     after = tuple(value + change for value, change in zip(found.data, shape.difference, strict=True))
     p0, p1 = (_probability(shape, data, found.limits) for data in (found.data, after))

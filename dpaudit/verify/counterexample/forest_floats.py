@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from dpaudit.program.laws import Density, Support
-from dpaudit.program.symbolic.linear import Condition
-from dpaudit.program.symbolic.tree import Draw
+from dpaudit.program.symbolic.linear import Constraint
+from dpaudit.program.symbolic.tree import NoiseDraw
 from dpaudit.verify.counterexample.forest_probability import Branch, Forest
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -30,7 +30,7 @@ _MOST_CELLS = 1 << 21  # of one array
 class Landscape:
     """The probability of one region, as a function of the variables that are no draws."""
 
-    def __init__(self, found: Forest, conditions: Sequence[Condition], variables: Sequence[str]) -> None:
+    def __init__(self, found: Forest, conditions: Sequence[Constraint], variables: Sequence[str]) -> None:
         """Describe a region.
 
         Args:
@@ -131,13 +131,13 @@ def _gauss(count: int) -> tuple[Floats, Floats]:
     return nodes, weights
 
 
-def _density(draw: Draw) -> Density:
+def _density(draw: NoiseDraw) -> Density:
     density = draw.law.density
     assert density is not None, f"no density is known of {draw.method} noise"
     return density
 
 
-def _share(draw: Draw, low: Floats | None, high: Floats | None) -> Floats:
+def _share(draw: NoiseDraw, low: Floats | None, high: Floats | None) -> Floats:
     """Return the probability of a draw between two limits."""
     density, scale = _density(draw), float(draw.scale)
     if low is None:

@@ -22,8 +22,8 @@ from typing import Any
 
 from dpaudit.errors import UsageError
 from dpaudit.program.symbolic.budget import spend
-from dpaudit.program.symbolic.linear import Condition
-from dpaudit.program.symbolic.tree import Draw, draw_name
+from dpaudit.program.symbolic.linear import Constraint
+from dpaudit.program.symbolic.tree import NoiseDraw, draw_name
 from dpaudit.verify.certified_delta import Enclosure
 from dpaudit.verify.counterexample.balls import Balls, Interval
 
@@ -83,7 +83,7 @@ class Forest:
         free: the numbers of the conditions without draws.
     """
 
-    draws: tuple[Draw, ...]
+    draws: tuple[NoiseDraw, ...]
     roots: tuple[Branch, ...]
     free: tuple[int, ...]
 
@@ -99,7 +99,7 @@ class Forest:
         return True
 
 
-def forest(draws: Sequence[Draw], conditions: Sequence[Condition]) -> Forest | None:
+def forest(draws: Sequence[NoiseDraw], conditions: Sequence[Constraint]) -> Forest | None:
     """Return how conditions tie draws together, or None where that is no forest.
 
     A variable that is no draw counts as a constant. Equalities with draws are not known either (None).
@@ -228,7 +228,7 @@ def _middles(breaks: Sequence[Fraction]) -> list[Fraction]:
     return [breaks[0] - 1, *((a + b) / 2 for a, b in itertools.pairwise(breaks)), breaks[-1] + 1]
 
 
-def _density(draw: Draw, balls: Balls) -> _Pieces:
+def _density(draw: NoiseDraw, balls: Balls) -> _Pieces:
     density, rate = draw.law.density, 1 / draw.scale
     assert density is not None, f"no density is known of {draw.method} noise"
     parts = [{(0, r * rate): balls.ball(c * rate) for r, c in piece.items()} for piece in density.pieces]
@@ -312,7 +312,7 @@ def _between(g: _Pieces, lowers: Sequence[_Line], uppers: Sequence[_Line], balls
     return _Pieces(breaks, parts)
 
 
-def _message(branch: Branch, draws: Sequence[Draw], constants: Sequence[Fraction], balls: Balls) -> _Pieces:
+def _message(branch: Branch, draws: Sequence[NoiseDraw], constants: Sequence[Fraction], balls: Balls) -> _Pieces:
     """Return the probability of a branch, as a function of its parent's draw."""
     g = _density(draws[branch.draw], balls)
     for child in branch.children:
@@ -325,7 +325,7 @@ def _message(branch: Branch, draws: Sequence[Draw], constants: Sequence[Fraction
 
 
 def probability(
-    draws: Sequence[Draw], conditions: Sequence[Condition], point: Mapping[str, Fraction] | None = None
+    draws: Sequence[NoiseDraw], conditions: Sequence[Constraint], point: Mapping[str, Fraction] | None = None
 ) -> Enclosure | None:
     """Return the probability that independent draws satisfy all conditions.
 
@@ -345,7 +345,7 @@ def probability(
 
 
 def forest_probability(
-    found: Forest, conditions: Sequence[Condition], point: Mapping[str, Fraction]
+    found: Forest, conditions: Sequence[Constraint], point: Mapping[str, Fraction]
 ) -> Enclosure | None:
     """Return the probability of conditions whose forest is known; see `probability`."""
     names = {draw_name(number) for number in range(len(found.draws))}
@@ -370,7 +370,7 @@ def forest_probability(
     return Enclosure(low, high)
 
 
-def _root_probability(root: Branch, draws: Sequence[Draw], constants: Sequence[Fraction]) -> Enclosure:
+def _root_probability(root: Branch, draws: Sequence[NoiseDraw], constants: Sequence[Fraction]) -> Enclosure:
     bits = _BITS
     while True:
         with Balls(bits) as balls:

@@ -82,7 +82,7 @@ class LikelyCounterexample:
     limits: dict[str, Fraction]
 
 
-class Search:
+class ShapeSearch:
     """The search over the points of one shape."""
 
     def __init__(self, shape: EventShape, objective: Objective, *, whole: bool, rng: np.random.Generator) -> None:

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.program.outcome import Raised
-from dpaudit.program.symbolic.linear import Condition, Linear
+from dpaudit.program.symbolic.linear import Affine, Constraint
 from dpaudit.program.symbolic.tree import Output, draw_name
 from dpaudit.sampling.forms import read_form
 from dpaudit.sampling.outputs import from_list
@@ -33,34 +33,34 @@ _SLACK = Fraction(1, 1 << 20)  # about a number without noise, which is computed
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """What the game sees of an output of the tree: its form, its numbers in order, and which of them are whole."""
+class ReadOutput:
+    """What an event sees of an output of the tree: its form, its numbers in order, and which of them are whole."""
 
     form: str
-    numbers: tuple[Linear, ...]
+    numbers: tuple[Affine, ...]
     whole: tuple[bool, ...]
 
 
-def read_output(output: Output) -> Read | None:
+def read_output(output: Output) -> ReadOutput | None:
     """Return the form and numbers of an output, or None where they cannot be matched."""
-    numbers: list[tuple[Linear, bool]] = []
+    numbers: list[tuple[Affine, bool]] = []
     try:
         seen = from_list([_example(output, numbers)])
     except TypeError:  # a number with noise as a key
         return None
     if seen.numbers[0].shape[1] != len(numbers):
         return None
-    return Read(seen.forms[0], tuple(number for number, _ in numbers), tuple(whole for _, whole in numbers))
+    return ReadOutput(seen.forms[0], tuple(number for number, _ in numbers), tuple(whole for _, whole in numbers))
 
 
-def _example(output: Output, numbers: list[tuple[Linear, bool]]) -> Any:
+def _example(output: Output, numbers: list[tuple[Affine, bool]]) -> Any:
     """Return a value of the output's form, and append its numbers."""
     kind = output[0]
     if kind == "bool":
-        numbers.append((Linear({}, int(output[1])), True))
+        numbers.append((Affine({}, int(output[1])), True))
         return output[1]
     if kind in ("int", "float"):
-        if not isinstance(output[1], Linear):
+        if not isinstance(output[1], Affine):
             return float(output[1])
         numbers.append((output[1], kind == "int"))
         value = output[1].constant if output[1].is_constant else 1
@@ -69,7 +69,7 @@ def _example(output: Output, numbers: list[tuple[Linear, bool]]) -> Any:
         name, _, message = output[1].partition(": ")
         found, told = Raised(name, message), list[Any]()
         read_form(found, told)
-        numbers += [(Linear({}, Fraction(number)), True) for number in told]  # those in its text
+        numbers += [(Affine({}, Fraction(number)), True) for number in told]  # those in its text
         return found
     if kind == "dict":
         return {_example(key, []): _example(value, numbers) for key, value in output[1:]}
@@ -86,7 +86,7 @@ class ClassRegion:
     """A class within the limits: conditions over draws, queries and limits."""
 
     forest: Forest
-    conditions: tuple[Condition, ...]
+    conditions: tuple[Constraint, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class EventShape:
     count: int
     fixed: Mapping[str, Fraction]
     open: tuple[str, ...]
-    held: Mapping[str, Linear]
+    held: Mapping[str, Affine]
     regions: tuple[ClassRegion, ...]
 
     @property
@@ -120,7 +120,10 @@ class EventShape:
 
 
 def shapes(
-    source: AlignedClass, difference: Difference, classes: Sequence[AlignedClass], reads: Mapping[int, Read | None]
+    source: AlignedClass,
+    difference: Difference,
+    classes: Sequence[AlignedClass],
+    reads: Mapping[int, ReadOutput | None],
 ) -> Iterator[EventShape]:
     """Return events for a class, the simplest choice of half-lines first; none where no probability is known.
 
@@ -144,15 +147,15 @@ def shapes(
             yield found
 
 
-def _has_draws(expression: Linear) -> bool:
+def _has_draws(expression: Affine) -> bool:
     return any(name.startswith("h") for name in expression.terms)
 
 
-def _limited(source: AlignedClass, own: Read, moved: Mapping[str, int]) -> list[int] | None:
+def _limited(source: AlignedClass, own: ReadOutput, moved: Mapping[str, int]) -> list[int] | None:
     """Return the numbers with noise that are worth a limit: they leave a forest, and hang on what moves."""
     limited = [place for place, number in enumerate(own.numbers) if _has_draws(number)]
     while True:
-        conditions = [*source.conditions, *(Condition(own.numbers[place], ">=") for place in limited)]
+        conditions = [*source.conditions, *(Constraint(own.numbers[place], ">=") for place in limited)]
         found = forest(source.draws, conditions)
         if found is not None:
             break
@@ -174,11 +177,11 @@ def _limited(source: AlignedClass, own: Read, moved: Mapping[str, int]) -> list[
     return [place for index, place in enumerate(limited) if start + index in touched]
 
 
-def _draws_in(expression: Linear) -> int:
+def _draws_in(expression: Affine) -> int:
     return sum(name.startswith("h") for name in expression.terms)
 
 
-def _sides(numbers: Sequence[Linear], moved: Mapping[str, int]) -> Iterator[tuple[str, ...]]:
+def _sides(numbers: Sequence[Affine], moved: Mapping[str, int]) -> Iterator[tuple[str, ...]]:
     """Return choices of half-lines: first away from where side 1 moves each number, then others."""
     first = tuple(MOST if number.along(moved) > 0 else LEAST for number in numbers)
     other = {MOST: LEAST, LEAST: MOST}
@@ -194,13 +197,13 @@ def _sides(numbers: Sequence[Linear], moved: Mapping[str, int]) -> Iterator[tupl
 def _shape(
     source: AlignedClass,
     difference: Difference,
-    own: Read,
+    own: ReadOutput,
     sides: Mapping[int, str],
-    same: Sequence[tuple[AlignedClass, Read]],
+    same: Sequence[tuple[AlignedClass, ReadOutput]],
     moved: Mapping[str, int],
 ) -> EventShape | None:
     fixed: dict[str, Fraction] = {}
-    held: dict[str, Linear] = {}
+    held: dict[str, Affine] = {}
     for place, (number, whole) in enumerate(zip(own.numbers, own.whole, strict=True)):
         if _has_draws(number):
             continue
@@ -211,15 +214,15 @@ def _shape(
             if constant:
                 fixed[name] = Fraction(float(number.constant + signed))
             else:
-                held[name] = number + Linear({}, signed)
+                held[name] = number + Affine({}, signed)
     opened = tuple(f"{side}{place}" for place, side in sides.items())
     regions = []
     for each, read in same:
         conditions = list(each.conditions)
         for name in (*fixed, *opened, *held):
             number = read.numbers[int(name.removeprefix(LEAST).removeprefix(MOST))]
-            limit = Linear({}, fixed[name]) if name in fixed else Linear.variable(name)
-            conditions.append(Condition(number - limit if name.startswith(LEAST) else limit - number, ">="))
+            limit = Affine({}, fixed[name]) if name in fixed else Affine.variable(name)
+            conditions.append(Constraint(number - limit if name.startswith(LEAST) else limit - number, ">="))
         certain = [each for each in conditions if each.expression.is_constant]
         if not all(each.holds({}) for each in certain):
             continue
