@@ -19,7 +19,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from dpaudit.program.enumerate import Exact, Fold, Stop
+from dpaudit.program.enumerate import Exact
+from dpaudit.program.fold import Fold, Stop
 from dpaudit.verify import certified_delta as divergence
 from dpaudit.verify.exact import enumerated_privacy, exact_delta, exact_privacy, laws_of
 

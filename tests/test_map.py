@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import runpy
 from pathlib import Path
 
@@ -16,3 +17,53 @@ def test_the_list_of_modules_is_as_they_are():
 def test_every_module_opens_with_its_question_or_what_it_is():
     made = runpy.run_path(str(ROOT / "docs" / "modules.py"))
     assert not [file for file in (ROOT / "dpaudit").rglob("*.py") if not made["question"](file)]
+
+
+def test_nobody_imports_past_the_doors_of_a_package():
+    """What others may import from a package is in its ``__all__``, modules and names alike."""
+    packages = {name_of(file): doors_of(file) for file in (ROOT / "dpaudit").rglob("__init__.py")}
+    found = [
+        f"{name} imports {target} past {package}"
+        for file in (ROOT / "dpaudit").rglob("*.py")
+        for name in [name_of(file)]
+        for target in imported_by(file)
+        for package, door in steps_into(target)
+        if package in packages and f"{name}.".startswith(f"{package}.") is False and door not in packages[package]
+    ]
+    assert not found
+
+
+def test_every_door_is_used_from_outside_or_is_a_public_name():
+    used = {
+        step for file in (ROOT / "dpaudit").rglob("*.py") for target in imported_by(file) for step in steps_into(target)
+    }
+    tested = {
+        step for file in (ROOT / "tests").rglob("*.py") for target in imported_by(file) for step in steps_into(target)
+    }
+    doors = {(name_of(file), door) for file in (ROOT / "dpaudit").rglob("__init__.py") for door in doors_of(file)}
+    assert not {door for door in doors - used - tested if door[0] != "dpaudit"}
+
+
+def name_of(file):
+    return ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def doors_of(file):
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return set(ast.literal_eval(node.value))
+    return set()
+
+
+def imported_by(file):
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dpaudit."):
+            yield from (f"{node.module}.{each.name}" for each in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (each.name for each in node.names if each.name.startswith("dpaudit."))
+
+
+def steps_into(target):
+    """``a.b.c``: c is a door of a.b."""
+    parts = target.split(".")
+    return [(".".join(parts[:place]), parts[place]) for place in range(2, len(parts))]

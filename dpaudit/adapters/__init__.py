@@ -24,6 +24,8 @@ from dpaudit.privacy.claims import Claim
 from dpaudit.privacy.epsilon_delta import ApproxDP, PureDP
 from dpaudit.targets.mechanism import Mechanism, mechanism
 
+__all__ = ["adapted", "how_to_install", "library_of"]
+
 _LARGEST_GROUP = 1e9
 
 

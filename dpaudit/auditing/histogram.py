@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.arrays import Floats
 from dpaudit.events.partition import Partition
 from dpaudit.evidence.event import Coordinate, Rows, Rule
 from dpaudit.evidence.records import Cell, Histogram
@@ -18,7 +19,6 @@ _MOST_CELLS = 400
 _PLAIN = {"float", "int", "bool"}
 _DECIMALS = 10  # of a probability: beyond these a difference of distribution functions depends on the machine
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 Below = Callable[[Floats], Floats]
 """x ↦ P(output < x), over arrays."""
 

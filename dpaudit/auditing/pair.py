@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from dpaudit.arrays import Integers
 from dpaudit.auditing.histogram import histogram_cells
 from dpaudit.auditing.independence import (
     Cells,
@@ -29,7 +30,6 @@ from dpaudit.events import Partition, SelectedEvent, choose, choose_low_bits, co
 from dpaudit.evidence.event import Event
 from dpaudit.evidence.records import Counts, Histogram
 from dpaudit.sampling.blocks import Block, Phase, blocks_of, ramp_of, sides_of
-from dpaudit.sampling.dependence import Integers
 from dpaudit.sampling.first_error import first_exception
 from dpaudit.sampling.outputs import Outputs, concatenate
 from dpaudit.sampling.play import play, repeats

@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpaudit.arrays import Floats
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.events import SelectedEvent, choose_each, families
 from dpaudit.evidence.build import sampled_bound
@@ -28,8 +29,6 @@ from dpaudit.sampling.outputs import Outputs
 from dpaudit.stats.curve import DeltaAt, PowerAt, about, delta_at_least, fnr_at_most, mu_at_least, region_of_bound
 from dpaudit.stats.joint_region import ConfidenceRegion
 from dpaudit.stats.methods import plain
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 _STATEMENTS = 12  # of δ at some ε
 _STEPS = tuple(factor * 10.0**power for power in range(-3, 2) for factor in (1.0, 2.0, 2.5, 5.0))

@@ -20,6 +20,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from dpaudit.arrays import Floats, Integers
 from dpaudit.auditing.independence import are_constant, steadiness
 from dpaudit.auditing.pair import both_sides, joined, numbers_a_run, refuse_if_nothing_ran
 from dpaudit.auditing.question import Question
@@ -45,9 +46,6 @@ from dpaudit.stats.methods import SEQUENTIAL
 from dpaudit.stats.power import Detectable
 from dpaudit.stats.two_looks import FirstLook
 from dpaudit.targets.mechanism import Shape
-
-Integers = np.ndarray[Any, np.dtype[np.int64]]
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 _FIRST, _GROWTH = 32, 1.25  # runs of a pair that choose the first events; how much longer each epoch ends
 _PARTS, _LEAST_BLOCK = 16, 32  # a block holds so small a part of the runs so far, but not fewer than that

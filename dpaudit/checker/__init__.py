@@ -26,7 +26,7 @@ from dpaudit.checker.reading import (
 )
 from dpaudit.checker.shifts import MOST_GROUP, MOST_LENGTH, MOVEMENTS, Movement
 
-__all__ = ["CertificateError", "Checked", "ForgedError", "check_certificate", "check_text"]
+__all__ = ["CertificateError", "Checked", "ForgedError", "check_certificate", "check_text", "reading", "tree"]
 
 FORMAT = "dpaudit-certificate"
 VERSION = 1

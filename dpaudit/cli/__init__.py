@@ -1,1 +1,3 @@
 """What can be done from the command line?"""
+
+__all__ = ["main"]

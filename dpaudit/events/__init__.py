@@ -21,6 +21,8 @@ __all__ = [
     "in_degrees",
     "learner",
     "needed_by",
+    "partition",
+    "predict",
     "quick_predict",
     "watched",
 ]

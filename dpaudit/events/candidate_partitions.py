@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.arrays import Floats, Integers
 from dpaudit.events.learned import learned_fits
 from dpaudit.events.partition import Partition, counts_between, row_keys, score_of
 from dpaudit.events.scores import (
@@ -29,8 +30,6 @@ from dpaudit.events.scores import (
 from dpaudit.evidence.event import Coordinate, Extreme, Linear, Rows, Rule, Score, Ties
 from dpaudit.sampling.outputs import Outputs
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Integers = np.ndarray[Any, np.dtype[np.int64]]
 Counts = tuple[Integers, Integers]
 
 _BINS = (24, 64, 256)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
+from dpaudit.arrays import Floats
+
 LARGEST_STEP = 1024.0  # of 0, which is a multiple of every power of two
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.arrays import Floats
 from dpaudit.events.double_grid import steps
 from dpaudit.events.methods import method_for_one_side
 from dpaudit.events.partition import score_of
@@ -28,8 +29,6 @@ from dpaudit.evidence.records import Candidate
 from dpaudit.privacy import Claim
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.stats.clopper_pearson import probability_at_least
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 NAME = "low-order bits"
 _MOST_RUNS = 5_000  # learning runs of a side that are looked at

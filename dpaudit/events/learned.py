@@ -16,11 +16,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from dpaudit.arrays import Floats
 from dpaudit.errors import UsageError, nearest
 from dpaudit.events.scores import Fit
 from dpaudit.evidence.event import Score, Tree, Trees
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 _LEAST_RUNS = 400  # of each side: with fewer, trees learn the runs by heart
 _MOST_RUNS, _MOST_NUMBERS = 10_000, 200_000  # of each side, in a fit: a second or two
 _LARGEST = 1.797e308  # what rounding still leaves finite

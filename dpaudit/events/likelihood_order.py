@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Integers = np.ndarray[Any, np.dtype[np.int64]]
+from dpaudit.arrays import Floats, Integers
+
 Counts = Integers | Floats  # a smoothed count need not be whole
 
 _SMOOTH = 0.5

@@ -9,17 +9,15 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
+from dpaudit.arrays import Floats, Integers
 from dpaudit.events.double_grid import are_sums, steps
 from dpaudit.events.trees import trees_score
 from dpaudit.evidence.event import Box, Coordinate, Event, Extreme, Linear, Reach, Rows, Rule, Score, Step, Ties, Trees
 from dpaudit.sampling.outputs import Outputs
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Integers = np.ndarray[Any, np.dtype[np.int64]]
 _FEW_EDGES = 8  # so few are counted one by one, which is faster than sorting the outputs
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.special import gammaincinv, ndtr, ndtri
 
+from dpaudit.arrays import Floats
 from dpaudit.privacy import Claim
 from dpaudit.stats.joint_region import joint_weight
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 _LEAST_COUNT = 5
 _MANY = 30  # runs, from which an approximation is good to four digits

@@ -10,19 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 
+from dpaudit.arrays import Floats, Integers
 from dpaudit.events.candidate_partitions import FittedPartition
 from dpaudit.events.partition import Partition
 from dpaudit.privacy import Claim
 from dpaudit.stats.methods import MULTINOMIAL, SWAPPED
 from dpaudit.stats.renyi import multinomial_weights, orders_of, value_of, variational, variational_noise
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Integers = np.ndarray[Any, np.dtype[np.int64]]
 Counts = tuple[Integers, Integers]
 
 _BINS = (16, 12, 8, 5, 3)

@@ -7,14 +7,13 @@ that has not seen it, so that all of them say how well the score separates, and 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
+from dpaudit.arrays import Floats
 from dpaudit.events.partition import score_of
 from dpaudit.evidence.event import Linear, Score
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 Sides = tuple[Floats, Floats]
 Fit = Callable[[Floats, Floats], Score]
 

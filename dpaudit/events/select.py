@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from dpaudit.arrays import Floats, Integers
 from dpaudit.events.candidate_partitions import FittedPartition, families
 from dpaudit.events.likelihood_order import FEW_CELLS, LikelihoodOrder, by_position, by_ratio, smoothed
 from dpaudit.events.methods import method_for_both_sides, method_for_one_side, same_everywhere
@@ -26,8 +26,6 @@ from dpaudit.privacy import Claim
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.stats.methods import BOTH_SIDES, GUESS, JOINT, method_of
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Integers = np.ndarray[Any, np.dtype[np.int64]]
 Runs = float | Floats
 
 # By how many standard deviations of doubt predictions are lowered, for the stable and for the rare finalist.

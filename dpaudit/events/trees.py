@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from dpaudit.arrays import Floats
 from dpaudit.evidence.event import Tree, Trees
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def trees_score(score: Trees, numbers: Floats) -> Floats:

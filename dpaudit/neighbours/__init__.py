@@ -2,4 +2,18 @@
 
 from dpaudit.neighbours.relation import Relation, parse_relation
 
-__all__ = ["Relation", "parse_relation"]
+__all__ = [
+    "Relation",
+    "answers",
+    "candidates",
+    "data_files",
+    "dataset",
+    "digest",
+    "domain",
+    "inferred",
+    "pair_files",
+    "parse_relation",
+    "records",
+    "relation",
+    "serialise",
+]

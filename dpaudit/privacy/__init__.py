@@ -9,4 +9,16 @@ from dpaudit.privacy.gaussian import GaussianDP
 from dpaudit.privacy.renyi import RenyiDP, ZeroConcentratedDP
 from dpaudit.privacy.text import parse_claim
 
-__all__ = ["ApproxDP", "Claim", "GaussianDP", "PureDP", "RenyiDP", "ZeroConcentratedDP", "parse_claim"]
+__all__ = [
+    "ApproxDP",
+    "Claim",
+    "GaussianDP",
+    "PureDP",
+    "RenyiDP",
+    "ZeroConcentratedDP",
+    "claims",
+    "composition",
+    "epsilon_delta",
+    "parse_claim",
+    "text",
+]

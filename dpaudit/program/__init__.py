@@ -1,6 +1,13 @@
 """How is a program read? One function that draws all its randomness from ``noise``, run in several ways."""
 
-from dpaudit.program.noise import EndlessLoopError, Noise
-from dpaudit.program.scalar import ScalarNoise
-
-__all__ = ["EndlessLoopError", "Noise", "ScalarNoise"]
+__all__ = [
+    "batch",
+    "coverage",
+    "enumerate",
+    "fold",
+    "laws",
+    "noise",
+    "outcome",
+    "scalar",
+    "symbolic",
+]

@@ -14,8 +14,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from dpaudit.arrays import Floats
+
 Draws = np.ndarray[Any, np.dtype[Any]]
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 

@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.program.laws import EITHER_WAY, NEVER, UP, Density, Draws, Floats, Support, law
+from dpaudit.arrays import Floats
+from dpaudit.program.laws import EITHER_WAY, NEVER, UP, Density, Draws, Support, law
 
 MOST_DRAWS = 100_000  # of one run; a program that asks for more is taken to be in an endless loop
 WIDEST = 1e12  # of integer noise: its values stay far below 2^53, where floats hold every integer

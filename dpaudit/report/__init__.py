@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from dpaudit.evidence.evidence import Evidence
 
-__all__ = ["console_summary", "evidence_card", "evidence_from_page", "html_page", "wants_colour"]
+__all__ = [
+    "console_summary",
+    "evidence_card",
+    "evidence_from_page",
+    "formats",
+    "html",
+    "html_page",
+    "rows",
+    "text",
+    "view",
+    "wants_colour",
+]
 
 
 def html_page(evidence: Evidence, *, baseline: Evidence | None = None) -> str:

@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.arrays import Floats
 from dpaudit.program.batch.path import ImpureError
 from dpaudit.program.batch.reading import PathOutputs
 from dpaudit.program.outcome import entry
 from dpaudit.sampling.forms import Column, embedded, form_of_arrays, is_number, read_form
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from dpaudit.arrays import Integers
 from dpaudit.errors import InvalidRunsError
 from dpaudit.sampling.blocks import Block, Experiment
-from dpaudit.sampling.dependence import Integers
 from dpaudit.sampling.outputs import Outputs, information
 from dpaudit.sampling.progress import Session
 from dpaudit.sampling.runs import is_large, outputs_of, refuse_if_changed

@@ -1,5 +1,16 @@
 """How large must the loss be, given these counts? Counts in, certain bounds out; no mechanism is known here."""
 
-from dpaudit.stats.methods import METHODS, BoundMethod, method_of
-
-__all__ = ["METHODS", "BoundMethod", "method_of"]
+__all__ = [
+    "clopper_pearson",
+    "curve",
+    "e_process",
+    "event_bound",
+    "interval",
+    "joint_region",
+    "methods",
+    "one_run",
+    "power",
+    "renyi",
+    "statement",
+    "two_looks",
+]

@@ -6,13 +6,11 @@ outward, since close to 1 a probability has few bits left.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainccinv, betaincinv
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
+from dpaudit.arrays import Floats
 
 
 def probability_at_least(hits: ArrayLike, runs: ArrayLike, error: ArrayLike) -> Floats:

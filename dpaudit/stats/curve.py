@@ -16,18 +16,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpaudit.arrays import Floats
 from dpaudit.evidence.records import Bound
 from dpaudit.privacy import Claim, GaussianDP
 from dpaudit.privacy.claims import Words
 from dpaudit.stats.joint_region import ConfidenceRegion
 from dpaudit.stats.statement import region_from
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 _SLACK = 1e-15  # more than a difference of probabilities can be wrong by, from rounding
 

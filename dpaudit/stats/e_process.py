@@ -24,17 +24,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from scipy.special import bdtrik
 
+from dpaudit.arrays import Floats, Integers
 from dpaudit.evidence.records import Counts, Epoch, Stake
 from dpaudit.privacy import ApproxDP, Claim, GaussianDP
 from dpaudit.stats.power import Detectable, detectable_gaussian
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 FRACTIONS = 0.95 * 2.0 ** -np.arange(12)  # of the largest λ
 _PRIOR = np.array([1, 1, 1, 1, 1, 1, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12])

@@ -18,15 +18,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit
 
+from dpaudit.arrays import Floats
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import Claim
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 Weight = float | Sequence[float] | None
 Numbers = tuple[int, int, int, int]
 """Hits and runs of the side on which an event is likelier, then of the other; of both sides: right, all, wrong, all."""

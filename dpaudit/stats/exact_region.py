@@ -15,20 +15,17 @@ the probability of that set increases in p and decreases in q, and so a grid of 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc, betaincinv, gammaln, ndtr, ndtri
 
+from dpaudit.arrays import Floats, Integers
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import Claim
 from dpaudit.stats.clopper_pearson import probability_at_least, probability_at_most
 from dpaudit.stats.event_bound import Weight, of_both_sides, of_one_side, single
 from dpaudit.stats.joint_region import CUT, ConfidenceRegion, Joint, TwoSidedJoint
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 CORNERS = 300
 _ALONG = 0.7  # standard deviations between the points of the line that an outcome is ranked by

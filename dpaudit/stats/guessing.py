@@ -22,12 +22,12 @@ Pure DP only, both of them.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincinv, expit
 
+from dpaudit.arrays import Floats
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import Claim
 from dpaudit.stats.clopper_pearson import probability_at_least, probability_at_most
@@ -42,8 +42,6 @@ from dpaudit.stats.event_bound import (
     guesses_of,
 )
 from dpaudit.stats.joint_region import EVEN, joint_region
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def guess_bound(right: ArrayLike, wrong: ArrayLike, error: ArrayLike) -> Floats:

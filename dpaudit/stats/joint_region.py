@@ -15,12 +15,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
+from dpaudit.arrays import Floats
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import Claim, RenyiDP, ZeroConcentratedDP
 from dpaudit.stats.clopper_pearson import probability_at_least, probability_at_most
@@ -35,7 +35,6 @@ from dpaudit.stats.event_bound import (
     unlucky_bound,
 )
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 _CORNERS = 161
 _FARTHEST = -37.0  # z(P₂)
 CUT = 50  # γ = error/50

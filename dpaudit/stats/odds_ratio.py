@@ -14,18 +14,16 @@ rare event 1 − p costs nothing, and few counts lose less here than in the comb
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
 
+from dpaudit.arrays import Floats
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import Claim
 from dpaudit.stats.clopper_pearson import probability_at_most
 from dpaudit.stats.event_bound import CountedEvent, EventBound, Numbers, Rates, Weight, of_one_side, unlucky_bound
 from dpaudit.stats.joint_region import EVEN, Joint, joint_weight
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 _CUT = 50  # the share of the error for p is one part in so many
 _FARTHEST, _HALVINGS = 60.0, 60  # of log ψ

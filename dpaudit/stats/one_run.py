@@ -12,18 +12,15 @@ whose number r was fixed beforehand. δ > 0 breaks up every canary's coin a litt
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincinv, gammaln
 
+from dpaudit.arrays import Floats
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import Claim
 from dpaudit.stats.event_bound import EventBound, Weight, guesses_of
 from dpaudit.stats.guessing import guess_bound
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 _POINTS, _ROUNDS = 33, 8  # of the search for ε: 32^8 steps in all
 _FAR = 12.0  # standard deviations below its mean, beyond which W has no mass that counts

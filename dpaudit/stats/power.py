@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from dpaudit.arrays import Floats
 from dpaudit.evidence.records import Attempt, Counts, Power, round_outward
 from dpaudit.privacy import Claim, GaussianDP
 from dpaudit.stats.event_bound import (
@@ -29,8 +30,6 @@ from dpaudit.stats.event_bound import (
 )
 from dpaudit.stats.joint_region import joint_region, joint_weight
 from dpaudit.stats.methods import method_of
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 _ROWS = 3  # of the table of smaller violations
 

@@ -33,13 +33,12 @@ from typing import Any
 import numpy as np
 from scipy.special import betainc, betaincc
 
+from dpaudit.arrays import Floats
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import Claim
 from dpaudit.stats.clopper_pearson import probability_at_least, probability_at_most
 from dpaudit.stats.event_bound import UNLUCKY, CountedEvent, single
 from dpaudit.stats.joint_region import ConfidenceRegion, Joint, staircase
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 _CUT = 200  # γ = error/200
 _SURE = 1e-15  # more than the chance of a p-value that floats cannot tell from 1

@@ -23,20 +23,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 from scipy.special import ndtr, ndtri
 
+from dpaudit.arrays import Floats, Integers
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import Claim, RenyiDP
 from dpaudit.stats.clopper_pearson import probability_at_least, probability_at_most
 from dpaudit.stats.event_bound import UNLUCKY, CountedEvent, EventBound, Weight, least_runs
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 ORDERS = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 64.0, 128.0)
 _CUT_SHARE = 1 / 25  # of the error, for all cuts

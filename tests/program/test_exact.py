@@ -20,9 +20,10 @@ from scipy.stats import binomtest
 import mechanisms
 from dpaudit.errors import UsageError
 from dpaudit.program.batch.reading import run_batch
-from dpaudit.program.enumerate import Exact, Fold, Stop, Whole, exact_reading, output_text, parse_exact
+from dpaudit.program.enumerate import Exact, Whole, exact_reading, output_text, parse_exact
 from dpaudit.program.enumerate.sums import exponential_bounds
 from dpaudit.program.enumerate.traces import nearest_float
+from dpaudit.program.fold import Fold, Stop
 from dpaudit.program.outcome import entry
 
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import dpaudit as dp
+from dpaudit.auditing.independence.drift import drifted
 from dpaudit.neighbours.digest import digest
 from dpaudit.sampling.blocks import Block, Experiment, Phase, blocks_of, ramp_of
-from dpaudit.sampling.drift import drifted
 from dpaudit.sampling.play import RepeatDetector, play
 from dpaudit.sampling.runs import RaisedTogetherError, outputs_of
 from dpaudit.targets.mechanism import Shape, mechanism

@@ -10,6 +10,8 @@ import pytest
 from scipy.stats import hypergeom
 
 import dpaudit as dp
+from dpaudit.auditing.independence.dependence import hanging_together, order_of_runs, together
+from dpaudit.auditing.independence.drift import drifted
 from dpaudit.auditing.pair import measure_event
 from dpaudit.auditing.question import validated
 from dpaudit.events import identities
@@ -18,8 +20,6 @@ from dpaudit.report.view import view
 from dpaudit.request import AuditRequest
 from dpaudit.review.check import check, passes
 from dpaudit.sampling.blocks import Phase
-from dpaudit.sampling.dependence import hanging_together, order_of_runs, together
-from dpaudit.sampling.drift import drifted
 from dpaudit.sampling.outputs import from_list
 
 pytestmark = pytest.mark.slow

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import mechanisms
 from dpaudit.errors import UsageError
-from dpaudit.program.enumerate import Exact, Fold, OutputLaw, Stop, output_text
+from dpaudit.program.enumerate import Exact, OutputLaw, output_text
+from dpaudit.program.fold import Fold, Stop
 from dpaudit.verify.exact import (
     check_every,
     check_record,

@@ -3,4 +3,4 @@
 from dpaudit.auditing.scores.audit import audit_outputs, audit_scores
 from dpaudit.auditing.scores.reading import read_scores
 
-__all__ = ["audit_outputs", "audit_scores", "read_scores"]
+__all__ = ["audit", "audit_outputs", "audit_scores", "canaries", "checking", "read_scores"]

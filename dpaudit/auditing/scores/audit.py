@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from dpaudit.arrays import Floats
 from dpaudit.auditing.histogram import histogram_cells
 from dpaudit.auditing.independence import are_constant, steadiness
 from dpaudit.auditing.question import whole
@@ -53,8 +54,6 @@ from dpaudit.stats.methods import ONE_RUN
 from dpaudit.stats.power import Detectable, foresee
 from dpaudit.stats.statement import lower_bound
 from dpaudit.stats.two_looks import FALSE_ALARM, LooksRule, first_look
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 DESIGNS = ("independent", "one-run")
 _DECLARED = "the two datasets are neighbours: declared, not checked"

@@ -20,12 +20,11 @@ from typing import Any
 import numpy as np
 from scipy.special import bdtr
 
+from dpaudit.arrays import Floats
 from dpaudit.errors import UsageError
 from dpaudit.evidence.records import Attempt, Counts
 from dpaudit.privacy import Claim
 from dpaudit.stats.methods import ONE_RUN, method_of
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 _FEWEST = 24  # guesses: of fewer not even all right ones would show much
 _NO_COIN = 1e-9  # how unlikely fair coins may be to give numbers of members as far apart as these

@@ -14,16 +14,13 @@ A score that is NaN is above no threshold.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.special import bdtr, bdtrc
 
+from dpaudit.arrays import Floats
 from dpaudit.evidence.records import Rate, RocPoint, round_outward
 from dpaudit.privacy import GaussianDP
 from dpaudit.stats.clopper_pearson import probability_at_least, probability_at_most
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 FALSE_POSITIVE_RATES = (0.01, 0.001)
 _POINTS = 20  # thresholds of the ROC at most

@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.arrays import Floats
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import read_text
 from dpaudit.sampling.outputs import Outputs, from_array, from_list
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 FORMS = ".npy, .csv with one column, .jsonl with one number a line, or .json with a list of numbers"
 LEAST = 20  # scores or outputs of a side: fewer could show nothing

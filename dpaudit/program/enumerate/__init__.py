@@ -14,15 +14,11 @@ from dpaudit.program.enumerate.given import Whole
 from dpaudit.program.enumerate.number import Exact, decimal_of, exact, parse_exact
 from dpaudit.program.enumerate.reading import OutputLaw, exact_reading, output_text
 from dpaudit.program.enumerate.traces import MOST_TRACES, Weight
-from dpaudit.program.fold import Emit, Fold, Stop
 
 __all__ = [
     "MOST_TRACES",
-    "Emit",
     "Exact",
-    "Fold",
     "OutputLaw",
-    "Stop",
     "Weight",
     "Whole",
     "decimal_of",

@@ -1,1 +1,3 @@
 """How is evidence drawn?"""
+
+__all__ = ["canvas", "curves", "event", "event_cells", "loss", "loss_bins", "number_line", "rates"]

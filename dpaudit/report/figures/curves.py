@@ -12,10 +12,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, NullLocator
 
+from dpaudit.arrays import Floats
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.figures.canvas import CLAIM, GRID, INK, MUTED, PROOF, canvas, svg
-from dpaudit.report.figures.loss_bins import Floats
 from dpaudit.report.figures.rates import Point, certified_profile, frontier
 from dpaudit.report.text.bound_kinds import Proved
 from dpaudit.report.text.numerals import claim_text

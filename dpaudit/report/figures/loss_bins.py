@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
+from dpaudit.arrays import Floats
 from dpaudit.evidence.records import Cell, Histogram
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 CONFIDENCE = 0.95
 _MOST_ATOMS = 30
 _ONE_LOSS, _MANY = 0.02, 5  # so many exact losses, so close in widths of a bin, are one

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpaudit.arrays import Floats
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Counterexample, Curve, Verdict
-from dpaudit.report.figures.loss_bins import Floats, frequency_interval
+from dpaudit.report.figures.loss_bins import frequency_interval
 from dpaudit.report.text.bound_kinds import counterexample_attempt, sampled_attempt
 from dpaudit.stats.methods import method_of
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from dpaudit.evidence.evidence import Evidence
     from dpaudit.report.formats.context import Answer
 
+__all__ = ["FORMATS", "context", "markdown", "notebook"]
+
 
 @dataclass(frozen=True, slots=True)
 class Format:

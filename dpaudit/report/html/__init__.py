@@ -1,1 +1,3 @@
 """How does evidence become a page?"""
+
+__all__ = ["embedded_json", "index", "page", "templates"]

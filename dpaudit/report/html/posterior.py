@@ -16,11 +16,12 @@ import numpy as np
 from markupsafe import Markup
 from matplotlib.patches import Patch
 
+from dpaudit.arrays import Floats
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Verdict
 from dpaudit.privacy import Claim
 from dpaudit.report.figures.canvas import CLAIM, INK, MUTED, both, canvas, svg
-from dpaudit.report.figures.loss_bins import Floats, frequency_interval
+from dpaudit.report.figures.loss_bins import frequency_interval
 from dpaudit.report.html.section import Section
 from dpaudit.report.text.bound_kinds import exact_lower
 from dpaudit.report.text.numerals import confidence_text, share_text

@@ -10,6 +10,8 @@ import math
 from dataclasses import dataclass
 from enum import IntEnum
 
+__all__ = ["Importance", "Row", "audited", "findings", "shown"]
+
 
 class Importance(IntEnum):
     """Where a row stands: in every rendering that shows rows of this importance or less."""

@@ -1,1 +1,15 @@
 """How is evidence said in words?"""
+
+__all__ = [
+    "bound_kinds",
+    "cite",
+    "command",
+    "headline",
+    "method_text",
+    "numerals",
+    "phrases",
+    "plain_words",
+    "search",
+    "second_look",
+    "sensitivity",
+]

@@ -1,1 +1,3 @@
 """What changed between two audits?"""
+
+__all__ = ["intervals", "page"]

@@ -1,1 +1,3 @@
 """Which pair and event refute a claim, and how likely is the event, certainly?"""
+
+__all__ = ["counterexample", "forest_probability", "shapes"]

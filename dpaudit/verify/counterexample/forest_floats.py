@@ -10,16 +10,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
+from dpaudit.arrays import Floats
 from dpaudit.program.laws import Density, Support
 from dpaudit.program.symbolic.linear import Constraint
 from dpaudit.program.symbolic.tree import NoiseDraw
 from dpaudit.verify.counterexample.forest_probability import Branch, Forest
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 _REACH = 300.0  # scales from 0 up to which a draw is followed
 _FINE, _COARSE = (7, 3), (5, 2)  # nodes to a piece, and cuts towards each of its ends; where integrals are nested

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.arrays import Floats
 from dpaudit.events.predict import predicted_bound
 from dpaudit.privacy import PureDP
 from dpaudit.program.symbolic.budget import spend
 from dpaudit.verify.counterexample.forest_floats import Landscape
 from dpaudit.verify.counterexample.shapes import LEAST, MOST, EventShape
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 Objective = Callable[[Floats, Floats, float], Floats]
 """A score of probabilities (p0, p1), given what an event that is too rare pays for each nat of ln p0."""
 

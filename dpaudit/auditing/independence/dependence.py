@@ -36,8 +36,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-Integers = np.ndarray[Any, np.dtype[np.int64]]
-Floats = np.ndarray[Any, np.dtype[np.float64]]
+from dpaudit.arrays import Floats, Integers
 
 CLASSES = 32
 """How many classes of cells are told apart, at most: the tables of pairs have as many rows and columns."""

@@ -1,7 +1,7 @@
 """Are the runs of a side independent draws of one law, whenever they are made?
 
 Nobody can know this of a function with a state of its own. What can be known is that outputs drift with the order of
-the calls (`sampling.drift`), or depend on one another in it (`sampling.dependence`): then no bound holds, and the runs
+the calls (`drift`), or depend on one another in it (`dependence`): then no bound holds, and the runs
 are refused. Programs need no such check: they are called again on the same draws, and keep no state.
 """
 
@@ -13,14 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.errors import InvalidRunsError
-from dpaudit.events import Partition, identities, watched
-from dpaudit.evidence.event import Event, Linear, Rule
-from dpaudit.sampling.dependence import (
+from dpaudit.arrays import Integers
+from dpaudit.auditing.independence.dependence import (
     CLASSES,
     COME_BACK,
     MOST_RUNS,
-    Integers,
     RunOrder,
     across,
     classes_of,
@@ -31,10 +28,25 @@ from dpaudit.sampling.dependence import (
     sharing,
     together,
 )
-from dpaudit.sampling.drift import drifted
+from dpaudit.auditing.independence.drift import drifted
+from dpaudit.errors import InvalidRunsError
+from dpaudit.events import Partition, identities, watched
+from dpaudit.evidence.event import Event, Linear, Rule
 from dpaudit.sampling.outputs import Outputs, concatenate
 from dpaudit.sampling.play import RepeatDetector
 from dpaudit.sampling.timed import untimed
+
+__all__ = [
+    "Cells",
+    "HomogeneityCells",
+    "Noted",
+    "are_constant",
+    "by_event",
+    "outputs_in",
+    "refuse_repeated",
+    "refuse_unsteady",
+    "steadiness",
+]
 
 Array = np.ndarray[Any, Any]
 Cells = tuple[Array, Array]
