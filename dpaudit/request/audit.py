@@ -1,113 +1,17 @@
-"""What may be asked of an audit, and of a proof? Every option, said once.
-
-A request is a frozen record. What is said of an option beside its type and its default stands with it, as an `Option`:
-what it means, how it is written, and how evidence records it. The options of the command line, the settings of a gate,
-the key of a file of finished blocks, the comparison of an answer with what was asked, the arguments of a replay and the
-printed command are read from there.
-"""
+"""What may be asked of an audit?"""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from dpaudit.request.option import said
+from dpaudit.request.shared import CLAIM, CONFIDENCE, FALSE_ALARM, PARAMETERS, RELATION, SEED, WORKERS
 
 if TYPE_CHECKING:
-    from dpaudit.evidence.evidence import Evidence
     from dpaudit.privacy import Claim
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-Kind = Literal["text", "file", "count", "number", "flag", "choice", "assignment", "split", ""]
-
-_READ = "option"
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """What is said of one option.
-
-    Attributes:
-        help: what it means, in a sentence.
-        kind: how it is written as text; empty where it can only be said in Python.
-        allowed: the texts of a "choice".
-        flag: of the command line; by default its name. ``short``: a short one.
-        shown: what the command line shows for its value.
-        several: whether it may be given several times.
-        asked: what it is called where an answer is compared with it; empty where it is no part of what is asked.
-        recorded: what evidence says that it was; None where that takes more than a look (pairs and data).
-        always: whether a printed command names it, though it is the default.
-        if_invalid: whether evidence says it also where the runs could not be trusted.
-        gate: "target" where a gate sets it for each target, "shared" where a target without it has that of the gate,
-            "given" where the gate finds it out; empty where a gate has it not.
-    """
-
-    help: str
-    kind: Kind = "text"
-    allowed: tuple[str, ...] = ()
-    flag: str = ""
-    short: str = ""
-    shown: str | None = None
-    several: bool = False
-    asked: str = ""
-    recorded: Callable[[Evidence], Any] | None = None
-    always: bool = False
-    if_invalid: bool = True
-    gate: Literal["", "target", "shared", "given"] = ""
-
-
-def _said(meaning: str, **more: Any) -> Mapping[str, Option]:
-    return {_READ: Option(meaning, **more)}
-
-
-_PARAMETERS = _said(
-    "A parameter; VALUE is JSON, or else text.",
-    kind="assignment",
-    flag="--parameter",
-    short="-p",
-    several=True,
-    asked="the parameters",
-    recorded=lambda evidence: evidence.target.parameters,
-    gate="target",
-)
-_CLAIM = _said(
-    "The claim to hold it against, such as 'epsilon=1, delta=1e-6'; else the mechanism's own.",
-    asked="the claim",
-    recorded=lambda evidence: evidence.claim,
-    gate="target",
-)
-_CONFIDENCE = _said(
-    "Of the whole audit.",
-    kind="number",
-    asked="the confidence",
-    recorded=lambda evidence: evidence.confidence,
-    always=True,
-    gate="given",
-)
-_SEED = _said(
-    "Root of every random draw; by default a fresh one, which is recorded.",
-    kind="count",
-    asked="the seed",
-    recorded=lambda evidence: evidence.seed,
-    always=True,
-    gate="given",
-)
-_RELATION = _said(
-    "add-remove, replace, queries, queries(norm=1), declared, …; else the mechanism's own.",
-    asked="the relation",
-    recorded=lambda evidence: evidence.relation,
-    always=True,
-    gate="target",
-)
-_FALSE_ALARM = _said(
-    "Chance that a mechanism that keeps its claim is called VIOLATED.",
-    kind="number",
-    asked="the false alarm",
-    recorded=lambda evidence: 1 - evidence.confidence if evidence.false_alarm is None else evidence.false_alarm,
-    gate="given",
-)
-_WORKERS = _said("Processes; they do not change the evidence.", kind="count")
 
 
 @dataclass(frozen=True)
@@ -173,11 +77,11 @@ class AuditRequest:
     """
 
     target: Any
-    parameters: Mapping[str, Any] | None = field(default=None, metadata=_PARAMETERS)
-    claim: Claim | str | None = field(default=None, metadata=_CLAIM)
+    parameters: Mapping[str, Any] | None = field(default=None, metadata=PARAMETERS)
+    claim: Claim | str | None = field(default=None, metadata=CLAIM)
     runs: int | float = field(
         default=400_000,
-        metadata=_said(
+        metadata=said(
             "Executions in all: both sides, learning and measuring, every pair.",
             kind="count",
             asked="the number of runs",
@@ -186,13 +90,13 @@ class AuditRequest:
             gate="shared",
         ),
     )
-    confidence: float = field(default=0.95, metadata=_CONFIDENCE)
-    seed: int | None = field(default=None, metadata=_SEED)
-    relation: Any = field(default=None, metadata=_RELATION)
-    false_alarm: float = field(default=1e-3, metadata=_FALSE_ALARM)
+    confidence: float = field(default=0.95, metadata=CONFIDENCE)
+    seed: int | None = field(default=None, metadata=SEED)
+    relation: Any = field(default=None, metadata=RELATION)
+    false_alarm: float = field(default=1e-3, metadata=FALSE_ALARM)
     fixed: Sequence[tuple[int, int]] = field(
         default=(),
-        metadata=_said(
+        metadata=said(
             "Learning and measuring runs of each pair, instead of --runs: as older evidence names them.",
             kind="split",
             several=True,
@@ -202,7 +106,7 @@ class AuditRequest:
     )
     floating_point: str = field(
         default="report",
-        metadata=_said(
+        metadata=said(
             "Low-order bits: a finding beside the verdict, part of it, or not examined.",
             kind="choice",
             allowed=("report", "verdict", "ignore"),
@@ -213,7 +117,7 @@ class AuditRequest:
     )
     sequential: bool = field(
         default=False,
-        metadata=_said(
+        metadata=said(
             "Stop as soon as the claim is refuted; --runs is the limit.",
             kind="flag",
             asked="whether it is sequential",
@@ -224,7 +128,7 @@ class AuditRequest:
     )
     observe: str | Sequence[str] = field(
         default=(),
-        metadata=_said(
+        metadata=said(
             "Let the run time join every output.",
             kind="choice",
             allowed=("time",),
@@ -235,7 +139,7 @@ class AuditRequest:
     )
     types: str = field(
         default="count",
-        metadata=_said(
+        metadata=said(
             "Whether an int is told apart from a float, a list from a tuple, and so on.",
             kind="choice",
             allowed=("count", "ignore"),
@@ -246,7 +150,7 @@ class AuditRequest:
     )
     curve: bool = field(
         default=False,
-        metadata=_said(
+        metadata=said(
             "Bound the whole privacy curve too: δ at every ε.",
             kind="flag",
             asked="whether a whole curve is measured",
@@ -256,7 +160,7 @@ class AuditRequest:
     )
     learn: str | None = field(
         default=None,
-        metadata=_said(
+        metadata=said(
             "Let a learner compete with the built-in scores: trees.",
             shown="NAME",
             asked="what learns",
@@ -267,7 +171,7 @@ class AuditRequest:
     )
     search: bool = field(
         default=False,
-        metadata=_said(
+        metadata=said(
             "Search among all pairs for the worst; else each is audited.",
             kind="flag",
             asked="whether the worst of the pairs is searched for",
@@ -277,7 +181,7 @@ class AuditRequest:
     )
     pairs: Sequence[tuple[Any, Any]] | None = field(
         default=None,
-        metadata=_said(
+        metadata=said(
             "Neighbouring datasets: JSON, or two .npy/.csv.",
             kind="file",
             flag="--pair",
@@ -288,13 +192,13 @@ class AuditRequest:
     )
     data: Any = field(
         default=None,
-        metadata=_said(
+        metadata=said(
             "One dataset, whose neighbours are searched: .csv, .parquet, .npy or .json.", kind="file", asked="the data"
         ),
     )
     domain: Any = field(
         default=None,
-        metadata=_said(
+        metadata=said(
             "What a column may hold: [LOW, HIGH], or a list of values. Without --data: small datasets over it.",
             shown="[NAME=]JSON",
             several=True,
@@ -303,7 +207,7 @@ class AuditRequest:
     )
     beyond_domain: bool = field(
         default=False,
-        metadata=_said(
+        metadata=said(
             "Try records outside of the declared domain too.",
             kind="flag",
             asked="whether records beyond the domain are tried",
@@ -313,24 +217,22 @@ class AuditRequest:
     )
     keep_data: bool = field(
         default=False,
-        metadata=_said(
+        metadata=said(
             "Keep the datasets in the evidence, for replay; else digests alone.",
             kind="flag",
             asked="whether data are kept",
             recorded=lambda evidence: any(pair.data0 is not None for pair in evidence.pairs),
         ),
     )
-    workers: int = field(default=1, metadata=_WORKERS)
-    time_budget: float | None = field(
-        default=None, metadata=_said("Instead of --runs.", kind="number", shown="SECONDS")
-    )
+    workers: int = field(default=1, metadata=WORKERS)
+    time_budget: float | None = field(default=None, metadata=said("Instead of --runs.", kind="number", shown="SECONDS"))
     resume: str | Path | None = field(
-        default=None, metadata=_said("Keep finished blocks of runs there, and go on from them.", kind="file")
+        default=None, metadata=said("Keep finished blocks of runs there, and go on from them.", kind="file")
     )
-    query: Callable[..., Any] | None = field(default=None, metadata=_said("A query, said in Python.", kind=""))
-    sensitivity: Any = field(default=None, metadata=_said("Of the query, said in Python.", kind=""))
+    query: Callable[..., Any] | None = field(default=None, metadata=said("A query, said in Python.", kind=""))
+    sensitivity: Any = field(default=None, metadata=said("Of the query, said in Python.", kind=""))
     listen: Callable[[str, int, int], None] | None = field(
-        default=None, metadata=_said("Who is told of runs, said in Python.", kind="")
+        default=None, metadata=said("Who is told of runs, said in Python.", kind="")
     )
 
 
@@ -363,135 +265,3 @@ class AuditOptions(TypedDict, total=False):
     query: Callable[..., Any] | None
     sensitivity: Any
     listen: Callable[[str, int, int], None] | None
-
-
-@dataclass(frozen=True)
-class ProofRequest:
-    """A request for a proof.
-
-    Attributes:
-        target: as for `dpaudit.audit`; it must be a program, ``f(data, noise, **parameters)``.
-        parameters: parameters of the mechanism; numbers are exact, a float counts as the decimal that is written.
-        claim: a pure or (ε, δ) claim or its text; by default the mechanism's own.
-        length: how many answers the data hold. None: any number of them, for a mechanism that is a `Fold`.
-        domain: "real" or "integer" answers; or all datasets there are, for a program with discrete noise: then
-            every output is enumerated, and the loss is exact.
-        runs: executions that confirm the counterexample and look for more on its pair; 0 for none.
-        confidence: of what is sampled.
-        seed: the root of every random draw, by default a fresh one.
-        relation: which datasets are neighbours; by default the mechanism's own.
-        false_alarm: as for `dpaudit.audit`, of what is sampled; a bound that contradicts a proof has a second look of
-            its own.
-        keep_data: the evidence holds the domain that was enumerated, so that anyone can replay it.
-        workers: processes.
-        time_budget: seconds for reading and proving, runs apart; None for as long as it takes. Nothing is left of a
-            proof that takes longer.
-        listen: called with (stage, runs done, runs in all).
-    """
-
-    target: Any
-    parameters: Mapping[str, Any] | None = field(default=None, metadata=_PARAMETERS)
-    claim: Claim | str | None = field(default=None, metadata=_CLAIM)
-    length: int | None = field(
-        default=None,
-        metadata=_said(
-            "How many answers the data hold; without it any number, for a Fold.",
-            kind="count",
-            asked="the length",
-            recorded=lambda evidence: None if evidence.proof is None else evidence.proof.length,
-            gate="target",
-        ),
-    )
-    domain: str | Sequence[Any] | None = field(
-        default=None,
-        metadata=_said(
-            "'real' or 'integer' answers, or a JSON list of all datasets that there are.",
-            asked="the domain",
-            gate="target",
-        ),
-    )
-    runs: int | float = field(
-        default=100_000,
-        metadata=_said(
-            "To confirm what is found; 0: none.", kind="count", recorded=lambda evidence: evidence.budget, always=True
-        ),
-    )
-    confidence: float = field(default=0.95, metadata=_CONFIDENCE)
-    seed: int | None = field(default=None, metadata=_SEED)
-    relation: Any = field(default=None, metadata=_RELATION)
-    false_alarm: float = field(default=1e-3, metadata=_FALSE_ALARM)
-    keep_data: bool = field(
-        default=False,
-        metadata=_said(
-            "Keep the domain in the evidence, for replay.",
-            kind="flag",
-            recorded=lambda evidence: evidence.proof is not None and evidence.proof.domain is not None,
-        ),
-    )
-    workers: int = field(default=1, metadata=_WORKERS)
-    time_budget: float | None = field(
-        default=60.0, metadata=_said("Seconds for reading and proving.", kind="number", shown="SECONDS")
-    )
-    listen: Callable[[str, int, int], None] | None = field(
-        default=None, metadata=_said("Who is told of runs, said in Python.", kind="")
-    )
-
-
-class ProofOptions(TypedDict, total=False):
-    """The options of a `ProofRequest`, as keyword arguments of `dpaudit.prove`; a test keeps both alike."""
-
-    parameters: Mapping[str, Any] | None
-    claim: Claim | str | None
-    length: int | None
-    domain: str | Sequence[Any] | None
-    runs: int | float
-    confidence: float
-    seed: int | None
-    relation: Any
-    false_alarm: float
-    keep_data: bool
-    workers: int
-    time_budget: float | None
-    listen: Callable[[str, int, int], None] | None
-
-
-Request = AuditRequest | ProofRequest
-
-
-def options_of(kind: type[Request]) -> dict[str, Option]:
-    """Return all options of a kind of request by name, in the order in which a printed command names them."""
-    return {each.name: each.metadata[_READ] for each in fields(kind) if _READ in each.metadata}
-
-
-def default_of(kind: type[Request], name: str) -> Any:
-    """Return what an option is where nothing is said."""
-    return next(each.default for each in fields(kind) if each.name == name)
-
-
-def recorded(kind: type[Request], evidence: Evidence) -> dict[str, Any]:
-    """Return the options that evidence was asked for with, those that take no more than a look."""
-    found = {name: option.recorded for name, option in options_of(kind).items()}
-    return {name: read(evidence) for name, read in found.items() if read is not None}
-
-
-def taking(kind: type[Request]) -> Callable[[Function], Function]:
-    """Give a function that takes the options of a request their names, defaults and meanings, for help and editors."""
-
-    def decorated(function: Function) -> Function:
-        keywords = [
-            inspect.Parameter(
-                each.name,
-                inspect.Parameter.KEYWORD_ONLY if _READ in each.metadata else inspect.Parameter.POSITIONAL_OR_KEYWORD,
-                default=inspect.Parameter.empty if each.default is MISSING else each.default,
-                annotation=each.type,
-            )
-            for each in fields(kind)
-        ]
-        returned = inspect.signature(function).return_annotation
-        function.__signature__ = inspect.Signature(keywords, return_annotation=returned)  # type: ignore[attr-defined]
-        if function.__doc__ and kind.__doc__:  # there is none with python -OO
-            meanings = inspect.cleandoc(kind.__doc__).partition("Attributes:\n")[2]
-            function.__doc__ = inspect.cleandoc(function.__doc__).replace("    {options}", meanings)
-        return function
-
-    return decorated

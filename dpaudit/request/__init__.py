@@ -1,0 +1,26 @@
+"""What may be asked of an audit, and of a proof? Every option, said once.
+
+A request is a frozen record. What is said of an option beside its type and its default stands with it, as an `Option`:
+what it means, how it is written, and how evidence records it. The options of the command line, the settings of a gate,
+the key of a file of finished blocks, the comparison of an answer with what was asked, the arguments of a replay and the
+printed command are read from there.
+"""
+
+from dpaudit.request.audit import AuditOptions, AuditRequest
+from dpaudit.request.option import Option, default_of, options_of, recorded, taking
+from dpaudit.request.proof import ProofOptions, ProofRequest
+
+Request = AuditRequest | ProofRequest
+
+__all__ = [
+    "AuditOptions",
+    "AuditRequest",
+    "Option",
+    "ProofOptions",
+    "ProofRequest",
+    "Request",
+    "default_of",
+    "options_of",
+    "recorded",
+    "taking",
+]

@@ -1,0 +1,94 @@
+"""What is said of one option, and what is made of it? Flags, settings, keys, and the arguments of functions."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+if TYPE_CHECKING:
+    from dpaudit.evidence.evidence import Evidence
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Kind = Literal["text", "file", "count", "number", "flag", "choice", "assignment", "split", ""]
+
+OPTION = "option"
+"""Under which name an `Option` stands in the metadata of a field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What is said of one option.
+
+    Attributes:
+        help: what it means, in a sentence.
+        kind: how it is written as text; empty where it can only be said in Python.
+        allowed: the texts of a "choice".
+        flag: of the command line; by default its name. ``short``: a short one.
+        shown: what the command line shows for its value.
+        several: whether it may be given several times.
+        asked: what it is called where an answer is compared with it; empty where it is no part of what is asked.
+        recorded: what evidence says that it was; None where that takes more than a look (pairs and data).
+        always: whether a printed command names it, though it is the default.
+        if_invalid: whether evidence says it also where the runs could not be trusted.
+        gate: "target" where a gate sets it for each target, "shared" where a target without it has that of the gate,
+            "given" where the gate finds it out; empty where a gate has it not.
+    """
+
+    help: str
+    kind: Kind = "text"
+    allowed: tuple[str, ...] = ()
+    flag: str = ""
+    short: str = ""
+    shown: str | None = None
+    several: bool = False
+    asked: str = ""
+    recorded: Callable[[Evidence], Any] | None = None
+    always: bool = False
+    if_invalid: bool = True
+    gate: Literal["", "target", "shared", "given"] = ""
+
+
+def said(meaning: str, **more: Any) -> Mapping[str, Option]:
+    """Return the metadata of a field: its `Option`."""
+    return {OPTION: Option(meaning, **more)}
+
+
+def options_of(kind: type[Any]) -> dict[str, Option]:
+    """Return all options of a kind of request by name, in the order in which a printed command names them."""
+    return {each.name: each.metadata[OPTION] for each in fields(kind) if OPTION in each.metadata}
+
+
+def default_of(kind: type[Any], name: str) -> Any:
+    """Return what an option is where nothing is said."""
+    return next(each.default for each in fields(kind) if each.name == name)
+
+
+def recorded(kind: type[Any], evidence: Evidence) -> dict[str, Any]:
+    """Return the options that evidence was asked for with, those that take no more than a look."""
+    found = {name: option.recorded for name, option in options_of(kind).items()}
+    return {name: read(evidence) for name, read in found.items() if read is not None}
+
+
+def taking(kind: type[Any]) -> Callable[[Function], Function]:
+    """Give a function that takes the options of a request their names, defaults and meanings, for help and editors."""
+
+    def decorated(function: Function) -> Function:
+        keywords = [
+            inspect.Parameter(
+                each.name,
+                inspect.Parameter.KEYWORD_ONLY if OPTION in each.metadata else inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                default=inspect.Parameter.empty if each.default is MISSING else each.default,
+                annotation=each.type,
+            )
+            for each in fields(kind)
+        ]
+        returned = inspect.signature(function).return_annotation
+        function.__signature__ = inspect.Signature(keywords, return_annotation=returned)  # type: ignore[attr-defined]
+        if function.__doc__ and kind.__doc__:  # there is none with python -OO
+            meanings = inspect.cleandoc(kind.__doc__).partition("Attributes:\n")[2]
+            function.__doc__ = inspect.cleandoc(function.__doc__).replace("    {options}", meanings)
+        return function
+
+    return decorated

@@ -1,0 +1,103 @@
+"""What may be asked of a proof?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from dpaudit.request.option import said
+from dpaudit.request.shared import CLAIM, CONFIDENCE, FALSE_ALARM, PARAMETERS, RELATION, SEED, WORKERS
+
+if TYPE_CHECKING:
+    from dpaudit.privacy import Claim
+
+
+@dataclass(frozen=True)
+class ProofRequest:
+    """A request for a proof.
+
+    Attributes:
+        target: as for `dpaudit.audit`; it must be a program, ``f(data, noise, **parameters)``.
+        parameters: parameters of the mechanism; numbers are exact, a float counts as the decimal that is written.
+        claim: a pure or (ε, δ) claim or its text; by default the mechanism's own.
+        length: how many answers the data hold. None: any number of them, for a mechanism that is a `Fold`.
+        domain: "real" or "integer" answers; or all datasets there are, for a program with discrete noise: then
+            every output is enumerated, and the loss is exact.
+        runs: executions that confirm the counterexample and look for more on its pair; 0 for none.
+        confidence: of what is sampled.
+        seed: the root of every random draw, by default a fresh one.
+        relation: which datasets are neighbours; by default the mechanism's own.
+        false_alarm: as for `dpaudit.audit`, of what is sampled; a bound that contradicts a proof has a second look of
+            its own.
+        keep_data: the evidence holds the domain that was enumerated, so that anyone can replay it.
+        workers: processes.
+        time_budget: seconds for reading and proving, runs apart; None for as long as it takes. Nothing is left of a
+            proof that takes longer.
+        listen: called with (stage, runs done, runs in all).
+    """
+
+    target: Any
+    parameters: Mapping[str, Any] | None = field(default=None, metadata=PARAMETERS)
+    claim: Claim | str | None = field(default=None, metadata=CLAIM)
+    length: int | None = field(
+        default=None,
+        metadata=said(
+            "How many answers the data hold; without it any number, for a Fold.",
+            kind="count",
+            asked="the length",
+            recorded=lambda evidence: None if evidence.proof is None else evidence.proof.length,
+            gate="target",
+        ),
+    )
+    domain: str | Sequence[Any] | None = field(
+        default=None,
+        metadata=said(
+            "'real' or 'integer' answers, or a JSON list of all datasets that there are.",
+            asked="the domain",
+            gate="target",
+        ),
+    )
+    runs: int | float = field(
+        default=100_000,
+        metadata=said(
+            "To confirm what is found; 0: none.", kind="count", recorded=lambda evidence: evidence.budget, always=True
+        ),
+    )
+    confidence: float = field(default=0.95, metadata=CONFIDENCE)
+    seed: int | None = field(default=None, metadata=SEED)
+    relation: Any = field(default=None, metadata=RELATION)
+    false_alarm: float = field(default=1e-3, metadata=FALSE_ALARM)
+    keep_data: bool = field(
+        default=False,
+        metadata=said(
+            "Keep the domain in the evidence, for replay.",
+            kind="flag",
+            recorded=lambda evidence: evidence.proof is not None and evidence.proof.domain is not None,
+        ),
+    )
+    workers: int = field(default=1, metadata=WORKERS)
+    time_budget: float | None = field(
+        default=60.0, metadata=said("Seconds for reading and proving.", kind="number", shown="SECONDS")
+    )
+    listen: Callable[[str, int, int], None] | None = field(
+        default=None, metadata=said("Who is told of runs, said in Python.", kind="")
+    )
+
+
+class ProofOptions(TypedDict, total=False):
+    """The options of a `ProofRequest`, as keyword arguments of `dpaudit.prove`; a test keeps both alike."""
+
+    parameters: Mapping[str, Any] | None
+    claim: Claim | str | None
+    length: int | None
+    domain: str | Sequence[Any] | None
+    runs: int | float
+    confidence: float
+    seed: int | None
+    relation: Any
+    false_alarm: float
+    keep_data: bool
+    workers: int
+    time_budget: float | None
+    listen: Callable[[str, int, int], None] | None

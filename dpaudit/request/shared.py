@@ -1,0 +1,51 @@
+"""Which options do audits and proofs share?"""
+
+from dpaudit.request.option import said
+
+PARAMETERS = said(
+    "A parameter; VALUE is JSON, or else text.",
+    kind="assignment",
+    flag="--parameter",
+    short="-p",
+    several=True,
+    asked="the parameters",
+    recorded=lambda evidence: evidence.target.parameters,
+    gate="target",
+)
+CLAIM = said(
+    "The claim to hold it against, such as 'epsilon=1, delta=1e-6'; else the mechanism's own.",
+    asked="the claim",
+    recorded=lambda evidence: evidence.claim,
+    gate="target",
+)
+CONFIDENCE = said(
+    "Of the whole audit.",
+    kind="number",
+    asked="the confidence",
+    recorded=lambda evidence: evidence.confidence,
+    always=True,
+    gate="given",
+)
+SEED = said(
+    "Root of every random draw; by default a fresh one, which is recorded.",
+    kind="count",
+    asked="the seed",
+    recorded=lambda evidence: evidence.seed,
+    always=True,
+    gate="given",
+)
+RELATION = said(
+    "add-remove, replace, queries, queries(norm=1), declared, …; else the mechanism's own.",
+    asked="the relation",
+    recorded=lambda evidence: evidence.relation,
+    always=True,
+    gate="target",
+)
+FALSE_ALARM = said(
+    "Chance that a mechanism that keeps its claim is called VIOLATED.",
+    kind="number",
+    asked="the false alarm",
+    recorded=lambda evidence: 1 - evidence.confidence if evidence.false_alarm is None else evidence.false_alarm,
+    gate="given",
+)
+WORKERS = said("Processes; they do not change the evidence.", kind="count")
