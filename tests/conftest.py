@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import tempfile
 from collections.abc import Iterator
 
 import pytest
@@ -13,6 +14,12 @@ from support import drawings
 # Two workers on two cores: threads of linear algebra would wait for each other. Read when NumPy is first imported.
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
+
+# Processes that tests start find modules that the first of them compiled, in a folder of this run.
+if "PYTHONPYCACHEPREFIX" not in os.environ:
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    _COMPILED = tempfile.TemporaryDirectory(prefix="dpaudit-compiled-", ignore_cleanup_errors=True)
+    os.environ["PYTHONPYCACHEPREFIX"] = _COMPILED.name
 
 # a busy machine draws slowly, and that is no finding
 settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])

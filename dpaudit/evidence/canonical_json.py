@@ -118,7 +118,7 @@ def json_values(value: Any) -> Any:
 
 
 def _json_text(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def write_whole(path: str | Path, text: str) -> None:

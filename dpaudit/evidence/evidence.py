@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -39,7 +40,7 @@ from dpaudit.evidence.renderers import draw
 from dpaudit.privacy import Claim, parse_claim
 
 
-class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     """The record of one audit.
 
     Attributes:
@@ -142,7 +143,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The claim as a value."""
         return None if self.claim is None else parse_claim(self.claim)
 
-    @property
+    @cached_property
     def id(self) -> str:
         """``dpa1:`` and the SHA-256 of the canonical JSON of the record, without `run`."""
         return content_id(self.record())
@@ -157,8 +158,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def document(self) -> dict[str, Any]:
         """Return the evidence file: id, evidence and run."""
         run = None if self.run is None else json_values(msgspec.to_builtins(self.run))
-        record = self.record()
-        return {"id": content_id(record), "evidence": record, "run": run}
+        return {"id": self.id, "evidence": self.record(), "run": run}
 
     def to_json(self) -> str:
         """Return the evidence file as text."""
@@ -207,7 +207,9 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise UsageError(
                 f"{name} is not the evidence that this dpaudit reads: a value stands there in another type"
             )
-        return msgspec.structs.replace(evidence, run=told, written=None if again == record else record)
+        found = msgspec.structs.replace(evidence, run=told, written=None if again == record else record)
+        vars(found)["id"] = identity  # it was computed above
+        return found
 
     def with_files(self, names: Sequence[str]) -> Evidence:
         """Return the same evidence, knowing which files its data came from: the command that runs it again names them.

@@ -39,6 +39,8 @@ _ALWAYS: dict[str, frozenset[str]] = {
 Nothing is ever added here.
 """
 
+_PLAIN = frozenset({type(None), bool, int, float, str})
+
 BESIDE = ("run", "written")  # of Evidence: not part of its record
 
 
@@ -58,6 +60,8 @@ def upgraded(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def as_written(value: Any, *, everything: bool = False) -> Any:
     """Return a struct as plain values, without members that came later and hold their default, or with everything."""
+    if type(value) in _PLAIN:  # most values are
+        return value
     if isinstance(value, msgspec.Struct):
         return _members(value, everything)
     if isinstance(value, Mapping):

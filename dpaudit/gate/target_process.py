@@ -26,6 +26,7 @@ from dpaudit.request import AuditRequest, ProofRequest, default_of, options_of
 
 LARGE = "it took more memory than memory_limit allows, and was ended: it leaks, or needs a higher one"
 _SITE = ("site-packages", "dist-packages")
+_LIBRARY = os.path.join(os.path.realpath(os.path.dirname(os.__file__)), "")
 _LISTED = (".py", ".so", ".pyd")
 
 
@@ -233,12 +234,12 @@ def depended_on(opened: set[str], root: Path, began: float) -> tuple[dict[str, s
     one of the files changed after ``began`` (seconds of the epoch): nobody knows which version was used.
     """
     modules = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
-    paths = {Path(file).resolve() for file in modules if isinstance(file, str) and not _installed(Path(file))}
+    paths = {Path(file).resolve() for file in modules if isinstance(file, str) and not _installed(file)}
     paths |= {path for file in opened if (path := Path(file).resolve()).is_relative_to(root)}
     own = Path(__file__).resolve().parents[1]
     files, folders = {}, {root}
     for path in sorted(paths):
-        if _installed(path) or path.is_relative_to(own) or _hidden(path, root) or not path.is_file():
+        if _installed(str(path)) or path.is_relative_to(own) or _hidden(path, root) or not path.is_file():
             continue
         if path.stat().st_mtime > began:
             return None
@@ -257,12 +258,11 @@ def listing(folder: Path) -> str:
     return hashlib.sha256("\0".join(sorted(names)).encode()).hexdigest()
 
 
-def _installed(path: Path) -> bool:
+def _installed(file: str) -> bool:
     """Whether a file belongs to an installed distribution or to Python itself; their versions are known."""
-    if any(part in _SITE for part in path.parts):
-        return True
-    library = Path(os.__file__).resolve().parent
-    return path.resolve().is_relative_to(library)
+    return any(part in _SITE for part in os.path.normcase(file).split(os.sep)) or os.path.realpath(file).startswith(
+        _LIBRARY
+    )
 
 
 def _hidden(path: Path, root: Path) -> bool:

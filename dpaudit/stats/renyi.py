@@ -27,7 +27,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import isotonic_regression
 from scipy.special import ndtr, ndtri
 
 from dpaudit.arrays import Floats, Integers
@@ -258,6 +257,8 @@ def _stick_noise(p: Floats, slope: Floats, runs: float) -> Floats:
 
 def _falling(values: Floats, weights: Floats) -> Floats:
     """The falling sequence nearest to ``values`` (pool adjacent violators)."""
+    from scipy.optimize import isotonic_regression  # a tenth of a second, which other claims are spared
+
     return np.asarray(isotonic_regression(values, weights=weights, increasing=False).x, dtype=np.float64)
 
 

@@ -13,7 +13,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
 
 from dpaudit.program.coverage.agreement import ComparedRuns, RunInput
 from dpaudit.program.scalar import Tape
@@ -147,6 +146,8 @@ def _deepest(
     rows: np.ndarray[Any, Any], sides: np.ndarray[Any, Any], sharp: np.ndarray[Any, Any], box: float, depth: float
 ) -> tuple[np.ndarray[Any, Any], float] | None:
     """Return a point as far from all edges as can be, up to a depth, and how far that is."""
+    from scipy.optimize import linprog  # a tenth of a second, which most audits are spared
+
     count = rows.shape[1]
     if not count:
         return np.zeros(0), depth
