@@ -1,3 +1,3 @@
-"""Is the claim to be believed? From a request to evidence."""
+"""Can the claim be believed? From a request to evidence."""
 
 __all__ = ["audit", "pair", "plan", "question", "scores", "second_look", "seeds", "sensitivity", "verdict"]

@@ -1,4 +1,4 @@
-"""Is the claim to be believed? The conductor of an audit, the only place that knows the order of things.
+"""Can the claim be believed? The steps of an audit, in their order; no other module knows that order.
 
 learning runs → event (frozen) → fresh measuring runs → counts → lower bound (→ a second look) → verdict → evidence
 """
@@ -42,19 +42,19 @@ from dpaudit.stats.power import Detectable, foresee
 from dpaudit.stats.statement import lower_bound
 from dpaudit.targets.mechanism import Mechanism, Shape
 
-_LOW_BITS_SHARE = 0.2  # of the error level, where the low-order bits decide too
+_LOW_BITS_SHARE = 0.2  # of the error level, if the low-order bits decide too; chosen to cost the other bound little
 
 
 @taking(AuditRequest)
 @own_settings()
 def audit(target: str | Mechanism | Callable[..., Any], **options: Unpack[AuditOptions]) -> Evidence:
-    """Audit a mechanism: certify a lower bound of its loss and hold it against its claim.
+    """Audit a mechanism: compute a certified lower bound of its privacy loss and compare it with the claim.
 
     Args:
         {options}
 
     Returns:
-        The evidence; its verdict is INVALID where the runs cannot be trusted.
+        The evidence. Its verdict is INVALID if the runs cannot be trusted.
 
     Raises:
         UsageError: if the request cannot be carried out as it stands.
@@ -71,7 +71,7 @@ def audit(target: str | Mechanism | Callable[..., Any], **options: Unpack[AuditO
     total = total or whole("runs", request.runs, least=LEAST_RUNS * max(len(question.pairs), 1))
     seconds = None
     if request.time_budget is not None:
-        # bets hold whenever they end, so time may end them; all else needs a number of runs that is fixed beforehand
+        # bets are valid whenever they stop, so time may stop them; all else needs a number of runs fixed beforehand
         if request.sequential and question.space is None:
             seconds = request.time_budget
         else:
@@ -92,11 +92,11 @@ def audit(target: str | Mechanism | Callable[..., Any], **options: Unpack[AuditO
 def _answered(
     question: Question, total: int, *, sequential: bool = False, seconds: float | None = None, curve: bool = False
 ) -> Evidence:
-    """Search for the pair where one is to be found, settle how runs are made, and carry the audit out."""
+    """Search for the worst pair if asked to, settle how runs are made, and carry out the audit."""
     described, found = target_of(question), None
     try:
         if question.space is not None:
-            with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # of hundreds of odd datasets
+            with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # from hundreds of odd datasets
                 found = find(question, total)
             question, total = found.question, found.left
         said, question = question.alone, settled(question)
@@ -126,8 +126,8 @@ def privacy_curve(target: str | Mechanism | Callable[..., Any], **options: Unpac
         {options}
 
     Returns:
-        A `PrivacyCurve`: ``delta(epsilon)``, ``fnr(fpr)``, ``points``, ``mu``, ``confidence``, and the evidence of the
-        audit that it comes from.
+        A `PrivacyCurve` with ``delta(epsilon)``, ``fnr(fpr)``, ``points``, ``mu``, ``confidence``, and the evidence of
+        the audit that it was computed from.
 
     Raises:
         UsageError: if the request cannot be carried out as it stands.
@@ -138,7 +138,16 @@ def privacy_curve(target: str | Mechanism | Callable[..., Any], **options: Unpac
 
 
 def run_info(started: datetime, clock: float, workers: int) -> RunInfo:
-    """Return when work started, how long it took since ``clock`` (of `time.perf_counter`), and where."""
+    """Return when and where some work was done, and how long it took.
+
+    Args:
+        started: when it began.
+        clock: `time.perf_counter()` at that moment, in seconds.
+        workers: processes used.
+
+    Returns:
+        The record for the evidence.
+    """
     return RunInfo(
         started=started.isoformat(timespec="seconds"),
         duration=round(time.perf_counter() - clock, 3),
@@ -161,13 +170,13 @@ def _carry_out(question: Question, target: Target, total: int, curve: bool) -> E
     fixed: list[tuple[int, int]] = []
     statements: list[Bound] = []
     constant: list[int] = []
-    # the curve is a finding of its own, with the whole confidence to itself
+    # the curve is a finding of its own, at the full confidence
     of_curve = (1 - question.confidence) / pairs
     further = partial(choose_statements, error=of_curve, learn=question.learn) if curve else None
     for pair in range(pairs):
         share = total // pairs + (1 if pair < total % pairs else 0)
         learned = learn(question, pair, share, error, further)
-        question = replace(question, made_as=learned.made_as)  # from here on, the second look too
+        question = replace(question, made_as=learned.made_as)  # for the second look too
         constant += [pair] if learned.constant else []
         ahead = question.fixed[pair][1] if question.fixed else share - learned.runs
         fixed += [(learned.runs, ahead)] if question.fixed else []
@@ -213,7 +222,7 @@ def _attempt(
     question: Question, pair: int, choice: SelectedEvent, counts: Counts, error: float, arithmetic: str = "real"
 ) -> Attempt:
     confidence = 1 - error * choice.share
-    own = 1 - confidence  # as it will be read back from the evidence
+    own = 1 - confidence  # as computed from the confidence in the evidence
     value = lower_bound(choice.method, counts, claim=question.notion, weight=choice.weight, error=own)
     bound = sampled_bound(
         value,
@@ -231,7 +240,7 @@ def _attempt(
 
 
 def target_of(question: Question) -> Target:
-    """Return the record of what is audited."""
+    """Return the record that describes the audited mechanism."""
     mechanism = question.mechanism
     reading = {Shape.PROGRAM: "batch", Shape.SAMPLER: "sampler"}.get(question.runs_as, "run by run")
     own_pairs = not question.given_pairs
@@ -248,12 +257,12 @@ def target_of(question: Question) -> Target:
 
 
 def _versions(question: Question, learn: str | None) -> dict[str, str]:
-    """Return the versions of everything that evidence depends on; ``learn`` names the learner that was asked."""
+    """Return the versions of everything that the evidence depends on; ``learn`` names the requested learner."""
     return {**installed_versions(*needed_by(learn)), **question.mechanism.versions}
 
 
 def _subject(question: Question, target: Target, learn: str | None = None) -> Subject:
-    """Return what evidence says of the question; ``learn`` names the learner that was asked."""
+    """Return what the evidence says about the question; ``learn`` names the requested learner."""
     return Subject(
         target=target,
         claim=question.claim,
@@ -314,7 +323,7 @@ def _evidence(
 
 
 def _low_bits(question: Question, attempts: list[Attempt]) -> Bound | None:
-    """The best bound from the low-order bits; 0 where no output has any, None where they are not examined."""
+    """The best bound from the low-order bits: 0 if no output has any, None if they are not examined."""
     if not question.reads_low_bits:
         return None
     found = [attempt.bound for attempt in attempts if attempt.bound.arithmetic == "float"]

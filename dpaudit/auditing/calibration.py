@@ -1,9 +1,10 @@
-"""How many runs fit into a number of seconds? Found before anything else, by runs that are thrown away.
+"""How many runs fit into a number of seconds? Measured first, by runs that are thrown away.
 
-A few calls say whether there is time to rehearse at all. Then the whole audit is rehearsed in small, with a seed of its
-own and ever more runs, until that took a tenth of the time: so choosing events, searching and everything else is timed
-along with the runs. What is found is one number, and the audit goes on as if it had been asked for that many runs: the
-same number, given as ``runs``, gives the same evidence. On a machine that turns out slower the audit takes longer.
+A few calls show whether there is time for a rehearsal. Then the whole audit is rehearsed with a seed of its own and
+ever more runs, until a tenth of the time is spent; choosing events, searching and everything else is thus timed
+together with the runs. The result is a single number of runs. The audit continues as if that number had been requested:
+passing the same number as ``runs`` gives the same evidence. On a machine that turns out to be slower, the audit takes
+longer.
 """
 
 from __future__ import annotations
@@ -23,20 +24,24 @@ from dpaudit.evidence.records import Verdict
 from dpaudit.sampling.blocks import Block, Phase
 from dpaudit.sampling.play import RepeatDetector, play
 
-_SHARE, _LONGEST = 0.1, 10.0  # of the time, and seconds, after which no longer rehearsal begins
-_USED = 0.9  # of the time that is left is planned for
-_GROWTH = 10  # of rehearsals
+# chosen by taste: rehearsals should cost little, and a run of bad luck should not exceed the budget
+_SHARE, _LONGEST = 0.1, 10.0  # no longer rehearsal begins after this share of the time, or after so many seconds
+_USED = 0.9  # share of the remaining time that is planned for
+_GROWTH = 10  # largest factor between two rehearsals
 _CALLS = 2
 
 
 def runs_within(seconds: float, question: Question, least: int, audit: Callable[[Question, int], Evidence]) -> int:
-    """Return how many runs an audit may make to be over in time.
+    """Return how many runs an audit can make within a time budget.
 
     Args:
+        seconds: wall time for the whole audit.
         question: what is audited.
-        seconds: for the whole audit, in wall time.
-        least: the fewest runs that it can be asked for; that many are made however long they take.
-        audit: carries out a question with a number of runs.
+        least: the smallest number of runs; at least this many are made, however long they take.
+        audit: carries out a question with a given number of runs.
+
+    Returns:
+        A number of runs, at least ``least``.
 
     Raises:
         UsageError: if the audit cannot be carried out.
@@ -55,7 +60,7 @@ def runs_within(seconds: float, question: Question, least: int, audit: Callable[
         clock = time.perf_counter()
         with warnings.catch_warnings(action="ignore", category=Notice):
             evidence = audit(rehearsed, runs)
-        if evidence.verdict is Verdict.INVALID:  # the audit will say it too, of as many runs as calls have time for
+        if evidence.verdict is Verdict.INVALID:  # the audit will find the same
             break
         now = time.perf_counter()
         each = (now - clock) / runs
@@ -69,7 +74,7 @@ def runs_within(seconds: float, question: Question, least: int, audit: Callable[
 
 
 def _of_a_call(question: Question) -> float:
-    """Return how many seconds a call takes; the first one may have something to prepare."""
+    """Return how many seconds a call takes. Measured twice, because the first calls may include preparation."""
     spent = 0.0
     for index in range(2):
         clock = time.perf_counter()
@@ -80,4 +85,4 @@ def _of_a_call(question: Question) -> float:
 
 
 def _nothing(side0: object, side1: object) -> None:
-    """Keep nothing of a block."""
+    """Discard the outputs of a block."""

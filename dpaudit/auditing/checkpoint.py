@@ -1,8 +1,9 @@
-"""How does an audit go on where it was interrupted?
+"""How does an interrupted audit continue where it stopped?
 
-Finished blocks are kept in a file (`dpaudit.sampling.checkpoint`). Every draw hangs on the seed and on the number of
-its block, so the blocks that are missing are run as they would have been, and the evidence is the same as that of an
-audit that was never interrupted. That holds for the same question alone: what the answer depends on stands in the file.
+Finished blocks are kept in a file (`dpaudit.sampling.checkpoint`). Every random draw depends only on the seed and on
+the number of its block, so the missing blocks are run exactly as they would have been, and the evidence equals that of
+an uninterrupted audit. This holds only for the same question, so everything that the answer depends on is stored in the
+file.
 """
 
 from __future__ import annotations
@@ -27,16 +28,20 @@ from dpaudit.sampling.progress import Session
 def session_of(
     question: Question, request: AuditRequest, runs: int, versions: Mapping[str, str]
 ) -> tuple[Question, Session]:
-    """Give a question the session in which it is answered; it has to be closed at the end.
+    """Attach the session in which a question is answered; the caller must close it at the end.
 
     Args:
-        question: what is audited; ``request`` as it was asked for.
-        request: names the file of finished blocks, which is begun where there is none, and who is told of runs.
-        runs: in all.
+        question: what is audited.
+        request: the request that it came from; it names the file of finished blocks, which is created if missing, and
+            the progress listener.
+        runs: runs in all.
         versions: of everything that the answer depends on.
 
+    Returns:
+        The question with its session, and the session.
+
     Raises:
-        UsageError: for a file of another question, or one that holds no finished blocks.
+        UsageError: if the file belongs to another question, or holds no finished blocks.
     """
     session = Session(request.listen, runs)
     if request.resume is not None:
@@ -47,7 +52,16 @@ def session_of(
 def described(question: Question, request: AuditRequest, runs: int, versions: Mapping[str, str]) -> dict[str, Any]:
     """Return everything that the answer to a question depends on, as JSON values by name.
 
-    Options stand there as they were asked for, but for those that the mechanism may have had a say in, and data.
+    Options are recorded as they were requested, except those that the mechanism may supply, and data.
+
+    Args:
+        question: what is audited.
+        request: the request that it came from.
+        runs: runs in all.
+        versions: of everything that the answer depends on.
+
+    Returns:
+        JSON values by name.
     """
     mechanism, space = question.mechanism, question.space
     asked = {name: plain_value(getattr(request, name)) for name, each in options_of(AuditRequest).items() if each.asked}
@@ -71,7 +85,7 @@ def described(question: Question, request: AuditRequest, runs: int, versions: Ma
 
 
 def _file_digest(function: Any) -> str | None:
-    """The SHA-256 of the file that a function stands in: what it uses there may matter as much as its own source."""
+    """The SHA-256 of the file that defines a function: what it uses there may matter as much as its own source."""
     try:
         file = inspect.getsourcefile(inspect.unwrap(function))
         return None if file is None else hashlib.sha256(Path(file).read_bytes()).hexdigest()
@@ -80,7 +94,7 @@ def _file_digest(function: Any) -> str | None:
 
 
 def seed_for(request: AuditRequest) -> int | None:
-    """Return the seed that was given; without one that of the file of finished blocks, or None where there is none."""
+    """Return the requested seed; without one, the seed in the file of finished blocks, or None if there is none."""
     if request.seed is not None or request.resume is None:
         return request.seed
     begun = question_in(Path(request.resume).absolute())
@@ -89,7 +103,7 @@ def seed_for(request: AuditRequest) -> int | None:
 
 
 def refuse_budget(request: AuditRequest) -> None:
-    """Raise `UsageError` where seconds cannot decide how many runs are made."""
+    """Raise `UsageError` if a time budget cannot determine the number of runs of this request."""
     seconds = request.time_budget
     if seconds is None:
         return

@@ -1,5 +1,6 @@
-"""How do the counts over a partition read? Cells with labels, for the histograms of a report; and the law of the
-outputs over the same cells, where a mechanism states it.
+"""How are the counts over a partition shown in a report? As labelled cells.
+
+Where a mechanism states the law of its outputs, the probability of each cell is given too.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from dpaudit.evidence.event import Coordinate, Rows, Rule
 from dpaudit.evidence.records import Cell, Histogram
 from dpaudit.privacy.claims import number_text
 
-_MOST_CELLS = 400
+_MOST_CELLS = 400  # bars that a drawing can still show
 _PLAIN = {"float", "int", "bool"}
-_DECIMALS = 10  # of a probability: beyond these a difference of distribution functions depends on the machine
+_DECIMALS = 10  # of a probability: further digits of a difference of distribution functions depend on the machine
 
 Below = Callable[[Floats], Floats]
 """x ↦ P(output < x), over arrays."""
@@ -37,7 +38,11 @@ def histogram_cells(
         pair: index of the pair.
         counts: (2, cells) counts of side 0 and side 1.
         runs: (2,) runs of each side.
-        laws: of the outputs of both sides, where they are single numbers and their laws are known; else None.
+        laws: distribution functions of the outputs of both sides, if outputs are single numbers of a known law; else
+            None.
+
+    Returns:
+        The labelled cells with their counts, and their exact probabilities if both laws are known.
     """
     cells: list[Cell] = []
     start = 0
@@ -58,7 +63,7 @@ def histogram_cells(
 
 
 def _chances(partition: Partition, below: Below) -> Floats | None:
-    """Return the probability of each cell, (cells,), 0 for other forms; None where outputs are not single numbers."""
+    """Return the probability of each cell, (cells,), 0 for other forms; None if outputs are not single numbers."""
     if len(partition.rules) != 1 or partition.rules[0].form not in _PLAIN:
         return None
     rule = partition.rules[0]
@@ -103,7 +108,7 @@ def _label(rule: Rule, index: int) -> tuple[str, float | None, float | None]:
 
 
 def _groups(cells: list[Cell]) -> list[list[int]]:
-    """Return the cells that are shown as one: each by itself, or the rarest together where there are too many."""
+    """Return which cells are shown together: each by itself, or the rarest as one if there are too many."""
     if len(cells) <= _MOST_CELLS:
         return [[at] for at in range(len(cells))]
     ranked = sorted(range(len(cells)), key=lambda i: -(cells[i].count0 + cells[i].count1))

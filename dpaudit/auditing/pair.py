@@ -1,4 +1,4 @@
-"""How is one pair learned and measured? Learning runs leave frozen choices behind, measuring runs counts."""
+"""How is one pair learned and measured? Learning runs yield frozen choices; measuring runs yield counts."""
 
 from __future__ import annotations
 
@@ -38,14 +38,15 @@ from dpaudit.sampling.timed import untimed
 from dpaudit.sampling.workers import why_alone
 from dpaudit.targets.mechanism import Shape
 
+# shares and caps of learning runs are measured by benchmarks/goal_table.py (tuned on its seeds 0 to 99)
 _LEARNING_SHARE, _LATER_SHARE, _DEMANDING_SHARE, _FEW_VALUES_SHARE = 0.25, 0.2, 0.4, 0.35
-_SETTLING_RUNS = {Shape.SAMPLER: 256, Shape.SEEDED: 8}  # before all others, twice
-_FEW_RUNS = 50_000  # up to which learning takes the larger share
+_FEW_RUNS = 50_000  # up to which learning gets the larger share
 _FEW_VALUES, _MANY_VALUES = 12, 256
-_EARLY = 1_024  # the largest block of those after which a mechanism that always raises is given up
-_LEARNING_NUMBERS = 20_000_000  # outputs of many numbers are learned from fewer runs
-_LEARNING_CAP, _LATER_CAP = 500_000, 2_000_000  # of both sides together; the later one where more runs tell more
-_PICTURE_RUNS = 400_000  # measuring runs, of both sides, that the histogram and the low-order bits count
+_LEARNING_CAP, _LATER_CAP = 500_000, 2_000_000  # both sides together; the second for outputs that need more runs
+_LEARNING_NUMBERS = 20_000_000  # bounds memory: outputs of many numbers are learned from fewer runs
+_SETTLING_RUNS = {Shape.SAMPLER: 256, Shape.SEEDED: 8}  # made twice, before all others
+_EARLY = 1_024  # largest block before a mechanism that always raises is given up
+_PICTURE_RUNS = 400_000  # measuring runs, of both sides, for the histogram, drift and low-order bits; bounds time
 
 Counted = tuple[tuple[int, int], tuple[int, int]]
 Further = Callable[[Outputs, Outputs, int], tuple[SelectedEvent, ...]]
@@ -53,31 +54,31 @@ Further = Callable[[Outputs, Outputs, int], tuple[SelectedEvent, ...]]
 
 @dataclass(frozen=True, slots=True)
 class LearnedPair:
-    """What the learning runs of a pair left behind: frozen choices and a few counts."""
+    """The result of a pair's learning runs: frozen choices and a few counts."""
 
     choices: tuple[SelectedEvent, ...]
     picture: Partition
     steady: HomogeneityCells | None  # what measuring runs must agree with; None for programs, which keep no state
     runs: int
-    seconds: float  # for learning altogether
-    fell_back: str | None  # why a program was read run by run
-    width: int  # numbers that a run puts out
-    low_bits: SelectedEvent | None = None  # the event in the low-order bits; None where they are not examined
-    further: tuple[SelectedEvent, ...] = ()  # what is measured beside the choices, on the same runs
-    constant: bool = False  # whether all runs of a side returned the same output, though they could have been others
-    made_as: Shape | None = None  # the shape that measuring runs are made in, where it is not the function's own
+    seconds: float  # for all of learning
+    fell_back: str | None  # why a program was run one call at a time
+    width: int  # numbers in one output
+    low_bits: SelectedEvent | None = None  # the event in the low-order bits; None if they are not examined
+    further: tuple[SelectedEvent, ...] = ()  # measured in addition, on the same runs
+    constant: bool = False  # whether all runs of a side returned the same output, though they could have differed
+    made_as: Shape | None = None  # the call style of measuring runs, if it is not the function's own
 
 
 @dataclass(frozen=True, slots=True)
 class _Tally:
-    """What is counted of every measuring block: some events, the cells of some partitions, and what steadiness asks."""
+    """What is counted in each measuring block: events, the cells of partitions, and data for the homogeneity checks."""
 
     events: tuple[Event, ...]
     partitions: tuple[Partition, ...]
     steady: HomogeneityCells | None = None
 
     def __call__(self, side0: Outputs, side1: Outputs) -> tuple[list[Counted], list[Cells], Noted]:
-        """Count one block: how many runs of each side speak for side 0 and for side 1, and how many fill each cell."""
+        """Count one block: for each event, the runs of each side that point to side 0 and 1; and runs in each cell."""
         events = [(count_event(event, side0), count_event(event, side1)) for event in self.events]
         cells = [(cells.counts(side0), cells.counts(side1)) for cells in self.partitions]
         return events, cells, () if self.steady is None else self.steady.note(side0, side1)
@@ -85,7 +86,7 @@ class _Tally:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredPair:
-    """What the measuring runs of a pair come to: counts for each choice, in their order, and the picture."""
+    """The result of a pair's measuring runs: counts for each choice, in their order, and the histogram."""
 
     counts: tuple[Counts, ...]
     histogram: Histogram
@@ -95,10 +96,10 @@ class MeasuredPair:
 
 
 def settled(question: Question, pair: int = 0) -> Question:
-    """Return the question with the shape that its runs are made in, as far as a few runs show it before all others.
+    """Return the question with the call style that its runs use, as far as a few preliminary runs show it.
 
-    A function that is given a generator has randomness or a state of its own where the same generator gives it other
-    outputs; a sampler that raises is called for one run at a time.
+    A function that receives a generator has randomness or state of its own if the same generator gives different
+    outputs. A sampler that raises is called for one run at a time.
     """
     if question.runs_as not in (Shape.SAMPLER, Shape.SEEDED) or question.made_as is not None:
         return question
@@ -119,23 +120,26 @@ def settled(question: Question, pair: int = 0) -> Question:
 
 
 def both_sides(side0: Outputs, side1: Outputs) -> tuple[Outputs, Outputs]:
-    """Keep the outputs of a block as they are."""
+    """Keep the outputs of a block unchanged."""
     return side0, side1
 
 
 def learn(question: Question, pair: int, runs: int, error: float, further: Further | None = None) -> LearnedPair:
-    """Run the learning runs of a pair and freeze what will be measured.
+    """Make the learning runs of a pair and freeze what will be measured.
 
-    A sampler that raises here is called for one run at a time from then on, in learning runs of their own and in all
-    measuring runs.
+    If a sampler raises here, it is called for one run at a time from then on: in new learning runs and in all measuring
+    runs.
 
     Args:
         question: what is audited.
         pair: its number.
-        runs: of the pair, for learning and measuring.
+        runs: of the pair, for learning and measuring together.
         error: the error level of the pair's bounds.
-        further: given the learning runs of both sides and the number of measuring runs to come, it chooses what is to
-            be measured beside.
+        further: chooses additional events to measure, given the learning runs of both sides and the number of measuring
+            runs to come.
+
+    Returns:
+        The frozen choices, with what the measuring runs are checked against.
 
     Raises:
         UsageError: if every run of both sides raises the same.
@@ -163,7 +167,7 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
     cap = min(cap, max(_LEARNING_NUMBERS // width, first[0].size))
     wanted = min(wanted, cap)
     blocks = ramp_of(shape, Phase.LEARNING, pair, wanted, width)[1:]
-    if nothing_ran(outputs):  # a few more say whether anything ever comes: what is rare may be all there is
+    if nothing_ran(outputs):  # a few more show whether any run succeeds: successful runs may be rare
         early = list(itertools.takewhile(lambda block: block.size <= _EARLY, blocks))
         more, slow = _gather(question, early)
         made = made + early[: len(more)]
@@ -207,13 +211,13 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
 
 
 def numbers_a_run(outputs: tuple[Outputs, Outputs]) -> int:
-    """How many numbers a run puts out, on average and at least 1."""
+    """Return how many numbers one output holds, on average and at least 1."""
     numbers = sum(rows.size for side in outputs for rows in side.numbers)
     return max(1, round(numbers / max(len(outputs[0]) + len(outputs[1]), 1)))
 
 
 def _gather(question: Question, blocks: list[Block]) -> tuple[list[tuple[Outputs, Outputs]], str | None]:
-    """Run blocks; return their outputs, and why a program was read run by run."""
+    """Run blocks; return their outputs, and why a program was run one call at a time (or None)."""
     gathered: list[tuple[Outputs, Outputs]] = []
     reason: str | None = None
     for played in play(question.experiment, blocks, both_sides, workers=question.workers, watch=question.watch):
@@ -223,7 +227,7 @@ def _gather(question: Question, blocks: list[Block]) -> tuple[list[tuple[Outputs
 
 
 def _order(question: Question, blocks: Sequence[Block], most: int | None = None) -> Integers | None:
-    """Of which side each run of blocks is, in the order of the calls; None where each side is run by itself."""
+    """The side of each run of these blocks, in the order of the calls; None if each side is run by itself."""
     if question.runs_as is not Shape.OPAQUE:
         return None
     return np.concatenate([sides_of(question.experiment, block) for block in blocks])[:most]
@@ -235,7 +239,7 @@ def joined(blocks: list[tuple[Outputs, Outputs]]) -> tuple[Outputs, Outputs]:
 
 
 def _share(outputs: tuple[Outputs, Outputs], runs: int) -> float:
-    """What share of the runs learning is worth: more for vectors, many categories, and a few whose order matters."""
+    """The share of the runs that learning gets: more for vectors, for many categories, and for a few ordered values."""
     if len(outputs[0].forms) > _MANY_VALUES or any(numbers.shape[1] > 1 for numbers in outputs[0].numbers):
         return _DEMANDING_SHARE
     main = max(outputs[0].numbers, key=len, default=np.empty((0, 0)))
@@ -252,30 +256,48 @@ def nothing_ran(outputs: tuple[Outputs, Outputs]) -> bool:
 
 
 def refuse_if_nothing_ran(question: Question, pair: int, outputs: tuple[Outputs, Outputs]) -> None:
-    """Raise `UsageError` where every run of both sides raises the same."""
+    """Raise `UsageError` if every run of both sides raises the same exception.
+
+    Args:
+        question: what is audited.
+        pair: its number.
+        outputs: of its two sides.
+    """
     if nothing_ran(outputs):
         what = first_exception(question.mechanism, question.pairs[pair][0], question.parameters)
         raise UsageError(f"{question.mechanism.name} raises in every run, so nothing can be measured: {what}")
 
 
 def measure(question: Question, pair: int, learned: LearnedPair, runs: int) -> MeasuredPair:
-    """Run fresh runs against the frozen choices, keeping counts only.
+    """Make fresh runs and count the frozen choices in them; only counts are kept.
 
-    The first runs also fill the picture, the cells that tell of drift, and the event in the low-order bits.
+    The first of these runs also fill the histogram, the cells that detect drift, and the event in the low-order bits.
+
+    Args:
+        question: what is audited.
+        pair: its number.
+        learned: what was frozen on learning runs.
+        runs: of both sides together.
+
+    Returns:
+        The counts of each choice, and the histogram.
+
+    Raises:
+        InvalidRunsError: if blocks repeat one another, outputs drift, or runs depend on one another.
     """
     question = replace(question, made_as=learned.made_as)
     blocks = blocks_of(question.runs_as, Phase.MEASURING, pair, runs, width=learned.width)
     drawn = -(-_PICTURE_RUNS // blocks[0].size)
     wanted = (*learned.choices, *learned.further)
     events = tuple(choice.event for choice in wanted)
-    # an event with degrees is its own partition: its cells are counted over all runs
+    # a graded event is its own partition: its cells are counted over all runs
     graded = tuple(Partition(choice.event.family, choice.event.rules) for choice in wanted if choice.graded)
     low_bits = () if learned.low_bits is None else (learned.low_bits.event,)
-    counted = np.zeros((len(events), 2, 2), dtype=np.int64)  # event, side, toward which
+    counted = np.zeros((len(events), 2, 2), dtype=np.int64)  # event, side of the run, side it points to
     found = np.zeros((len(low_bits), 2, 2), dtype=np.int64)
     bins = [np.zeros((2, cells.size), dtype=np.int64) for cells in graded]
     filled = np.zeros((2, learned.picture.size), dtype=np.int64)
-    noted: list[Noted] = []  # of each block that is looked at for steadiness
+    noted: list[Noted] = []  # of each block that is checked for drift and dependence
     sizes, pictured = np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64)
     laws = [question.mechanism.law_for(data, question.parameters) for data in question.pairs[pair]]
     reason = None
@@ -337,9 +359,24 @@ def measure_event(
     graded: bool = False,
     width: int = 1,
 ) -> Counts:
-    """Count one event that was known before, on fresh runs of a phase of their own; ``graded``, by its degrees.
+    """Count an event that was fixed beforehand, in fresh runs of a phase of their own.
 
-    The first of them are looked at for steadiness, as measuring runs are: by the cells of the event.
+    The first of them are checked for drift and dependence by the cells of the event, as measuring runs are.
+
+    Args:
+        question: what is audited.
+        pair: its number.
+        event: what is counted.
+        runs: of both sides together.
+        phase: selects the random streams.
+        graded: whether to count by the degrees of the event too.
+        width: numbers in one output.
+
+    Returns:
+        The counts of both sides.
+
+    Raises:
+        InvalidRunsError: if the runs cannot be trusted.
     """
     question = settled(question, pair)
     sizes, counted = np.zeros(2, dtype=np.int64), np.zeros((2, 2), dtype=np.int64)

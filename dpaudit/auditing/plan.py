@@ -1,10 +1,10 @@
 """How many runs, and how many seconds, does it take to find a violation of a given size?
 
-Asked before an audit, of a mechanism whose mistake nobody knows. A short audit of the mechanism as it is chooses an
-event and counts how common it is; the answer is the number of runs at which an event as common as that, with the
-loss that is to be found, shows it with probability 0.9 (`bounds.power`). So it holds for violations that show in
-such an event: that is an assumption, and `Plan.assumes` says it in words. The audit to come chooses its event anew,
-from other runs, and now and then a poorer one, for which some runs are added.
+This is asked before an audit, when nobody knows where a mechanism is wrong. A short audit of the mechanism as it is
+chooses an event and estimates its probability. The answer is the number of runs at which an event that is as common,
+and has the loss to be found, shows that loss with probability 0.9 (`dpaudit.stats.power`). It therefore holds for
+violations that show in such an event; this is an assumption, which `Plan.assumes` puts into words. The actual audit
+chooses its event again from other runs, and sometimes a poorer one, so some runs are added.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ from dpaudit.stats.statement import lower_bound
 from dpaudit.stats.two_looks import FALSE_ALARM
 from dpaudit.targets.mechanism import Mechanism
 
-_ANEW, _SPARE = 1.15, 100  # times the runs of the frozen event, and some more, for events that are learned anew
-_MOST_RUNS = 1e15
+# a factor and a constant of additional runs, because the audit learns its event again; measured by benchmarks/power.py
+_ANEW, _SPARE = 1.15, 100
+_MOST_RUNS = 1e15  # beyond which no number of runs is named
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +44,15 @@ class Plan:
     """What it takes to find a violation.
 
     Attributes:
-        target, claim: what is to be audited, and held against which claim.
-        value: the loss that is to be found, in the unit of the claim's parameter.
-        confidence: of the audit to come.
-        runs: executions of the audit in all, as ``--runs`` takes them; None where no number of runs would do.
-        measuring: those of them that have to measure the event as it was chosen here.
-        seconds: about how long the audit takes with one worker; None where ``runs`` is.
-        event: through which the violation would show, on the pair that takes most.
-        where: "event", or "gaussian" where it would have to show as on a Gaussian mechanism, the yardstick for δ > 0.
-        shown: the lower bound that the short audit gives, at the same confidence.
+        target, claim: what is to be audited, and the claim it is compared with.
+        value: the loss to be found, in the unit of the claim's parameter.
+        confidence: of the planned audit.
+        runs: executions of the whole audit, as ``--runs`` takes them; None if no number of runs is enough.
+        measuring: how many of them measure the event chosen here.
+        seconds: the approximate duration of the audit with one worker; None if ``runs`` is None.
+        event: the event that would show the violation, on the pair that needs most runs.
+        where: "event", or "gaussian" if the violation has to show as on a Gaussian mechanism, the yardstick for δ > 0.
+        shown: the lower bound from the short audit, at the same confidence.
         spent: executions of the short audit.
     """
 
@@ -69,7 +70,7 @@ class Plan:
 
     @property
     def assumes(self) -> str:
-        """What has to be true of the violation, as a sentence."""
+        """What is assumed about the violation, as a sentence."""
         if self.where == "gaussian":
             return "This assumes that the violation shows as on a Gaussian mechanism of that loss."
         symbol = self.claim.symbol
@@ -104,15 +105,18 @@ def plan(
     """Plan an audit: how many runs find a violation of a given size with probability 0.9?
 
     Args:
-        target, parameters, claim, pairs, relation, confidence, seed: as for `audit`; there has to be a claim.
-        detect: the loss that is to be found, a value of the claim's parameter above the claimed one, such as 1.1,
-            "epsilon=1.1" or "mu=0.6".
-        runs: executions of the short audit, all pairs together.
+        target, parameters, claim, pairs, relation, confidence, seed: as for `audit`; there must be a claim.
+        detect: the loss to be found: a value of the claim's parameter above the claimed one, such as 1.1, "epsilon=1.1"
+            or "mu=0.6".
+        runs: executions of the short audit, for all pairs together.
         listen: called with (stage, runs done, runs in all).
-        false_alarm: of the audit to come; its second look, if there is one, is beyond the runs that are planned.
+        false_alarm: of the planned audit. If that has a second look, its runs come on top of the planned ones.
+
+    Returns:
+        The runs and seconds that the audit needs, and what this assumes.
 
     Raises:
-        UsageError: if the request cannot be carried out as it stands, or runs cannot be trusted.
+        UsageError: if the request cannot be carried out as it stands, or the runs cannot be trusted.
     """
     question = validated(
         AuditRequest(
@@ -159,7 +163,7 @@ def plan(
 
 
 def _value(detect: float | str | Claim, claim: Claim) -> float:
-    """Return the loss that is to be found, in the unit of the claim's parameter."""
+    """Return the loss to be found, in the unit of the claim's parameter."""
     if isinstance(detect, int | float) and not isinstance(detect, bool):
         value = float(detect)
     else:
@@ -185,7 +189,7 @@ def _value(detect: float | str | Claim, claim: Claim) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """What a short audit of one pair has seen."""
+    """What a short audit of one pair has shown."""
 
     claim: Claim
     error: float
@@ -194,8 +198,8 @@ class _Look:
     counts: tuple[Counts, ...]
     runs: int  # for learning and measuring
     speed: float  # measuring runs per second
-    spent: int  # executions, those of an earlier look included
-    planned: float  # the share of the error at which one look finds as much as the rule for violations
+    spent: int  # executions, including those of earlier short audits
+    planned: float  # the share of the error level at which one look finds as much as the two-look rule
 
     @classmethod
     def at(cls, question: Question, claim: Claim, pair: int, runs: int) -> _Look:
@@ -211,7 +215,7 @@ class _Look:
         return cls(claim, error, pair, learned, measured.counts, made, speed, made, planned)
 
     def again(self, question: Question, value: float) -> _Look:
-        """The same for an audit of the size that is needed, where it is smaller: events from fewer runs are poorer."""
+        """Repeat the short audit with fewer runs if fewer suffice, because events chosen from fewer runs are poorer."""
         look = self
         for _ in range(2):
             wanted = look.whole(look.best(value)[0])
@@ -222,7 +226,7 @@ class _Look:
         return look
 
     def best(self, value: float) -> tuple[float, str, Event]:
-        """The measuring runs that show a loss, where it has to show, and in which event: the one that needs fewest."""
+        """The choice that needs the fewest measuring runs: their number, where the loss has to show, and the event."""
         found = (
             (*self._needed(choice, counts, value), choice.event)
             for choice, counts in zip(self.learned.choices, self.counts, strict=True)
@@ -233,7 +237,7 @@ class _Look:
         error = self.error * choice.share * self.planned
         runs = runs_to_show(choice.method, counts, claim=self.claim, weight=choice.weight, error=error, value=value)
         if self.claim.delta > 0:
-            # an event may say little about the tails in which δ lives, and this one was chosen for another loss
+            # an event may say little about the tails that δ depends on, and this one was chosen for another loss
             gaussian = runs_to_show_gaussian(self.claim, sum(counts.runs), error, value)
             return max((runs, "event"), (gaussian, "gaussian"))
         return runs, "event"
@@ -248,9 +252,9 @@ class _Look:
         return max(map(self._bound, self.learned.choices, self.counts))
 
     def whole(self, measuring: float) -> float:
-        """Runs of an audit of this pair, learning anew included, that finds what so many measuring runs show."""
+        """Runs of an audit of this pair, including new learning runs, in which so many runs measure."""
         return _ANEW * measuring * self.runs / (self.runs - self.learned.runs) + _SPARE
 
     def seconds(self, runs: float) -> float:
-        """How long an audit of this pair takes: what learning took here, and the other runs at the speed seen here."""
+        """The duration of an audit of this pair: the learning time seen here, and other runs at the speed seen here."""
         return self.learned.seconds + max(runs - self.learned.runs, 0.0) / self.speed

@@ -1,10 +1,10 @@
 """How private is a mechanism at every ε at once?
 
 Statements about the curve are chosen on the learning runs: δ at about a dozen values of ε, μ, and an attacker's power
-at some false positive rates, each with the event that is likely to show most of it. Fresh runs, the same that measure
-the headline, give each of them a joint region at its share of the error; the regions hold together, and each says
-something of every point of the curve (`dpaudit.stats.curve`). The curve is a finding of its own: its confidence is
-not shared with the verdict's bound, and it never decides a verdict.
+at some false positive rates, each with the event that probably shows most of it. Fresh runs, the same ones that measure
+the headline, give each statement a joint region at its share of the error level. These regions hold simultaneously, and
+each bounds every point of the curve (`dpaudit.stats.curve`). The curve is a finding of its own: it does not share the
+confidence of the verdict's bound, and never decides a verdict.
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ from dpaudit.stats.curve import DeltaAt, PowerAt, about, delta_at_least, fnr_at_
 from dpaudit.stats.joint_region import ConfidenceRegion
 from dpaudit.stats.methods import plain
 
-_STATEMENTS = 12  # of δ at some ε
+# measured by benchmarks/curve.py
+_STATEMENTS = 12  # about δ at some ε, approximately
 _STEPS = tuple(factor * 10.0**power for power in range(-3, 2) for factor in (1.0, 2.0, 2.5, 5.0))
 _RATES = (0.01, 0.05, 0.25)
-_FARTHEST, _HALVINGS = 64.0, 4  # of the ε up to which something may be shown
-_AS_GOOD = 0.93  # of the best prediction of a δ: right and wrong guesses are counted on all runs
-_DRAWN, _NEAREST = 101, 1e-4  # points of the curves in the evidence, and the smallest false positive rate there
+_FARTHEST, _HALVINGS = 64.0, 4  # of the search for the largest ε at which a δ is shown
+_AS_GOOD = 0.93  # share of the best predicted δ at which a two-sided event, counted on all runs, is preferred
+_DRAWN, _NEAREST = 101, 1e-4  # points of the drawn curves (smooth to the eye), and their smallest positive rate
 
 
 # --- learning runs ---------------------------------------------------------------------------------------
@@ -44,7 +45,7 @@ _DRAWN, _NEAREST = 101, 1e-4  # points of the curves in the evidence, and the sm
 def choose_statements(
     outputs0: Outputs, outputs1: Outputs, measuring: int, *, error: float, learn: str | None = None
 ) -> tuple[SelectedEvent, ...]:
-    """Choose what will be stated of the curve, from learning runs alone.
+    """Choose the statements about the curve, from learning runs alone.
 
     Args:
         outputs0, outputs1: learning runs of side 0 and side 1.
@@ -53,8 +54,8 @@ def choose_statements(
         learn: a learner whose score is a candidate too, or None.
 
     Returns:
-        Choices whose names say what they are about (`statement`). Statements with one event and method are one, with
-        the shares of all: a mechanism with two outputs has a single statement, at the whole error.
+        Choices whose names say what they are about (`statement`). Statements with the same event and method are merged,
+        with the sum of their shares: a mechanism with two outputs has a single statement, at the whole error level.
     """
     level = error / (_STATEMENTS + len(_RATES) + 1)
 
@@ -71,7 +72,7 @@ def choose_statements(
 
     last = _last(shows)
     chosen([GaussianDP(0.0), PowerAt(_RATES[0])])
-    # what was best nowhere along the curve so far need not be asked at every point of it
+    # families that were best nowhere along the curve so far are not tried at every point
     fitted = [item for item in fitted if item.partition.family in useful]
     epsilons = _round_values(last)
     deltas = [DeltaAt(epsilon) for epsilon in epsilons]
@@ -79,7 +80,7 @@ def choose_statements(
     notions = [*others, *deltas]
     joined: dict[Any, SelectedEvent] = {}
     for notion, (choice, _) in zip(notions, [*chosen(others), *chosen(deltas, _AS_GOOD)], strict=True):
-        # a region by enumeration would take a second, and there are many
+        # enumerating a region would take a second, and there are many
         method = plain(choice.method)
         key = choice.event, method
         own = joined.get(key) or SelectedEvent(
@@ -90,13 +91,13 @@ def choose_statements(
 
 
 def _round_values(last: float) -> list[float]:
-    """Values from 0 to ``last``, about as many as there may be: round ones, which are what is asked for."""
+    """Round values from 0 to ``last``, about `_STATEMENTS` of them, because round values are what people ask for."""
     step = next(step for step in _STEPS if last <= (_STATEMENTS - 1) * step)
     return [float(f"{step * i:.6g}") for i in range(int(last / step * (1 + 1e-9)) + 1)]
 
 
 def _last(shows: Callable[[float], bool]) -> float:
-    """The largest ε at which something is likely to be shown, roughly."""
+    """The largest ε at which a positive δ will probably be shown, approximately."""
     high = 1.0
     while high < _FARTHEST and shows(high):
         high *= 2
@@ -111,7 +112,18 @@ def _last(shows: Callable[[float], bool]) -> float:
 
 
 def statement(choice: SelectedEvent, counts: Counts, pair: int, error: float, assumes: tuple[str, ...]) -> Bound:
-    """Return the bound that the counts of one chosen statement prove; ``error`` is that of all of its pair."""
+    """Return the bound that the counts of one chosen statement prove.
+
+    Args:
+        choice: the statement, with its event, method and share of the error level.
+        counts: of its event, in measuring runs.
+        pair: index of the pair.
+        error: the error level of all statements of the pair together.
+        assumes: what the bound takes on trust.
+
+    Returns:
+        The bound, rounded down.
+    """
     parameter, _, notion = choice.name.partition(" ")
     own = about(parameter, notion)
     made = sampled_bound(
@@ -130,7 +142,7 @@ def statement(choice: SelectedEvent, counts: Counts, pair: int, error: float, as
 
 
 def curve_of(statements: Sequence[Bound], confidence: float) -> Curve:
-    """Return what the statements show of the curve, at points that a drawing needs."""
+    """Return what the statements show of the curve, at the points needed to draw it."""
     regions = [region_of_bound(bound) for bound in statements]
     epsilons = tuple(float(f"{epsilon:.6g}") for epsilon in np.linspace(0, _reach(regions), _DRAWN))
     near = np.concatenate([np.geomspace(_NEAREST, 0.05, _DRAWN // 2), np.linspace(0.05, 0.95, _DRAWN // 2 + 1)[1:]])
@@ -147,7 +159,7 @@ def curve_of(statements: Sequence[Bound], confidence: float) -> Curve:
 
 
 def _reach(regions: Sequence[ConfidenceRegion]) -> float:
-    """The ε from which on nothing is shown, to two digits and from above; at least 1."""
+    """The smallest ε at which nothing is shown any more, rounded up to two digits; at least 1."""
     low, high = 0.0, 1.0
     while high < _FARTHEST and delta_at_least(regions, high) > 0:
         low, high = high, 2 * high
@@ -162,7 +174,7 @@ class PrivacyCurve:
     """Certified lower bounds of the whole privacy curve, all true at once with `confidence`.
 
     Attributes:
-        evidence: what everything follows from.
+        evidence: the evidence that all of it is computed from.
     """
 
     evidence: Evidence
@@ -182,7 +194,7 @@ class PrivacyCurve:
 
     @property
     def confidence(self) -> float:
-        """That every number here is true."""
+        """The probability that all numbers here are valid at once."""
         return self.curve.confidence
 
     @property
@@ -192,22 +204,25 @@ class PrivacyCurve:
 
     @property
     def points(self) -> tuple[tuple[float, float], ...]:
-        """Points (fpr, fnr), by rising false positive rate: no trade-off curve that the mechanism keeps lies above."""
+        """Points (fpr, fnr), by increasing false positive rate. No trade-off curve that the mechanism satisfies is
+        above them.
+        """
         return tuple(zip(self.curve.fprs, self.curve.fnrs, strict=True))
 
     def delta(self, epsilon: ArrayLike) -> Floats | float:
-        """Return δ(ε) at least, at any ε (nats, at least 0): a float for a number, else the shape of ``epsilon``.
+        """Return a lower bound of δ(ε) at any ε (nats, at least 0): a float for a number, else the shape of
+        ``epsilon``.
 
         Raises:
-            UsageError: for an ε that is negative or no number.
+            UsageError: if an ε is negative or not a number.
         """
         return self._at(epsilon, "epsilon", np.inf, lambda at: delta_at_least(self._regions, at))
 
     def fnr(self, fpr: ArrayLike) -> Floats | float:
-        """Return the most that is left of the least false negative rate, at any false positive rate from 0 to 1.
+        """Return an upper bound of the smallest false negative rate, at any false positive rate from 0 to 1.
 
         Raises:
-            UsageError: for a rate outside of 0 to 1.
+            UsageError: if a rate is outside 0 to 1.
         """
         return self._at(fpr, "fpr", 1.0, lambda at: fnr_at_most(self._regions, at))
 

@@ -1,4 +1,4 @@
-"""What exactly is to be audited? A request, validated: checked against everything that can be wrong with it."""
+"""What exactly is to be audited? A validated request, ready to run."""
 
 from __future__ import annotations
 
@@ -32,19 +32,20 @@ from dpaudit.stats.two_looks import FALSE_ALARM, LooksRule
 from dpaudit.targets.mechanism import Mechanism, Shape
 
 LEAST_RUNS = 100  # of each pair
-_SHOWN_CHARACTERS = 400
+_SHOWN_CHARACTERS = 400  # of a dataset's text in the evidence; about what a page can show
 
 
 @dataclass(frozen=True, slots=True)
 class SearchSpace:
-    """Where a pair is to be searched for.
+    """Where to search for a pair.
 
     Attributes:
         source: neighbours of one dataset ("data"), small datasets over a "domain" alone, or pairs that were "given" or
             are the "mechanism"'s own.
-        data: the dataset, or the pairs; None where there is but a domain.
-        digest: of it; None for the mechanism's own, and where there is none.
-        domain: what records may hold, or None; beyond: whether records outside of it are tried too.
+        data: the dataset, or the pairs; None if there is only a domain.
+        digest: of ``data``; None for the mechanism's own pairs, and if there are no data.
+        domain: what records may hold, or None.
+        beyond: whether records outside the domain are tried too.
     """
 
     source: str
@@ -55,13 +56,13 @@ class SearchSpace:
 
     @property
     def made(self) -> bool:
-        """Whether pairs are made, rather than taken as they are."""
+        """Whether pairs are constructed rather than given."""
         return self.source in ("data", "domain")
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is audited, checked and ready to run."""
+    """What is audited, validated and ready to run."""
 
     mechanism: Mechanism
     parameters: dict[str, Any]
@@ -74,37 +75,37 @@ class Question:
     workers: int
     given_pairs: bool
     learn: str | None = None  # a learner whose score is a candidate too
-    floating_point: str = "report"  # what the low-order bits count for: "report", "verdict" or "ignore"
-    fixed: tuple[tuple[int, int], ...] = ()  # learning and measuring runs of each pair, as a time budget left them
-    space: SearchSpace | None = None  # where the pair is searched for; there are no pairs until one is found
+    floating_point: str = "report"  # how the low-order bits are used: "report", "verdict" or "ignore"
+    fixed: tuple[tuple[int, int], ...] = ()  # learning and measuring runs of each pair, from older evidence
+    space: SearchSpace | None = None  # where to search for the pair; there are no pairs until one is found
     keep_data: bool = False
-    observe: tuple[str, ...] = ()  # what joins every output, such as "time"
-    types: str = "count"  # whether outputs of other types are other outputs: "count" or "ignore"
-    alone: str | None = None  # why only this process can make runs, where several are wanted
-    session: Session | None = None  # what goes on beside the runs
+    observe: tuple[str, ...] = ()  # what is observed with every output, such as "time"
+    types: str = "count"  # whether outputs of different types are different outputs: "count" or "ignore"
+    alone: str | None = None  # why only this process can make runs, if several were requested
+    session: Session | None = None  # progress, and the file of finished blocks
     false_alarm: float = FALSE_ALARM  # how often a mechanism that keeps its claim may be called violated
-    made_as: Shape | None = None  # the shape that runs are made in, where that was found not to be the function's own
+    made_as: Shape | None = None  # the call style of runs, if it was found not to be the function's own
     watch: RepeatDetector = field(default_factory=RepeatDetector, compare=False, repr=False)  # over all runs
 
     def about(self, pair: tuple[Any, Any]) -> Question:
-        """Return the same question about a pair that was found; raises `UsageError` where it is not neighbouring."""
+        """Return the same question about a pair that was found; raises `UsageError` if it is not neighbouring."""
         self.relation.check(*pair)
         public = self.space is not None and self.space.source in ("mechanism", "domain")
         return replace(self, pairs=(pair,), records=(_pair_record(pair, "found", show=public, keep=self.keep_data),))
 
     @property
     def notion(self) -> Claim:
-        """The notion that bounds are stated in: the claim's, or pure DP where there is none."""
+        """The privacy notion in which bounds are stated: the claim's, or pure DP without a claim."""
         return self.claim if self.claim is not None else PureDP(0.0)
 
     @property
     def rule(self) -> LooksRule:
-        """When a bound above the claim is a violation."""
+        """The rule that decides when a bound above the claim is a violation."""
         return LooksRule(1 - self.confidence, self.false_alarm)
 
     @property
     def experiment(self) -> Experiment:
-        """What is run: named, where workers can load it themselves."""
+        """What is run. Its mechanism is given by name if workers can load it themselves."""
         digests = tuple((record.digest0, record.digest1) for record in self.records)
         shared = self.workers > 1 and self.alone is None
         mechanism = self.mechanism.reference if shared else None
@@ -124,28 +125,30 @@ class Question:
 
     @property
     def runs_as(self) -> Shape:
-        """How runs are made: like those of an opaque function where something is observed, or randomness is its own."""
+        """How runs are made: as for an opaque function if run times are observed or the function has its own
+        randomness.
+        """
         return Shape.OPAQUE if self.observe or self.own_randomness else self.made_as or self.mechanism.shape
 
     @property
     def own_randomness(self) -> bool:
-        """Whether outputs hang on more than the noise or the generator that the function is given."""
+        """Whether outputs depend on more than the noise or the generator that the function receives."""
         return self.mechanism.own_randomness or self.made_as is Shape.OPAQUE
 
     @property
     def reproducible(self) -> bool:
-        """Whether the seed alone decides every output."""
+        """Whether the seed alone determines every output."""
         return self.runs_as is not Shape.OPAQUE
 
     @property
     def reads_low_bits(self) -> bool:
-        """Whether the low-order bits are examined; a program stands for mathematics and has none."""
+        """Whether the low-order bits are examined; a program is treated as mathematics and has none."""
         return self.floating_point != "ignore" and self.mechanism.shape is not Shape.PROGRAM and not self.observe
 
     def public_numbers(self, pair: int) -> tuple[float, ...]:
-        """Numbers that noise may be added to, of a pair that is public: its answers, or their sums and lengths."""
+        """Numbers that noise may be added to, for a public pair: its answers, or the sums and lengths of its lists."""
         if self.given_pairs:
-            return ()  # an event may be published, and would say them
+            return ()  # an event may be published, and would reveal them
         found = []
         for data in self.pairs[pair]:
             if _is_number(data):
@@ -156,15 +159,23 @@ class Question:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What the bounds take on trust."""
+        """The assumptions that the bounds rest on."""
         declared, observed = self.relation.kind == "declared", bool(self.observe)
         repeated = self.session is not None and bool(self.session.repeated)
         return assumed(self.own_randomness, declared=declared, observed=observed, repeated=repeated)
 
 
 def assumed(own_randomness: bool, *, declared: bool, observed: bool, repeated: bool = False) -> tuple[str, ...]:
-    """Return what bounds take on trust: of a function with or without randomness of its own, under a relation that is
-    declared, with its run time observed, and resumed in another process (``repeated``).
+    """Return the assumptions that bounds rest on.
+
+    Args:
+        own_randomness: whether the function has randomness of its own.
+        declared: whether the pair is neighbouring by declaration only.
+        observed: whether run times are observed.
+        repeated: whether the audit was resumed in another process.
+
+    Returns:
+        One sentence for each assumption.
     """
     found = ["the pair is neighbouring: declared, not checked"] if declared else []
     if own_randomness:
@@ -183,7 +194,11 @@ def _is_number(value: Any) -> bool:
 
 
 def refuse_unavailable(*, sequential: bool, curve: bool, floating_point: str, observe: Any = ()) -> None:
-    """Raise `UsageError` for what this version does not offer."""
+    """Raise `UsageError` for combinations of options that this version does not offer.
+
+    Args:
+        sequential, curve, floating_point, observe: as for `dpaudit.audit`.
+    """
     if floating_point not in {"report", "ignore", "verdict"}:
         raise UsageError(f"floating_point is 'report', 'ignore' or 'verdict', not {floating_point!r}")
     if observe and floating_point == "verdict":
@@ -203,7 +218,19 @@ def refuse_unavailable(*, sequential: bool, curve: bool, floating_point: str, ob
 
 
 def whole(name: str, value: Any, *, least: int) -> int:
-    """Return ``value`` as an int, or raise `UsageError` unless it is a whole number of at least ``least``."""
+    """Return a whole number as an int.
+
+    Args:
+        name: what it is called in an error.
+        value: as it was given.
+        least: the smallest value allowed.
+
+    Returns:
+        ``value`` as an int.
+
+    Raises:
+        UsageError: if it is not a whole number of at least ``least``.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer) or value != value // 1:
         raise UsageError(f"{name} is a whole number, not {value!r}")
     if value < least:
@@ -212,7 +239,7 @@ def whole(name: str, value: Any, *, least: int) -> int:
 
 
 def validated(request: AuditRequest) -> Question:
-    """Return what a request asks for, ready to run; raises `UsageError` with what is wrong with it."""
+    """Return the question that a request asks, ready to run; raises `UsageError` if something is wrong with it."""
     pairs, data, domain = request.pairs, request.data, request.domain
     refuse_unavailable(
         sequential=request.sequential,
@@ -222,7 +249,7 @@ def validated(request: AuditRequest) -> Question:
     )
     _refuse_unclear_data(data, pairs, domain, request.beyond_domain)
     mechanism = load(request.target)
-    mechanism.digest  # noqa: B018 – of the code as it is before it runs, which may move what it closes over
+    mechanism.digest  # noqa: B018 – computed now, because running the code may change what it closes over
     merged = mechanism.parameters_with(request.parameters)
     refuse_confidence(request.confidence)
     refuse_false_alarm(request.false_alarm)
@@ -291,7 +318,7 @@ def _fixed(fixed: Sequence[tuple[int, int]], pairs: int) -> tuple[tuple[int, int
 def _own_claim(
     mechanism: Mechanism, parameters: Mapping[str, Any], own: str | None, relation: Relation
 ) -> Claim | None:
-    """The mechanism's claim; for a larger group than its relation names, what the claim implies there."""
+    """The mechanism's claim; for a larger group than its relation names, the claim that it implies there."""
     claim = mechanism.claim_for(parameters)
     if claim is None or own is None:
         return claim
@@ -319,7 +346,9 @@ def _pairs(
 
 
 def _pair_record(pair: tuple[Any, Any], origin: str, *, show: bool, keep: bool) -> PairRecord:
-    """The record of a pair. Data that a user gave may be personal: they stand there by digest, unless asked for."""
+    """The record of a pair. Data given by a user may be personal, so only their digest is recorded unless asked
+    otherwise.
+    """
     shown = [_shown(data) if show or keep else None for data in pair]
     kept = [kept_text(data) if keep else None for data in pair]
     return PairRecord(digest(pair[0]), digest(pair[1]), origin, shown[0], shown[1], kept[0], kept[1])
@@ -334,8 +363,8 @@ def _shown(data: Any) -> str:
 
 
 def _says_all(text: str, data: Any) -> bool:
-    """Whether a text that reads as plain values reads as this data: a list of its own kind looks like any other."""
+    """Whether a text that reads as plain values describes the data fully; a subclass of list reads as a plain list."""
     try:
         return digest(ast.literal_eval(text)) == digest(data)
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-        return True  # it reads as nothing plain
+        return True  # it is not a literal

@@ -1,6 +1,6 @@
-"""Is a bound above the claim found again? The second look of an audit, on fresh runs of the event that was frozen.
+"""Is a bound above the claim found again? The second look of an audit, at fresh runs of the frozen event.
 
-When it is due, and what it decides, says the rule (`dpaudit.stats.two_looks`); here it is carried out.
+`dpaudit.stats.two_looks` says when a second look is due and what it decides; this module carries it out.
 """
 
 from __future__ import annotations
@@ -22,12 +22,15 @@ def look(
     attempts: Sequence[Attempt],
     width: Callable[[int], int] = lambda pair: 1,
 ) -> TwoLooks | None:
-    """Look at all attempts, and once more where one look is too little; None without a claim.
+    """Look at all attempts, and a second time if one look is not enough; None without a claim.
 
     Args:
         question: what is audited.
-        attempts: what was measured; those in the low-order bits decide only where the question says so.
-        width: how many numbers a run of a pair puts out.
+        attempts: what was measured; attempts in the low-order bits decide only if the question says so.
+        width: returns how many numbers an output of a pair holds.
+
+    Returns:
+        The first look, and the second if there was one; None without a claim.
 
     Raises:
         InvalidRunsError: if the fresh runs cannot be trusted.

@@ -1,8 +1,9 @@
-"""How far can one neighbour move a query? A declared sensitivity, searched for a counterexample before any noise.
+"""How far can one neighbour move a query? Searches for a counterexample to a declared sensitivity, before any noise.
 
-Noise is scaled to the sensitivity of the query below it, so a query that moves farther than its author believes breaks
-the claim whatever the noise is. The query is deterministic, so one pair of neighbours that moves it too far settles the
-matter, without a confidence: the cheapest and most telling test there is. That none is found proves nothing.
+Noise is scaled to the sensitivity of the query, so a query that moves farther than its author believes breaks the claim
+whatever the noise is. The query is deterministic, so a single pair of neighbours that moves it too far settles the
+matter, without a confidence level: this is the cheapest and most informative test there is. Finding no such pair proves
+nothing.
 """
 
 from __future__ import annotations
@@ -32,9 +33,10 @@ if TYPE_CHECKING:
 Query = Callable[[Any], Any]
 Listener = Callable[[str, int, int], None]
 
+# chosen so that a search takes seconds for a query that takes a millisecond
 _SHRINKING = 2_000  # pairs that shrinking may try
 _CANDIDATES = 500
-_ALIKE = 4  # candidates of one kind of trouble that come before all others
+_ALIKE = 4  # candidates of one kind of one-sided error that come before all others
 
 
 class Pairing(Protocol):
@@ -42,7 +44,7 @@ class Pairing(Protocol):
 
     @property
     def name(self) -> str:
-        """What changes between the two, without a value of the data."""
+        """What changes between the two, without showing values of the data."""
 
     def pair(self) -> tuple[Any, Any]:
         """Return the two datasets."""
@@ -62,7 +64,7 @@ class GivenPair:
 
 @dataclass(frozen=True, slots=True)
 class OneSidedError:
-    """What the query does on one side of a pair alone, in place of a number that can be compared."""
+    """What the query does on only one side of a pair instead of returning comparable numbers."""
 
     what: str
     candidate: str  # the first that shows it
@@ -74,26 +76,27 @@ class OneSidedError:
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """The farthest that a query was moved by one pair of neighbours.
+    """The farthest that one pair of neighbours moved a query.
 
     Attributes:
         query: its name.
         relation: which datasets are neighbours.
-        norm: in which distances are meant: "1", "2" or "inf".
-        claimed: the declared sensitivity, for one neighbouring step; None where none was declared.
-        largest: the largest distance found; `math.inf` where the query answers with no number on one side alone.
-        finite: the largest distance among the pairs on which the query answers with numbers, by ``finite_candidate``;
-            None where there are none.
-        exceeded: whether it is larger than the claim, decided exactly, beyond the room for rounding.
-        room: the room for rounding that this distance has: 0.0 where all numbers of the answer are exact.
+        norm: the norm that distances are measured in: "1", "2" or "inf".
+        claimed: the declared sensitivity, for one neighbouring step; None if none was declared.
+        largest: the largest distance found; `math.inf` if the query returns numbers on only one side.
+        finite: the largest distance among the pairs on which the query returns numbers, shown by ``finite_candidate``;
+            None if there are none.
+        exceeded: whether it is larger than the claim, decided exactly, beyond the tolerance for rounding.
+        room: the tolerance for rounding of this distance: 0.0 if all numbers of the answer are exact.
         candidate: what changes between the two datasets that show it.
-        position: which of the candidates that is.
-        pair: those datasets. They may be personal data, and stand in no evidence.
-        smallest: a smaller pair that shows a counterexample too, or the same pair; None where there is none.
-        smallest_distance: how far that one moves the query.
-        tried: how many candidates there were; silent: those of them where both sides gave no number in the same way.
-        troubles: every kind of trouble.
-        seed: of the sample of candidates; None where they are those of an audit.
+        position: the index of that candidate.
+        pair: those datasets. They may be personal data, and are not recorded in evidence.
+        smallest: a smaller pair that is also a counterexample, or the same pair; None if there is none.
+        smallest_distance: how far that pair moves the query.
+        tried: how many candidates there were.
+        silent: how many of them gave no number on either side, in the same way.
+        troubles: every kind of one-sided error.
+        seed: of the sample of candidates; None if they are those of an audit.
     """
 
     query: str
@@ -131,7 +134,7 @@ class Sensitivity:
         return f"{found}, of {_number(allowed)} that its declared sensitivity allows; tried: {self.tried}"
 
     def record(self) -> Moved:
-        """Return what evidence says of it: no data."""
+        """Return the record for the evidence; it holds no data."""
         from dpaudit.evidence.records import Moved
 
         return Moved(
@@ -169,25 +172,29 @@ def sensitivity(
     """Search neighbours for the pair that moves a deterministic query farthest.
 
     Args:
-        query: a function of the data and of parameters, its name ("package.module:function", "file.py:function"), or
-            a mechanism that exposes its query. It returns numbers: one, or several in lists, arrays, mappings, tables.
+        query: a function of the data and of parameters, its name ("package.module:function", "file.py:function"), or a
+            mechanism that exposes its query. It returns a number, or several in lists, arrays, mappings or tables.
         data: a dataset; every neighbour of it that `dpaudit.neighbours.candidates.candidates` makes is tried.
-        pairs: neighbouring datasets in its place, or beside it.
-        relation: which datasets are neighbours; by default the mechanism's own, else "add-remove" with ``data`` or
-            a domain, and without the one that the pairs are one step of.
+        pairs: neighbouring datasets, instead of ``data`` or in addition to it.
+        relation: which datasets are neighbours; by default the mechanism's own, else "add-remove" with ``data`` or a
+            domain, and otherwise the relation of which the pairs are one step.
         domain, beyond_domain: which values records may have, and whether others are tried too; as for `audit`. A domain
             without data stands for all small datasets over it.
-        claimed: the declared sensitivity for one neighbouring step, in the unit of the answer; a float counts as the
-            decimal that is written. By default the mechanism's own; without any, the largest movement is reported.
-        norm: 1, 2 or "inf", in which movements of several numbers are measured; 1 where nothing else is declared.
+        claimed: the declared sensitivity for one neighbouring step, in the unit of the answer; a float counts as its
+            decimal notation. By default the mechanism's own; without any, the largest movement is reported.
+        norm: 1, 2 or "inf": the norm in which movements of several numbers are measured; by default the declared one,
+            else 1.
         parameters: parameters of the query; the others keep their defaults.
-        seed: of the sample of candidates, where there are more than ``limit``; by default a fresh one.
-        limit: the most candidates that are made.
+        seed: of the sample of candidates, if there are more than ``limit``; by default a fresh one.
+        limit: the largest number of candidates.
         listen: called with ("sensitivity", candidates done, candidates in all).
+
+    Returns:
+        The farthest movement found, with the pair that shows it.
 
     Raises:
         UsageError: if the query asks for noise, answers differently when it is asked twice, changes its data, or
-            gives no number on any candidate; if nothing is given to try, or pairs are no neighbours.
+            returns no number on any candidate; if there is nothing to try, or pairs are not neighbours.
     """
     mechanism = load(query)
     if mechanism.query is None and mechanism.shape is not Shape.OPAQUE:
@@ -253,7 +260,21 @@ def search(
     name: str = "the query",
     listen: Listener | None = None,
 ) -> Sensitivity:
-    """Ask the query on both sides of every candidate; arguments and errors as for `sensitivity`."""
+    """Ask the query on both sides of every candidate.
+
+    Args:
+        query: a deterministic function of the data.
+        tried: the candidates, at least one.
+        relation: which datasets are neighbours.
+        claimed, norm, listen: as for `sensitivity`.
+        name: of the query.
+
+    Returns:
+        The farthest movement found, with the pair that shows it.
+
+    Raises:
+        UsageError: as for `sensitivity`.
+    """
     measured = norm_of(norm)
     limit = None if claimed is None else _exact(claimed) * relation.group
     asked = _Asked(query)
@@ -296,7 +317,19 @@ def search(
 
 
 def exposing(mechanism: Mechanism, query: Callable[..., Any] | None, sensitivity: Any) -> Mechanism:
-    """Return a mechanism with the query, and the sensitivity, that somebody says it has."""
+    """Return a mechanism with the given query and sensitivity.
+
+    Args:
+        mechanism: what is audited.
+        query: the deterministic function within it; None to keep the mechanism's own.
+        sensitivity: its declared sensitivity; None to keep the mechanism's own.
+
+    Returns:
+        The mechanism that exposes both.
+
+    Raises:
+        UsageError: if a sensitivity is given and there is no query.
+    """
     if query is not None:
         mechanism = replace(mechanism, query=query)
     if sensitivity is None:
@@ -307,9 +340,9 @@ def exposing(mechanism: Mechanism, query: Callable[..., Any] | None, sensitivity
 
 
 def moved_by(question: Question, listen: Listener | None = None) -> Sensitivity | None:
-    """Search the pairs of a question, and the neighbours of its data, for one that moves the query farthest.
+    """Search the pairs of a question, and the neighbours of its data, for the one that moves the query farthest.
 
-    Returns None where the mechanism exposes no query. Raises `UsageError` as `sensitivity` does.
+    Returns None if the mechanism exposes no query. Raises `UsageError` as `sensitivity` does.
     """
     mechanism, space = question.mechanism, question.space
     query = mechanism.query_for(question.parameters)
@@ -326,10 +359,19 @@ def moved_by(question: Question, listen: Listener | None = None) -> Sensitivity 
 
 
 def worst_by_query(candidates: Sequence[Pairing], query: Query, norm: Any = 1) -> list[int]:
-    """Return the positions of candidates in the order in which they move a query, the farthest first.
+    """Return the positions of candidates ordered by how far they move a query, the farthest first.
 
-    A candidate on whose one side the query gives no number moves it infinitely. A few of each such kind come first and
-    the others last: they are all alike, and are not to crowd out what moves by numbers. Equal ones keep their order.
+    If the query returns numbers on only one side of a candidate, the movement is infinite. Only a few candidates of
+    each such kind come first and the others last: they are alike, and must not crowd out finite movements. Ties keep
+    their order.
+
+    Args:
+        candidates: pairs of neighbouring datasets.
+        query: a deterministic function of the data.
+        norm: 1, 2 or "inf".
+
+    Returns:
+        All indices of ``candidates``, in that order.
     """
     asked, measured = _Asked(query), norm_of(norm)
     found = [asked.moves(candidate.pair(), measured) for candidate in candidates]
@@ -343,13 +385,13 @@ def worst_by_query(candidates: Sequence[Pairing], query: Query, norm: Any = 1) -
 
 @dataclass(slots=True)
 class _Asked:
-    """A query with an answer that it gave: most candidates have one side in common, which is asked about once."""
+    """A query that remembers its answer to one side: most candidates share one side, which is asked only once."""
 
     query: Query
     _known: list[tuple[Any, QueryAnswer]] = field(default_factory=list)
 
     def moves(self, pair: tuple[Any, Any], norm: str) -> AnswerMovement:
-        """Return how far the query is apart on the two datasets."""
+        """Return how far apart the answers to the two datasets are."""
         return movement(self._answer(pair[0], 0), self._answer(pair[1], 1), norm)
 
     def _answer(self, data: Any, side: int) -> QueryAnswer:
@@ -363,7 +405,7 @@ class _Asked:
 
 
 def _refuse_other_answers(asked: _Asked, candidate: Pairing) -> None:
-    """Raise where the query answers differently when it is asked twice, or changes its data."""
+    """Raise if the query answers differently when it is asked twice, or changes its data."""
     for data in candidate.pair():
         before = digest(data)
         answers = [answer_of(asked.query, data) for _ in range(2)]
@@ -379,7 +421,7 @@ def _refuse_other_answers(asked: _Asked, candidate: Pairing) -> None:
 
 
 def _troubles(found: Sequence[AnswerMovement], tried: Sequence[Pairing]) -> Iterable[OneSidedError]:
-    """Yield every kind of trouble once, with how many candidates show it and the first of them."""
+    """Yield every kind of one-sided error once, with how many candidates show it and the first of them."""
     kinds: dict[str, list[int]] = {}
     for position, each in enumerate(found):
         if each.trouble:
@@ -389,7 +431,7 @@ def _troubles(found: Sequence[AnswerMovement], tried: Sequence[Pairing]) -> Iter
 
 
 def _shrunk(result: Sensitivity, asked: _Asked, best: AnswerMovement, limit: Fraction) -> Sensitivity:
-    """Make the pair smaller for as long as it is a counterexample: of the same trouble, where that is what it shows."""
+    """Make the pair smaller while it remains a counterexample, with the same one-sided error if it shows one."""
     pair, here, left = result.pair, best, _SHRINKING
     going = result.relation.kind in ("add-remove", "replace")
     while going and left > 0:
@@ -413,7 +455,9 @@ def _smaller(pair: tuple[Any, Any], relation: Relation) -> Iterable[tuple[Any, A
 
 
 def _exact(claimed: Any) -> Fraction:
-    """A declared sensitivity as the number that is written; raises `UsageError` for what is none."""
+    """A declared sensitivity as an exact number, a float by its decimal notation; raises `UsageError` for anything
+    else.
+    """
     try:
         if isinstance(claimed, bool):
             raise TypeError

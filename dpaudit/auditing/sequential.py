@@ -1,11 +1,11 @@
-"""How does an audit go that may stop as soon as the claim is refuted?
+"""How does an audit proceed that may stop as soon as the claim is refuted?
 
-All runs are bet on in the order in which they come, with events that only earlier runs have chosen: the first few
-runs choose, and ever longer *epochs* follow, each with events chosen from all runs before it. In an epoch the blocks
-of all pairs take turns, so that one pair that breaks the claim ends the audit early. After every two runs, one of each
-side (after more, where blocks are long), the wealth of the bets is looked at (`dpaudit.stats.e_process`); the audit
-stops where it refutes the claim, at the limit of runs, or when the time is over. Any moment may be the last: no output
-has to wait. The runs that count are those that were read by then; the block that they stand in was made to its end.
+All runs are bet on in their order, with events chosen from earlier runs only: the first few runs choose, and ever
+longer *epochs* follow, each with events chosen from all runs before it. Within an epoch the blocks of all pairs take
+turns, so that a single pair that breaks the claim ends the audit early. After every two runs, one of each side (less
+often in long blocks), the wealth of the bets is examined (`dpaudit.stats.e_process`). The audit stops when the wealth
+refutes the claim, at the limit of runs, or when the time is over. The bets are valid whenever the audit stops. The runs
+that count are those read by then; the block that contains them was run to its end.
 """
 
 from __future__ import annotations
@@ -47,18 +47,19 @@ from dpaudit.stats.power import Detectable
 from dpaudit.stats.two_looks import FirstLook
 from dpaudit.targets.mechanism import Shape
 
-_FIRST, _GROWTH = 32, 1.25  # runs of a pair that choose the first events; how much longer each epoch ends
-_PARTS, _LEAST_BLOCK = 16, 32  # a block holds so small a part of the runs so far, but not fewer than that
-_LOOKS = 512  # into a block
+# measured by benchmarks/sequential.py
+_FIRST, _GROWTH = 32, 1.25  # runs of a pair that choose the first events; factor between the ends of two epochs
+_PARTS, _LEAST_BLOCK = 16, 32  # a block is 1/16 of the runs so far, but at least 32 runs
+_LOOKS = 512  # at most, within a block
 _LEARNING_CAP, _LEARNING_NUMBERS = 1_000_000, 20_000_000  # runs, and numbers, that events are chosen from
 _NEVER = 10**15
-_STEADY = 1024  # runs of a pair that are looked at for steadiness, before a claim is called refuted
-_SHOWN = 8  # runs of each side, for the counts of an event to be worth a table
+_STEADY = 1024  # runs of a pair that are checked for drift and dependence before a claim is called refuted
+_SHOWN = 8  # smallest number of runs of each side for which the counts of an event are shown
 
 
 @dataclass(frozen=True, slots=True)
 class SequentialResult:
-    """What a sequential audit comes to."""
+    """The result of a sequential audit."""
 
     attempt: Attempt
     sequential: Sequential
@@ -73,7 +74,7 @@ class SequentialResult:
 
 @dataclass(slots=True)
 class _Pair:
-    """One pair as the audit goes on."""
+    """The state of one pair during the audit."""
 
     number: int
     limit: int
@@ -94,7 +95,7 @@ class _Pair:
         return [(choice.event.toward(0), choice.event.toward(1)) for choice in self.choices]
 
     def epoch(self) -> Epoch:
-        """The record of the epoch that is going on."""
+        """The record of the current epoch."""
         return Epoch(
             self.number,
             tuple(
@@ -109,8 +110,12 @@ def audit_sequentially(question: Question, total: int, seconds: float | None) ->
 
     Args:
         question: what is audited.
-        total: the most runs, of all pairs.
-        seconds: the time that replaces ``total``. It may decide the end: the bets hold at any time.
+        total: the largest number of runs, of all pairs.
+        seconds: a time limit that replaces ``total``; it may decide when to stop, because the bets are valid at any
+            time.
+
+    Returns:
+        The bound, the record of the bets, and the numbers of runs.
 
     Raises:
         InvalidRunsError: if blocks repeat one another, or outputs drift.
@@ -125,7 +130,7 @@ def audit_sequentially(question: Question, total: int, seconds: float | None) ->
 
 
 class _Course:
-    """The course of one audit."""
+    """The course of one sequential audit."""
 
     def __init__(self, question: Question, total: int, seconds: float | None) -> None:
         self.question, self.seconds = question, seconds
@@ -142,7 +147,7 @@ class _Course:
         self.learning = self.reached = self.looked = 0
 
     def run(self) -> SequentialResult:
-        """Play epoch after epoch."""
+        """Run epoch after epoch."""
         stopped, over = False, False
         end = _FIRST
         while not stopped and not over and any(pair.made < pair.limit for pair in self.pairs):
@@ -155,7 +160,7 @@ class _Course:
         return self._result(stopped)
 
     def _look_on(self, pair: _Pair) -> None:
-        """Make runs that nothing is bet on, where those so far are too few to tell whether calls hang together."""
+        """Make runs without betting on them, if those so far are too few to tell whether calls are dependent."""
         size = _STEADY - pair.made
         if size > 0 and self.question.runs_as in (Shape.SEEDED, Shape.OPAQUE):
             block = Block(Phase.SEQUENTIAL, pair.number, pair.blocks, size)
@@ -164,7 +169,7 @@ class _Course:
             self.looked += size
 
     def _epoch(self, end: int) -> tuple[bool, bool]:
-        """Play an epoch of every pair, up to ``end`` runs; whether it refuted the claim, or used up the time."""
+        """Run an epoch of every pair, up to ``end`` runs; return whether it refuted the claim, or used up the time."""
         for pair in self.pairs:
             if pair.kept and pair.kept == pair.made:
                 self._learn(pair)
@@ -178,13 +183,15 @@ class _Course:
             stopped = self._read(self.pairs[block.pair], block, played.result)
             late = self.seconds is not None and time.perf_counter() - self.clock > self.seconds
             if stopped or (late and id(block) in last):
-                with warnings.catch_warnings(action="ignore"):  # of blocks that workers made in vain
+                with warnings.catch_warnings(action="ignore"):  # about blocks that workers made needlessly
                     cast(Generator[Any, None, None], playing).close()
                 return stopped, not stopped
         return False, False
 
     def _blocks(self, end: int) -> Iterator[list[Block]]:
-        """Yield the blocks of an epoch, one of every pair at a time. Limits cut blocks off, and change no other."""
+        """Yield the blocks of an epoch, one of every pair at a time. Limits truncate blocks and do not change any
+        other.
+        """
         ends = {pair.number: min(end, pair.limit) for pair in self.pairs}
         made = {pair.number: pair.made for pair in self.pairs}
         while any(made[number] < ends[number] for number in ends):
@@ -201,7 +208,7 @@ class _Course:
             yield found
 
     def _learn(self, pair: _Pair) -> None:
-        """End a pair's epoch and choose the events of the next, from all runs so far."""
+        """End a pair's epoch and choose the events of the next one, from all runs so far."""
         if pair.choices:
             pair.bettors.close(pair.own)
             self.finished.append(pair.epoch())
@@ -216,7 +223,9 @@ class _Course:
         pair.bettors.open(list(zip(pair.pasts, pair.speaks, strict=True)))
 
     def _choose(self, outputs: tuple[Outputs, Outputs], made: int) -> tuple[SelectedEvent, ...]:
-        """A stable and a rare event, perhaps the same; what one side never showed; of a curve one for its middle."""
+        """Choose a stable and a rare event (possibly the same), outputs of one side alone, and for a curve a middle
+        event.
+        """
         tail, middle = searched(self.claim)
         choose_for = partial(choose, *outputs, measuring=made, error=self.error, learn=self.question.learn)
         found, _ = choose_for(claim=tail)
@@ -226,7 +235,7 @@ class _Course:
         return (*chosen, replace(choose_for(claim=middle)[0][0], name="middle"))
 
     def _read(self, pair: _Pair, block: Block, outputs: tuple[Outputs, Outputs]) -> bool:
-        """Read the runs of a block one after another; whether they refuted the claim, and reading stopped there."""
+        """Read the runs of a block one by one; return whether they refuted the claim, so that reading stopped."""
         self.reached = pair.made + block.size
         if pair.made + block.size <= self._cap(pair) and pair.kept == pair.made:
             pair.outputs.append(outputs)
@@ -237,7 +246,7 @@ class _Course:
             return False
         sides = sides_of(self.question.experiment, block)
         labels = [_in_order(choice.event, outputs, sides) for choice in pair.choices]
-        twos = block.size // 2  # bets gain nothing on average over two runs, and only then is it looked
+        twos = block.size // 2  # bets gain nothing on average over two runs, so looks come only after both
         looks = 2 * np.unique(np.linspace(0, twos, min(twos, _LOOKS) + 1).astype(np.int64)[1:])
         counts = pair.own + np.stack([_looked(sides, own, looks) for own in labels], axis=1)
         own = pair.bettors.watch(counts)
@@ -253,7 +262,9 @@ class _Course:
         return False
 
     def _promising(self, wealth: Floats) -> list[int]:
-        """The first look at which the claim is rejected, and the first at which all that is smaller surely is too."""
+        """The first look at which the claim is rejected, and the first at which every smaller value is surely rejected
+        too.
+        """
         firsts = (np.flatnonzero(wealth >= math.log(times / self.enough))[:1] for times in (1, 2.001))
         return sorted({int(look) for first in firsts for look in first})
 
@@ -315,16 +326,16 @@ class _Course:
         )
 
     def _looks(self, bound: Bound, stopped: bool) -> TwoLooks:
-        """Bets are one look that never ends: the claim is refuted when they have won enough."""
+        """Bets are one look that never ends: the claim is refuted once they have won enough."""
         above = bound.value > self.question.notion.value
         first = FirstLook(0, "real", self.enough if stopped else self.error, stopped) if above else None
         return TwoLooks(replace(self.question.rule, repeatable=False), first)
 
 
 def _unseen(outputs: tuple[Outputs, Outputs]) -> SelectedEvent:
-    """Return what one side alone has shown most often: numbers beyond all of the other side's, or a form of its own.
+    """Return the outputs that only one side showed, most often: numbers beyond the other side's range, or another form.
 
-    Nothing is fitted here, so few runs are enough for a rare leak; whether to believe it, the bets on past runs say.
+    Nothing is fitted here, so few runs are enough for a rare leak; the bets on past runs decide whether to trust it.
     """
     tables = [dict(zip(side.forms, side.numbers, strict=True)) for side in outputs]
     best, rule = 0, None
@@ -347,7 +358,7 @@ def _unseen(outputs: tuple[Outputs, Outputs]) -> SelectedEvent:
 
 
 def _in_order(event: Event, outputs: tuple[Outputs, Outputs], sides: Integers) -> Integers:
-    """Return for which side each run of a block speaks: 1 for side 0, −1 for side 1, 0 for neither; (runs,)."""
+    """Return which side each run of a block points to: 1 for side 0, −1 for side 1, 0 for neither; (runs,)."""
     labels = np.zeros(len(sides), dtype=np.int64)
     for side in (0, 1):
         labels[sides == side] = _labels(event, outputs[side])
@@ -370,7 +381,7 @@ def _labels(event: Event, outputs: Outputs) -> Integers:
 
 
 def _looked(sides: Integers, labels: Integers, looks: Integers) -> Integers:
-    """Return counts of the first so many runs of a block, (looks, 3, 2)."""
+    """Return the counts of the first so many runs of a block, (looks, 3, 2)."""
     found = np.empty((len(looks), 3, 2), dtype=np.int64)
     for side in (0, 1):
         own = sides == side

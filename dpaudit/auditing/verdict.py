@@ -1,7 +1,7 @@
-"""What do the bounds say of the claim?
+"""What do the bounds say about the claim?
 
-The rules in their order: INVALID before VIOLATED, PROVED, INCONCLUSIVE and NOT VIOLATED. A sampled bound above the
-claim is a violation where the rule of two looks says so (`dpaudit.stats.two_looks`).
+The rules, in their order: INVALID before VIOLATED, PROVED, INCONCLUSIVE and NOT VIOLATED. A sampled bound above the
+claim is a violation if the two-look rule says so (`dpaudit.stats.two_looks`).
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ def shown(value: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TwoLooks:
-    """What came of one look or two, by the rule.
+    """The result of one or two looks.
 
-    ``first`` is the attempt that speaks most surely against the claim, None where none does; ``second`` the second look
-    at it, None where there was none.
+    ``first`` is the attempt with the strongest evidence against the claim, or None; ``second`` is the second look at
+    it, or None if there was none.
     """
 
     rule: LooksRule
@@ -48,17 +48,17 @@ class TwoLooks:
         return self.first is not None and (self.first.sure or (self.second is not None and self.second.confirmed))
 
     def condemns(self, arithmetic: str) -> bool:
-        """Whether it is violated by a bound in this arithmetic."""
+        """Whether the claim is violated by a bound in this arithmetic."""
         return self.violated and self.first is not None and self.first.arithmetic == arithmetic
 
     @property
     def decided_in(self) -> str:
-        """The arithmetic of the bound that a violation rests on; "real" where there is none."""
+        """The arithmetic of the bound that a violation rests on; "real" if there is none."""
         return "float" if self.condemns("float") else "real"
 
     @property
     def members(self) -> dict[str, Any]:
-        """The same as members of evidence."""
+        """The same as fields of the evidence."""
         false_alarm = self.rule.false_alarm if self.rule.doubts else None
         return {"false_alarm": false_alarm, "second": self.second, "decided_in": self.decided_in}
 
@@ -82,12 +82,16 @@ def decide(
         claim: what was claimed, or None.
         lower: the headline's lower bound.
         detectable: the smallest violation that would have been found with probability 0.9.
-        low_bits: a lower bound for whoever reads the low-order bits, where it decides too.
-        looks: whether a sampled bound above the claim is a violation; None where every one is.
-        upper: an upper bound by proof or exact computation; ``within`` whether it is at most the claim, compared
-            exactly; ``scope`` what it holds for.
-        open_ends: what of a program can run and was not read, so that nothing is proved of it.
-        contradicts: whether ``lower`` was sampled, exceeds ``upper``, and did so again at a much smaller error.
+        low_bits: a lower bound for someone who reads the low-order bits, if it decides too.
+        looks: whether a sampled bound above the claim is a violation; None if every one is.
+        upper: an upper bound by proof or exact computation.
+        within: whether ``upper`` is at most the claim, compared exactly.
+        scope: what ``upper`` holds for.
+        contradicts: whether ``lower`` was sampled, exceeds ``upper``, and did so again at a much smaller error level.
+        open_ends: parts of a program that can run and were not read, so that nothing is proved about it.
+
+    Returns:
+        The verdict, and its reason.
     """
     if math.isnan(lower.value) or (low_bits is not None and math.isnan(low_bits.value)):
         raise ArithmeticError("a bound is not a number; it can decide nothing")
@@ -145,7 +149,7 @@ def decide(
 
 
 def _confirmed(looks: TwoLooks | None) -> str:
-    """What a second look adds to a violation."""
+    """What a second look adds to the reason for a violation."""
     if looks is None or looks.second is None:
         return ""
     return f"; {sum(looks.second.counts.runs):,} fresh runs of the same event confirm it"
@@ -154,7 +158,7 @@ def _confirmed(looks: TwoLooks | None) -> str:
 def _doubted(
     claim: Claim, lower: Bound, low_bits: Bound | None, looks: TwoLooks | None, detectable: float | None
 ) -> str:
-    """Why a bound above the claim is no violation; empty where there is none."""
+    """Why a bound above the claim is not a violation; empty if there is none."""
     if looks is None or looks.first is None or looks.violated or lower.kind == "exact":
         return ""
     first, second, rule = looks.first, looks.second, looks.rule
@@ -179,12 +183,12 @@ def _doubted(
 
 
 def _times(chance: float) -> str:
-    """One in how many."""
+    """The n of "one in n"."""
     return number_text(float(f"{1 / chance:.3g}"))
 
 
 def _above(upper: Bound) -> str:
-    """The exact value where it is short, else four digits, rounded up."""
+    """The exact value if it is short, else four digits, rounded up."""
     if upper.exact is not None and len(upper.exact) <= 20:
         return upper.exact
     return number_text(float(Context(prec=4, rounding=ROUND_CEILING).plus(Decimal(repr(upper.value)))))
@@ -201,11 +205,11 @@ def _too_few(claim: Claim, lower: Bound, detectable: float | None, looks: TwoLoo
 
 
 def _nothing(claim: Claim, claimed: str, lower: Bound, looks: TwoLooks | None) -> str:
-    """Why no violation could be counted on to be shown, however large, and what would help."""
+    """Why no violation would reliably have been shown, however large, and what would help."""
     if looks is None or not looks.rule.doubts:
         return f"These runs could not have shown any violation of {claimed}, however large; use more runs."
     if looks.rule.repeatable or lower.method == SEQUENTIAL:
-        # a second look may find what no first one could
+        # a second look may show what no first one could
         return f"These runs were too few to count on showing any violation of {claimed}, however large; use more runs."
     never = f"could not have shown a violation of {claimed}, however large, with a false alarm of 1 in "
     never += _times(looks.rule.false_alarm)

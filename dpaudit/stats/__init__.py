@@ -1,4 +1,4 @@
-"""How large must the loss be, given these counts? Counts in, certain bounds out; no mechanism is known here."""
+"""How large must the privacy loss be, given these counts? Counts in, certified bounds out; no mechanism is known."""
 
 __all__ = [
     "clopper_pearson",

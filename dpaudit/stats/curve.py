@@ -1,14 +1,14 @@
 """How much of the whole privacy curve do the counts of a few events prove, all of it at once?
 
-A region of (p, q) says something of every point of the curve, whatever its event was chosen for (Balle, Barthe &
-Gaboardi 2018, Theorem 1; Dong, Roth & Su 2022, Definition 2.1): with its confidence
+A region of (p, q) bounds every point of the curve, whatever its event was chosen for (Balle, Barthe & Gaboardi 2018,
+Theorem 1; Dong, Roth & Su 2022, Definition 2.1): with its confidence
 
     δ(ε) ≥ min_j (p_j − e^ε·q_j)  for every ε,      μ ≥ min_j (Φ⁻¹(p_j) − Φ⁻¹(q_j)),
 
-and an attacker who says "side 0" when the event occurs has false positives q and power p, so that the chords from
-(0, 0) to (q, p) to (1, 1) lie below the power that the mechanism leaves to attackers. A mechanism keeps a claim in both
-orders of the pair: the complement of the event gives the mirrored point (1 − p, 1 − q). The regions hold together
-where their errors add up, and at every point of the curve the best of them counts.
+and an attacker who says "side 0" when the event occurs has false positive rate q and power p, so the chords from (0, 0)
+to (q, p) to (1, 1) are below the power that the mechanism leaves to attackers. A mechanism satisfies a claim in both
+orders of the pair: the complement of the event gives the mirrored point (1 − p, 1 − q). The regions hold simultaneously
+at the sum of their error levels, and at every point of the curve the best of them is used.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ from dpaudit.privacy.claims import Words
 from dpaudit.stats.joint_region import ConfidenceRegion
 from dpaudit.stats.statement import region_from
 
-_SLACK = 1e-15  # more than a difference of probabilities can be wrong by, from rounding
+_SLACK = 1e-15  # larger than the rounding error of a difference of probabilities
 
 
 class _About(Claim):
-    """What a statement of the curve is about; nobody claims it, and only `least` has a meaning."""
+    """The quantity that a statement about the curve bounds. Nobody claims it, and only `least` has a meaning."""
 
     __slots__ = ()
 
     @property
     def words(self) -> Words:
-        """Refused."""
+        """Not available."""
         raise NotImplementedError(f"{self} is no claim")
 
     def tradeoff(self, fpr: ArrayLike) -> Floats:
-        """Refused."""
+        """Not available."""
         raise NotImplementedError(f"{self} is no claim")
 
     def profile(self, epsilon: ArrayLike) -> Floats:
-        """Refused."""
+        """Not available."""
         raise NotImplementedError(f"{self} is no claim")
 
     def group(self, size: int) -> Claim:
-        """Refused."""
+        """Not available."""
         raise NotImplementedError(f"{self} is no claim")
 
 
@@ -64,7 +64,7 @@ class DeltaAt(_About):
     notion: ClassVar[str] = "the privacy profile"
 
     def least(self, p: ArrayLike, q: ArrayLike) -> Floats:
-        """The larger of p − e^ε·q and, of the complement, 1 − q − e^ε·(1 − p); 0 where both are negative."""
+        """The larger of p − e^ε·q and, for the complement, 1 − q − e^ε·(1 − p); 0 if both are negative."""
         p, q = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             scale = np.exp(self.epsilon)
@@ -74,7 +74,7 @@ class DeltaAt(_About):
 
 @dataclass(frozen=True, slots=True)
 class PowerAt(_About):
-    """By how much an attacker's power exceeds one false positive rate."""
+    """The excess of an attacker's power over one false positive rate."""
 
     fpr: float
     parameter: ClassVar[str] = "power"
@@ -82,7 +82,7 @@ class PowerAt(_About):
     notion: ClassVar[str] = "the trade-off curve"
 
     def least(self, p: ArrayLike, q: ArrayLike) -> Floats:
-        """The height of the chords over (q, p) and its mirror image, less the rate; 0 where p ≤ q."""
+        """The height of the chords over (q, p) and its mirror image, minus the rate; 0 if p ≤ q."""
         p, q = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
         found = np.fmax(_chords(self.fpr, q, p), _chords(self.fpr, 1 - p, 1 - q))
         between = (np.minimum(q, 1 - p) <= self.fpr) & (self.fpr <= np.maximum(q, 1 - p))
@@ -100,7 +100,7 @@ def about(parameter: str, notion: str) -> Claim:
     """Return what a statement is about, from its two texts; the inverse of ``parameter`` and ``str``.
 
     Raises:
-        ValueError: for texts that no statement has.
+        ValueError: if no statement has these texts.
     """
     kinds: dict[str, type[DeltaAt] | type[PowerAt] | type[GaussianDP]]
     kinds = {"delta epsilon": DeltaAt, "power fpr": PowerAt, "mu mu": GaussianDP}
@@ -115,7 +115,7 @@ def region_of_bound(bound: Bound) -> ConfidenceRegion:
     """Return the region that a statement rests on, from its counts.
 
     Raises:
-        ValueError: where it holds no counts of a joint method.
+        ValueError: if it holds no counts of a joint method.
     """
     if bound.counts is None or not isinstance(bound.weight, float):
         raise ValueError("a statement of the curve needs counts and a weight")
@@ -123,18 +123,18 @@ def region_of_bound(bound: Bound) -> ConfidenceRegion:
 
 
 def delta_at_least(regions: Sequence[ConfidenceRegion], epsilons: ArrayLike) -> Floats:
-    """Return what the regions together show of δ at every ε (nats, at least 0); shape of ``epsilons``."""
+    """Return the lower bound of δ that the regions together give at every ε (nats, at least 0), in its shape."""
     return _best(regions, epsilons, DeltaAt)
 
 
 def fnr_at_most(regions: Sequence[ConfidenceRegion], fprs: ArrayLike) -> Floats:
-    """Return what the regions together leave of the false negative rate at every false positive rate."""
+    """Return the upper bound of the false negative rate that the regions together give at every false positive rate."""
     rates = np.asarray(fprs, dtype=np.float64)
     return np.asarray(np.maximum(1 - rates - _best(regions, rates, PowerAt), 0.0))
 
 
 def mu_at_least(regions: Sequence[ConfidenceRegion]) -> float:
-    """Return the largest μ that some region shows."""
+    """Return the largest lower bound of μ that some region gives."""
     return max((float(region.least(GaussianDP(0.0).least)) for region in regions), default=0.0)
 
 

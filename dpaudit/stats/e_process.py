@@ -1,22 +1,22 @@
-"""How surely do the runs so far refute a claim, when anyone may look at them at any time?
+"""How strongly do the runs so far refute a claim, when anyone may look at them at any time?
 
-By betting (Shafer 2021; Ville 1939). Runs come in twos, one of each side, and an event that was fixed beforehand
-guesses the side of each run or passes. Under the claim P(S) ≤ e^ε·Q(S) + δ, both ways, a bet on
+By betting (Shafer 2021; Ville 1939). Runs come in pairs, one of each side, and an event that was fixed beforehand
+guesses the side of each run or abstains. Under the claim P(S) ≤ e^ε·Q(S) + δ, in both directions, a bet on
 
-    g = 1{right} − e^ε·1{wrong} − δ·sides/2,      sides = how many sides the event speaks for (0, 1 or 2)
+    g = 1{right} − e^ε·1{wrong} − δ·sides/2,      sides = how many sides the event guesses (0, 1 or 2)
 
-does not gain on average over two runs: with T₀ and T₁ for what speaks for side 0 and 1, and g₀ and g₁ for a run of each
-side, E g₀ + E g₁ = (P₀(T₀) − e^ε·P₁(T₀)) + (P₁(T₁) − e^ε·P₀(T₁)) − δ·sides, and each difference is at most δ where its
-set is fixed as not empty, 0 where it is empty. The two runs are independent, so that a bettor with 0 ≤ λ <
-1/(e^ε + δ·sides/2) has E(1 + λg₀)(1 + λg₁) = (1 + λE g₀)(1 + λE g₁) ≤ (1 + λ(E g₀ + E g₁)/2)² ≤ 1: two factors that are
-not negative have no larger product than twice their mean. So the wealth Π(1 + λg), looked at after whole twos alone, is
-a non-negative supermartingale of mean at most 1, given the order of the sides, and so are averages of such bettors, and
-bettors who divide their wealth anew by what past runs say.
-If the claim is true, the wealth ever reaches 1/a with a probability of at most a, however often it is looked at and
-whenever one stops. A claim that is a whole curve implies (ε, δ(ε)) for every ε, so it may be bet against at each.
+does not gain on average over two runs: with T₀ and T₁ the outputs that are guesses of side 0 and 1, and g₀ and g₁ for a
+run of each side, E g₀ + E g₁ = (P₀(T₀) − e^ε·P₁(T₀)) + (P₁(T₁) − e^ε·P₀(T₁)) − δ·sides, and each difference is at most
+δ if its set is fixed as non-empty, and 0 if it is empty. The two runs are independent, so a bettor with 0 ≤ λ < 1/(e^ε
++ δ·sides/2) has E(1 + λg₀)(1 + λg₁) = (1 + λE g₀)(1 + λE g₁) ≤ (1 + λ(E g₀ + E g₁)/2)² ≤ 1, because the product of two
+non-negative factors is at most the square of their mean. So the wealth Π(1 + λg), looked at only after complete pairs
+of runs, is a non-negative supermartingale of mean at most 1, given the order of the sides. The same holds for averages
+of such bettors, and for bettors who redistribute their wealth by what past runs show.
+If the claim is true, the wealth ever reaches 1/a with probability at most a, however often it is looked at and whenever
+one stops. A claim that is a whole curve implies (ε, δ(ε)) for every ε, so it may be bet against at each.
 
-The wealth depends on the runs through few counts, so it can be computed again from them: for every epoch, in which
-events are fixed, what the past said of each event, and what the epoch's own runs came to.
+The wealth depends on the runs only through a few counts, so it can be recomputed from them: for every epoch, in which
+the events are fixed, the past counts of each event and the epoch's own counts.
 """
 
 from __future__ import annotations
@@ -33,22 +33,23 @@ from dpaudit.evidence.records import Counts, Epoch, Stake
 from dpaudit.privacy import ApproxDP, Claim, GaussianDP
 from dpaudit.stats.power import Detectable, detectable_gaussian
 
+# bets, starting wealth and the grid of values are measured by benchmarks/sequential.py; any of them is valid
 FRACTIONS = 0.95 * 2.0 ** -np.arange(12)  # of the largest λ
 _PRIOR = np.array([1, 1, 1, 1, 1, 1, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12])
-_OF_POINT = np.array([[4.0], [1.0], [1.0]])  # how the wealth starts, over events and over points
-_OF_CURVE = np.array(  # the same where the claim is a curve (see `searched`)
+_OF_POINT = np.array([[4.0], [1.0], [1.0]])  # starting wealth, over events and over points
+_OF_CURVE = np.array(  # the same if the claim is a curve (see `searched`)
     [[1, 1, 4, 4, 2], [0.1, 0.1, 1, 2, 3], [0.1, 0.1, 0.1, 2, 4], [12, 40, 12, 2, 1]]
 )
-_CARRIED = 0.05  # the share of those who let their bets run on from epoch to epoch
-_POINTS = (0.0, 0.5, 1.0, 2.0, 4.0)  # of a curve, in multiples of the μ that it is like
-_LEAST, _MOST = 1 / 20, 100.0  # the values that are tried: from a part of the claimed one on
-_STEP, _LONG_STEP = 1.03, 1.08  # from one to the next; the longer where the points of a curve take long to find
-_HAIR = 1e-6  # a claim is refuted together with values that are larger by so little
+_CARRIED = 0.05  # share of the bettors who never change their bets
+_POINTS = (0.0, 0.5, 1.0, 2.0, 4.0)  # of a curve, in multiples of the μ of a similar Gaussian mechanism
+_LEAST, _MOST = 1 / 20, 100.0  # smallest value tried, as a part of the claimed one, and largest value
+_STEP, _LONG_STEP = 1.03, 1.08  # factor between two values; the longer one where points of a curve are slow to compute
+_HAIR = 1e-6  # relative distance of the value just above the claim
 
 
 @lru_cache(maxsize=1024)
 def points(claim: Claim) -> tuple[Floats, Floats]:
-    """Return points (ε, δ) that the claim implies, to bet against: two arrays of one length; δ is never too small."""
+    """Return points (ε, δ) that the claim implies, to bet against: two arrays of equal length; δ is never too small."""
     if claim.is_point:
         return np.array([claim.value]), np.array([claim.delta])
     epsilon = _like_mu(claim) * np.array(_POINTS)
@@ -66,7 +67,7 @@ def _like_mu(claim: Claim) -> float:
 
 
 def searched(claim: Claim) -> tuple[Claim, Claim | None]:
-    """Return what events are to be chosen for: the claim; of a curve a point in its tail, and one in its middle."""
+    """Return what events are chosen for: the claim; for a curve, a point in its tail and one in its middle."""
     epsilon, delta = points(claim)
     if len(epsilon) == 1:
         return claim, None
@@ -78,7 +79,7 @@ _FINER = np.linspace(0, 1, 12)
 
 
 def _profile_above(claim: Claim, epsilon: Floats) -> Floats:
-    """δ(ε) from above: the highest that p − e^ε·q can be over allowed pairs, on a grid that is refined once."""
+    """An upper bound of δ(ε): the maximum of p − e^ε·q over allowed pairs, on a grid that is refined once."""
     allowed = 1 - claim.tradeoff(_GRID)
     best = np.argmax(allowed - np.exp(epsilon)[:, None] * _GRID, axis=1)
     low, high = _GRID[np.maximum(best - 1, 0)], _GRID[np.minimum(best + 1, len(_GRID) - 1)]
@@ -88,10 +89,10 @@ def _profile_above(claim: Claim, epsilon: Floats) -> Floats:
 
 
 def _summit(grid: Floats, height: Floats) -> Floats:
-    """The most that concave functions can reach between the points at which they are known, (functions, points).
+    """An upper bound of concave functions between the points at which they are known, (functions, points).
 
-    Between two points a concave function lies below the chord to the left of them, and below that to the right, each
-    extended.
+    Between two points, a concave function is below the extension of the chord to their left, and of that to their
+    right.
     """
     width = np.diff(grid)
     slope = np.diff(height, axis=1) / width
@@ -110,13 +111,14 @@ def _summit(grid: Floats, height: Floats) -> Floats:
 
 
 def _readings(counts: Integers, speaks: tuple[bool, bool]) -> list[tuple[Integers, Integers, Integers, int]]:
-    """Return right, wrong and no guesses, and for how many sides is guessed, of an event read in two ways.
+    """Return the numbers of right, wrong and no guesses, and how many sides are guessed, for two readings of an event.
 
-    As it is; and, where it speaks for one side only, with every other output as a guess of the other side.
+    The first reading is the event itself. In the second, if the event guesses one side only, every other output is a
+    guess of the other side.
 
     Args:
         counts: (…, 3, 2): runs, runs toward side 0 and toward side 1, of each side.
-        speaks: for which sides the event has an output that speaks for it.
+        speaks: for each side, whether the event has an output that guesses it.
     """
     runs, toward0, toward1 = counts[..., 0, :], counts[..., 1, :], counts[..., 2, :]
     ways = [(toward0, toward1, sum(speaks))]
@@ -153,12 +155,11 @@ def _log_wealths(claim: Claim, counts: Integers, speaks: tuple[bool, bool], doub
 
 
 class BettingProcess:
-    """The wealth of all who bet on one pair of datasets, against one claim.
+    """The wealth of all bettors on one pair of datasets, against one claim.
 
-    A twentieth of it starts with bettors who never change; the others divide their wealth anew at the start of every
-    epoch, in proportion to what past runs, had they been bet on, would have made of each bet. The past counts with one
-    wrong guess more than it had: the best of many events often stands just before a run that would have spoken against
-    it.
+    A twentieth of it starts with bettors who never change. The others redistribute their wealth at the start of every
+    epoch, in proportion to what each bet would have made of past runs. One wrong guess is added to the past, because
+    the best threshold of many often stands just before a run that would have been a wrong guess.
     """
 
     def __init__(self, claim: Claim) -> None:
@@ -169,7 +170,7 @@ class BettingProcess:
         self._speaks: list[tuple[bool, bool]] = []
 
     def open(self, pasts: Sequence[tuple[Counts, tuple[bool, bool]]]) -> None:
-        """Begin an epoch with events: counts of past runs, and the sides that each event speaks for."""
+        """Begin an epoch with events: counts of past runs, and the sides that each event guesses."""
         self._speaks = [speaks for _, speaks in pasts]
         past = self._each(np.stack([as_array(counts) for counts, _ in pasts]), doubt=1)
         if self._carried is None:
@@ -186,7 +187,7 @@ class BettingProcess:
         return self._together(_log_sum(own + self._carried + _prior(own.shape[1:]), axis=axes), moved)
 
     def leading(self, counts: Integers) -> int:
-        """Return the event whose bettors are the wealthiest in this epoch, from its own counts."""
+        """Return the event whose bettors are wealthiest in this epoch, from its own counts."""
         return int(np.argmax(_log_sum(self._each(counts) + self._weights, axis=(1, 2, 3))))
 
     def close(self, counts: Integers) -> None:
@@ -213,7 +214,7 @@ class BettingProcess:
 
 
 def _log_sum(logs: Floats, axis: tuple[int, ...] | None = None) -> Floats:
-    """log Σ exp along some axes: as SciPy's, and much faster for few numbers."""
+    """log Σ exp along some axes: as SciPy's logsumexp, but much faster for few numbers."""
     most = np.max(logs, axis=axis, keepdims=True)
     return np.asarray(np.squeeze(most, axis) + np.log(np.sum(np.exp(logs - most), axis=axis)))
 
@@ -236,7 +237,16 @@ def as_array(counts: Counts) -> Integers:
 
 
 def log_wealth(epochs: Sequence[Epoch], pairs: int, claim: Claim) -> float:
-    """Return the log wealth against a claim after some epochs, the average over all pairs."""
+    """Return the log wealth against a claim after some epochs, averaged over all pairs.
+
+    Args:
+        epochs: what was bet on, with its counts.
+        pairs: number of pairs.
+        claim: the claim that is bet against.
+
+    Returns:
+        The natural logarithm of the wealth.
+    """
     return float(_log_sum(np.array([_of_pair(epochs, pair, claim) for pair in range(pairs)]))) - math.log(pairs)
 
 
@@ -250,18 +260,28 @@ def _of_pair(epochs: Sequence[Epoch], pair: int, claim: Claim) -> float:
 
 
 def just_above(claim: Claim) -> Claim:
-    """Return the claim with a value that is larger by a hair: whoever refutes it has shown a loss above the claim."""
+    """Return the claim with a slightly larger value: refuting it shows a loss above the claim."""
     return claim.with_value(claim.value + _HAIR * max(claim.value, 1e-3))
 
 
 def sequential_bound(epochs: Sequence[Epoch], pairs: int, claim: Claim, error: float) -> float:
-    """Return the largest value of the claim's parameter that is rejected with all that are smaller; 0.0 if none.
+    """Return the largest value of the claim's parameter that is rejected together with all smaller ones; 0.0 if none
+    is.
 
-    Each value of a grid that hangs on the claim alone has a wealth of its own, and is rejected where that is at
-    least 1/``error``. Who keeps less than the claim keeps the claim too, so that whatever refutes this speaks against
-    all that is smaller: a smaller value has the average of its own wealth and the claim's. The grid is rigorous: the
-    bound is too large only if the least value of the grid that is true was rejected, at the one time when this is
-    asked.
+    Each value of a grid that depends on the claim alone has a wealth of its own, and is rejected if that is at least
+    1/``error`` (Ville 1939). A mechanism that satisfies a smaller value also satisfies the claim, so whatever refutes
+    the claim refutes all smaller values: for these the wealth is the average of their own and the claim's. The grid is
+    rigorous: the bound is too large only if the smallest true value of the grid was rejected, at the one time when this
+    function is called.
+
+    Args:
+        epochs: what was bet on, with its counts.
+        pairs: number of pairs.
+        claim: what is bounded; its value determines the grid.
+        error: 1 − confidence.
+
+    Returns:
+        The bound, in the unit of the claim's parameter.
     """
     claimed, enough = just_above(claim).value, -math.log(error)
     against_claim = log_wealth(epochs, pairs, claim.with_value(claimed))
@@ -269,7 +289,7 @@ def sequential_bound(epochs: Sequence[Epoch], pairs: int, claim: Claim, error: f
     for value in _values(claim):
         if value < claimed:
             if against_claim >= enough + math.log(2):
-                continue  # rejected, whatever its own wealth is
+                continue  # rejected whatever its own wealth is
             own = np.logaddexp(log_wealth(epochs, pairs, claim.with_value(value)), against_claim) - math.log(2)
         else:
             own = against_claim if value == claimed else log_wealth(epochs, pairs, claim.with_value(value))
@@ -280,7 +300,7 @@ def sequential_bound(epochs: Sequence[Epoch], pairs: int, claim: Claim, error: f
 
 
 def _values(claim: Claim) -> Iterator[float]:
-    """Yield ascending values around the claimed one; among them the one a hair above it."""
+    """Yield ascending values around the claimed one, including the one just above it."""
     step = _STEP if claim.is_point or isinstance(claim, GaussianDP) else _LONG_STEP
     if claim.value > 0:
         steps = math.ceil(math.log(1 / _LEAST) / math.log(step))
@@ -295,20 +315,23 @@ def _values(claim: Claim) -> Iterator[float]:
 
 
 def foresee_sequential(epochs: Sequence[Epoch], runs: int, pairs: int, claim: Claim, error: float) -> Detectable:
-    """Return the least value of the claim's parameter that would have been refuted with probability 0.9.
+    """Return the smallest value of the claim's parameter that would have been refuted with probability 0.9.
 
-    The rule: an event that guesses as often as the last one that was bet on, and has that loss, is known from the
-    middle of the runs on, and what was bet before has neither gained nor lost. It counts what the best single one of
-    the bettors who never change has at the end, who started with his share of the whole; the number of right guesses
-    is its lower tenth. A violation may show on one pair alone, so the weakest pair decides. For δ > 0 an event that
-    says little is replaced by a Gaussian mechanism as the yardstick, at the error that a single bettor has to reach.
+    The calculation assumes that an event that guesses as often as the last one, and has that loss, is known from the
+    middle of the runs on, and that earlier bets neither gained nor lost. It counts the final wealth of the best single
+    bettor who never changes, starting with its share of the total, with the number of right guesses at its lower tenth.
+    A violation may show on one pair alone, so the weakest pair decides. For δ > 0, an event that shows little is
+    replaced by a Gaussian mechanism as the yardstick, at the error level that a single bettor has to reach.
 
     Args:
         epochs: all that was bet on.
         runs: the limit of runs, of all pairs.
-        pairs: how many there are.
+        pairs: number of pairs.
         claim: what is to be refuted.
         error: 1 − confidence.
+
+    Returns:
+        The value, and whether it is that of an event or of the yardstick.
     """
     last = {epoch.pair: epoch for epoch in epochs}
     ahead = runs // pairs // 2
@@ -354,7 +377,7 @@ def _least_refuted(stake: Stake, place: tuple[int, int], ahead: int, share: floa
 
 
 def _likelier(claim: Claim, mass: float) -> float:
-    """Return the least p, p + q = ``mass``, at which an event (p, q) has the claim's value as its loss."""
+    """Return the smallest p with p + q = ``mass`` at which an event (p, q) has the claim's value as its loss."""
     low, high = mass / 2, mass
     for _ in range(40):
         p = (low + high) / 2

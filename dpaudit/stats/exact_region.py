@@ -1,15 +1,15 @@
-"""Which (p, q) do the counts leave possible, when runs are so few that every outcome can be weighed?
+"""Which (p, q) do the counts leave possible, when runs are so few that every outcome can be enumerated?
 
-Stouffer's combination (`joint`) adds two p-values that are each too large, because counts are whole numbers; with a
-few hundred runs that costs more than everything else. Here outcomes are put into an order that is fixed before
-measuring, and the region holds every (p, q) under which an outcome at least as extreme as the one observed has a
-probability above the error level: the best region for that order (Buehler 1957; Kabaila & Lloyd 1997), by
-summation over the outcomes (Barnard 1945), cut by Clopper–Pearson bounds at error γ each (Berger & Boos 1994).
+Stouffer's combination (`dpaudit.stats.joint_region`) adds two p-values that are both conservative, because counts are
+whole numbers; with a few hundred runs this costs more than everything else. Here the outcomes are ordered before
+measuring, and the region holds every (p, q) under which an outcome at least as extreme as the observed one has a
+probability above the error level: the best region for that order (Buehler 1957; Kabaila & Lloyd 1997), by summation
+over the outcomes (Barnard 1945), cut by Clopper–Pearson bounds at error γ each (Berger & Boos 1994).
 
-The order is that of an approximate lower bound: the least loss at Jeffreys quantiles of p and q, at three points
-of the line w₁z₁ + w₂z₂ = z(1 − error) (one would do where the loss is smooth). A poor order costs tightness, never
-validity. For any order the outcomes are extended so that more hits, or fewer of the others, are never less extreme;
-the probability of that set increases in p and decreases in q, and so a grid of both gives a rigorous staircase.
+The order is that of an approximate lower bound: the smallest loss at Jeffreys quantiles of p and q, at three points of
+the line w₁z₁ + w₂z₂ = z(1 − error) (one would suffice if the loss were smooth). A poor order costs tightness, never
+validity. For any order the outcomes are extended so that more hits, or fewer of the others, are never less extreme; the
+probability of that set increases in p and decreases in q, so a grid of both gives a rigorous staircase.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ from dpaudit.stats.clopper_pearson import probability_at_least, probability_at_m
 from dpaudit.stats.event_bound import Weight, of_both_sides, of_one_side, single
 from dpaudit.stats.joint_region import CUT, ConfidenceRegion, Joint, TwoSidedJoint
 
+# the grid is rigorous for any of these; tightness and time are measured by benchmarks/small_bounds.py
 CORNERS = 300
-_ALONG = 0.7  # standard deviations between the points of the line that an outcome is ranked by
+_ALONG = 0.7  # standard deviations between the three points by which an outcome is ranked
 _HALVINGS = 14  # of the range of p, to place a corner
-_LEAST_FAR, _MOST_FAR = 4.0, 12.0  # standard deviations of q below, and of p above, that the staircase follows
+_LEAST_FAR, _MOST_FAR = 4.0, 12.0  # how far the staircase extends, in standard deviations of q below and of p above
 _SPARE = 8.0  # standard deviations around the range of p within which outcomes are summed one by one
-_ROUNDING = 1e-8  # relative, more than any sum here can lose
+_ROUNDING = 1e-8  # relative; larger than the rounding error of any sum here
 
 
 def enumerated_region(
@@ -46,16 +47,19 @@ def enumerated_region(
     error: float,
     corners: int = CORNERS,
 ) -> ConfidenceRegion:
-    """Return the region for a one-sided event.
+    """Return the region for a one-sided event (Buehler 1957; Kabaila & Lloyd 1997).
 
     Args:
-        hits, others: counts on the side where the event is likelier (p) and on the other (q), broadcast; a
-            sum over all outcomes for each, 0.1 s at 1,000 runs a side.
+        hits, others: counts on the side where the event is likelier (p) and on the other (q), broadcast. Each takes a
+            sum over all outcomes, 0.1 s at 1,000 runs a side.
         runs, other_runs: runs of the two sides.
-        claim: the notion whose loss orders the outcomes (its own value is not used).
+        claim: the notion whose loss orders the outcomes; its own value is not used.
         weight: w₁, fixed before measuring.
         error: 1 − confidence.
-        corners: of the staircase; fewer are faster and never wrong.
+        corners: of the staircase; fewer are faster and never invalid.
+
+    Returns:
+        The region, with corners of shape (…, corners).
     """
     return _Outcomes(runs, other_runs, claim, weight, error).regions(hits, others, corners)
 
@@ -63,9 +67,17 @@ def enumerated_region(
 def two_sided_enumerated_region(
     right: ArrayLike, wrong: ArrayLike, runs: int, *, claim: Claim, weight: float, error: float, corners: int = CORNERS
 ) -> ConfidenceRegion:
-    """Return the region of (P(right), P(wrong)) per run, sides by a fair coin, as `joint.two_sided_region` does.
+    """Return the region of (P(right), P(wrong)) per run, with sides by a fair coin, as `two_sided_region` does.
 
     right ~ Bin(N, a) and wrong | right ~ Bin(N − right, β): the sums run over the outcomes of these two.
+
+    Args:
+        right, wrong: numbers of right and wrong guesses, broadcast.
+        runs: N, of both sides.
+        claim, weight, error, corners: as for `enumerated_region`.
+
+    Returns:
+        The region, with corners of shape (…, corners).
     """
     found = _Outcomes(runs, None, claim, weight, error).regions(right, wrong, corners)
     return ConfidenceRegion(found.p, found.q * (1 - found.p))
@@ -97,9 +109,9 @@ class _Outcomes:
         return np.asarray(np.min(losses, axis=0))
 
     def most_others(self, rank: float) -> Integers:
-        """Return, for each k, the largest l at which the outcome is as extreme as ``rank``; −1 for none.
+        """Return, for each k, the largest l at which the outcome is as extreme as ``rank``; −1 if none is.
 
-        By bisection: whatever the claim's loss does in its last digits, a smaller ``rank`` gives a larger set.
+        By bisection: whatever the last digits of the loss, a smaller ``rank`` gives a larger set.
         """
         k = np.arange(self.n + 1)
         inside, outside = np.full(self.n + 1, -1), self.m + 1
@@ -108,7 +120,7 @@ class _Outcomes:
             extreme = self.rank(at, middle) >= rank
             inside[open_] = np.where(extreme, middle, inside[open_])
             outside[open_] = np.where(extreme, outside[open_], middle)
-        # with more hits at least as many others; min: of two-sided outcomes there are fewer at a larger k
+        # more hits allow at least as many others; the minimum, because two-sided outcomes have fewer at a larger k
         return np.minimum(np.maximum.accumulate(inside), self.m)
 
     def regions(self, hits: ArrayLike, others: ArrayLike, corners: int) -> ConfidenceRegion:
@@ -129,7 +141,7 @@ class _Outcomes:
             return nothing
         spare = 1e-12
         while others > (most := self.most_others(rank - spare * (1 + rank)))[hits]:
-            spare *= 10  # the outcome itself belongs to the set, whatever rounding did
+            spare *= 10  # the outcome itself must belong to the set, despite rounding
         gamma = self.error / CUT
         cut = -float(ndtri(gamma))
         w1, w2 = self.weights
@@ -141,7 +153,7 @@ class _Outcomes:
         low, high = (float(probability_at_least(hits, self.n, level)) for level in (gamma, ndtr(far_p)))
         chance = _Chance(self.n, self.m, most, low, high, np.concatenate([[0.0], q[:-1]]))
         allowed = (self.error - 2 * gamma) * (1 - _ROUNDING)
-        # for each q the largest p found at which the set is still too unlikely, or the cut
+        # for each q, the largest p found at which the set is still too unlikely, or the cut
         p, above = np.full(corners, low), np.full(corners, high)
         for _ in range(_HALVINGS):
             middle = (p + above) / 2
@@ -151,10 +163,10 @@ class _Outcomes:
 
 
 class _Chance:
-    """P(l ≤ most[k]) for p from ``low`` to ``high``, each with a q of its own; never too small but for rounding.
+    """P(l ≤ most[k]) for p from ``low`` to ``high``, each with its own q; never too small except for rounding.
 
-    Outcomes are summed one by one where p makes them likely. Beyond, the chance of the others, which
-    increases with k, is replaced by that at the end of the window below, and by 1 above.
+    Outcomes are summed one by one where p makes them likely. Outside this window, the chance of the others, which
+    increases with k, is replaced by its value at the end of the window below, and by 1 above.
     """
 
     def __init__(self, n: int, m: Integers, most: Integers, low: float, high: float, q: Floats) -> None:
@@ -163,7 +175,7 @@ class _Chance:
         self.first, self.last = max(0, math.floor(n * low - spread[0])), min(n, math.ceil(n * high + spread[1]))
         self.k = k = np.arange(self.first, self.last + 1)
         self.ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-        # neighbouring k often have the same limit: each is worked out once
+        # neighbouring k often have the same limit, which is computed once
         (limits, of), place = np.unique(np.stack([most[k], m[k]]), axis=1, return_inverse=True)
         found = betaincc(np.maximum(limits + 1, 1), np.maximum(of - limits, 1), q[:, None])
         self.others = np.where(limits < 0, 0.0, np.where(limits >= of, 1.0, found))[:, place.reshape(-1)]
@@ -183,19 +195,19 @@ class _Chance:
 
 
 class EnumeratedJoint(Joint):
-    """As `Joint`, by weighing every outcome, for the lower bound alone."""
+    """As `Joint`, by enumerating every outcome; for the lower bound alone."""
 
     def lower(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
-        """Return the least value that some point of the region allows."""
+        """Return the smallest value that some point of the region allows; arguments as for `EventBound.lower`."""
         found = enumerated_region(*of_one_side(counts), claim=claim, weight=single(weight), error=error)
         return float(found.least(claim.least))
 
 
 class TwoSidedEnumeratedJoint(TwoSidedJoint):
-    """As `TwoSidedJoint`, by weighing every outcome, for the lower bound alone."""
+    """As `TwoSidedJoint`, by enumerating every outcome; for the lower bound alone."""
 
     def lower(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
-        """Return the least value that some point of the region allows."""
+        """Return the smallest value that some point of the region allows; arguments as for `EventBound.lower`."""
         right, runs, wrong, _ = of_both_sides(counts)
         found = two_sided_enumerated_region(right, wrong, runs, claim=claim, weight=single(weight), error=error)
         return float(found.least(claim.least))

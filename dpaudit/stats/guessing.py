@@ -1,8 +1,8 @@
-"""How large must ε be, given how often an attacker guessed the side right?
+"""How large must ε be, given how often an attacker guessed the side correctly?
 
 The attacker guesses or abstains. Under ε-DP a guess is right with probability at most e^ε/(1 + e^ε), whatever the event
-(Wasserman & Zhou 2010; Kairouz, Oh & Viswanath 2015): so it is on average over fair coins that pick the sides, and
-`guess_bound` is one binomial bound, exact at every n, without nuisance parameters. Earlier audits used it.
+(Wasserman & Zhou 2010; Kairouz, Oh & Viswanath 2015), on average over fair coins that pick the sides. `guess_bound` is
+therefore a single binomial bound, exact at every n, without nuisance parameters. Earlier audits used it.
 
 `guess_bound_given_sides` needs no coins: it holds given how many runs, and how many guesses, there were of each side.
 Let u and v be the probabilities that a guess on side 0, and on side 1, is right. Of G₀ and G₁ guesses Bin(G₀, u) and
@@ -10,13 +10,13 @@ Bin(G₁, v) are right, independently. With odds(u) = p₁/p₂ and odds(v) = q�
 on each side, ε-DP says p₁ ≤ e^ε·q₁ and q₂ ≤ e^ε·p₂, hence logit u + logit v ≤ 2ε. With t = tanh(ε/2), r = √G₀, s = √G₁
 the mean G₀u + G₁v is then at most
 
-    M(ε) = (r² + s²)/2 + ((r + s)²·t + (r − s)²/t)/4        where t ≥ |r − s|/(r + s), else max(G₀, G₁):
+    M(ε) = (r² + s²)/2 + ((r + s)²·t + (r − s)²/t)/4        if t ≥ |r − s|/(r + s), else max(G₀, G₁):
 
-at u = σ(ε + y), v = σ(ε − y), the derivative G₀σ'(ε + y) − G₁σ'(ε − y) has the sign of something that falls in y, since
-σ' is log-concave and even, and it vanishes at tanh(y/2) = (r − s)/((r + s)·t). M rises with ε. A sum of coins with
-mean M' ≤ M is at least k with a probability of at most P(Bin(G₀ + G₁, M/(G₀ + G₁)) ≥ k) where k ≥ M + 1 (Hoeffding
-1956, Theorem 5). Where both sides guess equally often, M is the binomial's own mean, and nothing is lost.
-Pure DP only, both of them.
+at u = σ(ε + y), v = σ(ε − y), the derivative G₀σ'(ε + y) − G₁σ'(ε − y) has the sign of a function that decreases in y,
+since σ' is log-concave and even, and it vanishes at tanh(y/2) = (r − s)/((r + s)·t). M increases with ε. A sum of coins
+with mean M' ≤ M is at least k with probability at most P(Bin(G₀ + G₁, M/(G₀ + G₁)) ≥ k) if k ≥ M + 1 (Hoeffding 1956,
+Theorem 5). If both sides guess equally often, M is the mean of the binomial itself, and nothing is lost.
+Both bounds are for pure DP only.
 """
 
 from __future__ import annotations
@@ -45,13 +45,17 @@ from dpaudit.stats.joint_region import EVEN, joint_region
 
 
 def guess_bound(right: ArrayLike, wrong: ArrayLike, error: ArrayLike) -> Floats:
-    """Return the lower bound of ε, at confidence 1 − ``error``; 0 where nothing is shown.
+    """Return the lower bound of ε at confidence 1 − ``error``; 0 if nothing is shown.
+
+    Without any wrong guess it is logit(error^(1/right)), never infinity. Exact binomial bound (Clopper & Pearson 1934)
+    of the probability that a guess is right (Kairouz, Oh & Viswanath 2015).
 
     Args:
         right, wrong: numbers of right and wrong guesses, broadcast. The sides must come from a fair coin.
         error: the error level.
 
-    With no wrong guess at all it is logit(error^(1/right)): "at least so much", never infinity.
+    Returns:
+        ε in nats, in the broadcast shape.
     """
     a, b = np.asarray(right, dtype=np.float64), np.asarray(wrong, dtype=np.float64)
     least = probability_at_least(a, a + b, error)
@@ -60,16 +64,21 @@ def guess_bound(right: ArrayLike, wrong: ArrayLike, error: ArrayLike) -> Floats:
 
 
 def guess_bound_given_sides(right: ArrayLike, guesses0: ArrayLike, guesses1: ArrayLike, error: ArrayLike) -> Floats:
-    """Return the lower bound of ε at confidence 1 − ``error``, whatever the sides are; 0 where nothing is shown.
+    """Return the lower bound of ε at confidence 1 − ``error``, however the sides were picked; 0 if nothing is shown.
+
+    Proof in the module's docstring (Hoeffding 1956, Theorem 5).
 
     Args:
         right: right guesses of both sides together, broadcast with the others.
         guesses0, guesses1: how many guesses were made on side 0 and on side 1.
         error: the error level.
+
+    Returns:
+        ε in nats, in the broadcast shape.
     """
     k, g0, g1 = (np.asarray(each, dtype=np.float64) for each in np.broadcast_arrays(right, guesses0, guesses1))
     total = g0 + g1
-    mean = np.minimum(total * probability_at_least(k, total, error), k - 1)  # the largest that is not ruled out
+    mean = np.minimum(total * probability_at_least(k, total, error), k - 1)  # any smaller mean is ruled out
     apart, reach = np.abs(g0 - g1), (np.sqrt(g0) + np.sqrt(g1)) ** 2
     excess = 4 * mean - 2 * total
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -79,12 +88,19 @@ def guess_bound_given_sides(right: ArrayLike, guesses0: ArrayLike, guesses1: Arr
 
 
 def detectable_guess(guesses: int | tuple[int, int], claim: float, error: float, power: float = 0.9) -> float:
-    """Return the least ε that ``guesses`` guesses would show to exceed ``claim`` with probability ``power``.
+    """Return the smallest ε that ``guesses`` guesses would show to exceed ``claim`` with probability ``power``.
 
-    Two numbers are the guesses of each side, bounded given these; one is that of all, with sides by fair coins.
+    Let k* be the smallest number of right guesses whose bound exceeds the claim. The answer is the smallest ε with
+    P(Bin(guesses, e^ε/(1 + e^ε)) ≥ k*) ≥ power.
 
-    k* is the least number of right guesses whose bound exceeds the claim; the answer is the least ε with
-    P(Bin(guesses, e^ε/(1 + e^ε)) ≥ k*) ≥ power; ∞ where no number of right guesses suffices.
+    Args:
+        guesses: of each side, bounded given these; or one number of all guesses, with sides by fair coins.
+        claim: ε in nats.
+        error: the error level of the bound.
+        power: probability with which the claim is exceeded.
+
+    Returns:
+        ε in nats; infinity if no number of right guesses suffices.
     """
     total = guesses if isinstance(guesses, int) else sum(guesses)
 
@@ -95,7 +111,7 @@ def detectable_guess(guesses: int | tuple[int, int], claim: float, error: float,
 
     if total <= 0 or not shown(total):
         return np.inf
-    low, high = 0, total  # the bound is increasing in the right guesses: low fails, high succeeds
+    low, high = 0, total  # the bound increases with the right guesses: low fails, high succeeds
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if shown(middle) else (middle, high)
@@ -114,15 +130,15 @@ class GuessGivenSides(EventBound):
     by_guesses = True
 
     def lower(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
-        """Return the lower bound of ε."""
+        """Return the lower bound of ε; arguments as for `EventBound.lower`."""
         return float(guess_bound_given_sides(guesses_of(counts)[0], *guesses_by_side(counts), error))
 
     def upper(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
-        """Return the most that the mean of logit P(right | guessed) over both sides can be."""
+        """Return an upper bound of the mean of logit P(right | guessed) over both sides."""
         return _greatest_given_sides(counts, error)
 
     def expected(self, rates: Rates, runs: tuple[float, float], claim: Claim, weight: Weight, error: float) -> float:
-        """Return the bound that is to be expected: the guesses of both sides will differ by chance too."""
+        """Return the expected bound; the numbers of guesses of the two sides will differ by chance too."""
         n, m = (max(round(each), 1) for each in runs)
         made0, made1 = n * (rates[0] + rates[1]), m * (rates[2] + rates[3])
         chance = n * (1 - rates[0] - rates[1]) * (rates[0] + rates[1]) + m * (1 - rates[2] - rates[3]) * (
@@ -133,42 +149,42 @@ class GuessGivenSides(EventBound):
         return float(guess_bound_given_sides(n * rates[0] + m * rates[2], *guesses, error))
 
     def shown(self, event: CountedEvent, value: float, times: float) -> float:
-        """Return the bound of the unlucky tenth of right guesses."""
+        """Return the bound in the unlucky tenth of right guesses."""
         made = guesses_by_side(event.counts)
         return _shown_by_guesses((round(times * made[0]), round(times * made[1])), value, event.error)
 
     def detectable(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
-        """Return the least ε that so many guesses would have shown to exceed the claim."""
+        """Return the smallest ε that so many guesses would have shown to exceed the claim."""
         return detectable_guess(guesses_by_side(counts), claim.value, error)
 
 
 class GuessByCoins(GuessGivenSides):
-    """By the number of right guesses, where fair coins picked the sides: of earlier audits."""
+    """By the number of right guesses, where fair coins picked the sides; used by earlier audits."""
 
     def lower(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
-        """Return the lower bound of ε."""
+        """Return the lower bound of ε; arguments as for `EventBound.lower`."""
         return float(guess_bound(*guesses_of(counts), error))
 
     def upper(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
-        """Return the most that logit P(right | guessed) can be."""
+        """Return an upper bound of logit P(right | guessed)."""
         right, wrong = guesses_of(counts)
         most = float(probability_at_most(right, right + wrong, error))
         return max(0.0, math.log(most) - math.log1p(-most)) if most < 1 else math.inf
 
     def shown(self, event: CountedEvent, value: float, times: float) -> float:
-        """Return the bound of the unlucky tenth of right guesses."""
+        """Return the bound in the unlucky tenth of right guesses."""
         runs = max(round(times * event.runs[0]), 1)
         return _shown_by_guesses(round(runs * event.kept), value, event.error)
 
     def detectable(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
-        """Return the least ε that so many guesses would have shown to exceed the claim."""
+        """Return the smallest ε that so many guesses would have shown to exceed the claim."""
         return detectable_guess(sum(guesses_of(counts)), claim.value, error)
 
 
 def _greatest_given_sides(counts: Counts, error: float) -> float:
-    """The most that half of logit u + logit v can be: of a side's guesses u, and v on the other, are right.
+    """An upper bound of (logit u + logit v)/2, where guesses on side 0 are right with probability u, on side 1 with v.
 
-    Given the guesses of each side the right ones are independent binomials, like the runs of a joint region.
+    Given the guesses of each side, the right ones are independent binomials, like the runs of a joint region.
     """
     right, wrong = (counts.toward0[0], counts.toward1[1]), (counts.toward1[0], counts.toward0[1])
     made = right[0] + wrong[0], right[1] + wrong[1]
@@ -180,7 +196,7 @@ def _greatest_given_sides(counts: Counts, error: float) -> float:
 
 
 def _shown_by_guesses(made: int | tuple[int, int], value: float, error: float) -> float:
-    """Return the bound of so many guesses, of all or of each side, of loss ``value`` in their unlucky tenth."""
+    """Return the bound from a number of guesses (all, or of each side) of loss ``value``, in their unlucky tenth."""
     chance, guesses = float(expit(value)), made if isinstance(made, int) else sum(made)
     middle = guesses * chance - UNLUCKY * math.sqrt(guesses * chance * (1 - chance))
     near = np.arange(max(math.floor(middle) - 3, 1), min(math.ceil(middle) + 4, guesses) + 1)

@@ -1,10 +1,10 @@
-"""By which methods do counts become a bound? One record for each: what it needs, what it allows, and how it is told.
+"""By which methods do counts become a bound? One record for each: what it needs, what it allows, and its description.
 
-A method is known by its `name`, which evidence stores and which never changes. The class that computes it is named by
-`home`, and imported when it is first asked: whoever only reads evidence needs the words, and none of the mathematics.
+A method is identified by its `name`, which evidence stores and which never changes. The class that computes it is named
+by `home`, and imported when it is first used: reading evidence needs only the words, not the mathematics.
 
-A new method is a record here and a class of its own (`dpaudit.stats.event_bound.EventBound`). Audits choose among
-those that are `offered` (`dpaudit.events.methods`); evidence, its check and its report know all that are listed.
+A new method is a record here and a class of its own (`dpaudit.stats.event_bound.EventBound`). Audits choose among those
+that are `offered` (`dpaudit.events.methods`); evidence, its check and its report know all that are listed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dpaudit.stats.event_bound import EventBound
 
 MOST_ENUMERATED = 2_000
-"""Runs a side up to which every outcome is weighed: beyond it the gain is small and the sums are long."""
+"""Runs a side up to which every outcome is enumerated: beyond it the gain is small and the sums are long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,20 +28,20 @@ class BoundMethod:
     Attributes:
         name: as evidence stores it.
         words: how it works, for a reader; authors and years in brackets.
-        sources: publications that a report lists for it, beside those of every audit.
-        home: "module:class" of what computes it; empty where bounds follow from more than counts.
-        sides: which sides its event may speak for: "one", "both" or "any".
+        sources: publications that a report lists for it, besides those of every audit.
+        home: "module:class" that computes it; empty if bounds follow from more than counts.
+        sides: which sides its event may point to: "one", "both" or "any".
         weights: what is fixed before measuring besides the event: nothing, "one" weight, or one for each of the "bins".
-        pure: whether it holds for plain ε-DP only.
+        pure: whether it is valid for plain ε-DP only.
         guesses: whether outputs in the event count as guesses of a side.
-        independent: whether its counts are of independent runs of a number that was fixed before, so that exact
-            intervals hold for their frequencies.
+        independent: whether its counts are of independent runs whose number was fixed before, so that exact intervals
+            hold for their frequencies.
         interval: whether the loss of its event has an upper end too (`dpaudit.stats.interval`).
         whole_curve: whether its region of (p, q) holds for every loss at once, and so for the whole privacy curve.
-        few: the method that is tighter where runs are few, or nothing.
-        many: the method whose place it takes there, or nothing.
-        offered: the sides of events that audits may choose it for, "one" or "both"; empty where it stands in the
-            evidence of earlier audits alone, or is chosen apart.
+        few: the method that is tighter for few runs, or nothing.
+        many: the method that it replaces there, or nothing.
+        offered: the sides of events that audits may choose it for, "one" or "both"; empty if it only occurs in the
+            evidence of earlier audits, or is chosen separately.
     """
 
     name: str
@@ -61,10 +61,10 @@ class BoundMethod:
 
     @property
     def computed(self) -> EventBound:
-        """What computes it.
+        """The object that computes the bound.
 
         Raises:
-            ValueError: where bounds do not follow from counts of one event by this method.
+            ValueError: if bounds do not follow from the counts of one event by this method.
         """
         if not self.home:
             raise ValueError(f"no method of bounding is called {self.name!r}")
@@ -79,17 +79,17 @@ def _loaded(home: str) -> EventBound:
 
 
 def method_of(name: str) -> BoundMethod:
-    """Return the method of this name; one of which nothing is said, and that computes nothing, where it is unknown."""
+    """Return the method of this name; for an unknown name, one without words that computes nothing."""
     return METHODS.get(name) or BoundMethod(name=name, words="", independent=False, interval=False)
 
 
 def method_for(name: str, runs: float) -> str:
-    """Return the tightest form of a method when about ``runs`` runs a side will measure; to be fixed before they do."""
+    """Return the tightest form of a method for about ``runs`` measuring runs a side; to be fixed before measuring."""
     return method_of(name).few or name if runs <= MOST_ENUMERATED else name
 
 
 def plain(name: str) -> str:
-    """Return the form of a method that serves at any number of runs."""
+    """Return the form of a method that can be used at any number of runs."""
     return method_of(name).many or name
 
 
@@ -288,4 +288,4 @@ _LISTED = (
 )
 
 METHODS = {method.name: method for method in _LISTED}
-"""All methods by name. Of two that promise as much the earlier is chosen, and sources are listed in this order."""
+"""All methods by name. If two promise equally much, the earlier is chosen; sources are listed in this order."""

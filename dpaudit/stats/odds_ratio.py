@@ -1,14 +1,15 @@
 """How large must ε be, given how often a rare event occurred on each side?
 
 k of n runs of one side and l of m runs of the other show an event with probabilities p and q. Given k + l, the count k
-follows Fisher's noncentral hypergeometric law, which knows of p and q only the odds ratio ψ = p(1 − q)/(q(1 − p)): one
-parameter, so that the test of ψ is exact given the sides, however many runs each has (Fisher 1935; Cornfield 1956). And
-p/q = ψ·(1 − p)/(1 − q) ≥ ψ·(1 − p), so that under ε-DP
+follows Fisher's noncentral hypergeometric distribution, which depends on p and q only through the odds ratio ψ = p(1 −
+q)/(q(1 − p)): one parameter, so the test of ψ is exact given the sides, however many runs each has (Fisher 1935;
+Cornfield 1956). And p/q = ψ·(1 − p)/(1 − q) ≥ ψ·(1 − p), so that under ε-DP
 
     ε ≥ log(p/q) ≥ log ψ + log(1 − p),
 
-with ψ bounded from below at nearly the whole error level, and p from above at a fiftieth of it (Bonferroni). For a
-rare event 1 − p costs nothing, and few counts lose less here than in the combination of two p-values (`joint`).
+with ψ bounded from below at nearly the whole error level, and p from above at a fiftieth of it (Bonferroni). For a rare
+event 1 − p costs nothing, and small counts lose less here than in the combination of two p-values
+(`dpaudit.stats.joint_region`).
 """
 
 from __future__ import annotations
@@ -25,19 +26,22 @@ from dpaudit.stats.clopper_pearson import probability_at_most
 from dpaudit.stats.event_bound import CountedEvent, EventBound, Numbers, Rates, Weight, of_one_side, unlucky_bound
 from dpaudit.stats.joint_region import EVEN, Joint, joint_weight
 
-_CUT = 50  # the share of the error for p is one part in so many
-_FARTHEST, _HALVINGS = 60.0, 60  # of log ψ
-_ROUNDING = 1e-8  # relative, more than any sum here can lose
-_MOST_COUNTS = 200_000  # beyond which an odds ratio takes long and gains nothing
+_CUT = 50  # p is bounded at error/50; chosen to cost little, like that of `joint_region`
+_FARTHEST, _HALVINGS = 60.0, 60  # range of log ψ, and bisection steps within it
+_ROUNDING = 1e-8  # relative; larger than the rounding error of any sum here
+_MOST_COUNTS = 200_000  # beyond which an odds ratio is slow and gains nothing
 
 
 def odds_bound(hits: int, runs: int, others: int, other_runs: int, error: float) -> float:
-    """Return the lower bound of ε at confidence 1 − ``error``; 0.0 where nothing is shown.
+    """Return the lower bound of ε at confidence 1 − ``error`` (Cornfield 1956); 0.0 if nothing is shown.
 
     Args:
         hits, runs: count and runs of the side on which the event is likelier.
         others, other_runs: count and runs of the other side.
         error: 1 − confidence.
+
+    Returns:
+        ε in nats.
     """
     if hits <= 0:
         return 0.0
@@ -49,7 +53,14 @@ def odds_bound(hits: int, runs: int, others: int, other_runs: int, error: float)
 
 
 def log_odds_at_least(hits: int, runs: int, others: int, other_runs: int, error: float) -> float:
-    """Return the lower bound of log ψ, and 0.0 where it is negative; by halving, from below."""
+    """Return the lower bound of log ψ (Cornfield 1956), or 0.0 if it is negative; by bisection, from below.
+
+    Args:
+        hits, runs, others, other_runs, error: as for `odds_bound`.
+
+    Returns:
+        The natural logarithm of the odds ratio.
+    """
     total = hits + others
     counts = np.arange(max(0, total - other_runs), min(runs, total) + 1, dtype=np.float64)
     ways = _log_ways(runs, counts) + _log_ways(other_runs, total - counts)
@@ -63,7 +74,7 @@ def log_odds_at_least(hits: int, runs: int, others: int, other_runs: int, error:
     low, high = 0.0, _FARTHEST
     if not unlikely(low):
         return 0.0
-    if len(counts) == 1:  # nothing else could have been counted
+    if len(counts) == 1:  # no other count was possible
         return 0.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -76,10 +87,10 @@ def _log_ways(runs: int, counts: Floats) -> Floats:
 
 
 class OddsRatio(EventBound):
-    """By the odds ratio of an event of one side, given how often it occurred on both."""
+    """By the odds ratio of a one-sided event, given how often it occurred on both sides."""
 
     def lower(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
-        """Return the lower bound of ε."""
+        """Return the lower bound of ε; arguments as for `EventBound.lower`."""
         return odds_bound(*of_one_side(counts), error)
 
     def upper(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
@@ -87,12 +98,12 @@ class OddsRatio(EventBound):
         return Joint().upper(counts, claim, EVEN, error)
 
     def expected(self, rates: Rates, runs: tuple[float, float], claim: Claim, weight: Weight, error: float) -> float:
-        """Return the bound that is to be expected; −∞ where it would take long."""
+        """Return the expected bound; −∞ if computing it would take long."""
         counts = (rates[0] + rates[1]) * runs[0] + (rates[2] + rates[3]) * runs[1]
         return -math.inf if counts > _MOST_COUNTS else super().expected(rates, runs, claim, weight, error)
 
     def shown(self, event: CountedEvent, value: float, times: float) -> float:
-        """Return the bound that the unlucky tenth of the event gives."""
+        """Return the bound in the unlucky tenth of the event."""
         p, q = event.rates(value)
         n, m = (max(round(times * runs), 1) for runs in event.runs)
 

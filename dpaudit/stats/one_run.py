@@ -1,13 +1,13 @@
-"""How large must ε be, given how many canaries of one model were guessed right?
+"""How large must ε be, given how many canaries of one model were guessed correctly?
 
-Each of m canaries was put into the data of one training run, or left out of it, by a fair coin of its own. An
+Each of m canaries was included in the data of one training run, or left out of it, by a fair coin of its own. An
 attacker who sees the model guesses r of the coins. The canaries share one model, so the guesses are not independent,
-and no binomial interval holds for them. Under (ε, δ)-DP the number of right guesses is still at most
+and no binomial interval holds for them. Under (ε, δ)-DP the number of right guesses still satisfies
 
     P(right ≥ v) ≤ β + 2mδ·α,  β = P(W ≥ v),  α = max over i ≥ 1 of P(v > W ≥ v − i)/i,  W ~ Binomial(r, e^ε/(1 + e^ε))
 
 (Steinke, Nasr & Jagielski 2023, "Privacy Auditing with One (1) Training Run", Theorem 5.2), for guesses of any kind
-whose number r was fixed beforehand. δ > 0 breaks up every canary's coin a little, hence the m in its price.
+whose number r was fixed beforehand. δ > 0 affects the coin of every canary a little, hence the factor m.
 """
 
 from __future__ import annotations
@@ -22,21 +22,25 @@ from dpaudit.privacy import Claim
 from dpaudit.stats.event_bound import EventBound, Weight, guesses_of
 from dpaudit.stats.guessing import guess_bound
 
-_POINTS, _ROUNDS = 33, 8  # of the search for ε: 32^8 steps in all
-_FAR = 12.0  # standard deviations below its mean, beyond which W has no mass that counts
-_MOST_AT_ONCE = 2_000_000  # numbers in one table
-_ROUNDING = 1e-8  # relative, more than any sum here can lose
+_POINTS, _ROUNDS = 33, 8  # of the search for ε: a resolution of 32^8 steps
+_FAR = 12.0  # standard deviations below the mean of W, beyond which its mass is negligible
+_MOST_AT_ONCE = 2_000_000  # numbers in one table; bounds memory
+_ROUNDING = 1e-8  # relative; larger than the rounding error of any sum here
 
 
 def one_run_p_value(right: ArrayLike, guesses: int, canaries: int, epsilon: ArrayLike, delta: float) -> Floats:
-    """Return the most that the chance of so many right guesses can be under (ε, δ)-DP, at most 1.
+    """Return an upper bound of the probability of so many right guesses under (ε, δ)-DP (Steinke et al. 2023, Theorem
+    5.2).
 
     Args:
         right: right guesses, at most ``guesses``; broadcast with ``epsilon``.
         guesses: how many of the canaries were guessed, fixed beforehand.
         canaries: all that were included by a coin, guessed or not.
         epsilon: nats, at least 0.
-        delta: of the (ε, δ)-DP that is held against the guesses.
+        delta: probability.
+
+    Returns:
+        The p-value, at most 1, in the broadcast shape.
     """
     v, eps = (np.asarray(x, dtype=np.float64) for x in np.broadcast_arrays(right, epsilon))
     chance = 1 / (1 + np.exp(-eps))
@@ -48,7 +52,7 @@ def one_run_p_value(right: ArrayLike, guesses: int, canaries: int, epsilon: Arra
 
 
 def _alpha(v: Floats, guesses: int, chance: Floats) -> Floats:
-    """α of the theorem: the highest mean of W's probabilities over the numbers just below v; (n,), (n,) → (n,)."""
+    """α of the theorem: the largest mean of W's probabilities over the numbers just below v; (n,), (n,) → (n,)."""
     if not len(v):
         return np.zeros(0)
     least = guesses * chance - _FAR * np.sqrt(guesses * chance * (1 - chance)) - 1
@@ -66,24 +70,39 @@ def _alpha(v: Floats, guesses: int, chance: Floats) -> Floats:
 
 
 def is_limited_by_delta(canaries: int, claim: float, delta: float) -> bool:
-    """Whether it is δ, rather than too few canaries, that keeps the chance of guesses that are all right from falling.
+    """Whether δ, rather than too few canaries, keeps the p-value of all-correct guesses from falling.
 
-    With all m of m guesses right, β is (e^ε/(1 + e^ε))^m and falls with m, and 2mδ·α comes to about 2δ(1 + e^ε), which
+    If all m of m guesses are right, β is (e^ε/(1 + e^ε))^m and falls with m, while 2mδ·α is about 2δ(1 + e^ε), which
     does not.
+
+    Args:
+        canaries: m.
+        claim: ε in nats.
+        delta: probability.
+
+    Returns:
+        Whether δ more than doubles the p-value.
     """
     with_delta, without = (float(one_run_p_value(canaries, canaries, canaries, claim, at)) for at in (delta, 0.0))
     return with_delta > 2 * without
 
 
 def one_run_bound(right: int, guesses: int, canaries: int, *, delta: float, error: float) -> float:
-    """Return the lower bound of ε at δ, at confidence 1 − ``error``; 0.0 where nothing is shown.
+    """Return the lower bound of ε at δ, at confidence 1 − ``error`` (Steinke et al. 2023, Theorem 5.2).
 
-    The least ε, to 10 digits and from below, that the guesses do not rule out: every smaller one on the way there
-    was looked at, so that nothing hangs on the p-value rising with ε.
+    The smallest ε, to 10 digits and rounded down, that the guesses do not rule out. Every smaller ε of the grid was
+    checked, so the result does not rely on the p-value increasing with ε.
+
+    Args:
+        right, guesses, canaries, delta: as for `one_run_p_value`.
+        error: 1 − confidence.
+
+    Returns:
+        ε in nats; 0.0 if nothing is shown.
     """
     if right <= 0 or float(one_run_p_value(right, guesses, canaries, 0.0, delta)) > error:
         return 0.0
-    low, high = 0.0, float(guess_bound(right, guesses - right, error))  # at which β alone is the error
+    low, high = 0.0, float(guess_bound(right, guesses - right, error))  # at ``high``, β alone is the error level
     for _ in range(_ROUNDS):
         tried = np.linspace(low, high, _POINTS)
         possible = np.flatnonzero(one_run_p_value(right, guesses, canaries, tried, delta) > error)
@@ -95,10 +114,18 @@ def one_run_bound(right: int, guesses: int, canaries: int, *, delta: float, erro
 def detectable_one_run(
     guesses: int, canaries: int, claim: float, *, delta: float, error: float, power: float = 0.9
 ) -> float:
-    """Return the least ε that would have been shown to exceed ``claim`` with probability ``power``.
+    """Return the smallest ε that would have been shown to exceed ``claim`` with probability ``power``.
 
-    Had every guess been right with probability e^ε/(1 + e^ε), independently, which is as much as (ε, 0)-DP allows;
-    ∞ where no number of right guesses suffices.
+    Every guess is assumed to be right with probability e^ε/(1 + e^ε), independently: the most that (ε, 0)-DP allows.
+
+    Args:
+        guesses, canaries, delta: as for `one_run_p_value`.
+        claim: ε in nats.
+        error: 1 − confidence.
+        power: probability with which the claim is exceeded.
+
+    Returns:
+        ε in nats; infinity if no number of right guesses suffices.
     """
 
     def shown(right: int) -> bool:
@@ -115,14 +142,14 @@ def detectable_one_run(
 
 
 class OneRun(EventBound):
-    """By guesses at the canaries of one model."""
+    """By guesses about the canaries of one model."""
 
     def lower(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
-        """Return the lower bound of ε at the claim's δ."""
+        """Return the lower bound of ε at the claim's δ; arguments as for `EventBound.lower`."""
         right, wrong = guesses_of(counts)
         return one_run_bound(right, right + wrong, sum(counts.runs), delta=claim.delta, error=error)
 
     def detectable(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
-        """Return the least ε that so many guesses would have shown to exceed the claim."""
+        """Return the smallest ε that so many guesses would have shown to exceed the claim."""
         made, canaries = sum(guesses_of(counts)), sum(counts.runs)
         return detectable_one_run(made, canaries, claim.value, delta=claim.delta, error=error)

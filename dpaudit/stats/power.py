@@ -1,7 +1,7 @@
 """What violation would an audit have shown, and how many runs would show a smaller one?
 
-Through the events that it measured (`dpaudit.stats.event_bound`); for δ > 0, where a broad event says little, on a
-Gaussian mechanism as a yardstick.
+Computed for the events that were measured (`dpaudit.stats.event_bound`); for δ > 0, where a broad event shows little,
+for a Gaussian mechanism as a yardstick.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from dpaudit.stats.event_bound import (
 from dpaudit.stats.joint_region import joint_region, joint_weight
 from dpaudit.stats.methods import method_of
 
-_ROWS = 3  # of the table of smaller violations
+_ROWS = 3  # of the report's table of smaller violations
 
 
 def detectable(method: str, counts: Counts, *, claim: Claim, weight: Weight, error: float) -> float:
-    """Return the least value of the claim's parameter that this frozen event would have shown to exceed the claim.
+    """Return the smallest value of the claim's parameter that this frozen event would have shown to exceed the claim.
 
     Args:
         method: of the bound (`dpaudit.stats.methods`).
@@ -43,14 +43,22 @@ def detectable(method: str, counts: Counts, *, claim: Claim, weight: Weight, err
         claim: what is to be exceeded.
         weight: of the bound, fixed before measuring.
         error: 1 − confidence.
+
+    Returns:
+        The value that is shown with probability 0.9; infinity if there is none.
     """
     return method_of(method).computed.detectable(counts, claim, weight, error)
 
 
 def runs_to_show(method: str, counts: Counts, *, claim: Claim, weight: Weight, error: float, value: float) -> float:
-    """Return the measuring runs, of both sides, in which this frozen event would show a loss of ``value``.
+    """Return the measuring runs in which this frozen event would show a loss of ``value`` with probability 0.9.
 
-    To 1 % and from above; infinity where no number of runs would do. Other arguments as for `detectable`.
+    Args:
+        method, counts, claim, weight, error: as for `detectable`.
+        value: the loss, in the unit of the claim's parameter.
+
+    Returns:
+        The runs of both sides together, rounded up to 1 %; infinity if no number suffices.
     """
     if value - claim.value <= 0:
         return math.inf
@@ -61,16 +69,34 @@ def runs_to_show(method: str, counts: Counts, *, claim: Claim, weight: Weight, e
 
 
 def detectable_gaussian(claim: Claim, runs: int, error: float) -> float:
-    """Return the least ε at the claim's δ that ``runs`` runs would show to exceed the claim on a Gaussian mechanism.
+    """Return the smallest ε at the claim's δ that would be shown to exceed the claim on a Gaussian mechanism.
 
-    For δ > 0 the loss lives in the tails, and a broad event says little about it: the Gaussian mechanism is
-    the yardstick of what these runs can find at this δ. Its best one-sided event is used, in its unlucky tenth.
+    For δ > 0 the loss is in the tails, and a broad event says little about it: the Gaussian mechanism is the yardstick
+    of what these runs can find at this δ. Its best one-sided event is used, in its unlucky tenth.
+
+    Args:
+        claim: what is to be exceeded.
+        runs: of both sides.
+        error: 1 − confidence.
+
+    Returns:
+        The value that is shown with probability 0.9; infinity beyond 200.
     """
     return least_shown(partial(_gaussian_margin, claim, runs, error), claim.value, 200, 1e-3)
 
 
 def runs_to_show_gaussian(claim: Claim, runs: int, error: float, value: float) -> float:
-    """Return the measuring runs that would show a Gaussian mechanism of loss ``value``, as `runs_to_show` does."""
+    """Return the measuring runs that would show the loss of a Gaussian mechanism with probability 0.9.
+
+    Args:
+        claim: what is to be exceeded.
+        runs: a first guess.
+        error: 1 − confidence.
+        value: the loss, in the unit of the claim's parameter.
+
+    Returns:
+        The runs of both sides together, rounded up to 1 %; infinity if no number suffices.
+    """
     if not value > claim.value:
         return math.inf
     margin = lambda ahead: _gaussian_margin(claim, round(ahead), error, value)  # noqa: E731
@@ -78,7 +104,7 @@ def runs_to_show_gaussian(claim: Claim, runs: int, error: float, value: float) -
 
 
 def _gaussian_margin(claim: Claim, runs: int, error: float, value: float) -> float:
-    """By how much the best event's unlucky tenth exceeds the claim; the event is found by the normal approximation."""
+    """By how much the best event's bound exceeds the claim in its unlucky tenth (event by normal approximation)."""
     half, critical = runs // 2, UNLUCKY - float(ndtri(error))
     p, q, told, noise = _gaussian_events(claim, value)
     usable = (half * p >= 5) & (half * q >= 1) & (told > 0)
@@ -96,7 +122,7 @@ def _gaussian_margin(claim: Claim, runs: int, error: float, value: float) -> flo
 
 
 def _gaussian_runs(claim: Claim, error: float, value: float) -> float:
-    """About how many runs show a Gaussian mechanism of loss ``value``, by the normal approximation: too few."""
+    """An approximate number of runs that show a Gaussian mechanism of loss ``value`` (by normal theory; too few)."""
     _, q, told, noise = _gaussian_events(claim, value)
     excess = np.log(np.maximum(told, 1e-300) / q) - claim.value
     shows = excess > 0
@@ -129,7 +155,7 @@ def _gaussian_with(epsilon: float, delta: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Detectable:
-    """What an audit would have found with probability 0.9: from which loss on, and where it would have had to show.
+    """The smallest violation that an audit would have found with probability 0.9, and where it would have shown.
 
     ``smaller`` says how many runs of a whole audit smaller violations would take.
     """
@@ -140,17 +166,26 @@ class Detectable:
 
     @property
     def members(self) -> dict[str, Any]:
-        """The same as members of evidence."""
+        """The same as fields of the evidence."""
         value = round_outward(self.value, "upper")
         return {"detectable": value, "detectable_on": self.where, "power": self.smaller}
 
 
 def foresee(claim: Claim, attempts: Sequence[Attempt], learning: int, share: float = 1.0) -> Detectable:
-    """Return what these attempts, after so many learning runs, would have found.
+    """Return what these attempts would have found with probability 0.9.
 
-    ``share`` is that of each attempt's error level at which one look finds as much as the rule by which a violation is
-    called one (`two_looks.Rule.planned`). A violation may show on one pair alone: what is surely found is what the
-    weakest pair would find, by the better of its events.
+    A violation may show on one pair alone, so what is reliably found is what the weakest pair would find, by the better
+    of its events.
+
+    Args:
+        claim: what is to be exceeded.
+        attempts: what was measured, at least one.
+        learning: runs made before them.
+        share: of each attempt's error level, at which a single look finds as much as the two-look rule
+            (`LooksRule.planned`).
+
+    Returns:
+        The smallest violation, and the runs that smaller ones would take.
     """
     pairs = {attempt.pair for attempt in attempts}
     found = max(
@@ -161,7 +196,7 @@ def foresee(claim: Claim, attempts: Sequence[Attempt], learning: int, share: flo
         key=_Detectable.order,
     )
     measuring = {each.pair: sum(each.bound.counts.runs) for each in attempts if each.bound.counts is not None}
-    whole = (learning + sum(measuring.values())) / measuring[found.attempt.pair]  # a pair's measuring runs make so many
+    whole = (learning + sum(measuring.values())) / measuring[found.attempt.pair]  # all runs per measuring run of a pair
     rows = tuple(
         Power(round_outward(value, "upper"), int(round_outward(whole * runs, "upper", 2)))
         for value, runs in found.smaller(claim)
@@ -190,7 +225,7 @@ class _Detectable:
             yield value, (self._scaled if math.isfinite(gap) else self._searched)(claim, value)
 
     def _scaled(self, claim: Claim, value: float) -> float:
-        """The gap to the claim that shows falls like noise/√runs: a fraction of what it takes to search for it."""
+        """The runs by scaling: the gap that is shown falls like noise/√runs. Much faster than a search."""
         bound = self.attempt.bound
         assert bound.counts is not None
         runs, own = sum(bound.counts.runs), self.own
@@ -200,7 +235,7 @@ class _Detectable:
         frozen = method_of(bound.method).computed.frozen(bound.counts, claim, bound.weight, own)
         if frozen is not None:
             if not frozen.two_sided and sum(frozen.rates(self.value)) > MIRRORED:
-                return self._searched(claim, value)  # which of event and complement tells more changes with the runs
+                return self._searched(claim, value)  # whether event or complement shows more changes with the runs
             spreads = frozen.spread(value), frozen.spread(self.value)
             if not all(0 < spread < math.inf for spread in spreads):
                 return self._searched(claim, value)
@@ -232,7 +267,7 @@ def _found(claim: Claim, attempt: Attempt, share: float) -> _Detectable:
     own = (1 - bound.confidence) * share
     value = detectable(bound.method, bound.counts, claim=claim, weight=bound.weight, error=own)
     if claim.delta > 0 and bound.value < claim.value / 2:
-        # the event says little about the tails in which δ lives: ask the yardstick too
+        # the event says little about the tails that δ depends on: use the yardstick too
         gaussian = detectable_gaussian(claim, sum(bound.counts.runs), own)
         if gaussian > value:
             return _Detectable(gaussian, "gaussian", attempt, own)

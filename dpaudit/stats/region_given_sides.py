@@ -1,4 +1,4 @@
-"""Which probabilities of an event that speaks for both sides do its counts leave possible, whatever the sides are?
+"""Which probabilities of a two-sided event do its counts leave possible, however the sides were picked?
 
 No coin picks the sides here: n₀ runs are of side 0 and as many of side 1, and the region holds given that. On side 0 a
 run guesses right with probability p₁ and wrong with p₂, on side 1 with q₂ and q₁. What every notion bounds is about the
@@ -6,22 +6,22 @@ two averages
 
     a = (p₁ + q₂)/2,    b = (p₂ + q₁)/2:
 
-(q₁, p₁) and (p₂, q₂) both lie below the concave curve 1 − f that a claim allows to attackers, and so does (b, a).
+(q₁, p₁) and (p₂, q₂) are both below the concave curve 1 − f that a claim allows to attackers, and so is (b, a).
 
 Let X₁ and Y₂ be the right guesses of the sides, R their sum, W the wrong guesses of both. R is a sum of independent
 coins with mean μ = n₀(p₁ + q₂); given X₁ and Y₂, W is one with mean M = (n₀ − X₁)β₀ + (n₀ − Y₂)β₁, β₀ = p₂/(1 − p₁). A
 sum of unequal coins has
 
-- beyond its mean, a smaller tail than the binomial with the same mean (Hoeffding 1956, Theorem 5): P(R ≥ r) for r ≥
-  μ + 1, P(W ≤ w) for w ≤ M − 1;
-- before its mean, where moving two coins apart makes these chances larger (the sum of the others is unimodal, with its
-  mode within one of its mean: Darroch 1964), at most those of coins that are 0 or as likely as any of them may be:
-  P(R ≥ r) ≤ P(Bin(⌈μ/c⌉, c) ≥ r) for r ≤ μ − 1 and P(W ≤ w) ≤ P(Bin(⌊M/c⌋, c) ≤ w) for w ≥ M + 1, where no coin is
-  likelier than c; and within one of the mean, as one count farther on.
+- beyond its mean, a smaller tail than the binomial with the same mean (Hoeffding 1956, Theorem 5): P(R ≥ r) for r ≥ μ +
+1, P(W ≤ w) for w ≤ M − 1;
+- before its mean, where moving two coins apart makes these probabilities larger (the sum of the others is unimodal,
+with its mode within one of its mean: Darroch 1964), at most the tail of coins that are 0 or as likely as any of them
+may be: P(R ≥ r) ≤ P(Bin(⌈μ/c⌉, c) ≥ r) for r ≤ μ − 1 and P(W ≤ w) ≤ P(Bin(⌊M/c⌋, c) ≤ w) for w ≥ M + 1, if no coin is
+likelier than c; and within one of the mean, as one count farther on.
 
-So there is a p-value for μ, and given X₁ and Y₂ one for M: they are added with weights as in `joint`, to a staircase of
-μ and M. Where the coins of each side lie is known from Clopper–Pearson bounds, six at error γ each (Berger & Boos
-1994): they give c, and limit how μ and M are divided between the sides, of which the least favourable division counts.
+So there is a p-value for μ and, given X₁ and Y₂, one for M. They are added with weights as in `joint_region`, to a
+staircase of μ and M. The coins of each side are bounded by Clopper–Pearson, six bounds at error γ each (Berger & Boos
+1994): these give c, and limit how μ and M are divided between the sides; the least favourable division counts.
 """
 
 from __future__ import annotations
@@ -40,19 +40,22 @@ from dpaudit.stats.clopper_pearson import probability_at_least, probability_at_m
 from dpaudit.stats.event_bound import UNLUCKY, CountedEvent, single
 from dpaudit.stats.joint_region import ConfidenceRegion, Joint, staircase
 
-_CUT = 200  # γ = error/200
-_SURE = 1e-15  # more than the chance of a p-value that floats cannot tell from 1
+_CUT = 200  # γ = error/200; six of these cuts cost little
+_SURE = 1e-15  # larger than the probability of a p-value that floats cannot distinguish from 1
 
 
 def region_given_sides(
     side0: tuple[int, int, int], side1: tuple[int, int, int], *, weight: float, error: float
 ) -> ConfidenceRegion:
-    """Return the region of (a, b): for some corner j, a ≥ p_j and b ≤ q_j.
+    """Return the region of (a, b): for some corner j, a ≥ p_j and b ≤ q_j (Hoeffding 1956; Berger & Boos 1994).
 
     Args:
-        side0, side1: right guesses, wrong guesses and runs of each side; tight where both have equally many runs.
+        side0, side1: right guesses, wrong guesses and runs of each side; tight if both have equally many runs.
         weight: w₁, of the right guesses, fixed before measuring.
         error: 1 − confidence.
+
+    Returns:
+        The region, with corners of shape (corners,).
     """
     gamma = error / _CUT
     low, high = staircase(weight, error - 6 * gamma - _SURE, farthest=True)
@@ -63,7 +66,7 @@ def region_given_sides(
     most = [float(probability_at_most(side[0], side[2], gamma)) for side in sides]
     chance = [float(probability_at_most(side[1], n, gamma)) for side, n in zip(sides, left, strict=True)]
     mean = _mean_at_least(right, runs, low, max(most))
-    apart = abs(side0[2] - side1[2]) / 2  # n₀p₁ + n₁q₂ lies so near to (n₀ + n₁)·a
+    apart = abs(side0[2] - side1[2]) / 2  # the largest distance of n₀p₁ + n₁q₂ from (n₀ + n₁)·a
     a = np.where(low < 1, np.clip((mean - apart) / runs, 0.0, 1.0), 1.0)  # no μ has a p-value above 1
     errors = _mean_at_most(wrong, sum(left), high, max(chance))
     both = np.clip(2 * a, sum(least), sum(most))
@@ -72,14 +75,14 @@ def region_given_sides(
         of0 = np.minimum(errors, chance[0] * left[0])
         of1 = np.minimum(errors, chance[1] * left[1])
         for m0, m1 in ((of0, errors - of0), (errors - of1, of1)):
-            # where all runs of a side guessed right, nothing is known of its β
+            # if all runs of a side guessed right, nothing is known about its β
             beta0, beta1 = (share / n if n else 1.0 for share, n in ((m0, left[0]), (m1, left[1])))
             b = np.maximum(b, ((1 - p) * beta0 + (1 - (both - p)) * beta1) / 2)
     return ConfidenceRegion(a, np.minimum(b * (1 + 1e-12), 1.0))
 
 
 def _mean_at_least(hits: int, runs: int, error: Floats, most: float) -> Floats:
-    """Return the least mean of a sum of coins, none likelier than ``most``, that is so often as large as ``hits``."""
+    """Return the smallest mean of a sum of coins, none likelier than ``most``, that reaches ``hits`` so often."""
     equal = runs * probability_at_least(hits, runs, error)
     if hits == 0:
         return np.zeros(len(error))
@@ -89,7 +92,7 @@ def _mean_at_least(hits: int, runs: int, error: Floats, most: float) -> Floats:
 
 
 def _mean_at_most(hits: int, runs: int, error: Floats, most: float) -> Floats:
-    """Return the largest mean of a sum of coins, none likelier than ``most``, that is so often at most ``hits``."""
+    """Return the largest mean of a sum of coins, none likelier than ``most``, that is at most ``hits`` so often."""
     equal = runs * probability_at_most(hits, runs, error)
     many = _first(
         lambda coins: (coins > hits) & (betaincc(hits + 1, np.maximum(coins - hits, 1), most) <= error),
@@ -103,7 +106,7 @@ def _mean_at_most(hits: int, runs: int, error: Floats, most: float) -> Floats:
 
 
 def _first(reached: Any, hits: int, chance: float, size: int) -> Floats:
-    """Return the least number of coins, none below ``hits``, at which something holds that goes on holding."""
+    """Return the smallest number of coins, at least ``hits``, at which a monotone condition holds."""
     far = (hits + 12 * np.sqrt(hits + 1.0) + 60) / max(chance, 1e-12)
     low, high = np.full(size, float(hits) - 1), np.full(size, np.ceil(far))
     while np.any(open_ := high - low > 1):
@@ -122,19 +125,19 @@ class JointGivenSides(Joint):
     two_sided = True
 
     def region(self, counts: Counts, weight: float, error: float) -> ConfidenceRegion:
-        """Return the region of the probabilities of right and of wrong guesses, averaged over the sides."""
+        """Return the region of the probabilities of right and wrong guesses, averaged over the sides."""
         side0 = counts.toward0[0], counts.toward1[0], counts.runs[0]
         side1 = counts.toward1[1], counts.toward0[1], counts.runs[1]
         return region_given_sides(side0, side1, weight=weight, error=error)
 
     def mirrored(self, counts: Counts, weight: float, error: float) -> ConfidenceRegion:
-        """Return the region with right and wrong guesses in each other's place."""
+        """Return the region with right and wrong guesses exchanged."""
         side0 = counts.toward1[0], counts.toward0[0], counts.runs[0]
         side1 = counts.toward0[1], counts.toward1[1], counts.runs[1]
         return region_given_sides(side0, side1, weight=weight, error=error)
 
     def shown(self, event: CountedEvent, value: float, times: float) -> float:
-        """Return the bound that the unlucky tenth of the event gives."""
+        """Return the bound in the unlucky tenth of the event."""
         p, q = event.rates(value)
         return _shown_given_sides(p, q, times, event.counts, event.claim, single(event.weight), event.error)
 
@@ -142,9 +145,9 @@ class JointGivenSides(Joint):
 def _shown_given_sides(
     p: float, q: float, times: float, counts: Counts, claim: Claim, weight: float, error: float
 ) -> float:
-    """Return the bound, in its unlucky tenth, of an event of both sides with so many times the runs.
+    """Return the bound of a two-sided event in its unlucky tenth, with ``times`` the runs.
 
-    Right guesses, and wrong ones, are divided between the sides as they were counted, as far as a side has runs.
+    Right and wrong guesses are divided between the sides as they were counted, as far as a side has runs.
     """
     made = [max(round(times * runs), 1) for runs in counts.runs]
     total = sum(made)
@@ -161,6 +164,6 @@ def _shown_given_sides(
 
 
 def _fitting(wanted: Sequence[int], most: Sequence[int]) -> list[int]:
-    """Return numbers of two sides where each has room for so many: what is too much for one goes to the other."""
+    """Return the numbers of two sides that each have limited room: what exceeds one goes to the other."""
     over = [max(own - room, 0) for own, room in zip(wanted, most, strict=True)]
     return [min(max(own + more, 0), room) for own, more, room in zip(wanted, reversed(over), most, strict=True)]

@@ -4,19 +4,19 @@ One event shows little of a divergence that is spread over all outputs. For any 
 
     D_α(P‖Q) ≥ α/(α − 1)·log E_P[h^(α−1)] − log E_Q[h^α],        D_1(P‖Q) ≥ E_P[log h] − log E_Q[h]
 
-(Hölder's inequality; Donsker & Varadhan 1983; Birrell, Dupuis, Katsoulakis, Rey-Bellet & Wang 2021, Theorem 3.1),
-with equality at h = dP/dQ. The right side increases in the first mean and decreases in the second, so certain bounds
-of two means give one of the divergence, whatever h is. D_1 is the least D_α, and so no D_α/α is asked for at α = 1
-itself: ρ ≥ D_α/α for every α > 1, and their limit is D_1.
+(Hölder's inequality; Donsker & Varadhan 1983; Birrell, Dupuis, Katsoulakis, Rey-Bellet & Wang 2021, Theorem 3.1), with
+equality at h = dP/dQ. The right side increases in the first mean and decreases in the second, so certified bounds of
+two means give one of the divergence, whatever h is. D_1 is the smallest D_α, and it stands for the limit α → 1: ρ ≥
+D_α/α for every α > 1, and the limit of D_α/α is D_1.
 
-The bins stand in an order, the one that speaks most for P first. Of n runs N₁ fall into the first, N₂ of the
-others into the second, and so on: independent binomials, given what came before. Each has a p-value for its chance
-βᵢ, too small a chance on the side of P and too large a one on that of Q. As in `joint`, their zᵢ are added with
-weights, ∑wᵢ² = 1, that were fixed beforehand (Stouffer): ∑wᵢzᵢ ≤ z(1 − error') is the region, cut by zᵢ ≤ κ
-(Berger & Boos 1994). zᵢ below −κ count as −κ, which errs with the chance Φ(−κ) each and keeps an empty bin from
-deciding everything. The least favourable point of the region is found by dynamic programming over how much of the
-sum each bin uses up, in whole steps; every step is rounded against the bound, so the grid is rigorous. The region
-holds for all h and α at once: both may follow the counts.
+The bins are ordered, the one that points most to P first. Of n runs N₁ fall into the first, N₂ of the others into the
+second, and so on: independent binomials, given the earlier ones. Each has a p-value for its probability βᵢ, too small
+on the side of P and too large on that of Q. As in `joint_region`, their zᵢ are added with weights, ∑wᵢ² = 1, that were
+fixed beforehand (Stouffer): ∑wᵢzᵢ ≤ z(1 − error') is the region, cut by zᵢ ≤ κ (Berger & Boos 1994). zᵢ below −κ count
+as −κ, which errs with probability Φ(−κ) each and keeps an empty bin from deciding everything. The least favourable
+point of the region is found by dynamic programming over how much of the sum each bin uses up, in whole steps; every
+step is rounded against the bound, so the grid is rigorous. The region holds for all h and α at once: both may depend on
+the counts.
 """
 
 from __future__ import annotations
@@ -35,15 +35,16 @@ from dpaudit.privacy import Claim, RenyiDP
 from dpaudit.stats.clopper_pearson import probability_at_least, probability_at_most
 from dpaudit.stats.event_bound import UNLUCKY, CountedEvent, EventBound, Weight, least_runs
 
+# tightness and time are measured by benchmarks/notions.py; the bound is valid for any of these
 ORDERS = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 64.0, 128.0)
-_CUT_SHARE = 1 / 25  # of the error, for all cuts
-_COARSE, _FINE = 0.02, 0.005  # steps of the sum; the first finds the order, the second states the bound
+_CUT_SHARE = 1 / 25  # of the error level, for all cuts together
+_COARSE, _FINE = 0.02, 0.005  # steps of the sum: the coarse one finds the order, the fine one gives the bound
 _LEAST_WEIGHT = 0.02
-_FARTHEST, _HALVINGS = 16.0, 9  # of what a detectable value is sought along
+_FARTHEST, _HALVINGS = 16.0, 9  # range of t, and bisection steps, in the search for a detectable value
 
 
 def orders_of(claim: Claim) -> tuple[float, ...]:
-    """Return orders α whose divergence says something of the claim; 1 stands for the limit."""
+    """Return orders α whose divergence bounds the claim's parameter; 1 stands for the limit."""
     if not claim.is_divergence:
         raise ValueError(f"a multinomial bound is for zCDP and Rényi claims, not for {claim}")
     if isinstance(claim, RenyiDP):  # a divergence increases in its order (van Erven & Harremoës 2014, Theorem 3)
@@ -52,18 +53,44 @@ def orders_of(claim: Claim) -> tuple[float, ...]:
 
 
 def value_of(claim: Claim, order: float, divergence: ArrayLike) -> Floats:
-    """Return what a divergence at an order shows of the claim's parameter: D_α/α for ρ, D_α for Rényi's ε."""
+    """Return the bound of the claim's parameter that a divergence gives: D_α/α for ρ, D_α for Rényi's ε.
+
+    Args:
+        claim: a zCDP or Rényi claim.
+        order: α.
+        divergence: D_α, of any shape.
+
+    Returns:
+        The bounds, in the same shape.
+    """
     return np.asarray(divergence) / (1.0 if isinstance(claim, RenyiDP) else order)
 
 
 def variational(order: float, log_h: ArrayLike, p: ArrayLike, q: ArrayLike) -> float:
-    """Return the right side of the inequality above for the bins' probabilities ``p`` and ``q``; shapes (bins,)."""
+    """Return the right side of the module's inequality (Birrell et al. 2021, Theorem 3.1).
+
+    Args:
+        order: α, at least 1.
+        log_h: (bins,) logarithm of h.
+        p, q: (bins,) probabilities of the bins.
+
+    Returns:
+        A lower bound of D_α in nats.
+    """
     first, second = _functions(order, np.asarray(log_h, dtype=np.float64))
     return float(_joined(order, np.dot(first, p), np.dot(second, q)))
 
 
 def variational_noise(order: float, log_h: ArrayLike, p: ArrayLike, q: ArrayLike, n: float, m: float) -> float:
-    """Return the standard deviation of `variational` where ``n`` and ``m`` runs estimate p and q (delta method)."""
+    """Return the standard deviation of `variational` if p and q are estimated from runs (delta method).
+
+    Args:
+        order, log_h, p, q: as for `variational`.
+        n, m: runs that estimate p and q.
+
+    Returns:
+        The standard deviation in nats.
+    """
     first, second = _functions(order, np.asarray(log_h, dtype=np.float64))
     p, q = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
     along_p, along_q = _slopes(order, first, second, p, q)
@@ -73,14 +100,17 @@ def variational_noise(order: float, log_h: ArrayLike, p: ArrayLike, q: ArrayLike
 def multinomial_weights(
     p: Sequence[float] | Floats, q: Sequence[float] | Floats, n: float, m: float, order: float
 ) -> tuple[float, ...]:
-    """Return the weights of both sides' bins but the last: each one's share of the noise, from the learning runs.
+    """Return the weights of both sides' bins except the last: each one's share of the noise, as learned.
+
+    Poor weights cost tightness, never validity.
 
     Args:
-        p, q: (bins,) probabilities as learned, all positive, of the bin that speaks most for the side of p first.
-        n, m: runs of the two sides to come.
-        order: the α that the bound is likely to be best at.
+        p, q: (bins,) probabilities as learned, all positive, with the bin that points most to the side of p first.
+        n, m: measuring runs of the two sides.
+        order: the α at which the bound will probably be best.
 
-    Wrong weights cost tightness, never validity.
+    Returns:
+        2·(bins − 1) weights whose squares add up to 1.
     """
     p, q = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
     slopes = _slopes(order, *_functions(order, _falling(np.log(p / q), p + q)), p, q)
@@ -92,17 +122,20 @@ def multinomial_weights(
 def multinomial_bound(
     bins_p: Sequence[int], bins_q: Sequence[int], *, claim: Claim, weights: Sequence[float], error: float
 ) -> float:
-    """Return the lower bound of the claim's parameter at confidence 1 − ``error``; 0.0 where nothing is shown.
+    """Return the lower bound of the claim's parameter at confidence 1 − ``error``; 0.0 if nothing is shown.
 
     Args:
-        bins_p, bins_q: (bins,) runs of each side in every bin; the bin that speaks most for the side of P first.
-        claim: a zCDP or a Rényi claim; its own value is not used.
-        weights: (2·(bins − 1),) of the bins of P and then of Q, the last of each left out; fixed before measuring;
-            only their ratios count.
+        bins_p, bins_q: (bins,) runs of each side in every bin, with the bin that points most to the side of P first.
+        claim: a zCDP or Rényi claim; its own value is not used.
+        weights: (2·(bins − 1),) of the bins of P and then of Q, without the last of each; fixed before measuring; only
+            their ratios matter.
         error: 1 − confidence.
 
+    Returns:
+        ρ, or ε at the claim's order, in nats.
+
     Raises:
-        ValueError: for other claims, or where bins and weights do not fit.
+        ValueError: for other claims, or if bins and weights do not match.
     """
     orders = orders_of(claim)
     sides = np.asarray(bins_p, dtype=np.int64), np.asarray(bins_q, dtype=np.int64)
@@ -118,11 +151,18 @@ def multinomial_bound(
 def detectable_divergence(
     bins_p: Sequence[int], bins_q: Sequence[int], *, claim: Claim, weights: Sequence[float], error: float
 ) -> float:
-    """Return the least value of the claim's parameter that these bins would have shown to exceed the claim.
+    """Return the smallest value of the claim's parameter that these bins would have shown to exceed the claim.
 
-    With probability 0.9, had the sides filled them like p ∝ √(ab)·(a/b)^t and q ∝ √(ab)·(b/a)^t, where a and b are
-    what the counts say: as they did, at t = 1/2, or less and more apart. The counts are moved to their unlucky tenth
-    (a first-order reliability point). Infinity where nothing that these bins hold would be shown.
+    With probability 0.9, if the sides filled them like p ∝ √(ab)·(a/b)^t and q ∝ √(ab)·(b/a)^t, where a and b are the
+    observed frequencies: as observed at t = 1/2, and closer or farther apart for other t. The counts are moved to their
+    unlucky tenth (a first-order reliability point).
+
+    Args:
+        bins_p, bins_q, weights, error: as for `multinomial_bound`.
+        claim: what is to be exceeded.
+
+    Returns:
+        The value; infinity if no such t would be shown.
     """
     n, m = sum(bins_p), sum(bins_q)
     logs = [np.log((np.asarray(bins) + 0.5) / (sum(bins) + 0.5 * len(bins))) for bins in (bins_p, bins_q)]
@@ -154,7 +194,7 @@ def detectable_divergence(
 
 
 class _ChancesLeft:
-    """The chances that the counts leave possible, and the least that a divergence can be over them."""
+    """The bin probabilities that the counts leave possible, and the smallest divergence over them."""
 
     def __init__(self, bins_p: Integers, bins_q: Integers, weights: Floats, error: float) -> None:
         most = len(bins_p) - 1
@@ -166,16 +206,16 @@ class _ChancesLeft:
         self.hits = bins_p[:-1], bins_q[:-1]
         self.left = tuple(np.cumsum(bins[::-1])[::-1][:-1] for bins in (bins_p, bins_q))
         self.runs = int(bins_p.sum()), int(bins_q.sum())
-        # close to order 1 the counts' own ratio serves best, beyond it the least favourable one; any h would be valid
+        # at order 1 the ratio of the counts is best, above it the least favourable one; any h would be valid
         self.log_h = self._ratio(0.0), self._ratio(self.critical)
 
     def _chances(self, side: int, bin_: int, z: ArrayLike) -> Floats:
-        """The chance of a bin, given that no earlier one was hit, at which its statistic is z: falling for P."""
+        """The conditional probability of a bin, given no earlier one, at which its statistic is z; decreasing for P."""
         bound = probability_at_most if side else probability_at_least
         return bound(self.hits[side][bin_], self.left[side][bin_], ndtr(-np.asarray(z, dtype=np.float64)))
 
     def _ratio(self, far: float) -> Floats:
-        """log h: the ratio of the bins' chances, falling, so ``far`` into the region as its weights point."""
+        """log h: the decreasing ratio of the bins' probabilities, ``far`` into the region along its weights."""
         logs = []
         for side, runs in enumerate(self.runs):
             sticks = [float(self._chances(side, i, far * w)) for i, w in enumerate(self.weights[side])]
@@ -184,13 +224,13 @@ class _ChancesLeft:
         return _falling(logs[0] - logs[1], np.exp(logs[0]) + np.exp(logs[1]))
 
     def divergence(self, order: float, step: float) -> float:
-        """Return the least of the variational form over the region; −∞ where it says nothing."""
+        """Return the minimum of the variational form over the region; −∞ if it says nothing."""
         first, second = _functions(order, self.log_h[order > 1])
-        # every statistic is at most κ, and so is at least the sum of all
+        # every statistic is at most κ, which bounds their sum
         reach = max(float(w.sum()) for w in self.weights) * self.cut
         most = math.ceil(reach / step) + 2 * len(first)
         means = [self._means(side, scores, step, most) for side, scores in ((0, first), (1, second))]
-        # P uses up more than g − 1 steps and at most g; so Q is left with less than the rest of all but g − 1
+        # P uses up more than g − 1 steps and at most g, so less than the rest after g − 1 steps is left for Q
         used = np.arange(-most, most + 1)
         rest = math.ceil(self.critical / step) - used + 1
         possible = rest >= -most
@@ -200,9 +240,9 @@ class _ChancesLeft:
         return float(np.min(_joined(order, first_mean[both], second_mean[both])))
 
     def _means(self, side: int, scores: Floats, step: float, most: int) -> Floats:
-        """Return the least mean of falling scores (for Q the greatest), if so many steps at most are used up.
+        """Return the smallest mean of decreasing scores (for Q the largest), for each number of steps used up.
 
-        Shape (2·most + 1,), for −most to most steps; ∞, for Q −∞, where that is too few for any point of the region.
+        Shape (2·most + 1,), for −most to most steps; ∞, for Q −∞, if that is too few for any point of the region.
         """
         nothing, better = (-np.inf, np.fmax) if side else (np.inf, np.fmin)
         width = 2 * most + 1
@@ -214,10 +254,10 @@ class _ChancesLeft:
             chances = self._chances(side, i, np.minimum((cells + 1) * step / weight, self.cut))
             padded = np.concatenate([np.full(cells[-1] + 1, nothing), inner, np.full(-cells[0], inner[-1])])
             found = np.full(width, nothing)
-            # a mean increases in the chance of the higher score: its end of the cell is the least favourable
+            # the mean increases with the probability of the higher score, so one end of the cell is least favourable
             for cell, chance in zip(cells, chances, strict=True):
                 start = cells[-1] + 1 - cell
-                with np.errstate(invalid="ignore"):  # no chance of what is impossible: no point, and fmin skips it
+                with np.errstate(invalid="ignore"):  # 0·∞ is NaN where no point is possible, and fmin skips it
                     better(found, chance * scores[i] + (1 - chance) * padded[start : start + width], out=found)
             inner = found
         return inner
@@ -238,7 +278,7 @@ def _joined(order: float, first: ArrayLike, second: ArrayLike) -> Floats:
 
 
 def _slopes(order: float, first: Floats, second: Floats, p: Floats, q: Floats) -> tuple[Floats, Floats]:
-    """How fast the variational form rises with the probability of each bin, under P and (falling) under Q."""
+    """How fast the variational form rises with the probability of each bin under P, and falls under Q."""
     tiny = 1e-300
     along_p = first if order == 1 else order / (order - 1) * first / max(float(np.dot(first, p)), tiny)
     along_q = second / max(float(np.dot(second, q)), tiny)
@@ -246,7 +286,7 @@ def _slopes(order: float, first: Floats, second: Floats, p: Floats, q: Floats) -
 
 
 def _stick_noise(p: Floats, slope: Floats, runs: float) -> Floats:
-    """The noise that each bin's chance, given the earlier ones, brings into ∑ slope·p; all bins but the last."""
+    """The noise that each bin's conditional probability contributes to ∑ slope·p; all bins but the last."""
     left = np.maximum(np.cumsum(p[::-1])[::-1], 1e-300)
     later = np.cumsum((slope * p)[::-1])[::-1]
     chance = np.clip(p[:-1] / left[:-1], 1e-12, 1 - 1e-12)
@@ -256,8 +296,8 @@ def _stick_noise(p: Floats, slope: Floats, runs: float) -> Floats:
 
 
 def _falling(values: Floats, weights: Floats) -> Floats:
-    """The falling sequence nearest to ``values`` (pool adjacent violators)."""
-    from scipy.optimize import isotonic_regression  # a tenth of a second, which other claims are spared
+    """The decreasing sequence nearest to ``values`` (pool adjacent violators)."""
+    from scipy.optimize import isotonic_regression  # importing takes a tenth of a second; only these claims need it
 
     return np.asarray(isotonic_regression(values, weights=weights, increasing=False).x, dtype=np.float64)
 
@@ -271,7 +311,7 @@ class Multinomial(EventBound):
     swapped: ClassVar[bool] = False
 
     def lower(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
-        """Return the lower bound of ρ, or of ε at the claim's order."""
+        """Return the lower bound of ρ, or of ε at the claim's order; arguments as for `EventBound.lower`."""
         return multinomial_bound(*self._bins(counts), claim=claim, weights=_all(weight), error=error)
 
     def frozen(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> CountedEvent | None:
@@ -279,7 +319,7 @@ class Multinomial(EventBound):
         return None
 
     def detectable(self, counts: Counts, claim: Claim, weight: Weight, error: float) -> float:
-        """Return the least value of the claim's parameter that these bins would have shown to exceed the claim."""
+        """Return the smallest value of the claim's parameter that these bins would have shown to exceed the claim."""
         return detectable_divergence(*self._bins(counts), claim=claim, weights=_all(weight), error=error)
 
     def runs_to_show(self, counts: Counts, claim: Claim, weight: Weight, error: float, value: float) -> float:
@@ -293,7 +333,7 @@ class Multinomial(EventBound):
         return least_runs(margin, value - claim.value, runs)
 
     def _bins(self, counts: Counts) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The bins of the side whose divergence is bounded and of the other, strongest for the first side ahead."""
+        """The bins of the side whose divergence is bounded, and of the other; most typical of the first side first."""
         if counts.bins is None:
             raise ValueError("a multinomial bound needs the counts of its bins")
         side0, side1 = counts.bins

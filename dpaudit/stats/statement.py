@@ -12,18 +12,21 @@ from dpaudit.stats.methods import method_of
 
 
 def lower_bound(method: str, counts: Counts, *, claim: Claim, weight: Weight, error: float) -> float:
-    """Return the lower bound of the claim's parameter at confidence 1 − ``error``; 0.0 where nothing is shown.
+    """Return the lower bound of the claim's parameter at confidence 1 − ``error``; 0.0 if nothing is shown.
 
     Args:
-        method: by its name (`dpaudit.stats.methods`); fixed, like ``weight``, before measuring.
+        method: its name (`dpaudit.stats.methods`); fixed, like ``weight``, before measuring.
         counts: what was measured.
         claim: the notion to bound, with its δ or order; its own value is not used.
         weight: w₁ of a joint bound, all weights of a multinomial one, None for others.
         error: 1 − confidence.
 
+    Returns:
+        The bound, in the unit of the claim's parameter.
+
     Raises:
-        ValueError: where the method is not known, does not hold for the claim, or lacks its weights or bins.
-        ArithmeticError: where the bound is not a number.
+        ValueError: if the method is unknown, is not valid for the claim, or lacks its weights or bins.
+        ArithmeticError: if the bound is not a number.
     """
     found = method_of(method)
     if found.pure and not claim.pure:
@@ -40,8 +43,11 @@ def region_from(method: str, counts: Counts, *, weight: Weight, error: float) ->
     Args:
         method, counts, weight, error: as for `lower_bound`.
 
+    Returns:
+        The region, with corners of shape (corners,).
+
     Raises:
-        ValueError: where the method has no such region.
+        ValueError: if the method has no such region.
     """
     found = method_of(method)
     if not found.whole_curve or not isinstance(found.computed, Joint):

@@ -1,24 +1,24 @@
-"""How sure must runs be before a claim is called violated? The rule of two looks.
+"""How sure must runs be before a claim is called violated? The two-look rule.
 
-A bound at an error level a, such as 5 %, lies above a claim that is just kept in up to a of all audits. That is what
-its confidence says; for a verdict it is too often. So a violation has an error level α of its own, the *false alarm*:
+A bound at an error level a, such as 5 %, is above a claim that is just kept in up to a of all audits. This is what its
+confidence says; for a verdict it is too often. So a violation has an error level α of its own, the *false alarm*:
 
     no bound at a is above the claim:       not violated;
     one at α/2 is:                          violated;
     else fresh runs of that event, twice as many as measured it, and violated if their bound at c/p is above the claim.
 
-Here p is the least of the levels a, a/2, a/4, …, not below α, down to which every bound is above the claim (the first
-look's p-value, rounded up), and c = (α/2)/(1 + m/2) where m is how often a was halved. It is the rule p₁·p₂ ≤ c of
-Bauer & Köhne (1994, Evaluation of experiments with adaptive interim analyses) on levels that are fixed beforehand.
+Here p is the smallest of the levels a, a/2, a/4, …, not below α, down to which every bound is above the claim (the
+first look's p-value, rounded up), and c = (α/2)/(1 + m/2) where m is how often a was halved. It is the rule p₁·p₂ ≤ c
+of Bauer & Köhne (1994, Evaluation of experiments with adaptive interim analyses) on levels that are fixed beforehand.
 
-Theorem. A mechanism that keeps its claim is called violated with a probability of at most α. Proof: a bound at a level
-t exceeds a true claim with a probability of at most t, so that P(p ≤ aⱼ) ≤ aⱼ for each aⱼ = a/2ʲ; no more is asked of
-the bounds, and in particular not that their rejection regions lie within each other. The second look is made of fresh
-runs, at a level that is fixed given the first. So the probability is at most α/2 + Σⱼ P(p = aⱼ)·c/aⱼ. As c/aⱼ grows
-with j, the sum is largest where P(p ≤ aⱼ) = aⱼ for each j: then it is (a₀ − a₁)c/a₀ + … + aₘ·c/aₘ = m·c/2 + c = α/2. ∎
+Theorem. A mechanism that keeps its claim is called violated with probability at most α. Proof: a bound at a level t
+exceeds a true claim with probability at most t, so P(p ≤ aⱼ) ≤ aⱼ for each aⱼ = a/2ʲ; nothing else is required of the
+bounds, in particular not that their rejection regions are nested. The second look uses fresh runs, at a level that is
+fixed given the first. So the probability is at most α/2 + Σⱼ P(p = aⱼ)·c/aⱼ. As c/aⱼ grows with j, the sum is largest
+if P(p ≤ aⱼ) = aⱼ for each j: then it is (a₀ − a₁)c/a₀ + … + aₘ·c/aₘ = m·c/2 + c = α/2. ∎
 
-Attempts (pairs, events) share every level as they share the error of the audit, so that p is the least over them all.
-Where a is at most α, one look at a is enough. What cannot be run again has one look, at α.
+Attempts (pairs, events) share every level as they share the error level of the audit, so p is the smallest over them
+all. If a is at most α, one look at a is enough. Data that cannot be run again have one look, at α.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from dpaudit.stats.methods import method_for, plain
 from dpaudit.stats.statement import lower_bound
 
 FALSE_ALARM = 1e-3
-AGAIN = 2  # times as many runs for the second look, which should find what the first one found
+AGAIN = 2  # factor of runs for the second look; its cost and power are measured by benchmarks/two_looks.py
 _POWER = 0.9
 
 
@@ -56,7 +56,7 @@ class LooksRule:
 
     @property
     def doubts(self) -> bool:
-        """Whether a bound at the stated confidence alone is too little for a violation."""
+        """Whether a bound at the stated confidence alone is not enough for a violation."""
         return self.error > self.false_alarm * (1 + 1e-9)  # 1 − 0.95 is more than 0.05, in floats
 
     @property
@@ -73,7 +73,7 @@ class LooksRule:
 
     @property
     def levels(self) -> tuple[float, ...]:
-        """The levels that p may be: a, a/2, a/4, … down to α."""
+        """The possible values of p: a, a/2, a/4, … down to α."""
         found = [self.error]
         while self.doubts and found[-1] / 2 >= self.false_alarm:
             found.append(found[-1] / 2)
@@ -85,13 +85,13 @@ class LooksRule:
 
     @property
     def planned(self) -> float:
-        """The level at which one look finds with probability 0.9 just what this rule finds with probability 0.9."""
+        """The level at which a single look has power 0.9 for the same violation as this rule."""
         return _planned(self) if self.twice else self.at_once
 
 
 @lru_cache(maxsize=256)
 def _planned(rule: LooksRule) -> float:
-    """The same, for statistics that a violation moves by a number of standard deviations: √2 as far the second time."""
+    """The same, for statistics that a violation shifts by some standard deviations: √2 as far in the second look."""
     critical = [-float(ndtri(level)) for level in rule.levels] + [-float(ndtri(rule.at_once))]
 
     def power(shift: float) -> float:
@@ -110,12 +110,12 @@ def _planned(rule: LooksRule) -> float:
 
 @dataclass(frozen=True, slots=True)
 class FirstLook:
-    """An attempt whose bound lies above the claim, and how surely.
+    """An attempt whose bound is above the claim, and how surely.
 
     Attributes:
         attempt: its number.
         arithmetic: of its bound.
-        p: the least level down to which it does, for the whole audit.
+        p: the smallest level at which the bound is above the claim, for the whole audit.
         sure: whether that is enough for a violation.
     """
 
@@ -126,12 +126,15 @@ class FirstLook:
 
 
 def first_look(rule: LooksRule, bounds: Iterable[tuple[int, Bound]], claim: Claim) -> FirstLook | None:
-    """Return the attempt that speaks most surely against the claim; None where no bound is above it.
+    """Return the attempt with the strongest evidence against the claim; None if no bound is above it.
 
     Args:
         rule: of the whole audit.
-        bounds: of the attempts that decide, with their numbers; each has its share of the error.
-        claim: what it is held against.
+        bounds: of the attempts that decide, with their numbers; each has its share of the error level.
+        claim: what they are compared with.
+
+    Returns:
+        The attempt and its p, or None.
     """
     above = [(number, bound) for number, bound in bounds if bound.value > claim.value]
 
@@ -163,14 +166,25 @@ def first_look(rule: LooksRule, bounds: Iterable[tuple[int, Bound]], claim: Clai
 
 
 def second_method(bound: Bound) -> tuple[str, int]:
-    """Return how the second look reads its counts, and its runs: both are fixed by the first."""
+    """Return the method of the second look and its number of runs; both are determined by the first look."""
     assert bound.counts is not None
     runs = AGAIN * sum(bound.counts.runs)
     return method_for(plain(bound.method), runs / 2), runs
 
 
 def second_look(rule: LooksRule, first: FirstLook, bound: Bound, counts: Counts, claim: Claim) -> SecondLook:
-    """Return what fresh counts of the event say: the record of the second look."""
+    """Return the record of the second look.
+
+    Args:
+        rule: of the whole audit.
+        first: the first look.
+        bound: of the attempt that is looked at again.
+        counts: of its event in fresh runs.
+        claim: what it is compared with.
+
+    Returns:
+        The bound from the fresh counts, and whether it confirms the violation.
+    """
     level = rule.second(first.p)
     method, _ = second_method(bound)
     value = round_outward(lower_bound(method, counts, claim=claim, weight=bound.weight, error=level), "lower")

@@ -1,8 +1,9 @@
-"""Are the runs of a side independent draws of one law, whenever they are made?
+"""Are the runs of each side independent draws from one distribution?
 
-Nobody can know this of a function with a state of its own. What can be known is that outputs drift with the order of
-the calls (`drift`), or depend on one another in it (`dependence`): then no bound holds, and the runs
-are refused. Programs need no such check: they are called again on the same draws, and keep no state.
+Nobody can be certain of this for a function that keeps a state of its own. But it can be detected that outputs drift
+over the course of the calls (`drift`) or depend on one another (`dependence`). In
+either case no bound is valid, and the runs are refused. Programs need no such check: they are called again on the same
+draws, and keep no state.
 """
 
 from __future__ import annotations
@@ -51,9 +52,9 @@ __all__ = [
 Array = np.ndarray[Any, Any]
 Cells = tuple[Array, Array]
 Noted = tuple[tuple[Array, ...], ...]
-"""Of a block: for each side how many runs fill each steady cell, and the parts of an `RunOrder`.
+"""Recorded of a block: for each side the runs in each cell and the parts of a `RunOrder`.
 
-Last come pairs across, and the outputs of both sides as numbers.
+Last come the pairs across sides, and the outputs of both sides as integers.
 """
 
 _DRIFT = (
@@ -72,9 +73,9 @@ _ACROSS = (
 
 @dataclass(frozen=True, slots=True)
 class HomogeneityCells:
-    """Cells in which runs must fall alike at all times, and how learning runs that did not make them fell.
+    """Cells that independent runs fill alike at all times, and the counts of earlier learning runs in them.
 
-    ``classes`` are a few groups of these cells, by which neighbouring runs are compared.
+    ``classes`` groups the cells into a few classes, by which neighbouring runs are compared.
     """
 
     cells: Partition
@@ -83,7 +84,7 @@ class HomogeneityCells:
     timed: bool = False
 
     def note(self, side0: Outputs, side1: Outputs) -> Noted:
-        """Note of a block what tells whether it is steady."""
+        """Record from one block what the checks for drift and dependence need."""
         sides, classes, known = [], [], []
         for outputs in (side0, side1):
             first = outputs.first(MOST_RUNS)
@@ -96,9 +97,19 @@ class HomogeneityCells:
 
 
 def steadiness(outputs: tuple[Outputs, Outputs], observe: tuple[str, ...] = ()) -> HomogeneityCells:
-    """Make cells of the first half of the learning runs; refuse a second half that is not steady in them.
+    """Build cells from the first half of the learning runs, and check the second half for drift and dependence in them.
 
-    Run times drift with the machine: where they are observed, the cells do not look at them.
+    Run times drift with the machine, so the cells ignore them where they are observed.
+
+    Args:
+        outputs: of side 0 and side 1, in the order of the calls.
+        observe: what is observed beside them, such as "time".
+
+    Returns:
+        The cells, with the counts of the second half.
+
+    Raises:
+        InvalidRunsError: if the second half drifts, or its runs depend on one another.
     """
     halves = [len(side) // 2 for side in outputs]
     early_half = concatenate([side.first(half) for side, half in zip(outputs, halves, strict=True)])
@@ -116,14 +127,14 @@ def steadiness(outputs: tuple[Outputs, Outputs], observe: tuple[str, ...] = ()) 
 
 
 def by_event(event: Event, observe: tuple[str, ...] = ()) -> HomogeneityCells:
-    """Make cells of an event that was known before its runs; of none where these carry their times, which drift."""
+    """Build cells from an event that was fixed before its runs; no cells if run times, which drift, are observed."""
     cells = Partition(event.family, () if observe else event.rules)
     classes = np.arange(cells.size) * CLASSES // max(cells.size, CLASSES)
     return HomogeneityCells(cells, tuple(classes.tolist()), _nothing(cells), bool(observe))
 
 
 def are_constant(outputs: tuple[Outputs, Outputs]) -> bool:
-    """Whether all runs of a side returned the same output, on both sides."""
+    """Whether, on both sides, all runs returned the same output."""
     known = map(identities, outputs)
     return all(bool(len(own)) and bool(np.all(own == own[0])) for own in known)
 
@@ -133,7 +144,7 @@ def _nothing(cells: Partition) -> Cells:
 
 
 def blind_to_time(cells: Partition) -> Partition:
-    """Return cells of outputs without their run time as cells of outputs with it."""
+    """Return cells of outputs without their run time as cells of outputs that include it."""
     rules = []
     for rule in cells.rules:
         score = rule.score
@@ -145,11 +156,11 @@ def blind_to_time(cells: Partition) -> Partition:
 
 
 def refuse_unsteady(steady: HomogeneityCells, noted: Sequence[Noted]) -> None:
-    """Raise where late blocks fall differently from early ones, or all from earlier runs, or runs hang together.
+    """Raise if late blocks differ from early ones, if all blocks differ from earlier runs, or if runs are dependent.
 
     Args:
-        steady: the cells, and how earlier runs fell.
-        noted: of each block in turn, what was noted of it.
+        steady: the cells, and the counts of earlier runs in them.
+        noted: what was recorded of each block, in order.
 
     Raises:
         InvalidRunsError: with what is wrong with the runs.
@@ -166,13 +177,13 @@ def refuse_unsteady(steady: HomogeneityCells, noted: Sequence[Noted]) -> None:
 
 
 def refuse_repeated(watch: RepeatDetector, pair: int, runs: Sequence[Integers], sides: Integers | None = None) -> None:
-    """Raise `InvalidRunsError` where runs repeat earlier ones of the audit, as from a store of noise.
+    """Raise `InvalidRunsError` if runs repeat earlier ones of the audit, as noise from a reused buffer does.
 
     Args:
-        watch: what the audit has noted so far; these runs are added.
+        watch: what the audit has recorded so far; these runs are added.
         pair: its number.
-        runs: for each side a number for each run, the same only for equal outputs, in the order of the calls.
-        sides: of which side each run is, in the order of the calls; None where each side was run by itself.
+        runs: for each side, (runs,) integers in the order of the calls, equal exactly where outputs are equal.
+        sides: (runs,) the side of each run, in the order of the calls; None if each side was run by itself.
     """
     noted = [watch.with_earlier(pair, side, outputs) for side, outputs in enumerate(runs)]
     if any(map(coming_back, noted)):
@@ -189,12 +200,12 @@ def refuse_repeated(watch: RepeatDetector, pair: int, runs: Sequence[Integers], 
 
 
 def outputs_in(noted: Sequence[Noted], side: int) -> Integers:
-    """Return the outputs of a side that were noted, as `refuse_repeated` takes them."""
+    """Return the recorded outputs of one side, in the form that `refuse_repeated` takes."""
     return np.concatenate([np.zeros(0, dtype=np.int64), *(block[2][1 + side] for block in noted)])
 
 
 def refuse_hanging_together(orders: list[RunOrder]) -> None:
-    """Raise `InvalidRunsError` where the runs of a side hang together in the order of their calls."""
+    """Raise `InvalidRunsError` if the runs of a side depend on one another in the order of their calls."""
     how = hanging_together(together(orders))
     if how is not None:
         raise InvalidRunsError(_TOGETHER.format(how=how))

@@ -1,6 +1,6 @@
-"""The order of an audit of what was recorded elsewhere, and the only place that knows it.
+"""What is the order of an audit of recorded data? No other module knows it.
 
-order → a share chooses events → the others measure them → counts → bounds → verdict → evidence
+order of the data → a share chooses events → the others measure them → counts → bounds → verdict → evidence
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ LOST = "outputs were sorted before they were handed in: whether they hang togeth
 
 
 class ScoresRequest(msgspec.Struct, frozen=True):
-    """What is asked of recorded data.
+    """What is asked about recorded data.
 
-    ``notion`` is the claim, or what is bounded without one; ``sides`` are the outputs of side 0 and of side 1.
+    ``notion`` is the claim, or the notion to bound if there is none; ``sides`` are the outputs of side 0 and side 1.
     """
 
     target: Target
@@ -94,12 +94,12 @@ class ScoresRequest(msgspec.Struct, frozen=True):
 
     @property
     def rule(self) -> LooksRule:
-        """When a bound above the claim is a violation: what was recorded is looked at once."""
+        """The rule that decides when a bound above the claim is a violation: recorded data are looked at once."""
         return LooksRule(1 - self.confidence, self.false_alarm, repeatable=False)
 
     @property
     def subject(self) -> Subject:
-        """What evidence says of it."""
+        """What the evidence says about it."""
         return Subject(
             target=self.target,
             claim=self.claim,
@@ -128,32 +128,32 @@ def audit_scores(
     name: str = "scores",
     false_alarm: float = FALSE_ALARM,
 ) -> Evidence:
-    """Audit a model by scores of an attack on it: membership inference, or canaries.
+    """Audit a model by the scores of an attack on it: membership inference, or canaries.
 
     Args:
-        in_scores: (n,) scores of records that were in the training data; side 0 of the evidence. NaN is a score of
-            its own kind. Higher means in; where scores are independent, the bound finds other events too.
-        out_scores: (m,) scores of records that were not; side 1.
-        claim: a Claim or its text. Without any the verdict is NO CLAIM, and ε is bounded at ``delta``.
-        delta: the δ of the bound where no claim is given, and of the estimate for a Gaussian mechanism where the claim
-            has none of its own.
+        in_scores: (n,) scores of records in the training data; side 0 of the evidence. NaN is a score of its own kind.
+            Higher means "in"; for independent scores the bound finds other events too.
+        out_scores: (m,) scores of records outside the training data; side 1.
+        claim: a Claim or its text. Without one the verdict is NO CLAIM, and ε is bounded at ``delta``.
+        delta: the δ of the bound if no claim is given, and of the estimate for a Gaussian mechanism if the claim has
+            none of its own.
         confidence: of the bound, and of every other exact statement by itself.
-        design: "independent": each score comes from a training run of its own. An order that hangs on the seed
-            says which scores choose the event; the others measure it. "one-run": all scores come from one model, in
-            whose training data a fair coin put each canary or not; the bound is that of Steinke, Nasr & Jagielski
-            (2023). At a large δ no guesses, however right, are sure enough for VIOLATED: then the reason says so, and
-            what would help.
-        seed: the root of that order; by default a fresh one. Canaries of one model need none: equal scores among them
-            are guessed as badly as can be, so that a score with few values shows less than a finer one.
+        design: "independent": each score comes from a training run of its own. A random order that depends on the seed
+            decides which scores choose the event; the others measure it. "one-run": all scores come from one model, in
+            whose training data each canary was included by a fair coin; the bound is that of Steinke, Nasr & Jagielski
+            (2023). At a large δ even correct guesses may never be sure enough for VIOLATED; then the reason says so,
+            and what would help.
+        seed: determines that order; by default a fresh one. Canaries of one model need none: equal scores among them
+            are guessed in the least favourable way, so a score with few values shows less than a finer one.
         name: what was scored, for the report.
-        false_alarm: the chance that a model that keeps its claim is called VIOLATED. What was recorded cannot be run
-            again, so that there is one look: a bound above the claim that is not so sure is INCONCLUSIVE.
+        false_alarm: the chance that a model that keeps its claim is called VIOLATED. Recorded data cannot be run again,
+            so there is one look: a bound above the claim that is not sure enough is INCONCLUSIVE.
 
     Returns:
-        The evidence; ``evidence.scores`` holds ROC, true positive rates and an estimate, none of which decides.
+        The evidence; ``evidence.scores`` holds the ROC, true positive rates and an estimate, none of which decides.
 
     Raises:
-        UsageError: for scores, or a design, that cannot be used.
+        UsageError: if the scores or the design cannot be used.
     """
     started, clock = datetime.now(UTC), time.perf_counter()
     if design not in DESIGNS:
@@ -199,19 +199,22 @@ def audit_outputs(
     """Audit a mechanism by outputs that were recorded elsewhere, in any language.
 
     Args:
-        outputs0: outputs on the first dataset, one entry a run: numbers, vectors, texts, None, or lists and dicts of
-            these; an array's first axis is the runs.
-        outputs1: outputs on the second dataset. The two need not be equally many.
-        claim: a Claim or its text. Without any the verdict is NO CLAIM, and ε is bounded at ``delta``.
-        delta: the δ of the bound where no claim is given.
+        outputs0: outputs on the first dataset, one entry per run: numbers, vectors, texts, None, or lists and dicts of
+            these; the first axis of an array is the runs.
+        outputs1: outputs on the second dataset. The two may differ in length.
+        claim: a Claim or its text. Without one the verdict is NO CLAIM, and ε is bounded at ``delta``.
+        delta: the δ of the bound if no claim is given.
         confidence: of the bound.
-        seed: the root of the order that says which outputs choose the event; by default a fresh one.
+        seed: determines the random order that decides which outputs choose the event; by default a fresh one.
         name: what was recorded, for the report.
-        types: as for `dpaudit.audit`: whether outputs of other types are other outputs, "count" or "ignore".
+        types: as for `dpaudit.audit`: whether outputs of different types are different outputs, "count" or "ignore".
         false_alarm: as for `audit_scores`.
 
+    Returns:
+        The evidence.
+
     Raises:
-        UsageError: for outputs that cannot be compared, or too few of them.
+        UsageError: if the outputs cannot be compared, or are too few.
     """
     started, clock = datetime.now(UTC), time.perf_counter()
     refuse_types(types)
@@ -260,7 +263,7 @@ def _split(case: ScoresRequest) -> IndexSplit:
 
 
 def _independent_in_order(case: ScoresRequest, cut: IndexSplit) -> tuple[Evidence, IndexSplit]:
-    """Audit outputs that are draws of their own; INVALID where the order they were recorded in says otherwise."""
+    """Audit independent outputs; INVALID if the order in which they were recorded shows that they are not."""
     try:
         case = _refuse_unsteady(case)
     except InvalidRunsError as error:
@@ -270,7 +273,7 @@ def _independent_in_order(case: ScoresRequest, cut: IndexSplit) -> tuple[Evidenc
 
 
 def _refuse_unsteady(case: ScoresRequest) -> ScoresRequest:
-    """Raise where recorded outputs drift or hang together in their order. Sorted ones have lost it, and say so."""
+    """Raise if recorded outputs drift or depend on one another; sorted outputs cannot show this, and say so."""
     if any(map(_sorted, case.sides)):
         return msgspec.structs.replace(case, assumptions=(*case.assumptions, LOST))
     steadiness(case.sides)
@@ -282,7 +285,7 @@ def _constant(case: ScoresRequest) -> tuple[int, ...]:
 
 
 def _sorted(outputs: Outputs) -> bool:
-    """Whether numbers ascend or descend, as no independent draws do but in one of n! cases each."""
+    """Whether numbers ascend or descend, which n independent draws do with probability 1/n! each."""
     if len(outputs.forms) != 1 or outputs.numbers[0].shape[1] != 1:
         return False
     steps = np.diff(outputs.numbers[0][:, 0])
@@ -290,7 +293,7 @@ def _sorted(outputs: Outputs) -> bool:
 
 
 def _chosen(case: ScoresRequest, cut: IndexSplit) -> tuple[tuple[SelectedEvent, ...], Partition, IndexSplit]:
-    """Choose events from learning outputs alone, and with them which of the others measure."""
+    """Choose events from learning outputs alone, and thereby which of the other outputs measure."""
     learning = [at(side, positions) for side, positions in zip(case.sides, cut.learning, strict=True)]
     ahead = len(cut.measuring[0]), len(cut.measuring[1])
     choices, picture = choose(*learning, claim=case.notion, measuring=ahead, error=1 - case.confidence)
@@ -408,7 +411,7 @@ def _evidence(
 def _beside(
     design: str, members: Floats, others: Floats, cut: IndexSplit | None, delta: float, error: float | None
 ) -> Scores:
-    """What scores show besides the bound. The ROC is measured on other scores than chose its thresholds."""
+    """What scores show besides the bound. The ROC is measured on other scores than those that chose its thresholds."""
     learning, measuring = ((members, others), (members, others))
     if cut is not None:
         learning = members[cut.learning[0]], others[cut.learning[1]]

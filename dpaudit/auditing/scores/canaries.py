@@ -1,14 +1,14 @@
 """Which canaries of one model are guessed, and how many of the guesses are right?
 
-The k highest scores are guessed in, the lowest guessed out. How many is fixed by the number of canaries alone, in a
-short list of plans that share the error level (Bonferroni): a number that is picked by its result would be right more
-often than it says. A learning split would not do: the canaries share one model, so that the scores of some tell of the
-coins of others, and for δ > 0 the theorem (`dpaudit.stats.one_run`) wants a number that does not hang on them.
+The k highest scores are guessed "in", the lowest "out". k is fixed by the number of canaries alone, in a short list of
+plans that share the error level (Bonferroni); choosing k by its result would make it right more often than claimed. A
+learning split would not do: the canaries share one model, so some scores reveal the coins of others, and for δ > 0 the
+theorem (`dpaudit.stats.one_run`) requires a number of guesses that does not depend on them.
 
-Which of equal scores are guessed must not hang on the coins. Canaries are handed in by their sides, so that no order of
-places would do, not even one that a seed picks: given the seed, its places are of known sides. So ties are guessed as
-badly as can be: every way of breaking them without the coins has at least as many right guesses. NaN lies in the
-middle, where it is guessed last.
+Which of equal scores are guessed must not depend on the coins. Canaries are given by side, so no order of positions
+would do, not even one drawn by a seed: given the seed, the sides of its positions are known. Ties are therefore guessed
+in the least favourable way: every way of breaking them without the coins has at least as many correct guesses. NaN is
+placed in the middle, where it is guessed last.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from dpaudit.evidence.records import Attempt, Counts
 from dpaudit.privacy import Claim
 from dpaudit.stats.methods import ONE_RUN, method_of
 
-_FEWEST = 24  # guesses: of fewer not even all right ones would show much
-_NO_COIN = 1e-9  # how unlikely fair coins may be to give numbers of members as far apart as these
+_FEWEST = 24  # guesses: fewer would show little even if all were right; measured by benchmarks/scores.py
+_NO_COIN = 1e-9  # probability below which numbers of members and others are not taken for fair coins
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +42,11 @@ class Guess:
 
 
 def guesses(canaries: int) -> list[Guess]:
-    """Return the plans for so many canaries: all of them, then ever fewer at both ends, and at the upper end alone.
+    """Return the plans for a number of canaries: all of them, then fewer and fewer at both ends, and at the upper end
+    alone.
 
-    All, 1/2, 1/8, 1/32, …, half of them at either end; and 1/16, 1/64, … at the upper end: the best number is seldom
-    farther than a factor of 2 from one of these, which costs little.
+    The sizes are all, 1/2, 1/8, 1/32, … of the canaries, half of them at either end; and 1/16, 1/64, … at the upper
+    end. The best size is rarely farther than a factor of 2 from one of these, which costs little.
     """
     ends = [canaries, *_shrinking(canaries // 2)]
     return [Guess(n - n // 2, n // 2) for n in ends] + [Guess(n, 0) for n in _shrinking(canaries // 16)]
@@ -60,8 +61,17 @@ def _shrinking(most: int) -> list[int]:
 
 
 def measure_guesses(members: Floats, others: Floats, plan: Sequence[Guess]) -> list[Counts]:
-    """Return, for each plan, how many of the members' and of the others' scores it guesses in and out."""
-    ranked = _ranked(members, others)  # from the highest on: is it a member?
+    """Return, for each plan, how many scores of members and of others it guesses in and out.
+
+    Args:
+        members: (n,) scores of canaries in the training data.
+        others: (m,) scores of canaries outside it.
+        plan: what is guessed.
+
+    Returns:
+        The counts of each plan.
+    """
+    ranked = _ranked(members, others)  # by descending score: is it a member?
     total = np.concatenate([[0], np.cumsum(ranked)])
     found = []
     for guess in plan:
@@ -78,7 +88,7 @@ def measure_guesses(members: Floats, others: Floats, plan: Sequence[Guess]) -> l
 
 
 def _ranked(members: Floats, others: Floats) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Return whether each score is a member's, from the highest on; of ties others first, NaN in the middle."""
+    """Return whether each score is a member's, by descending score; others first among ties, NaN in the middle."""
     scores, own = np.concatenate([members, others]), np.repeat([True, False], [len(members), len(others)])
     own = own[np.lexsort((own, -scores))]  # NaN comes last
     numbers = len(scores) - int(np.count_nonzero(np.isnan(scores)))
@@ -87,9 +97,15 @@ def _ranked(members: Floats, others: Floats) -> np.ndarray[Any, np.dtype[np.bool
 
 
 def foresee_guesses(claim: Claim, attempts: Sequence[Attempt], share: float = 1.0) -> float:
-    """Return the least ε that some of these guesses would have shown to exceed the claim, with probability 0.9.
+    """Return the smallest ε that some of these guesses would have shown to exceed the claim, with probability 0.9.
 
-    ``share`` is that of each one's error level at which this is a violation.
+    Args:
+        claim: a claim about ε at a δ.
+        attempts: the guesses, with their counts.
+        share: of each attempt's error level, at which a bound above the claim is a violation.
+
+    Returns:
+        ε in nats; infinity if no ε would be shown.
     """
     method = method_of(ONE_RUN).computed
     found = []
@@ -100,7 +116,7 @@ def foresee_guesses(claim: Claim, attempts: Sequence[Attempt], share: float = 1.
 
 
 def refuse_other_notions(notion: Claim) -> None:
-    """Raise `UsageError` for a notion that the theorem does not bound."""
+    """Raise `UsageError` for a privacy notion that the theorem does not bound."""
     if not notion.is_point:
         raise UsageError(
             f"scores of one run bound ε at a δ, and the claim {notion} is of another notion; claim the (ε, δ) that it "
@@ -109,7 +125,7 @@ def refuse_other_notions(notion: Claim) -> None:
 
 
 def refuse_no_coin(members: int, others: int) -> None:
-    """Raise `UsageError` where fair coins would practically never have left these numbers."""
+    """Raise `UsageError` if fair coins would practically never have produced these numbers."""
     if 2 * float(bdtr(min(members, others), members + others, 0.5)) < _NO_COIN:
         raise UsageError(
             f"{members} canaries were in and {others} out: no fair coin decided that. The design 'one-run' needs every "

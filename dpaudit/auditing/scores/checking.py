@@ -1,4 +1,4 @@
-"""Does what evidence says of scores follow from its counts? For `dpaudit.review.check`."""
+"""Does what evidence says about scores follow from its counts? Used by `dpaudit.review.check`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dpaudit.evidence.records import Rate, RocPoint, Scores
 from dpaudit.stats.methods import ONE_RUN
 
 RECORDED = ("scores", "outputs")
-"""What a target asks for where its outputs were recorded elsewhere: nothing is run."""
+"""The values of ``target.asks`` for data that were recorded elsewhere; nothing is run for them."""
 
 
 def recomputed(evidence: Evidence) -> Iterator[tuple[bool, str]]:
-    """Yield, for everything beside the bounds, whether it follows from the counts, and a sentence."""
+    """Yield, for everything besides the bounds, whether it follows from the counts, and a sentence."""
     scores = evidence.scores
     if evidence.target.asks in RECORDED and evidence.target.reading != "recorded":
         yield False, f"what was recorded elsewhere is not read as {evidence.target.reading!r}"
@@ -43,7 +43,7 @@ def _follow(holds: bool) -> str:
 
 
 def _methods(evidence: Evidence, scores: Scores) -> tuple[bool, str]:
-    """Whether scores of one model are bounded as such, by all guesses that their number fixes and by no others."""
+    """Whether scores of one model are bounded as such, by exactly the guesses that their number fixes."""
     methods = {attempt.bound.method for attempt in evidence.attempts}
     if scores.design != "one-run":
         holds = ONE_RUN not in methods

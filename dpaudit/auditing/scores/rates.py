@@ -1,15 +1,15 @@
-"""How well do scores tell members from others? True and false positive rates, with exact limits; and one estimate.
+"""How well do scores tell members from others? True and false positive rates with exact limits, and one estimate.
 
-An attacker calls a record a member where its score is at least a threshold. The true positive rate (TPR) is the share
-of members that is called so, the false positive rate (FPR) that of the others. Two statements are exact at every
-number of scores, where each comes from a training run of its own:
+An attacker calls a record a member if its score is at least a threshold. The true positive rate (TPR) is the share of
+members that are called so, the false positive rate (FPR) that of others. Two statements are exact for any number of
+scores, if each comes from a training run of its own:
 
-- the ROC at thresholds that other scores chose: all rates within their limits at once (Clopper & Pearson 1934, with
-  Bonferroni over the four ends of every threshold); between two thresholds the rates are monotone;
-- the TPR at a given FPR x, whose threshold is unknown: it lies between two scores of others, by their rank (David &
-  Nagaraja 2003, Order Statistics, section 7.1), and above either of these, members are counted.
+- the ROC at thresholds chosen on other scores: all rates are within their limits at once (Clopper & Pearson 1934, with
+Bonferroni over the four ends of every threshold); between two thresholds the rates are monotone;
+- the TPR at a given FPR x, whose threshold is unknown: the threshold is between two scores of others, by their rank
+(David & Nagaraja 2003, Order Statistics, section 7.1), and members are counted above either of these.
 
-A score that is NaN is above no threshold.
+A NaN score is above no threshold.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from dpaudit.privacy import GaussianDP
 from dpaudit.stats.clopper_pearson import probability_at_least, probability_at_most
 
 FALSE_POSITIVE_RATES = (0.01, 0.001)
-_POINTS = 20  # thresholds of the ROC at most
+_POINTS = 20  # most thresholds of the ROC; they share the error level; measured by benchmarks/scores.py
 
 
 def thresholds(members: Floats, others: Floats) -> Floats:
-    """Return thresholds for a ROC, ascending: many where few of the others' scores, or of the members', are left."""
+    """Return thresholds for a ROC, ascending: denser where few scores of others, or of members, are left."""
     levels = np.concatenate([np.geomspace(0.002, 0.4, _POINTS // 2 - 1), [0.6, 0.8]])
     finite = [side[~np.isnan(side)] for side in (members, others)]
     found = [
@@ -39,16 +39,34 @@ def thresholds(members: Floats, others: Floats) -> Floats:
 
 
 def roc_counts(members: Floats, others: Floats, at: Floats) -> list[tuple[int, int]]:
-    """Return how many of the members' and of the others' scores are at least each threshold."""
+    """Return how many scores of members and of others are at least each threshold.
+
+    Args:
+        members: (n,) scores.
+        others: (m,) scores.
+        at: (t,) thresholds.
+
+    Returns:
+        For each threshold, (members, others).
+    """
     return [(int(np.count_nonzero(members >= t)), int(np.count_nonzero(others >= t))) for t in at]
 
 
 def roc_limits(
     counts: tuple[int, int], sizes: tuple[int, int], points: int, error: float
 ) -> tuple[float, float, float, float]:
-    """Return limits of TPR and FPR at one of ``points`` thresholds: TPR low, high, FPR low, high.
+    """Return limits of TPR and FPR at one of ``points`` thresholds (Clopper & Pearson 1934).
 
     All limits of all thresholds hold together at confidence 1 − ``error``.
+
+    Args:
+        counts: scores of (members, others) that are at least the threshold.
+        sizes: all scores of (members, others).
+        points: thresholds of the whole ROC.
+        error: the error level of the whole ROC.
+
+    Returns:
+        TPR low and high, FPR low and high.
     """
     own = error / (4 * points)
     positive, false = (_interval(count, count, size, own) for count, size in zip(counts, sizes, strict=True))
@@ -56,7 +74,17 @@ def roc_limits(
 
 
 def roc(members: Floats, others: Floats, at: Floats, error: float | None) -> tuple[RocPoint, ...]:
-    """Return the ROC at these thresholds; without limits where ``error`` is None, since the scores hang together."""
+    """Return the ROC at given thresholds.
+
+    Args:
+        members: (n,) scores.
+        others: (m,) scores.
+        at: (t,) thresholds.
+        error: the error level of all limits together; None for no limits, if the scores are dependent.
+
+    Returns:
+        One point for each threshold.
+    """
     sizes = len(members), len(others)
     return tuple(
         RocPoint(float(t), counts, None if error is None else roc_limits(counts, sizes, len(at), error))
@@ -65,11 +93,19 @@ def roc(members: Floats, others: Floats, at: Floats, error: float | None) -> tup
 
 
 def ranks(rate: float, others: int, error: float) -> tuple[int, int]:
-    """Return the ranks, from the highest score of the others down, between which the threshold for an FPR lies.
+    """Return the ranks between which the threshold for an FPR is (David & Nagaraja 2003, section 7.1).
 
-    (c, d): with probability 1 − ``error``/4 at most a share ``rate`` of the others' law lies above the score of rank
-    c + 1; and with probability 1 − ``error``/4 every test of FPR at most ``rate`` has a threshold above the score of
-    rank d. c is −1 where not even the highest score will do, d is ``others`` + 1 where not even the lowest.
+    Ranks count from the highest score of the others down. With probability 1 − ``error``/4, at most a share ``rate`` of
+    the others' distribution is above the score of rank c + 1; and with probability 1 − ``error``/4, every test of FPR
+    at most ``rate`` has a threshold above the score of rank d.
+
+    Args:
+        rate: the FPR.
+        others: number of scores of others.
+        error: error level, a quarter of which is used for each rank.
+
+    Returns:
+        (c, d). c is −1 if not even the highest score will do; d is ``others`` + 1 if not even the lowest will.
     """
     k = np.arange(others + 1, dtype=np.float64)
     few = np.flatnonzero(bdtr(k, others, rate) <= error / 4)  # P(Bin ≤ k)
@@ -78,12 +114,31 @@ def ranks(rate: float, others: int, error: float) -> tuple[int, int]:
 
 
 def rate_limits(counts: tuple[int, int], members: int, error: float) -> tuple[float, float]:
-    """Return limits of the TPR from the members above the score of rank c + 1 and above that of rank d."""
+    """Return limits of the TPR at a given FPR.
+
+    Args:
+        counts: members above the others' score of rank c + 1, and above that of rank d (`ranks`).
+        members: scores of members.
+        error: error level, a quarter of which is used for each limit.
+
+    Returns:
+        (low, high).
+    """
     return _interval(*counts, members, error / 4)
 
 
 def rate_at(members: Floats, others: Floats, rate: float, error: float | None) -> Rate:
-    """Return the TPR at an FPR of ``rate``, with limits at confidence 1 − ``error``, or without where it is None."""
+    """Return the TPR at a given FPR.
+
+    Args:
+        members: (n,) scores.
+        others: (m,) scores.
+        rate: the FPR.
+        error: 1 − the confidence of the limits; None for no limits.
+
+    Returns:
+        The estimate, and its limits.
+    """
     high = np.sort(np.where(np.isnan(others), -np.inf, others))[::-1]
     values = np.where(np.isnan(members), -np.inf, members)
     allowed = int(rate * len(others))  # of the others may be called members
@@ -108,9 +163,10 @@ def _interval(low: int, high: int, size: int, error: float) -> tuple[float, floa
 
 
 def gaussian_mu(members: Floats, others: Floats) -> float | None:
-    """Return the distance of the mean scores in their common standard deviation: an estimate, of finite scores alone.
+    """Return the distance of the mean scores in units of their pooled standard deviation: an estimate from finite
+    scores.
 
-    None where there is no such number: no finite scores, or none that vary.
+    None if it does not exist: no finite scores, or none that vary.
     """
     finite = [side[np.isfinite(side)] for side in (members, others)]
     if min(map(len, finite)) < 2:
@@ -123,7 +179,9 @@ def gaussian_mu(members: Floats, others: Floats) -> float | None:
 
 
 def gaussian_epsilon(mu: float, delta: float) -> float | None:
-    """Return the ε at which a μ-Gaussian mechanism has this δ; None at δ = 0, where it has none."""
+    """Return the ε at which a μ-Gaussian mechanism has this δ (Dong, Roth & Su 2022); None at δ = 0, where there is
+    none.
+    """
     if delta <= 0:
         return None
     claim = GaussianDP(abs(mu))

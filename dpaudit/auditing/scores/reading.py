@@ -1,8 +1,8 @@
-"""What was handed in? Scores and outputs as files or values, each refused with a sentence where it cannot be used.
+"""Which scores and outputs were given? Reads files and values, and refuses what cannot be used with a reason.
 
-A file of scores is a ``.npy`` array, a ``.csv`` file with one column (a first line that is no number names it), JSON
-lines (``.jsonl``, one number a line) or JSON (a list of numbers). NaN is a score like any other: a model that
-diverged gives one, and it may be members that make it diverge.
+A file of scores is a ``.npy`` array, a ``.csv`` file with one column (a first line that is not a number names it), JSON
+lines (``.jsonl``, one number per line) or JSON (a list of numbers). NaN is a score like any other: a model that
+diverged produces one, and members may be what makes it diverge.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LEAST = 20  # scores or outputs of a side: fewer could show nothing
 
 
 def read_scores(name: str | Path) -> Floats:
-    """Return the scores in a file, shape (n,); raises `UsageError` where it cannot be read."""
+    """Return the scores in a file, shape (n,); raises `UsageError` if it cannot be read."""
     kind = Path(name).suffix.lower()
     try:
         if kind == ".npy":
@@ -84,7 +84,7 @@ _READERS = {".json": _json, ".jsonl": _lines, ".csv": _column}
 
 
 def as_scores(values: Any, name: str) -> Floats:
-    """Return scores as floats, shape (n,); raises `UsageError` for what is no list of numbers, or too short a one."""
+    """Return scores as floats, shape (n,); raises `UsageError` for anything but a long enough list of numbers."""
     found = values if isinstance(values, np.ndarray) else _as_array(values, name)
     if found.ndim == 2 and found.shape[1] == 1:
         found = found[:, 0]
@@ -111,7 +111,7 @@ def _as_array(values: Any, name: str) -> np.ndarray[Any, Any]:
 
 
 def as_outputs(values: Any, name: str) -> Outputs:
-    """Return recorded outputs; the first axis of an array, or the entries of a list, are the runs."""
+    """Return recorded outputs; the runs are the first axis of an array, or the entries of a list."""
     if isinstance(values, str | bytes | dict) or not hasattr(values, "__len__"):
         raise UsageError(f"{name}: outputs are a list or an array, one entry a run, not {values!r:.60}")
     if hasattr(values, "iloc"):
@@ -122,13 +122,19 @@ def as_outputs(values: Any, name: str) -> Outputs:
 
 
 def refuse_few(values: Any, name: str, what: str) -> None:
-    """Raise `UsageError` for fewer than `LEAST` values."""
+    """Raise `UsageError` for fewer than `LEAST` values.
+
+    Args:
+        values: a sequence.
+        name: where they came from, for the error.
+        what: "scores" or "outputs".
+    """
     if len(values) < LEAST:
         holds = f"only {len(values)}" if len(values) else "none"
         raise UsageError(f"{name}: at least {LEAST} {what} of each side are needed to show anything; there are {holds}")
 
 
 def refuse_only_nan(members: Floats, others: Floats) -> None:
-    """Raise `UsageError` where no score at all is a number."""
+    """Raise `UsageError` if every score is NaN."""
     if np.isnan(members).all() and np.isnan(others).all():
         raise UsageError("every score is NaN, of members and of others; there is nothing to tell them apart by")

@@ -1,7 +1,7 @@
-"""How does a pair look on search runs? The runs of a search, and what they say of each pair so far.
+"""What do search runs predict for each pair? Makes the runs of a search, and keeps the predictions.
 
-Most pairs of a search have a side in common, the data themselves. Its runs count for all of these pairs, so it needs
-to be run only now and then, and a pair costs little more than the runs of its other side.
+Most pairs of a search share one side, the data themselves. Its runs count for all of these pairs, so it needs to be run
+only occasionally, and a pair costs little more than the runs of its other side.
 """
 
 from __future__ import annotations
@@ -23,24 +23,25 @@ from dpaudit.sampling.play import play_each
 
 Pair = tuple[Any, Any]
 
-_COMMON = 6  # a side that many pairs share is run so much more often than any other
-_AGAINST, _ENOUGH = 8, 5_000  # and a pair is held against so many more of its runs than its own side has
+# measured by benchmarks/search.py
+_COMMON = 6  # a side that many pairs share is run so many times as often as any other
+_AGAINST, _ENOUGH = 8, 5_000  # a pair is compared with so many times its own runs of that side, up to so many runs
 _OWN = "data"
-_MOST_NUMBERS = 20_000_000  # that the outputs of all pairs may hold together
+_MOST_NUMBERS = 20_000_000  # in the outputs of all pairs together; bounds memory
 
 
 @dataclass(eq=False)
 class RacedPair:
-    """A pair and what its search runs were.
+    """A pair and its search runs.
 
     Attributes:
-        number: of its streams of random numbers; no two pairs of a search have the same.
+        number: selects its random streams; unique within a search.
         name: what changes in it.
         make: makes the pair; it is made anew for every round, so that a long list of pairs takes no memory.
-        common: for each side, what it has in common with the same side of other pairs, or None.
+        common: for each side, a key of what it shares with the same side of other pairs, or None.
         sides: the outputs of each side.
         runs, blocks: executions spent on it, and the blocks that they came in.
-        outlook: the bound that is predicted of it.
+        outlook: the bound predicted for it.
         silent: whether every run of both sides raises the same.
     """
 
@@ -56,12 +57,12 @@ class RacedPair:
 
 
 class Race:
-    """Runs pairs for a search, and says what measuring them would probably show.
+    """Runs pairs for a search, and predicts what measuring them would show.
 
     Attributes:
-        measuring: runs that will measure the winner, which predictions are made for.
+        measuring: runs that will measure the winner, for which predictions are made.
         runs: executions so far, of all pairs.
-        width: numbers that a run puts out.
+        width: numbers in one output.
     """
 
     def __init__(self, question: Question, data: Any = None) -> None:
@@ -71,9 +72,10 @@ class Race:
         self._pool: dict[Hashable, list[Outputs]] = {}
 
     def meet(self, pairs: Sequence[RacedPair]) -> None:
-        """See what pairs have in common. Where both sides of a pair are common, only the commoner one counts as such.
+        """Find out which sides pairs share. If both sides of a pair are shared, only the more common one counts as
+        such.
 
-        So pairs that are alike are told alike: a side that is known from more runs looks worse than it would alone.
+        This treats similar pairs alike: a side that is known from more runs would look worse than it does alone.
         """
         for one in pairs:
             if self.data is not None:
@@ -87,18 +89,18 @@ class Race:
             one.common = (key, None) if side == 0 else (None, key)
 
     def cost(self, pairs: Sequence[RacedPair]) -> float:
-        """Return how many runs it takes to give each side of these pairs one run that it has in common with none."""
+        """Return the runs needed to run each unshared side of these pairs once, and shared sides less often."""
         shared = Counter(key for one in pairs for key in one.common)
         return sum(sum(_weights(one, shared)) for one in pairs)
 
     def run(self, pairs: Sequence[RacedPair], each: int) -> None:
-        """Run each pair ``each`` times more a side, a common side less often."""
+        """Run each side of each pair ``each`` more times, a shared side less often."""
         numbered = {one.number: one for one in pairs}
         shared = Counter(key for one in pairs for key in one.common)
 
         def parts() -> Iterator[tuple[Experiment, Block]]:
             for one in pairs:
-                # no digests: the search itself looks whether anything has changed
+                # no digests: the search itself checks whether the data have changed
                 experiment = dataclasses.replace(self.question.experiment, pairs={one.number: one.make()}, digests=())
                 for block in self._blocks(one, each, _weights(one, shared)):
                     yield experiment, block
@@ -115,7 +117,7 @@ class Race:
             self.width = max(self.width, numbers_a_run(played.result))
 
     def look(self, pairs: Iterable[RacedPair]) -> None:
-        """Renew the outlook of pairs; all of them that share a side are held against the same runs of it."""
+        """Update the predictions of pairs; all pairs that share a side are compared with the same runs of it."""
         joined = {key: concatenate(parts) for key, parts in self._pool.items()}
         for one in pairs:
             own = [concatenate(side) for side in one.sides]
@@ -128,19 +130,28 @@ class Race:
             one.outlook = -np.inf if one.silent else self.outlook(own[0], own[1])
 
     def shown_by(self, number: int, pair: Pair, runs: int) -> float:
-        """Return the outlook of a pair that is no candidate, from so many runs a side of its own."""
+        """Return the predicted bound of a pair that is not a candidate.
+
+        Args:
+            number: selects its random streams.
+            pair: the two datasets.
+            runs: of each side, used for this pair alone.
+
+        Returns:
+            The predicted bound, in the unit of the notion's parameter.
+        """
         tried = RacedPair(number, "", lambda: pair)
         self.run([tried], runs)
         self.look([tried])
         return tried.outlook
 
     def outlook(self, side0: Outputs, side1: Outputs) -> float:
-        """Return what measuring a pair with such outputs would probably show, with a heavy penalty for luck."""
+        """Return the bound predicted from these outputs, with a large penalty for luck."""
         error = 1 - self.question.confidence
         return quick_predict(side0, side1, claim=self.question.notion, measuring=self.measuring, error=error)
 
     def affordable(self, pairs: int) -> int:
-        """Return how many more runs a side so many pairs may have, for all outputs to stay in memory."""
+        """Return how many more runs a side so many pairs can have while all outputs stay in memory."""
         return max(_MOST_NUMBERS // (2 * pairs * self.width), 1)
 
     def _blocks(self, one: RacedPair, each: int, weights: tuple[float, float]) -> list[Block]:
@@ -151,12 +162,12 @@ class Race:
 
 
 def _weights(one: RacedPair, shared: Counter[Hashable | None]) -> tuple[float, float]:
-    """How often each side of a pair is run, against a side that it has in common with no other pair."""
+    """How often each side of a pair is run, relative to an unshared side."""
     side0, side1 = (1.0 if key is None else min(_COMMON / shared[key], 1.0) for key in one.common)
     return side0, side1
 
 
 def _silent(side0: Outputs, side1: Outputs) -> bool:
-    """Whether every run of both sides raised the same, so that nothing can be told."""
+    """Whether every run of both sides raised the same exception, so that nothing can be compared."""
     forms = {side.forms for side in (side0, side1) if len(side)}
     return len(forms) == 1 and len(only := next(iter(forms))) == 1 and only[0].startswith("raises ")

@@ -1,4 +1,4 @@
-"""The order of a search: candidates → halving → climbing → shrinking → one pair, and a record of how it was found."""
+"""What is the order of a search? candidates → halving → climbing → shrinking → one pair, and how it was found."""
 
 from __future__ import annotations
 
@@ -24,22 +24,23 @@ from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.serialise import kept_text
 from dpaudit.sampling.first_error import first_exception
 
+# measured by benchmarks/search.py, for given pairs; the shares of shrinking and climbing are chosen
 _MOST_CANDIDATES, _RUNS_A_CANDIDATE = 500, 300
-_FOR_ONE = 1.0  # rounds of halving that learning and measuring the winner count for
+_FOR_ONE = 1.0  # learning and measuring the winner count as so many rounds of halving
 _SHRINKING, _CLIMBING = 0.15, 0.25  # of the runs of the search
 _PROBE, _LEAST_TOTAL = 64, 1_000  # runs
-_OWN, _HIGHER = 2_000_000, 2_000_001  # numbers of the data themselves and of a pair that was climbed to
-_SHOWN = 12
+_OWN, _HIGHER = 2_000_000, 2_000_001  # numbers of the data themselves and of a pair found by climbing
+_SHOWN = 12  # rows of a table in the report
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """What a search leaves behind.
+    """The result of a search.
 
     Attributes:
         question: the question about the pair that was found.
         record: how it was found.
-        total: the runs of the whole audit; ``left`` those for learning and measuring the pair.
+        total: the runs of the whole audit; ``left`` of them learn and measure the pair.
     """
 
     question: Question
@@ -53,14 +54,14 @@ class SearchResult:
 
 
 def find(question: Question, total: int) -> SearchResult:
-    """Search for the pair that gives most away, with a share of the runs.
+    """Search for the pair that reveals most, with a share of the runs.
 
     Args:
         question: what is audited, with the space to search.
-        total: the runs of the whole audit; what the search leaves of them learns and measures the winner.
+        total: the runs of the whole audit; those that the search leaves learn and measure the winner.
 
     Raises:
-        UsageError: if the mechanism raises in every run, changes its data, or the runs are too few for the pairs.
+        UsageError: if the mechanism raises in every run, changes its data, or there are too few runs for the pairs.
         InvalidRunsError: if a worker dies.
     """
     space = question.space
@@ -84,7 +85,7 @@ def find(question: Question, total: int) -> SearchResult:
         raise _nothing_ran(question, pairs[0].make()[0])
     best, climbed = ranked[0], None
     if space.domain is not None:
-        from dpaudit.auditing.search.hill_climbing import climb  # imports Hypothesis, which takes its time
+        from dpaudit.auditing.search.hill_climbing import climb  # imports Hypothesis, which is slow to import
 
         runs = int(_CLIMBING * allowed)
         higher, climbed = climb(race, best, space.data, space.domain, question.relation, runs)
@@ -100,41 +101,41 @@ def find(question: Question, total: int) -> SearchResult:
 
 
 def least_of(space: SearchSpace) -> int:
-    """Return the least runs of an audit that begins with such a search."""
+    """Return the smallest number of runs of an audit that begins with such a search."""
     return _LEAST_TOTAL if space.made else max(_LEAST_TOTAL, 3 * LEAST * sum(rounds_of(len(space.data))))
 
 
 def first_of(question: Question) -> Question:
-    """Return the question about its first pair, where none was found because the runs cannot be trusted."""
+    """Return the question about its first pair, if none was found because the runs cannot be trusted."""
     if question.pairs or question.space is None:
         return question
     return question.about(_first(question, question.space).make())
 
 
 def with_search(evidence: Evidence, found: SearchResult) -> Evidence:
-    """Return the evidence of the pair that was found, with how it was found."""
+    """Return the evidence about the pair that was found, with the record of the search."""
     asked = None if evidence.asked is None else evidence.asked + found.record.runs
-    if found.question.fixed:  # so that the same search can be made again
+    if found.question.fixed:  # so that the same search can be repeated
         asked = found.total
-    # it draws the datasets
+    # Hypothesis draws the datasets
     climbed = {} if found.record.climbed is None else {"hypothesis": installed_version("hypothesis")}
     versions = {**evidence.versions, **climbed}
     return msgspec.structs.replace(evidence, search=found.record, asked=asked, versions=versions)
 
 
 def share_of(pairs: int, total: int) -> int:
-    """Return how many of all runs a search among so many pairs may take: none for one pair, most of them for many.
+    """Return how many of all runs a search among so many pairs may use: none for one pair, most of them for many.
 
-    Every halving is worth the same, and so is learning and measuring the winner.
+    Every halving gets the same number of runs, and so does learning and measuring the winner.
     """
     halvings = math.log2(max(pairs, 1))
     return int(total * halvings / (halvings + _FOR_ONE))
 
 
 def _pairs(question: Question, space: SearchSpace, total: int) -> tuple[list[RacedPair], int]:
-    """Return the pairs to compare, without any runs, and how many were left out.
+    """Return the pairs to compare, and how many were left out.
 
-    Of pairs that are made there are as many as so many runs can tell apart.
+    If pairs are constructed, there are as many as the runs can tell apart.
     """
     if space.made:
         most = min(max(total // _RUNS_A_CANDIDATE, 1), _MOST_CANDIDATES)
@@ -147,7 +148,7 @@ def _pairs(question: Question, space: SearchSpace, total: int) -> tuple[list[Rac
             seed=question.seed,
             limit=most if query is None else _MOST_CANDIDATES,
         )
-        if query is not None:  # what moves the query farthest is looked at for certain
+        if query is not None:  # candidates that move the query farthest are always compared
             worst = [made[place] for place in worst_by_query(made, query)]
             made, left_out = worst[:most], left_out + len(worst[most:])
         return [RacedPair(number, one.name, one.pair) for number, one in enumerate(made)], left_out
@@ -171,7 +172,7 @@ def _given(pair: Pair) -> Pair:
 
 
 class _Unchanged:
-    """Whether the data that are searched are still what they were: looked at early, and after every round."""
+    """Checks that the searched data have not changed: early, and after every round."""
 
     def __init__(self, data: Any, before: str | None) -> None:
         self.data, self.before = data, before or digest(data)

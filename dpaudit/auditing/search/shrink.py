@@ -1,9 +1,9 @@
-"""Is there a simpler pair that gives as much away? The smaller the data, the plainer the reason.
+"""Is there a simpler pair that reveals as much? The smaller the data, the clearer the reason.
 
-Simpler pairs of the same relation are tried on search runs, the boldest first, and each that is about as telling takes
-the place of the one before. What "about as telling" means is fixed before, by runs of the pair that the search chose;
-in the end that pair and the simplest one are run afresh, and the simpler one stays only if it holds up: the luckiest of
-many trials may not decide.
+Simpler pairs of the same relation are tried on search runs, the boldest simplification first, and each one that shows
+about as much replaces the pair before it. What "about as much" means is fixed beforehand, by runs of the pair that the
+search chose. Finally that pair and the simplest one are run afresh, and the simpler one is kept only if it still shows
+as much: the luckiest of many trials must not decide.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterable
 
 from dpaudit.auditing.search.race import Pair, Race, RacedPair
 
-_TRIALS = 30  # that the runs are for, about
+# chosen for a few dozen trials; no benchmark measures shrinking alone
+_TRIALS = 30  # planned, approximately
 _LEAST, _MOST = 512, 4_000  # runs of a trial
-_FINAL = 2  # times the runs of a trial, for the last look
-_KEPT = 0.6  # of what the pair shows beyond the claim; the rest is room for the noise of a trial
-_FIRST = 1_000_000  # number of the first pair tried, beyond those of all candidates
+_FINAL = 2  # the final comparison makes so many times the runs of a trial
+_KEPT = 0.6  # share of what the pair shows beyond the claim that a simpler one must show; allows for noise
+_FIRST = 1_000_000  # number of the first pair tried, above those of all candidates
 
 
 def shrink(
@@ -27,15 +28,19 @@ def shrink(
     claimed: float,
     runs: int,
 ) -> tuple[Pair, int]:
-    """Return the simplest pair found, and how many steps led there.
+    """Return the simplest pair found, and how many steps led to it.
+
+    Nothing is tried unless the pair clearly shows more than is claimed: otherwise there is nothing to explain.
 
     Args:
+        race: makes the runs.
         found: the pair that the search chose.
-        simpler: yields simpler pairs of the same relation, the boldest first.
+        simpler: yields simpler pairs of the same relation, the boldest simplification first.
         claimed: the value of the claim, beyond which the pair must still show something; 0 without a claim.
-        runs: the most that may be spent.
+        runs: the largest number of runs to spend.
 
-    Nothing is tried where the pair does not clearly show more than is claimed: there is nothing to explain then.
+    Returns:
+        The pair, and the number of steps; the pair that the search chose and 0 if none is simpler.
     """
     start = race.runs
     each = min(max(runs // _TRIALS, _LEAST), _MOST)

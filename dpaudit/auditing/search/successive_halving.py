@@ -1,7 +1,7 @@
-"""Which of many pairs is the most telling one? Successive halving (Karnin, Koren & Somekh 2013).
+"""Which of many pairs shows most? Successive halving (Karnin, Koren & Somekh 2013).
 
-In every round each pair that is left gets the same number of runs, and the half that promises less is dropped. So a
-pair is left as long as all of its runs together speak for it, and most runs go to pairs that are hard to tell apart.
+In every round each remaining pair gets the same number of runs, and the less promising half is dropped. A pair is
+judged by all of its runs together, and most runs go to pairs that are hard to tell apart.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 
 from dpaudit.auditing.search.race import Race, RacedPair
 
-LEAST = 32  # runs of a side in a round, below which they say nothing
-_MOST = 10_000  # and above which they say nothing more that matters
+LEAST = 32  # smallest number of runs of a side in a round; fewer say nothing
+_MOST = 10_000  # largest one; more improve a prediction little (measured by benchmarks/search.py)
 
 
 def rounds_of(pairs: int) -> list[int]:
@@ -23,10 +23,18 @@ def rounds_of(pairs: int) -> list[int]:
 
 
 def halve(race: Race, pairs: Sequence[RacedPair], runs: int, after: Callable[[], None]) -> list[RacedPair]:
-    """Return the pairs that were left longest, best first, having spent about so many runs on all of them.
+    """Return the pairs that were left longest, best first.
 
-    ``after`` is called after every round. Pairs of which every run of both sides
-    raises the same are dropped; where all are, none is returned.
+    Pairs of which every run of both sides raises the same are dropped; if all are, none is returned.
+
+    Args:
+        race: makes the runs.
+        pairs: the candidates.
+        runs: about how many runs to spend on all of them.
+        after: called after every round.
+
+    Returns:
+        The pairs of the last round, best first.
     """
     left, last = list(pairs), list(pairs)
     rounds, start = rounds_of(len(left)), race.runs
