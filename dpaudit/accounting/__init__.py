@@ -1,0 +1,42 @@
+"""How much privacy do many steps lose together, certainly? ε and δ of compositions, bounded from both sides.
+
+What was run is told in plain values (`Gaussian("1.1").poisson("0.004").times(14000)`), and `certify` returns an
+interval that certainly holds ε at a δ, or δ at an ε, with a certificate that `dpaudit.checker` verifies by another way.
+"""
+
+from dpaudit.accounting.calibrate import Calibrated, calibrate
+from dpaudit.accounting.certify import Certified, certify
+from dpaudit.accounting.decide import Decision, decide
+from dpaudit.accounting.events import (
+    Block,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Event,
+    Events,
+    Exponential,
+    Gaussian,
+    Laplace,
+    RandomisedResponse,
+    as_events,
+)
+from dpaudit.accounting.meaning import meaning
+
+__all__ = [
+    "Block",
+    "Calibrated",
+    "Certified",
+    "Decision",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "Event",
+    "Events",
+    "Exponential",
+    "Gaussian",
+    "Laplace",
+    "RandomisedResponse",
+    "as_events",
+    "calibrate",
+    "certify",
+    "decide",
+    "meaning",
+]

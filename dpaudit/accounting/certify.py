@@ -1,0 +1,358 @@
+"""How large are ε and δ of a list of events, certainly? Both ends, with a certificate.
+
+From above the loss is composed in both directions, with the record against without it and the other way round; from
+below in the first, of a pair that is attained. The step of the lattice is chosen for the width that is wished for, and
+made finer until the interval is that narrow.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.accounting.balls import ball, decimal, middle, precision
+from dpaudit.accounting.bounds import Tail
+from dpaudit.accounting.certificate import certificate, ending, sum_certificate
+from dpaudit.accounting.compose import Composition
+from dpaudit.accounting.discretise import Grid, Masses
+from dpaudit.accounting.events import Event, Events, Number, as_events, exact
+from dpaudit.accounting.lattice import Step, step_for
+from dpaudit.accounting.losses import Atoms, Continuous, Law
+from dpaudit.accounting.pairs import Pairs, pairs
+from dpaudit.accounting.plan import Tilt, tilted
+from dpaudit.errors import UsageError
+
+TOLERANCE = 5e-4
+MEMORY = 2 * 2**30
+_GUARD_DIGITS = 10  # of the masses, beyond those of δ a step
+_GUARD_BITS = 96  # of the balls, beyond those of the masses
+_ATTEMPTS = 4
+_AIM = 0.8  # of the tolerance
+_COARSER = 2  # the other direction is first composed on a step so many times as wide
+_LEAST_DELTA = Fraction(1, 10**150)
+
+
+@dataclass(frozen=True)
+class Certified:
+    """An interval that certainly holds ε at a δ, or δ at an ε.
+
+    Attributes:
+        events: what was accounted.
+        parameter: "epsilon" or "delta": what the interval is about.
+        at: the other one, exactly.
+        low: a loss of the events on some data and with some queries, certainly.
+        high: no neighbours lose more, certainly; infinite where nothing finite holds.
+        certificate: what `dpaudit check` reads, as JSON is read.
+        curve: (ε, δ_low, δ_high) at some ε around, each δ certain, for a picture; empty where none was asked for.
+        tolerance: the width that was asked for, in ε.
+        note: why the interval is not as narrow as that; empty where it is.
+    """
+
+    events: Events
+    parameter: str
+    at: Fraction
+    low: float
+    high: float
+    certificate: dict[str, Any]
+    curve: tuple[tuple[float, float, float], ...] = ()
+    tolerance: float = TOLERANCE
+    note: str = ""
+
+    @property
+    def width(self) -> float:
+        """high − low."""
+        return self.high - self.low if math.isfinite(self.high) else (0.0 if self.low == self.high else math.inf)
+
+
+@dataclass
+class End:
+    """One composition: of one direction, from one side, on one lattice.
+
+    Attributes:
+        direction: "remove" or "add".
+        up: from above.
+        step: of the lattice.
+        parts: the masses of each law.
+        composition: with its cuts.
+        tail: the two last factors.
+        factors: these factors, as blocks.
+    """
+
+    direction: str
+    up: bool
+    step: Step
+    parts: list[Masses]
+    composition: Composition
+    tail: Tail
+    factors: tuple[Any, Any]
+
+
+def certify(
+    events: Events | Event | Sequence[Event],
+    *,
+    delta: Number | None = None,
+    epsilon: Number | None = None,
+    tolerance: float = TOLERANCE,
+    points: int = 0,
+    memory: int = MEMORY,
+) -> Certified:
+    """Return an interval that certainly holds ε at ``delta``, or δ at ``epsilon``.
+
+    Args:
+        events: a list of events, or one.
+        delta: the δ at which ε is asked for; at least 0 and below 1.
+        epsilon: or the ε at which δ is asked for, in nats.
+        tolerance: the width that is wished for, in ε (at an ε, the width in δ over the slope of the curve).
+        points: how many points of the curve to give for a picture.
+        memory: the most bytes to use, about.
+
+    Raises:
+        UsageError: for δ = 0 where ε is infinite, numbers out of range, too little memory, or without python-flint.
+    """
+    listed = as_events(events)
+    if (delta is None) == (epsilon is None):
+        raise UsageError("give one of delta and epsilon: ε is certified at a δ, or δ at an ε")
+    if not (isinstance(tolerance, float | int) and 0 < tolerance <= 1):
+        raise UsageError(f"tolerance is a width in ε, above 0 and at most 1, not {tolerance!r}")
+    if delta is not None:
+        at = exact("delta", delta)
+        if not 0 <= at < 1:
+            raise UsageError(f"delta is at least 0 and below 1, not {delta!r}")
+        if at and at < _LEAST_DELTA:
+            raise UsageError(f"delta is 0, or at least 1e-150, not {delta!r}")
+        return Account(listed, tolerance, memory).epsilon(at, points)
+    at = exact("epsilon", epsilon if epsilon is not None else 0)
+    if at < 0:
+        raise UsageError(f"epsilon is at least 0, not {epsilon!r}")
+    return Account(listed, tolerance, memory).delta(at, points)
+
+
+class Account:
+    """The accounting of one list of events.
+
+    Args:
+        events: the list.
+        tolerance: the width that is wished for, in ε.
+        memory: the most bytes to use, about.
+    """
+
+    def __init__(self, events: Events, tolerance: float, memory: int) -> None:
+        self.events, self.tolerance, self.memory = events, tolerance, memory
+        self.counts = [count for _, count in events.parts]
+
+    def _open(self, log_delta: float) -> None:
+        """Fix the unit of the masses, and the laws."""
+        steps = self.events.steps
+        self.digits = math.ceil(math.log10(steps) - log_delta / math.log(10)) + _GUARD_DIGITS
+        self.unit = 10**self.digits
+        self.bits = self.unit.bit_length() + _GUARD_BITS
+        with precision(self.bits):
+            self.pairs: list[Pairs] = [pairs(event, self.digits) for event, _ in self.events.parts]
+        self.laws = {
+            ("remove", True): [pair.above for pair in self.pairs],
+            ("add", True): [pair.above.reversed() for pair in self.pairs],
+            ("remove", False): [pair.below for pair in self.pairs],
+        }
+        self.symmetric = all(pair.symmetric for pair in self.pairs)
+        self.tight = all(pair.tight for pair in self.pairs)
+
+    def epsilon(self, delta: Fraction, points: int) -> Certified:
+        """Return the interval of ε at a δ."""
+        if not delta:
+            return self._pure()
+        log_delta = math.log(delta.numerator) - math.log(delta.denominator)
+        self._open(log_delta)
+        with precision(self.bits):
+            self.tilts = {key: tilted(self._counted(key), log_delta=log_delta) for key in self.laws}
+            ends, low, high, note = self._narrow(lambda end: end.tail.epsilon(delta, self._tilt(end).epsilon), _epsilon)
+            return self._certified("epsilon", delta, ends, low, high, note, points)
+
+    def delta(self, epsilon: Fraction, points: int) -> Certified:
+        """Return the interval of δ at an ε."""
+        self._open(math.log(1e-12))
+        with precision(self.bits):
+            tilts = {key: tilted(self._counted(key), epsilon=float(epsilon)) for key in self.laws}
+        log_delta = max(min(tilts["remove", True].log_delta, math.log(1e-3)), math.log(_LEAST_DELTA))
+        self._open(log_delta)
+        with precision(self.bits):
+            self.tilts = {key: tilted(self._counted(key), epsilon=float(epsilon)) for key in self.laws}
+            tilt = self.tilts["remove", True].tilt
+
+            def found(end: End) -> Decimal:
+                value = end.tail.delta(epsilon)
+                return min(Decimal(1), max(Decimal(0), decimal(value, up=end.up)))
+
+            def width(low: Decimal, high: Decimal) -> float:
+                return math.log(high / low) / tilt if low > 0 else (0.0 if not high else math.inf)
+
+            ends, low, high, note = self._narrow(found, width)
+            return self._certified("delta", epsilon, ends, low, high, note, points)
+
+    def unbounded(self) -> bool:
+        """Whether a loss of an attained pair has no bound, so that ε is infinite at δ = 0."""
+        self._open(math.log(1e-12))
+        for law in self.laws["remove", False]:
+            if isinstance(law, Atoms) and (law.infinite or law.lost or law.spare):
+                return True
+            if isinstance(law, Continuous) and law.ends() is None:
+                return True
+        return False
+
+    def _counted(self, key: tuple[str, bool]) -> list[tuple[Law, int]]:
+        return list(zip(self.laws[key], self.counts, strict=True))
+
+    def _tilt(self, end: End) -> Tilt:
+        return self.tilts[end.direction, end.up]
+
+    def _narrow(self, bound: Any, width: Any) -> tuple[list[End], Decimal, Decimal, str]:
+        """Compose on finer and finer lattices, until the interval is narrow."""
+        key = "remove", True
+        step = self.tilts[key].step(self.laws[key], _AIM * self.tolerance)
+        best: tuple[list[End], Decimal, Decimal] | None = None
+        reached = math.inf
+        for _ in range(_ATTEMPTS):
+            try:
+                upper, lower = self._compose("remove", True, step), self._compose("remove", False, step)
+                ends, high, low = [upper, lower], bound(upper), bound(lower)
+                if not self.symmetric:
+                    other = self._compose("add", True, _COARSER * step)
+                    if bound(other) > high:
+                        other = self._compose("add", True, step)
+                    ends.append(other)
+                    high = max(high, bound(other))
+            except UsageError as error:
+                if best is None:
+                    raise
+                return *best, f"A finer lattice would be needed: {error}"
+            own = width(low, high)
+            if best is None or own < width(best[1], best[2]):
+                best = ends, low, high
+            if own <= self.tolerance:
+                return *best, ""
+            if own > 0.8 * reached or not math.isfinite(own):
+                break
+            reached = own
+            step *= max(0.3, min(0.8, math.sqrt(_AIM * self.tolerance / own)))
+        assert best is not None
+        reason = (
+            "from above and from below different pairs are known" if not self.tight else "the lattice is too coarse"
+        )
+        return *best, f"The interval is wider than {self.tolerance:g}: {reason}."
+
+    def _compose(self, direction: str, up: bool, wanted: float) -> End:
+        laws, tilt = self.laws[direction, up], self.tilts[direction, up]
+        step = step_for(self._counted((direction, up)), wanted)
+        size = step.ball(laws)
+        self._check(tilt, middle(size), 0)
+        composition = Composition(
+            up=up, unit=self.unit, size=size, tilt=tilt, check=lambda places: self._check(tilt, middle(size), places)
+        )
+        grids = [Grid(law, number, step, size, tilt, self.unit) for number, law in enumerate(laws)]
+        parts = [grid.above() if up else grid.below() for grid in grids]
+        blocks = [composition.block(part, growth) for part, growth in zip(parts, tilt.growth, strict=True)]
+        x, y = composition.last_two(list(zip(blocks, self.counts, strict=True)))
+        tail = Tail(x, y, up=up, unit=self.unit, size=size)
+        return End(direction, up, step, parts, composition, tail, (x, y))
+
+    def _check(self, tilt: Tilt, size: float, places: int) -> None:
+        """Refuse what does not fit into memory, before it is tried."""
+        span = max(sketch.losses[-1] - sketch.losses[0] for sketch in tilt.sketches)
+        places = max(places, int(span / size))
+        # two factors, their product in twice the digits, its transform, and Python's whole numbers beside them
+        needed = places * (12 * self.digits * 3.33 / 8 + 500)
+        if needed > self.memory:
+            raise UsageError(
+                f"this needs about {needed / 2**30:.1f} GiB of memory, and {self.memory / 2**30:.1f} GiB are allowed; "
+                "allow more (memory), or a wider interval (tolerance)"
+            )
+
+    def _certified(
+        self, parameter: str, at: Fraction, ends: list[End], low: Decimal, high: Decimal, note: str, points: int
+    ) -> Certified:
+        given = certificate(
+            self.events,
+            parameter,
+            at,
+            (low, high),
+            self.digits,
+            [ending(end, high, low, at, parameter) for end in ends],
+        )
+        return Certified(
+            self.events,
+            parameter,
+            at,
+            _outward(low, up=False),
+            _outward(high, up=True),
+            given,
+            tuple(_curve(ends, points, parameter, at, float(high))) if points else (),
+            self.tolerance,
+            note,
+        )
+
+    def _pure(self) -> Certified:
+        """At δ = 0 ε is the sum of the largest losses."""
+        self._open(math.log(1e-12))
+        with precision(self.bits):
+            sums = []
+            for laws in ([pair.below for pair in self.pairs], [pair.above for pair in self.pairs]):
+                total = ball(0)
+                for law, (event, count) in zip(laws, self.events.parts, strict=True):
+                    total += max(_largest(law, event), _largest(law.reversed(), event), key=middle) * count
+                sums.append(total)
+            low, high = decimal(sums[0], up=False), decimal(sums[1], up=True)
+        given = sum_certificate(self.events, (low, high))
+        return Certified(
+            self.events,
+            "epsilon",
+            Fraction(0),
+            _outward(low, up=False),
+            _outward(high, up=True),
+            given,
+            (),
+            self.tolerance,
+        )
+
+
+def _largest(law: Law, event: Event) -> Any:
+    ends = law.ends() if isinstance(law, Continuous) else None
+    if isinstance(law, Atoms) and not (law.infinite or law.spare):
+        return law.values()[-1][0]
+    if ends is None:
+        raise UsageError(f"at δ = 0 the ε of {event} is infinite; give a δ above 0, such as 1e-6")
+    return ends[1]
+
+
+def _epsilon(low: Decimal, high: Decimal) -> float:
+    return float(high - low) if high.is_finite() else (0.0 if high == low else math.inf)
+
+
+def _outward(value: Decimal, *, up: bool) -> float:
+    """Return the nearest float that is not inside of the interval."""
+    if not value.is_finite():
+        return math.inf
+    found = float(value)
+    if up and found < value:
+        return math.nextafter(found, math.inf)
+    return math.nextafter(found, -math.inf) if not up and found > value else found
+
+
+def _curve(
+    ends: list[End], points: int, parameter: str, at: Fraction, high: float
+) -> Iterator[tuple[float, float, float]]:
+    """Yield (ε, δ_low, δ_high) at equal steps of ε, from 0 to half as far again as asked for."""
+    about = float(at) if parameter == "delta" else high
+    if not math.isfinite(about):
+        return
+    for number in range(points):
+        epsilon = Fraction(1.5 * max(about, 0.1) * number / max(1, points - 1))
+        highs = [decimal(end.tail.delta(epsilon), up=True) for end in ends if end.up]
+        lows = [decimal(end.tail.delta(epsilon), up=False) for end in ends if not end.up]
+        yield (
+            float(epsilon),
+            _outward(max(Decimal(0), *lows), up=False),
+            _outward(min(Decimal(1), max(highs)), up=True),
+        )

@@ -1,0 +1,268 @@
+"""Which masses on a lattice stand for a loss, certainly from above, or certainly from below?
+
+The curve H(α) = sup over events E of P(E) − α·Q(E) is convex, with H(0) = 1. A convex polyline v with v(0) = 1 is the
+curve of a discrete loss, whose masses are α_i times the increase of slope at its corners α_i = e^(l_i), with v beyond
+the last corner as the probability of an infinite loss.
+
+*From above, connect the dots* (Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022): chords between points of H.
+*From below, test lines*: each event E gives a line P(E) − αQ(E) that H exceeds. With events between the corners, v at
+a corner is the smaller of the two lines that meet there, so that each chord of v is below a line; v is 1 at 0 and 0
+from the last corner on. Masses are certified not to be negative, or a corner is left out together with an event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from dpaudit.accounting.balls import ball, middle, rounded_down, rounded_up
+from dpaudit.accounting.lattice import Step, multiple
+from dpaudit.accounting.losses import Atoms, Continuous, Law, Sketch, Spliced
+from dpaudit.accounting.plan import Tilt, indices
+
+
+@dataclass
+class Masses:
+    """A loss on a lattice: ``masses[i]`` units at base + step·(start + i), and ``infinite`` units at ∞.
+
+    Attributes:
+        masses: whole numbers of units, (n,).
+        start: the index of the first.
+        infinite: units at ∞.
+        base: a ball.
+        nodes: of a continuous law, the corners in halves of a step from the base.
+        events: from below, the thresholds of the events between corners, likewise.
+    """
+
+    masses: list[int]
+    start: int
+    infinite: int
+    base: Any
+    nodes: list[int] = field(default_factory=list)
+    events: list[int] = field(default_factory=list)
+
+
+def polyline(nodes: Sequence[Any], values: Sequence[Any]) -> list[Any]:
+    """Return the masses of the polyline through (0, 1) and (e^node, value): e^node times the increase of slope.
+
+    Args:
+        nodes: the losses of its corners, as balls, rising.
+        values: its values there.
+    """
+    corners = [node.exp() for node in nodes]
+    slopes = [(values[0] - 1) / corners[0]]
+    slopes += [
+        (right - left) / (after - before)
+        for left, right, before, after in zip(values, values[1:], corners, corners[1:], strict=False)
+    ]
+    slopes.append(ball(0))
+    return [corner * (after - before) for corner, before, after in zip(corners, slopes, slopes[1:], strict=False)]
+
+
+class Grid:
+    """The nodes of one law on the lattice of a composition.
+
+    Args:
+        law: the law.
+        number: its place in the list of events.
+        step: of the lattice.
+        size: of the step, as a ball.
+        tilt: where to look.
+        unit: how many units are 1.
+    """
+
+    def __init__(self, law: Law, number: int, step: Step, size: Any, tilt: Tilt, unit: int) -> None:
+        self.law, self.size, self.half, self.unit = law, size, size / 2, unit
+        self.whole = multiple(law, number, step)
+        self._tilt, self._number = tilt, number
+
+    def above(self) -> Masses:
+        """Return masses whose curve is nowhere below that of the law."""
+        if isinstance(self.law, Atoms):
+            return self._atoms_above(self.law)
+        assert isinstance(self.law, Continuous)
+        nodes = self._nodes()
+        return above(self.law, nodes, self._base(), self.half, self._last(), self.unit)
+
+    def below(self) -> Masses:
+        """Return masses whose curve is nowhere above that of the law."""
+        if isinstance(self.law, Atoms):
+            return self._atoms_below(self.law)
+        assert isinstance(self.law, Continuous)
+        nodes = self._nodes()
+        middles = [(a + b) // 2 for a, b in pairwise(nodes)]
+        if self.law.ends() is None:
+            # corners in the middles, events where the corners from above are: one set of tails serves both
+            corners, events = [nodes[0] - 1, *middles], [*nodes[: len(middles) - 1], nodes[-1]]
+        else:
+            last = self._last()
+            if last is None:
+                nodes.pop()  # it is beyond the upper end
+                middles.pop()
+            corners, events = nodes, [nodes[0], *middles[1:-1], nodes[-1]]
+        return below(self.law, corners, events, self._base(), self.half, self.unit)
+
+    def _sketch(self) -> tuple[Sketch, Any]:
+        return self._tilt.sketches[self._number], self._tilt.weights[self._number]
+
+    def _base(self) -> Any:
+        """The loss that index 0 stands for: the lower end of a law that has ends, else 0."""
+        ends = None if isinstance(self.law, Spliced) or not isinstance(self.law, Continuous) else self.law.ends()
+        return ball(0) if ends is None else ends[0]
+
+    def _last(self) -> int | None:
+        """The place of the upper end in halves of a step, where it certainly is on the lattice."""
+        return None if self.whole is None else 2 * self.whole
+
+    def _nodes(self) -> list[int]:
+        """Corners from above, in halves of a step from the base."""
+        sketch, weights = self._sketch()
+        size = middle(self.size)
+        ends = self.law.ends() if isinstance(self.law, Continuous) else None
+        if ends is None or isinstance(self.law, Spliced):
+            found = indices(
+                sketch, weights, size, self._tilt.tilt, odd=ends is None and not isinstance(self.law, Spliced)
+            )
+            if isinstance(self.law, Spliced) and 0 not in found:
+                found = sorted({*found, 0})
+            return [2 * index for index in found]
+        last = self.whole if self.whole is not None else int(middle((ends[1] - ends[0]) / self.size)) + 1
+        return [2 * index for index in range(last + 1)]
+
+    def _atoms_above(self, law: Atoms) -> Masses:
+        values = law.values()
+        base = values[0][0]
+        spare = 1 - ball(law.infinite) - sum((mass for _, mass, _ in values), ball(0)) if law.spare else ball(0)
+        beyond = ball(law.infinite) + spare
+        infinite = rounded_up(beyond, self.unit) if law.spare or law.infinite else 0
+        if self.whole is not None:
+            found = {index * self.whole: mass for index, (_, mass, _) in zip(law.indices, values, strict=True)}
+        else:
+            found = _split(values, base, self.size)
+        return _dense({index: rounded_up(mass, self.unit) for index, mass in found.items()}, infinite, base)
+
+    def _atoms_below(self, law: Atoms) -> Masses:
+        values = law.values()
+        base = values[0][0]
+        infinite = rounded_down(ball(law.infinite), self.unit) if law.infinite else 0
+        if self.whole is not None:
+            found = {index * self.whole: mass for index, (_, mass, _) in zip(law.indices, values, strict=True)}
+        else:
+            found = _lowered(values, base, self.size)
+        return _dense({index: rounded_down(mass, self.unit) for index, mass in found.items()}, infinite, base)
+
+
+def above(law: Continuous, nodes: list[int], base: Any, half: Any, last: int | None, unit: int) -> Masses:
+    """Connect the dots.
+
+    Args:
+        law: the law.
+        nodes: the corners, in halves of a step from the base.
+        base, half: the loss of index 0, and half a step, as balls.
+        last: where the upper end of the law certainly is, in halves of a step.
+        unit: how many units are 1.
+    """
+    top = None if isinstance(law, Spliced) else law.ends()
+    losses = [base + half * node for node in nodes]
+    values = [_height(law, loss) for loss in losses]
+    ended = top is not None and (nodes[-1] == last or losses[-1] > top[1])
+    if ended:
+        values[-1] = ball(0)  # no loss is larger, so nothing is left for ∞
+    while True:
+        masses = polyline(losses, values)
+        bad = [i for i, mass in enumerate(masses) if mass < 0]
+        if not bad:
+            break
+        # every curve below these points is convex, so a longer chord is above it too
+        for i in reversed(bad[::2]):
+            del nodes[i], losses[i], values[i]
+    infinite = 0 if ended else rounded_up(values[-1], unit)
+    found = {node // 2: rounded_up(mass, unit) for node, mass in zip(nodes, masses, strict=True)}
+    return Masses(*_spread(found), infinite, base, nodes)
+
+
+def _height(law: Continuous, loss: Any) -> Any:
+    p, q = law.tails(loss)
+    return p - loss.exp() * q
+
+
+def below(law: Continuous, corners: list[int], events: list[int], base: Any, half: Any, unit: int) -> Masses:
+    """Connect test lines.
+
+    The last event lies at or above the last corner, so that all its losses are at least as large and its line is not
+    negative there: v may be 0 from there on.
+
+    Args:
+        law: the law.
+        corners: in halves of a step from the base.
+        events: thresholds of the events between them, likewise: one fewer; the last is not below the last corner.
+        base, half: the loss of index 0, and half a step, as balls.
+        unit: how many units are 1.
+    """
+    lines = [law.tails(base + half * event) for event in events]
+    losses = [base + half * corner for corner in corners]
+    while True:
+        masses = polyline(losses, _smaller(losses, lines))
+        bad = [i for i, mass in enumerate(masses) if not mass >= 0]
+        if not bad:
+            break
+        if len(corners) - len(bad[::2]) < 2:
+            return Masses([0], 0, 0, base, [0, 2], [2])
+        for i in reversed(bad[::2]):
+            # with a corner goes the event on the side of the end; the last event stays
+            gone = i if i < len(corners) - 1 else i - 2
+            gone = min(max(gone, 0), len(events) - 2)
+            del corners[i], losses[i], events[gone], lines[gone]
+    first = corners[0] % 2
+    found = {(corner - first) // 2: rounded_down(mass, unit) for corner, mass in zip(corners, masses, strict=True)}
+    return Masses(*_spread(found), 0, base + half * first, corners, events)
+
+
+def _smaller(losses: list[Any], lines: list[tuple[Any, Any]]) -> list[Any]:
+    """At each corner the smaller of the two lines that meet there; 1 − α before the first, 0 at the last."""
+    corners = [loss.exp() for loss in losses]
+    one = ball(1)
+    meeting = zip(corners[:-1], [(one, one), *lines[:-1]], lines, strict=True)
+    return [(p - corner * q).min(r - corner * s) for corner, (p, q), (r, s) in meeting] + [ball(0)]
+
+
+def _split(values: list[tuple[Any, Any, Any]], base: Any, size: Any) -> dict[int, Any]:
+    """Split each atom between the nodes beside it, so that P and Q are kept: who puts them together has it back."""
+    found: dict[int, Any] = {}
+    for loss, mass, _ in values:
+        index = int(middle((loss - base) / size) // 1)
+        while not loss <= base + size * (index + 1):
+            index += 1
+        if loss is base:
+            found[0] = mass
+            continue
+        low, high = base + size * index, base + size * (index + 1)
+        share = ((low - loss).exp() - (low - high).exp()) / (1 - (low - high).exp())
+        found[index] = found.get(index, ball(0)) + mass * share
+        found[index + 1] = found.get(index + 1, ball(0)) + mass * (1 - share)
+    return found
+
+
+def _lowered(values: list[tuple[Any, Any, Any]], base: Any, size: Any) -> dict[int, Any]:
+    """Move each atom down to the next node."""
+    found: dict[int, Any] = {}
+    for loss, mass, _ in values:
+        index = int(middle((loss - base) / size) // 1)
+        while loss is not base and not base + size * index <= loss:
+            index -= 1
+        found[index] = found.get(index, ball(0)) + mass
+    return found
+
+
+def _dense(found: dict[int, int], infinite: int, base: Any) -> Masses:
+    return Masses(*_spread(found), infinite, base)
+
+
+def _spread(found: dict[int, int]) -> tuple[list[int], int]:
+    start = min(found)
+    masses = [0] * (max(found) - start + 1)
+    for index, mass in found.items():
+        masses[index - start] = mass
+    return masses, start

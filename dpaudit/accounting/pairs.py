@@ -1,0 +1,148 @@
+"""Which pairs of distributions stand for an event, from above and from below?
+
+From above a pair dominates every pair of neighbours: no H(α) of the event exceeds that of the pair. From below a
+pair is attained, by some records and queries. The proofs are in ``docs/accounting.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpaudit.accounting.events import (
+    Block,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Event,
+    Exponential,
+    FixedSize,
+    Gaussian,
+    Laplace,
+    Mechanism,
+    Poisson,
+    RandomisedResponse,
+    Sampled,
+    Shuffled,
+)
+from dpaudit.accounting.losses import (
+    Atoms,
+    BoundedRangeLaw,
+    Continuous,
+    GaussianLaw,
+    LaplaceLaw,
+    Law,
+    SampledLaw,
+    Spliced,
+    discrete_gaussian,
+    discrete_laplace,
+    randomised_response,
+)
+from dpaudit.errors import UsageError
+from dpaudit.privacy import ApproxDP, GaussianDP, PureDP
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The laws of an event.
+
+    Attributes:
+        above: the loss with the record against without it, of a pair that dominates.
+        below: the same of a pair that is attained.
+        tight: whether both are one pair, so that the interval closes as the lattice gets finer.
+    """
+
+    above: Law
+    below: Law
+    tight: bool = True
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether the other direction, from Q to P, has the same law from above."""
+        return self.above.symmetric
+
+
+def pairs(event: Event, digits: int) -> Pairs:
+    """Return the laws of an event.
+
+    Args:
+        event: a mechanism, or one with sampled records.
+        digits: decimal digits of the masses, as far as discrete noise reaches.
+
+    Raises:
+        UsageError: for what has no proved bound.
+    """
+    if isinstance(event, Mechanism):
+        return _mechanism(event, digits)
+    if not isinstance(event, Sampled):
+        raise UsageError(f"nothing is proved of the event {event!r}")
+    own = _mechanism(event.mechanism, digits)
+    sampling = event.sampling
+    if isinstance(sampling, Poisson):
+        if sampling.rate == 1:
+            return own
+        return Pairs(_sampled(own.above, sampling.rate), _sampled(own.below, sampling.rate), own.tight)
+    if isinstance(sampling, FixedSize):
+        if sampling.rate == 1:
+            return own
+        sampled = _sampled(own.above, sampling.rate)
+        if not isinstance(sampled, Continuous):
+            raise UsageError(
+                f"{event}: sampling without replacement is accounted for mechanisms of continuous noise; "
+                "for others give the claim of the sampled mechanism as a Block"
+            )
+        return Pairs(Spliced(sampled), _sampled(own.below, sampling.rate), tight=False)
+    return _shuffled(event, own, sampling)
+
+
+def _sampled(law: Law, rate: Fraction) -> Law:
+    if isinstance(law, Atoms):
+        return law.sampled(rate)
+    if isinstance(law, Continuous):
+        return SampledLaw(law, rate)
+    raise UsageError("nothing is proved of sampled records for this mechanism")
+
+
+def _shuffled(event: Sampled, own: Pairs, sampling: Shuffled) -> Pairs:
+    raise UsageError(f"{event}: shuffled batches are not accounted yet")
+
+
+def _mechanism(mechanism: Mechanism, digits: int) -> Pairs:
+    if isinstance(mechanism, Gaussian):
+        return _one(GaussianLaw((mechanism.sigma / mechanism.sensitivity) ** 2))
+    if isinstance(mechanism, Laplace):
+        return _one(LaplaceLaw(mechanism.scale / mechanism.sensitivity))
+    if isinstance(mechanism, RandomisedResponse):
+        return _one(randomised_response(mechanism.epsilon))
+    if isinstance(mechanism, DiscreteLaplace):
+        return _one(discrete_laplace(mechanism.scale, mechanism.sensitivity))
+    if isinstance(mechanism, DiscreteGaussian):
+        return _one(discrete_gaussian(mechanism.sigma, mechanism.sensitivity, digits))
+    if isinstance(mechanism, Exponential):
+        # losses ±ε/2: two answers, whose scores are equal in one dataset up to Δ each, against each other
+        return Pairs(BoundedRangeLaw(mechanism.epsilon), randomised_response(mechanism.epsilon / 2), tight=False)
+    if isinstance(mechanism, Block):
+        return _block(mechanism)
+    raise UsageError(f"nothing is proved of the mechanism {mechanism!r}")
+
+
+def _block(block: Block) -> Pairs:
+    claim = block.claim
+    if isinstance(claim, PureDP | ApproxDP):
+        epsilon, delta = Fraction(claim.epsilon), Fraction(claim.delta)
+        if not epsilon:
+            raise UsageError(f"{block}: a claim with ε = 0 adds only its δ; leave the event out, and add δ yourself")
+        if delta >= 1:
+            raise UsageError(f"{block}: with δ = 1 the claim promises nothing, and ε is infinite")
+        return _one(randomised_response(epsilon, delta))
+    if isinstance(claim, GaussianDP):
+        if not claim.mu:
+            raise UsageError(f"{block}: a claim of μ = 0 adds nothing; leave the event out")
+        return _one(GaussianLaw(1 / Fraction(claim.mu) ** 2))
+    raise UsageError(
+        f"{block}: no single pair of distributions dominates what keeps a claim of {claim.notion}, so it does not "
+        "compose with others as a curve; give the mechanism itself, or its claim as (ε, δ) or μ"
+    )
+
+
+def _one(law: Law) -> Pairs:
+    return Pairs(law, law)

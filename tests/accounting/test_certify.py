@@ -1,0 +1,74 @@
+"""Do certified intervals hold what is true? Closed forms, exact sums, and other accountants."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+from scipy.special import ndtr
+
+from dpaudit.accounting import Gaussian, Laplace, RandomisedResponse, certify, decide
+
+
+def gaussian_delta(mu: float, epsilon: float) -> float:
+    """Balle & Wang (2018), Theorem 8."""
+    return float(ndtr(mu / 2 - epsilon / mu) - math.exp(epsilon) * ndtr(-mu / 2 - epsilon / mu))
+
+
+@pytest.mark.parametrize(("sigma", "steps", "epsilon"), [(1, 1, 1.0), (2, 10, 2.5), (10, 50, 0.5), (0.7, 3, 9.0)])
+def test_gaussian_noise_has_its_closed_form(sigma, steps, epsilon):
+    found = certify(Gaussian(sigma).times(steps), epsilon=epsilon)
+    true = gaussian_delta(math.sqrt(steps) / sigma, epsilon)
+    assert found.low <= true <= found.high
+    assert found.high / found.low < 1.02
+
+
+@pytest.mark.parametrize("epsilon", [0, 1, 2])
+def test_randomised_response_is_a_binomial_sum(epsilon):
+    # the interval of δ at ε, against fractions with e ≈ its first digits: the lattice is exact
+    steps, own = 30, 0.25
+    p = math.exp(own) / (1 + math.exp(own))
+    true = 0.0
+    for k in range(steps + 1):
+        loss = own * (2 * k - steps)
+        if loss > epsilon:
+            true += math.comb(steps, k) * p**k * (1 - p) ** (steps - k) * (1 - math.exp(epsilon - loss))
+    found = certify(RandomisedResponse(own).times(steps), epsilon=epsilon)
+    assert found.low <= true * (1 + 1e-9) and true * (1 - 1e-9) <= found.high
+    assert found.high - found.low < 1e-4 * found.high
+
+
+def test_a_published_row():
+    # dp-accounting's PLD says 1.82824
+    found = certify(Gaussian(1).poisson("0.01").times(1000), delta="1e-5")
+    assert 1.8275 < found.low < 1.82824 < found.high < 1.8286
+    assert found.width <= 5e-4
+
+
+def test_pure_losses_add_up():
+    found = certify(Laplace(2).times(3) + RandomisedResponse("1/4"), delta=0)
+    assert found.low <= 1.75 <= found.high
+    assert found.width < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("epsilon=1.83, delta=1e-5", "PROVED"),
+        ("epsilon=1.82, delta=1e-5", "VIOLATED"),
+        ("epsilon=1.8281, delta=1e-5", "INCONCLUSIVE"),
+        ("epsilon=50", "VIOLATED"),
+    ],
+)
+def test_claims_are_decided(claim, verdict):
+    assert decide(Gaussian(1).poisson("0.01").times(1000), claim).verdict == verdict
+
+
+def test_gaussian_claims_are_decided_exactly():
+    events = Gaussian(2).times(4)
+    assert decide(events, "mu=1").verdict == "PROVED"
+    assert decide(events, "mu=0.9999999").verdict == "VIOLATED"
+    assert decide(events, "rho=0.5").verdict == "PROVED"
+    assert decide(events, "rho=0.4999999").verdict == "VIOLATED"
+    assert Fraction(decide(events, "rho=0.5").high) == Fraction(1, 2)
