@@ -40,6 +40,8 @@ def exact(name: str, value: Number) -> Fraction:
         if isinstance(value, str) and _exponent(value) > _MOST_DIGITS:
             raise UsageError(f"{name}: {value!r} has more than {_MOST_DIGITS} digits; fewer are as good")
         number = Fraction(value)
+    except UsageError:
+        raise
     except (ValueError, ZeroDivisionError, OverflowError):
         raise UsageError(f"{name} must be a finite number, such as 0.1, '0.1' or '1/3', not {value!r}") from None
     if max(abs(number.numerator), number.denominator) >= 10**_MOST_DIGITS:
