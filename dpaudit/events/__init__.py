@@ -1,4 +1,4 @@
-"""Which outputs tell the two datasets apart? Learning runs in, frozen events out; no measuring run is seen here."""
+"""Which outputs distinguish the two datasets? Learning runs in, frozen events out; no measuring run is seen here."""
 
 from dpaudit.events.candidate_partitions import families, watched
 from dpaudit.events.floating_point import choose_low_bits

@@ -1,9 +1,9 @@
-"""Along which scores might the outputs differ? Candidate partitions, with what the learning runs say of their cells.
+"""Along which scores might the outputs differ? Candidate partitions, with the learning runs in each cell.
 
-A family proposes one partition of all outputs. It is *ordered* where its cells stand in an order that the loss
-may be expected to follow (a raw value, a fitted score): then every tail is a candidate event. It is *ranked*
-otherwise: the counts themselves say which cells speak for which side. The counts are honest: no run is counted
-along a score that it helped to fit.
+A family proposes one partition of all outputs. It is *ordered* if its cells have an order that the loss may be expected
+to follow (a raw value, a fitted score); then every tail is a candidate event. Otherwise it is *ranked*: the counts
+themselves decide which cells point to which side. The counts are unbiased: no run is counted along a score that it was
+used to fit.
 """
 
 from __future__ import annotations
@@ -32,25 +32,26 @@ from dpaudit.sampling.outputs import Outputs
 
 Counts = tuple[Integers, Integers]
 
+# numbers of cells and points are measured by benchmarks/goal_table.py (tuned on its seeds 0 to 99)
 _BINS = (24, 64, 256)
 _MOST_ROWS, _FEW_ROWS = 50_000, 64
-_NEW = 0.95  # where fewer of the runs than this show a value for the first time, values repeat themselves
+_NEW = 0.95  # values count as repeating if fewer of the runs than this show a new value
 _TAIL_POINTS = 200
-_OUTER = 300  # runs of each end that get a cell each
+_OUTER = 300  # outermost runs of each end that get a cell of their own
 _LEAST_BIN = 8  # runs in the outermost bins
 _COLUMNS_TRIED = 3
 _WATCHED = 32
 _FOLDS, _FEW_FOLDS, _MANY_NUMBERS = 5, 2, 500_000
 _SUM_CLIPS = (0.05, 0.3, 1.0)
-_WIDEST_SOLVED = 300  # numbers, up to which systems of equations are solved for weights
+_WIDEST_SOLVED = 300  # largest number of numbers for which linear systems are solved for weights
 
 
 @dataclass(frozen=True, slots=True)
 class FittedPartition:
-    """A partition, how two halves of the learning runs fill it, and whether its cells stand in order.
+    """A partition, its counts in two halves of the learning runs, and whether its cells are ordered.
 
-    ``first`` and ``second`` are counts of side 0 and side 1, each of shape (cells,). ``apart`` is 1 for every edge
-    in a wide gap, where no run lies.
+    ``first`` and ``second`` are counts of side 0 and side 1, each of shape (cells,). ``apart`` is 1 for every edge in a
+    wide gap without runs.
     """
 
     partition: Partition
@@ -61,12 +62,12 @@ class FittedPartition:
 
     @property
     def counts(self) -> Counts:
-        """How all learning runs fill the partition."""
+        """Counts of all learning runs in the partition."""
         return self.first[0] + self.second[0], self.first[1] + self.second[1]
 
     @property
     def places(self) -> Floats:
-        """Where the cells of an ordered partition stand along their score."""
+        """The positions of the cells of an ordered partition along their score."""
         edges = np.asarray(self.partition.rules[0].edges)
         if not len(edges):
             return np.zeros(1)
@@ -82,7 +83,7 @@ class _Line:
     pooled: Floats
 
     def apart(self, edges: tuple[float, ...]) -> Floats:
-        """Return 1 for every edge that lies farther from the run below it than most runs from one another."""
+        """Return 1 for every edge that is farther from the run below it than most runs are from one another."""
         if not len(self.pooled):
             return np.zeros(len(edges))
         below = self.pooled[np.maximum(np.searchsorted(self.pooled, np.asarray(edges)) - 1, 0)]
@@ -105,7 +106,7 @@ def _line(values0: Floats, values1: Floats) -> _Line:
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """The learning runs of one form, out of ``of`` runs of each side of whatever form."""
+    """The learning runs of one form, out of ``of`` runs of each side of any form."""
 
     form: str
     rows: tuple[Floats, Floats]
@@ -113,7 +114,7 @@ class _Form:
     _lines: dict[Score, _Line] = field(default_factory=dict, compare=False)
 
     def along(self, score: Score) -> _Line:
-        """Return all runs along a score that was not fitted; sorted once, since several families ask."""
+        """Return all runs along a score that was not fitted; sorted only once, since several families use it."""
         if score not in self._lines:
             self._lines[score] = _line(*(score_of(score, side) for side in self.rows))
         return self._lines[score]
@@ -128,7 +129,7 @@ class _Form:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """The cells of one form and the honest counts in them."""
+    """The cells of one form and the unbiased counts in them."""
 
     rule: Rule
     first: Counts
@@ -150,10 +151,15 @@ def _forms(outputs0: Outputs, outputs1: Outputs) -> list[_Form]:
 def families(
     outputs0: Outputs, outputs1: Outputs, learn: str | None = None, *, quick: bool = False
 ) -> Iterator[FittedPartition]:
-    """Yield every candidate partition, from the learning runs of side 0 and side 1.
+    """Yield every candidate partition.
 
-    ``learn`` names a learner whose score is tried too (see `learned`); ``quick`` leaves out scores of vectors that take
-    long to fit.
+    Args:
+        outputs0, outputs1: learning runs of side 0 and side 1.
+        learn: a learner whose score is tried too (see `learned`), or None.
+        quick: whether to leave out scores of vectors that are slow to fit.
+
+    Yields:
+        Partitions with their counts.
     """
     forms = _forms(outputs0, outputs1)
     vector = any(item.columns > 1 for item in forms)
@@ -172,11 +178,11 @@ def families(
 
 
 def watched(outputs: Outputs) -> Partition:
-    """Return cells, made without looking at the sides, in which outputs of other runs should fall alike.
+    """Return cells, chosen without regard to the sides, that independent runs should fill alike at all times.
 
-    For each form a few bins along its number, or along the sum of all its numbers where it has several; one cell for
-    all forms without a run here, even if others know of them: which forms show later says in which order they do.
-    For the same reason forms stand in the order of their texts.
+    For each form there are a few bins along its number, or along the sum of all its numbers if it has several. One
+    further cell holds all forms without a run here; which forms appear later would reveal the order in which they do.
+    For the same reason forms are ordered by their texts.
     """
     rules = []
     for form, rows in sorted(zip(outputs.forms, outputs.numbers, strict=True), key=lambda item: item[0]):
@@ -215,7 +221,7 @@ def _vector_families(forms: list[_Form], learn: str | None, quick: bool) -> Iter
 
 
 def _telling_families(forms: list[_Form], main: _Form) -> Iterator[FittedPartition]:
-    """A quarter of the runs points out the numbers that differ most; the rest, which knows nothing of it, counts."""
+    """A quarter of the runs selects the numbers that differ most; the rest, independent of it, is counted."""
     trials = {item.form: _part(item, trial=True) for item in forms}
     rests = [_part(item, trial=False) for item in forms]
     if len(forms) > 1:
@@ -255,7 +261,7 @@ def _fits(columns: int, learn: str | None) -> Iterator[tuple[str, _Make]]:
 
 
 def _fitted(item: _Form, make: _Make) -> tuple[Score, _Line]:
-    """Fit a score to all runs, and stand all runs along fits that have not seen them."""
+    """Fit a score to all runs, and score all runs by fits that have not seen them."""
     fit = make(*center_and_scale(item.rows))
     folds = _FEW_FOLDS if len(item) * item.columns > _MANY_NUMBERS else _FOLDS
     return fit(*item.rows), _line(*cross_fitted(fit, item.rows, folds))
@@ -319,7 +325,7 @@ def _ordered(family: str, item: _Form, score: Score) -> FittedPartition:
 
 
 def _whole(family: str, forms: list[_Form], cuts: list[_Cut], *, ordered: bool) -> FittedPartition:
-    """Put the cells of all forms together; the last cell holds the runs of every other form."""
+    """Combine the cells of all forms; the last cell holds the runs of every other form."""
     halves: list[list[Integers]] = [[], []]
     for side in (0, 1):
         others = max(forms[0].of[side] - sum(len(item.rows[side]) for item in forms), 0)
@@ -351,7 +357,7 @@ def spread_points(ordered: Floats, points: int) -> tuple[float, ...]:
 
 
 def _before_wide_gaps(ordered: Floats) -> Integers:
-    """Return the positions of runs (and of those that follow) with a wide gap between them, the widest few."""
+    """Return the positions of the runs on both sides of wide gaps, the widest few."""
     with np.errstate(over="ignore"):
         gaps = np.diff(ordered)
     wide = np.flatnonzero(gaps > _most_width(ordered))
@@ -360,20 +366,20 @@ def _before_wide_gaps(ordered: Floats) -> Integers:
 
 
 def _most_width(ordered: Floats) -> float:
-    """How far most runs lie from one another; a gap is wide where it is wider."""
+    """The range of the central 98 % of runs; a wider gap counts as wide."""
     n = len(ordered)
     with np.errstate(over="ignore"):
         return float(ordered[n - 1 - n // 100] - ordered[n // 100])
 
 
 def _distinct(ordered: Floats) -> tuple[Floats, np.ndarray[Any, np.dtype[np.intp]]]:
-    """Return the distinct values of an ascending array, and how often each stands in it."""
+    """Return the distinct values of an ascending array, and their multiplicities."""
     starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
     return ordered[starts], np.diff(np.append(starts, len(ordered)))
 
 
 def _bin_edges(ordered: Floats, bins: int) -> tuple[float, ...]:
-    """Return edges at quantiles, ever closer to the ends, and around values that are heavy atoms."""
+    """Return edges at quantiles, denser towards the ends, and around values with large mass."""
     n = len(ordered)
     inner = (np.arange(1, bins) * n) // bins
     outer = _outer_positions(n // bins)
@@ -388,7 +394,7 @@ def _bin_edges(ordered: Floats, bins: int) -> tuple[float, ...]:
 
 
 def _after(values: Floats) -> Floats:
-    """The next larger floats, but for those that have none."""
+    """The next larger floats, except where there are none."""
     with np.errstate(over="ignore"):
         after = np.nextafter(values, np.inf)
     return after[np.isfinite(after)]
@@ -399,7 +405,7 @@ def _repeats(ordered: Floats) -> bool:
 
 
 def _outer_positions(most: int) -> Integers:
-    """Return 8, 16, 24, …, then growing by a quarter each, below ``most``: a rare leak fills such bins alone."""
+    """Return 8, 16, 24, …, then growing by a quarter each, below ``most``: a rare leak can fill such a bin alone."""
     found, position = [], _LEAST_BIN
     while position < most:
         found.append(position)
@@ -408,7 +414,7 @@ def _outer_positions(most: int) -> Integers:
 
 
 def _repeating_rows(item: _Form) -> Floats | None:
-    """Return the distinct rows of a form whose runs repeat themselves; None for the others."""
+    """Return the distinct rows of a form whose outputs repeat; None for other forms."""
     if not item.columns or len(item) < 2:
         return None
     if item.columns == 1:

@@ -1,14 +1,13 @@
-"""Do the low-order bits of the outputs tell the datasets apart? Learning runs in, one frozen event out.
+"""Do the low-order bits of the outputs distinguish the datasets? Learning runs in, one frozen event out.
 
-Doubles are a grid that is finer near 0 than elsewhere. Noise that falls between the points of the coarser
-grid is rounded when it is added to an answer, so the last bits of the sum say which answers it may come from
-(Mironov 2012, On significance of the least significant bits for differential privacy). Two kinds of events
-ask for that: *granularity*, whether a number is a multiple of a power of two, and *reachability*, whether it
-is a possible sum of an answer and some double. The answers are guessed: what the caller knows, and round
-numbers near the middle of the outputs.
+Doubles are a grid that is finer near 0 than elsewhere. Noise that falls between the points of the coarser grid is
+rounded when it is added to an answer, so the last bits of the sum show which answers it may come from (Mironov 2012, On
+significance of the least significant bits for differential privacy). Two kinds of events test for that: *granularity*,
+whether a number is a multiple of a power of two, and *reachability*, whether it is a possible sum of an answer and some
+double. The answers are guessed: numbers that the caller knows, and round numbers near the middle of the outputs.
 
-Only fine outputs are read: with digits far below the spread of the outputs. Integers, multiples of a
-coarse step and rounded decimals are distributions like any other, and the verdict's own events look at them.
+Only fine outputs are examined: those with digits far below the spread of the outputs. Integers, multiples of a coarse
+step and rounded decimals are like any other distribution, and are covered by the verdict's own events.
 """
 
 from __future__ import annotations
@@ -31,14 +30,15 @@ from dpaudit.sampling.outputs import Outputs
 from dpaudit.stats.clopper_pearson import probability_at_least
 
 NAME = "low-order bits"
-_MOST_RUNS = 5_000  # learning runs of a side that are looked at
-_MOST_FORMS, _MOST_NUMBERS = 3, 4  # of a form
+# chosen so that a choice takes a fraction of a second; no benchmark measures them
+_MOST_RUNS = 5_000  # learning runs of a side that are examined
+_MOST_FORMS, _MOST_NUMBERS = 3, 4  # numbers of a form
 _MOST_STEPS = 12
 _MOST_READ_AS_TEXT = 500
-_BELOW_SPREAD = 20  # bits: a step so far below the spread of the outputs is of low order
-_DECIMALS = 12  # digits: a number that so few say is a rounded one
+_BELOW_SPREAD = 20  # bits; a step that far below the spread of the outputs is of low order
+_DECIMALS = 12  # digits; a number that so few digits determine is a rounded one
 _LEAST_FINE = 5
-_DOUBT, _MORE_DOUBT = 0.05, 0.005  # error of the bounds that compare events; more of one there are many like it
+_DOUBT, _MORE_DOUBT = 0.05, 0.005  # error levels of the bounds that compare events; smaller for many similar events
 _SHOWN = 12
 _USUAL_ERROR = 0.05  # at which methods are compared
 _UNITS = (1.0, 0.1, 0.01)
@@ -46,7 +46,7 @@ _UNITS = (1.0, 0.1, 0.01)
 
 @dataclass(frozen=True, slots=True)
 class _Candidates:
-    """The two cells of a score on the learning runs, for every edge: (edges,) counts below and not below it."""
+    """The two cells of a score on the learning runs, for every edge: (edges,) counts below and above it."""
 
     form: str
     score: Score
@@ -59,7 +59,7 @@ class _Candidates:
 def choose_low_bits(
     outputs0: Outputs, outputs1: Outputs, *, claim: Claim, measuring: int, known: Sequence[float] = ()
 ) -> SelectedEvent | None:
-    """Choose an event in the low-order bits, from learning runs alone.
+    """Choose an event in the low-order bits, from learning runs alone (Mironov 2012).
 
     Args:
         outputs0, outputs1: learning runs of side 0 and side 1.
@@ -68,7 +68,7 @@ def choose_low_bits(
         known: numbers that noise may have been added to.
 
     Returns:
-        The choice, with all of the error level for its share, or None where no output has low-order bits.
+        The choice, with the whole error level as its share; None if no output has low-order bits.
     """
     sides = (outputs0.first(_MOST_RUNS), outputs1.first(_MOST_RUNS))
     found = [item for form in _main_forms(*sides) for item in _of_form(form, sides, known)]
@@ -104,9 +104,9 @@ def _event(item: _Candidates, at: int, below: bool, side: int) -> Event:
 
 
 def _rates(item: _Candidates, below: bool, side: int, runs: tuple[int, int], claim: Claim) -> Floats:
-    """Return how much the learning runs show of each edge's event, were it to speak for ``side``; (edges,).
+    """Return how much the learning runs show of each edge's event, if it points to ``side``; (edges,).
 
-    It is the logit of a lower bound of the side's share in the event, beyond δ: what a guess goes by.
+    This is the logit of a lower bound of the side's share in the event, beyond δ, as for a guess.
     """
     cells = item.below if below else item.above
     hits = np.maximum(cells[side] - claim.delta * runs[side], 0.0)
@@ -116,7 +116,7 @@ def _rates(item: _Candidates, below: bool, side: int, runs: tuple[int, int], cla
 
 
 def _main_forms(outputs0: Outputs, outputs1: Outputs) -> list[str]:
-    """The most frequent forms of floats."""
+    """The most frequent forms that hold numbers."""
     counts: dict[str, int] = {}
     for outputs in (outputs0, outputs1):
         for form, numbers in zip(outputs.forms, outputs.numbers, strict=True):
@@ -128,7 +128,7 @@ def _main_forms(outputs0: Outputs, outputs1: Outputs) -> list[str]:
 def _of_form(form: str, outputs: tuple[Outputs, Outputs], known: Sequence[float]) -> Iterator[_Candidates]:
     tables = [dict(zip(side.forms, side.numbers, strict=True)) for side in outputs]
     if any(form not in table or not len(table[form]) for table in tables):
-        return  # a form of one side alone tells without its numbers
+        return  # a form of one side alone distinguishes the sides without its numbers
     rows0, rows1 = tables[0][form], tables[1][form]
     for index in _telling_numbers(rows0, rows1):
         limit = _finest_of_interest(rows0[:, index], rows1[:, index])
@@ -150,7 +150,7 @@ def _of_form(form: str, outputs: tuple[Outputs, Outputs], known: Sequence[float]
 
 
 def _telling_numbers(rows0: Floats, rows1: Floats) -> list[int]:
-    """The numbers of a form whose middles differ most between the sides, relative to their spread."""
+    """The numbers of a form whose medians differ most between the sides, relative to their spread."""
     if rows0.shape[1] <= _MOST_NUMBERS:
         return list(range(rows0.shape[1]))
     with np.errstate(over="ignore", invalid="ignore"):
@@ -161,7 +161,7 @@ def _telling_numbers(rows0: Floats, rows1: Floats) -> list[int]:
 
 
 def _finest_of_interest(side0: Floats, side1: Floats) -> float | None:
-    """Return the exponent from which on a step is of low order; None where no numbers have steps below it."""
+    """Return the exponent below which a step is of low order; None if no numbers have smaller steps."""
     spreads = [_spread(np.unique(side)) for side in (side0, side1)]
     if min(spreads) <= 0:
         return None
@@ -174,7 +174,7 @@ def _finest_of_interest(side0: Floats, side1: Floats) -> float | None:
 
 
 def _spread(distinct: Floats) -> float:
-    """The interquartile range of distinct values; 0 where there is none, or no finite one."""
+    """The interquartile range of distinct values; 0 if there is none, or it is not finite."""
     with np.errstate(over="ignore", invalid="ignore"):
         spread = float(np.subtract(*np.quantile(distinct, [0.75, 0.25])))
     return spread if np.isfinite(spread) else 0.0

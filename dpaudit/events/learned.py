@@ -1,8 +1,8 @@
-"""Which score would a machine-learning library find, where the built-in scores miss how the numbers hang together?
+"""Which score would a machine-learning library find, if the built-in scores miss how the numbers interact?
 
-Optional: the extra ``learn`` installs scikit-learn, and an audit uses it only where it is asked to, so that evidence
-never depends on what happens to be installed. A learner sees learning runs alone and returns a score that is data:
-fitted trees are copied into `dpaudit.evidence.event.Trees`, which is stored, replayed and measured without the library.
+Optional: the extra ``learn`` installs scikit-learn, and an audit uses it only on request, so that evidence never
+depends on what happens to be installed. A learner sees learning runs alone and returns a score that is data: fitted
+trees are copied into `dpaudit.evidence.event.Trees`, which is stored, replayed and measured without the library.
 """
 
 from __future__ import annotations
@@ -21,18 +21,20 @@ from dpaudit.errors import UsageError, nearest
 from dpaudit.events.scores import Fit
 from dpaudit.evidence.event import Score, Tree, Trees
 
-_LEAST_RUNS = 400  # of each side: with fewer, trees learn the runs by heart
-_MOST_RUNS, _MOST_NUMBERS = 10_000, 200_000  # of each side, in a fit: a second or two
-_LARGEST = 1.797e308  # what rounding still leaves finite
-_GRAIN = 2.0**-20  # leaf values are its multiples, so that their sums are exact in any order
+# measured by benchmarks/learned.py
+_LEAST_RUNS = 400  # of each side; with fewer, trees overfit
+_MOST_RUNS, _MOST_NUMBERS = 10_000, 200_000  # of each side, in a fit of a second or two
+_LARGEST = 1.797e308  # still finite after rounding to 12 digits
+_GRAIN = 2.0**-20  # leaf values are multiples of it, so that their sums are exact in any order
 
 
 class Learner(Protocol):
-    """Something that can tell two tables of runs apart.
+    """Something that can distinguish two tables of runs.
 
     Attributes:
-        name: how a family of this score is called.
-        needs, distribution: the module that must be installed, and the distribution that brings it.
+        name: of the family of this score.
+        needs: the module that must be installed.
+        distribution: the distribution that provides it.
     """
 
     @property
@@ -47,7 +49,10 @@ class Learner(Protocol):
 
         Args:
             rows0, rows1: learning runs of the two sides, shape (runs, numbers), finite.
-            seed: for whatever the fit draws.
+            seed: for random draws of the fit.
+
+        Returns:
+            The score, as data.
         """
         ...
 
@@ -57,7 +62,10 @@ class BoostedTrees:
     """Gradient boosting of the logistic loss by scikit-learn (Friedman 2001, Algorithm 5).
 
     Attributes:
-        trees: how many, at most 100; depth: how many numbers a tree may combine; rate: how much of each tree is kept.
+        trees: their number, at most 100.
+        depth: how many numbers a tree may combine.
+        rate: the share of each tree that is kept.
+        name, needs, distribution: as for `Learner`.
     """
 
     trees: int = 60
@@ -68,9 +76,15 @@ class BoostedTrees:
     distribution: str = "scikit-learn"
 
     def fit(self, rows0: Floats, rows1: Floats, seed: int) -> Trees:
-        """Return the fitted trees; none, a score that says nothing, where runs are few.
+        """Return the fitted trees; none, a score that says nothing, if there are few runs.
 
         Leaves and thresholds are rounded, so that platforms agree more often.
+
+        Args:
+            rows0, rows1, seed: as for `Learner.fit`.
+
+        Returns:
+            The trees, as data.
         """
         from sklearn.ensemble import GradientBoostingClassifier
 
@@ -79,7 +93,7 @@ class BoostedTrees:
         if min(len(rows0), len(rows1)) < _LEAST_RUNS:
             return Trees(())
         rows = np.concatenate([rows0, rows1])
-        # the library computes in single precision: centred and scaled, that is enough
+        # the library computes in single precision, which is enough for centred and scaled numbers
         with np.errstate(all="ignore"):
             center, scale = np.median(rows, axis=0), rows.std(axis=0)
             center = np.where(np.isfinite(center), center, 0.0)
@@ -119,10 +133,10 @@ _LEARNERS: dict[str, Learner] = {"trees": BoostedTrees()}
 
 
 def learner(name: str) -> Learner:
-    """Return the learner that an audit asks for by name.
+    """Return the learner of this name.
 
     Raises:
-        UsageError: there is none of that name, or what it needs is not installed.
+        UsageError: if there is none, or what it needs is not installed.
     """
     if name not in _LEARNERS:
         raise UsageError(f"no learner is called {name!r}: {nearest(name, _LEARNERS)}")
@@ -133,14 +147,14 @@ def learner(name: str) -> Learner:
 
 
 def needed_by(learn: str | None) -> tuple[str, ...]:
-    """Return the distributions that a learner draws on, whose versions its evidence depends on."""
+    """Return the distributions that a learner uses, on whose versions its evidence depends."""
     return () if learn is None else (_LEARNERS[learn].distribution,)
 
 
 def learned_fits(learn: str | None, columns: int) -> list[tuple[str, Callable[[Floats, Floats], Fit]]]:
-    """Return the fits that were asked for, as `families` takes them: a name, and a fit made of center and scale.
+    """Return the requested fits in the form that `families` takes: a name, and a function of center and scale.
 
-    None where nothing was asked for, or where the output is one number, whose histogram says all.
+    Empty if none was requested, or if the output is one number, whose histogram shows everything.
 
     Raises:
         UsageError: see `learner`.

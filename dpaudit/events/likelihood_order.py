@@ -1,10 +1,10 @@
-"""In which order do cells speak for a side, and how many runs would each threshold of that order catch?
+"""In which order do cells point to a side, and how many runs would each threshold of that order catch?
 
-A ladder stands a partition's cells by a value: the higher, the more a cell speaks for side 0. Its rungs are
-thresholds; what lies at or above one speaks for side 0, what lies below for side 1. A run may not vouch for an
-order that it helped to make. So where the learning runs themselves say which cell speaks for whom, each run is
-counted at the value that its cell would have *without it* (leave-one-out): every learning run both makes the
-order and tests it, and neither is the luckier for it.
+A `LikelihoodOrder` sorts a partition's cells by a value: the higher the value, the more a cell points to side 0. Its
+rungs are thresholds: cells at or above a rung point to side 0, cells below it to side 1. A run must not be scored by an
+ordering that it was used to fit. So if the learning runs themselves decide which cell points to which side, each run is
+counted at the value that its cell would have *without it* (leave-one-out). Every learning run thus both fits the order
+and tests it, without bias.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from dpaudit.arrays import Floats, Integers
 
 Counts = Integers | Floats  # a smoothed count need not be whole
 
-_SMOOTH = 0.5
-_SPARSE = 10  # runs a cell, both sides together
-FEW_CELLS = 12  # the order of so few follows hardly more noise than a choice among them allows for
+_SMOOTH = 0.5  # added to every count
+_SPARSE = 10  # runs per cell, both sides together, below which single runs are left out
+FEW_CELLS = 12  # ordering so few cells overfits hardly more than choosing among them, which is allowed for
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +29,15 @@ class LikelihoodOrder:
 
     Attributes:
         cells: the cells that may carry a label.
-        values: (cells,) how much each of them speaks for side 0.
-        rungs: thresholds, falling; the first is +∞: nothing speaks for side 0.
+        values: (cells,) how strongly each of them points to side 0.
+        rungs: decreasing thresholds; the first is +∞, so that nothing points to side 0.
         front0, front1: (rungs,) runs of side 0 and of side 1 at or above each rung.
-        total0, total1: runs of each side, in whatever cell; ``all0``, ``all1`` those in the ladder's cells.
+        total0, total1: runs of each side, in any cell; ``all0``, ``all1`` those in ``cells``.
         size: the number of cells of the partition.
-        gaps: (cells,) which cells of an order hold no run at all, or None.
         slack: (rungs,) runs of the other side that each threshold has probably just missed.
-        known: the share of the runs that the frequencies are as good as; less than 1 where the order is learned,
-            since runs that cross a threshold together make counts noisier than independent ones.
+        known: the number of independent runs that the frequencies are worth, as a share of the runs; less than 1 if the
+            order is learned, since runs that cross a threshold together make counts noisier.
+        gaps: (cells,) which cells of an order hold no run at all, or None.
     """
 
     cells: Integers
@@ -54,26 +54,35 @@ class LikelihoodOrder:
 
     @property
     def all0(self) -> float:
-        """Runs of side 0 in the ladder's cells."""
+        """Runs of side 0 in the ordered cells."""
         return float(self.front0[-1])
 
     @property
     def all1(self) -> float:
-        """Runs of side 1 in the ladder's cells."""
+        """Runs of side 1 in the ordered cells."""
         return float(self.front1[-1])
 
     def rates(self, at: Integers) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return how often, under side 0 and side 1, a run lies at or above some rungs, and how often below them."""
+        """Return the frequencies, under side 0 and side 1, of runs at or above some rungs, and of runs below them."""
         n0, n1 = max(self.total0, 1), max(self.total1, 1)
         front0, front1 = self.front0[at], self.front1[at]
         return front0 / n0, front1 / n1, (self.all0 - front0) / n0, (self.all1 - front1) / n1
 
     def front(self, at: Integers) -> tuple[Floats, Floats]:
-        """Return how often, under side 0 and side 1, a run lies at or above some rungs."""
+        """Return the frequencies, under side 0 and side 1, of runs at or above some rungs."""
         return self.front0[at] / max(self.total0, 1), self.front1[at] / max(self.total1, 1)
 
     def labels(self, above: int | None, below: int | None, down_to: int | None = None) -> Integers:
-        """Return labels of all cells: 1 at or above the rung ``above``, −1 below ``below``, down to ``down_to``."""
+        """Return labels of all cells: 1 for side 0, −1 for side 1, 0 for neither.
+
+        Args:
+            above: index of the rung at or above which cells get 1; None for no such cells.
+            below: index of the rung below which cells get −1; None for no such cells.
+            down_to: index of the lowest rung of these; None for no limit.
+
+        Returns:
+            (size,) labels.
+        """
         labels = np.zeros(len(self.cells), dtype=np.int64)
         if above is not None:
             labels[self.values >= self.rungs[above]] = 1
@@ -83,7 +92,7 @@ class LikelihoodOrder:
         return self._placed(labels)
 
     def _placed(self, labels: Integers) -> Integers:
-        """Labels of all cells of the partition; a gap between cells that disagree speaks for neither side."""
+        """Labels of all cells of the partition; a gap between cells with different labels points to neither side."""
         if self.gaps is not None and len(filled := np.flatnonzero(~self.gaps)):
             after = np.searchsorted(filled, np.flatnonzero(self.gaps))
             before, after = filled[np.maximum(after - 1, 0)], filled[np.minimum(after, len(filled) - 1)]
@@ -93,7 +102,7 @@ class LikelihoodOrder:
         return whole
 
     def spread(self, points: int) -> Integers:
-        """Return rungs spread over the mass of both sides and into both ends, about ``points`` of them."""
+        """Return about ``points`` rungs, spread over the mass of both sides and into both ends."""
         length = len(self.rungs)
         if length <= points:
             return np.arange(length)
@@ -104,35 +113,41 @@ class LikelihoodOrder:
 
 
 def by_position(cells: Integers, counts: tuple[Counts, Counts], apart: Floats, *, rising: bool) -> LikelihoodOrder:
-    """Return the ladder of cells that stand in an order already.
+    """Return the order of cells that are ordered already.
+
+    The best threshold often stands just before a run of the wrong side. One such run is counted as if it had been
+    caught, except in a wide gap.
 
     Args:
         cells: the cells, in their order.
         counts: runs of side 0 and of side 1 in every cell.
-        apart: (cells − 1,) whether a wide gap, in which no run lies, parts a cell from the next.
-        rising: whether later cells are to speak for side 0, or earlier ones.
+        apart: (cells − 1,) whether a wide gap, without runs, separates a cell from the next.
+        rising: whether later cells point to side 0, or earlier ones.
 
-    The best threshold often stands just before a run that would have spoken against it. One such run is counted
-    as if it had been caught, except in a wide gap.
+    Returns:
+        The order, with the runs at or above each threshold.
     """
     values = (cells if rising else -cells).astype(np.float64)
     seen = ((values, counts[0][cells], 0), (values, counts[1][cells], 1))
-    missed = 1.0 - apart  # rungs fall: the first is above all cells, the last below them
+    missed = 1.0 - apart  # rungs decrease: the first is above all cells, the last below them
     slack = np.concatenate([[0.0], missed[::-1] if rising else missed, [0.0]])
     gaps = counts[0][cells] + counts[1][cells] == 0
     return _ladder(cells, values, seen, counts, slack, gaps, known=1.0)
 
 
 def by_ratio(cells: Integers, first: tuple[Integers, Integers], second: tuple[Integers, Integers]) -> LikelihoodOrder:
-    """Return the ladder of cells by the log ratio of their counts, each run counted by an order made without it.
+    """Return the order of cells by the log ratio of their counts, each run counted by an order made without it.
+
+    If there are so many cells that they hold few runs each, each run is left out by itself. Otherwise each half is
+    counted by the order that the other half makes, because leaving one run out of many decides where the whole cell
+    goes, with all its runs, which is a coin toss at every threshold.
 
     Args:
         cells: the cells that may carry a label.
         first, second: counts of side 0 and of side 1 in two halves of the learning runs.
 
-    Where cells are so many that they hold few runs each, a run is left out alone; otherwise each half is
-    counted by the order that the other half makes: leaving one run out of many says where the whole cell
-    would go, all its runs with it, and that is a coin toss at every threshold.
+    Returns:
+        The order, with the runs at or above each threshold.
     """
     counts = first[0] + second[0], first[1] + second[1]
     a, b = (side[cells] for side in counts)
@@ -158,10 +173,10 @@ class SmoothLoss:
     """A smooth loss along an order of cells, fitted by logistic regression of the side.
 
     Attributes:
-        runs: (cells,) runs of both sides in each.
-        share: (cells,) of them that side 0 would have.
-        basis: (cells, functions) what the log odds are a sum of.
-        doubt: (functions, functions) the covariance of their weights, about.
+        runs: (cells,) runs of both sides in each cell.
+        share: (cells,) the fitted share of side 0 among them.
+        basis: (cells, functions) the log odds are a linear combination of these.
+        doubt: (functions, functions) the approximate covariance of their weights.
     """
 
     runs: Floats
@@ -171,14 +186,14 @@ class SmoothLoss:
 
 
 def smooth_loss(places: Floats, counts: tuple[Integers, Integers]) -> SmoothLoss:
-    """Fit the log odds of the side to a few functions of a cell's place, with a ridge.
+    """Fit the log odds of the side by a few functions of a cell's position, with a ridge penalty.
 
-    They are linear, and bent where the loss of Laplace noise bends. What neighbouring cells say of one another makes
-    tails less of a lottery.
+    The functions are linear, with kinks where the loss of Laplace noise has them. Neighbouring cells inform one
+    another, which makes tails less dependent on luck.
 
     Args:
-        places: (cells,) where each cell stands, ascending.
-        counts: runs of side 0 and of side 1 in each, and in the cell of other forms, which takes no part.
+        places: (cells,) the position of each cell, ascending.
+        counts: runs of side 0 and of side 1 in each cell, and in the cell of other forms, which is ignored.
     """
     a, b = (side[:-1].astype(np.float64) for side in counts)
     runs, base = a + b, (a.sum() + 0.5) / (a.sum() + b.sum() + 1)
@@ -203,14 +218,14 @@ def smooth_loss(places: Floats, counts: tuple[Integers, Integers]) -> SmoothLoss
 
 
 def smoothed(places: Floats, counts: tuple[Integers, Integers]) -> tuple[Floats, Floats]:
-    """Return the counts of cells in order as a smooth loss would have them; their sum over the sides is kept."""
+    """Return the counts of ordered cells that a smooth loss predicts; their sum over the sides is kept."""
     smooth = smooth_loss(places, counts)
     ahead, behind = smooth.runs * smooth.share, smooth.runs * (1 - smooth.share)
     return np.append(ahead, counts[0][-1]), np.append(behind, counts[1][-1])
 
 
 def _ratio(hits: Integers, others: Integers, base: float) -> Floats:
-    """The log ratio of smoothed counts. Equal counts give the same number, whatever side the run left out is of."""
+    """The log ratio of smoothed counts. Equal counts give the same number, whichever side the omitted run has."""
     one, other = np.maximum(hits, 0) + _SMOOTH, np.maximum(others, 0) + _SMOOTH
     return np.asarray(np.round(np.log(one / other) - base, 9))
 
@@ -225,7 +240,7 @@ def _ladder(
     *,
     known: float,
 ) -> LikelihoodOrder:
-    """Count runs from the top of the ladder down; ``seen`` holds values, how many runs stand there, and their side."""
+    """Count runs from the top of the order down; ``seen`` holds values, the runs at each value, and their side."""
     levels = np.concatenate([values, *(at for at, _, _ in seen)])
     order = np.argsort(-levels, kind="stable")
     levels = levels[order]

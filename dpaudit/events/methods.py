@@ -1,8 +1,8 @@
-"""By which method will the counts of an event probably show most? Chosen from learning runs, like the event itself.
+"""Which method will probably give the best bound for an event? Chosen from learning runs, like the event itself.
 
-The methods hold given the sides, and differ in what they cost. For an event of both sides guesses cost least where
-both sides guess about equally often, and a joint region where they do not; for one of one side the odds ratio costs
-least where the event is rare. Each is computed from the counts that are to be expected, and the best one is taken.
+The methods are valid given the sides, and differ in their cost. For a two-sided event, guesses cost least if both sides
+guess about equally often, and a joint region if they do not; for a one-sided event the odds ratio costs least if the
+event is rare. Each bound is computed from the expected counts, and the best method is chosen.
 """
 
 from __future__ import annotations
@@ -24,26 +24,32 @@ def same_everywhere(value: float) -> float:
 
 
 def method_for_one_side(p: float, q: float, runs: tuple[float, float], claim: Claim, error: float) -> Chosen:
-    """Return the method, and its weight, for an event that speaks for one side.
+    """Return the method, and its weight, for an event that points to one side.
 
     Args:
         p, q: its probabilities on that side and on the other, as learned.
         runs: measuring runs to come, of that side and of the other.
         claim: the notion to bound.
         error: 1 − confidence.
+
+    Returns:
+        The method's name, and w₁ or None.
     """
     weight = same_everywhere(event_weight(p, q, runs, claim))
     return _best("one", (p, 0.0, 0.0, q), runs, claim, weight, error)
 
 
 def method_for_both_sides(rates: Rates, runs: tuple[float, float], claim: Claim, error: float) -> Chosen:
-    """Return the method, and its weight, for an event that speaks for both sides.
+    """Return the method, and its weight, for an event that points to both sides.
 
     Args:
         rates: of right and of wrong guesses on side 0, and then on side 1, as learned.
         runs: measuring runs to come, of side 0 and side 1.
         claim: the notion to bound.
         error: 1 − confidence.
+
+    Returns:
+        The method's name, and w₁ or None.
     """
     a, b = (rates[0] + rates[2]) / 2, (rates[1] + rates[3]) / 2
     slope_p, slope_q = (float(x) for x in sensitivity(claim, np.array(a), np.array(b)))
@@ -52,7 +58,7 @@ def method_for_both_sides(rates: Rates, runs: tuple[float, float], claim: Claim,
 
 
 def _best(sides: str, rates: Rates, runs: tuple[float, float], claim: Claim, weight: float, error: float) -> Chosen:
-    """Of the methods for such an event the one with the highest expected bound; the first of several."""
+    """The method with the highest expected bound for such an event; the first among equals."""
     offered = [each for each in METHODS.values() if each.offered == sides and (claim.pure or not each.pure)]
 
     def expected(method: BoundMethod) -> float:

@@ -1,7 +1,7 @@
-"""Into which cell does an output fall, and how many fall into an event?
+"""Into which cell does an output fall, and how many outputs fall into an event?
 
-A partition cuts the outputs of each form into cells along a score. Scores and partitions are frozen on
-learning runs; an event is a partition with a label for each cell.
+A partition divides the outputs of each form into cells along a score. Scores and partitions are frozen on learning
+runs; an event is a partition with a label for each cell.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dpaudit.events.trees import trees_score
 from dpaudit.evidence.event import Box, Coordinate, Event, Extreme, Linear, Reach, Rows, Rule, Score, Step, Ties, Trees
 from dpaudit.sampling.outputs import Outputs
 
-_FEW_EDGES = 8  # so few are counted one by one, which is faster than sorting the outputs
+_FEW_EDGES = 8  # up to which counting edge by edge is faster than sorting the outputs
 
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # an odd constant that spreads bits (Knuth's multiplicative hashing)
@@ -26,7 +26,7 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)  # an odd constant that spreads bits (Knuth
 
 @lru_cache(maxsize=64)
 def _row_table(score: Rows) -> tuple[Integers, Floats, Integers]:
-    """Return the keys of the listed rows in order, the rows in that order, and their indices."""
+    """Return the sorted keys of the listed rows, the rows in that order, and their indices."""
     rows = np.asarray(score.rows, dtype=np.float64).reshape(len(score.rows), -1)
     keys = row_keys(rows)
     order = np.argsort(keys, kind="stable")
@@ -34,9 +34,9 @@ def _row_table(score: Rows) -> tuple[Integers, Floats, Integers]:
 
 
 def identities(outputs: Outputs) -> Integers:
-    """One integer for each run, (runs,): the same for equal outputs; others practically never share one.
+    """One integer for each run, (runs,): equal for equal outputs, and practically never equal for others.
 
-    In every block: which form came first in one, and so its code, tells nothing of another.
+    The same in every block: it does not depend on which form came first in a block, and so on its code.
     """
     keys = np.zeros(len(outputs.forms), dtype=np.uint64)
     for code in np.unique(outputs.codes):
@@ -51,7 +51,7 @@ def identities(outputs: Outputs) -> Integers:
 
 
 def row_keys(numbers: Floats) -> Integers:
-    """One integer for each row: equal rows have equal keys, others practically never do."""
+    """One integer for each row: equal for equal rows, practically never for others."""
     keys = np.zeros(len(numbers), dtype=np.uint64)
     for column in range(numbers.shape[1]):
         bits = (numbers[:, column] + 0.0).view(np.uint64)  # −0 becomes 0
@@ -106,7 +106,7 @@ def linear_score(score: Linear, numbers: Floats) -> Floats:
         centred = (numbers - np.asarray(score.center)) / np.asarray(score.scale)
     total = np.zeros(len(numbers))
     for clip, weights in zip(score.clips, score.weights, strict=True):
-        # einsum without optimisation sums in one order on every machine, unlike a BLAS product
+        # einsum without optimisation sums in the same order on every machine, unlike a BLAS product
         total += np.einsum("ij,j->i", np.clip(centred, -clip, clip), np.asarray(weights), optimize=False)
     return total
 
@@ -124,7 +124,7 @@ def _count_rule(rule: Rule, numbers: Floats) -> Integers:
 
 
 def counts_between(ordered: Floats, edges: tuple[float, ...]) -> Integers:
-    """Return how many ascending values lie below the first edge, between each two, and from the last one on."""
+    """Return how many ascending values are below the first edge, between each two, and from the last one on."""
     below = np.searchsorted(ordered, np.asarray(edges), side="left")
     return np.diff(np.concatenate([[0], below, [len(ordered)]])).astype(np.int64)
 
@@ -141,7 +141,7 @@ class Partition:
 
     @property
     def telling(self) -> Integers:
-        """The cells that may carry a label: not those of rows and forms that were never seen."""
+        """The cells that may carry a label: all except those of rows and forms that were never seen."""
         seen = [
             np.arange(len(rule.edges) + 1) > 0 if isinstance(rule.score, Rows) else np.ones(len(rule.edges) + 1)
             for rule in self.rules
@@ -182,7 +182,7 @@ class Partition:
         return found
 
     def event(self, labels: Integers) -> Event:
-        """Return the event with these labels for the cells; the cell of other forms speaks for neither side."""
+        """Return the event with these labels for the cells; the cell of other forms points to neither side."""
         rules, start = [], 0
         for rule in self.rules:
             own = labels[start : start + len(rule.edges) + 1]
@@ -209,7 +209,7 @@ def _merged(rule: Rule, labels: Integers) -> Rule:
 
 
 def count_event(event: Event, outputs: Outputs) -> tuple[int, int]:
-    """Return how many runs speak for side 0 and how many for side 1."""
+    """Return how many runs point to side 0 and how many to side 1."""
     index = {form: code for code, form in enumerate(outputs.forms)}
     toward0 = toward1 = 0
     for rule in event.rules:
@@ -224,13 +224,13 @@ def count_event(event: Event, outputs: Outputs) -> tuple[int, int]:
 
 
 def in_degrees(event: Event, counts: Integers) -> tuple[int, ...]:
-    """Return how many runs speak to each degree, from the largest label to −1 and on to the smallest.
+    """Return how many runs have each degree, from the largest label to −1 and on to the smallest.
+
+    Runs that point to neither side count with the degree −1, so that every run is counted.
 
     Args:
         event: an event with degrees of both signs.
         counts: (cells,) as `Partition.counts` gives them for the event's own rules.
-
-    Runs that speak for neither side stand with the degree −1, so that every run is counted.
     """
     labels = np.array([label for rule in event.rules for label in rule.labels] + [0])
     most, least = event.degrees

@@ -1,4 +1,4 @@
-"""Which bound would fresh runs of an event probably give? A prediction only ever chooses, and proves nothing."""
+"""Which bound would fresh runs of an event probably give? Predictions are only used for choices, and prove nothing."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dpaudit.arrays import Floats
 from dpaudit.privacy import Claim
 from dpaudit.stats.joint_region import joint_weight
 
-_LEAST_COUNT = 5
-_MANY = 30  # runs, from which an approximation is good to four digits
+_LEAST_COUNT = 5  # runs below which nothing is predicted of an event; measured by benchmarks/goal_table.py
+_MANY = 30  # runs from which the approximation has four correct digits
 
 
 def predicted_bound(
@@ -28,20 +28,24 @@ def predicted_bound(
 ) -> Floats:
     """Predict the bound of events from their frequencies in learning runs.
 
-    Args:
-        p, q: frequencies of the event on the side it speaks for and on the other; of right and wrong guesses
-            where it is two-sided.
-        n, m: the learning runs behind them, numbers or arrays that go with p and q.
-        ahead: the measuring runs to come, of each; or arrays for p and for q where they differ.
-        claim: the notion to bound (its δ or order).
-        error: the error level of the bound to come; penalty: standard deviations of the learning runs' noise.
-        two_sided: whether the event speaks for both sides (its noise is then relative to the guesses).
-        rivals: whether the event is the best of many: about 1/p apart from one another are as rare, and the largest
-            of so many standard normal numbers is about √(2 ln 1/p), which is added to the penalty. Without it a rare
-            event that was lucky beats a broad one in a few of a hundred audits, however many runs there are.
+    p and q are moved against the event in the direction in which the joint bound moves them, first for their
+    uncertainty, then by what the bound itself costs.
 
-    p and q are moved against the event along the direction that the joint bound would take, first by the
-    doubt about them, then by what the bound itself costs.
+    Args:
+        p, q: frequencies of the event on the side it points to and on the other; of right and wrong guesses if it is
+            two-sided.
+        n, m: the learning runs behind them, numbers or arrays that broadcast with p and q.
+        ahead: measuring runs, of each side; or arrays for p and for q if they differ.
+        claim: the notion to bound (its δ or order).
+        error: the error level of the bound.
+        penalty: subtracted uncertainty, in standard deviations of the learning runs' noise.
+        two_sided: whether the event points to both sides (its noise is then relative to the guesses).
+        rivals: whether the event is the best of many: about 1/p distinct events are as rare, and the largest of so many
+            standard normal numbers is about √(2 ln 1/p), which is added to the penalty. Without it, a rare event that
+            was lucky beats a broad one in a few of a hundred audits, however many runs there are.
+
+    Returns:
+        Predicted bounds, in the shape of p; negative if nothing would be shown, −∞ if too few runs say anything.
     """
     a, b = p * n + 0.5, q * m + 0.5
     p, q = a / (n + 1), b / (m + 1)
@@ -73,14 +77,22 @@ def predicted_bound(
 
 
 def _shown(claim: Claim, p: Floats, q: Floats) -> Floats:
-    """The loss; where nothing would be shown, a negative number that says how far it is from that."""
+    """The loss; if nothing would be shown, a negative number that says how far from it."""
     ratio = np.log(np.maximum(p - claim.delta, 1e-300)) - np.log(q)
     value = ratio if claim.is_point else np.where((loss := _least(claim, p, q)) > 0, loss, np.minimum(ratio, 0.0))
     return np.where(np.isfinite(value), value, -np.inf)
 
 
 def sensitivity(claim: Claim, p: Floats, q: Floats) -> tuple[Floats, Floats]:
-    """Return how fast the loss falls as log p falls and as log q rises; that of log((p − δ)/q) where it is 0."""
+    """Return how fast the loss falls as log p falls and as log q rises; where it is 0, that of log((p − δ)/q).
+
+    Args:
+        claim: the notion, with its δ or order.
+        p, q: probabilities of the event, arrays of one shape.
+
+    Returns:
+        Two arrays of that shape.
+    """
     with np.errstate(all="ignore"):
         ratio_p, ratio_q = p / np.maximum(p - claim.delta, 1e-12), np.ones_like(q)
         if claim.is_point:
@@ -94,7 +106,7 @@ def sensitivity(claim: Claim, p: Floats, q: Floats) -> tuple[Floats, Floats]:
 
 
 def _least(claim: Claim, p: Floats, q: Floats) -> Floats:
-    """The least loss, looked for only where p > q: elsewhere it is 0."""
+    """The claim's `least`, computed only where p > q: elsewhere it is 0."""
     found, more = np.zeros(p.shape), p > q
     if np.any(more):
         found[more] = claim.least(p[more], q[more])
@@ -102,23 +114,32 @@ def _least(claim: Claim, p: Floats, q: Floats) -> Floats:
 
 
 def event_weight(p: float, q: float, runs: tuple[float, float], claim: Claim) -> float:
-    """Return w₁ of the joint bound for an event with probabilities p and q, from runs of its side and of the other."""
+    """Return w₁ of the joint bound for a one-sided event.
+
+    Args:
+        p, q: its probabilities on the side that it points to and on the other.
+        runs: of that side and of the other.
+        claim: the notion to bound.
+
+    Returns:
+        w₁, strictly between 0 and 1.
+    """
     slope_p, slope_q = (float(x) for x in sensitivity(claim, np.array(p), np.array(q)))
     return joint_weight(p, q, *runs, slope_p, slope_q)
 
 
 def _below(counts: Floats, chance: float | Floats) -> Floats:
-    """How far below (in logarithm) a rate may lie, given its count."""
+    """How far below its estimate (in log) a rate may be, given its count."""
     return -np.log(np.maximum(_quantile(counts, chance), 1e-12))
 
 
 def _above(counts: Floats, chance: float | Floats) -> Floats:
-    """How far above (in logarithm) a rate may lie, given its count."""
+    """How far above its estimate (in log) a rate may be, given its count."""
     return np.log(_quantile(counts, 1 - chance))
 
 
 def _quantile(counts: Floats, chance: float | Floats) -> Floats:
-    """A quantile of the gamma law of shape ``counts``, over its mean: for many runs by Wilson & Hilferty (1931)."""
+    """A quantile of the gamma distribution of shape ``counts`` over its mean (large: Wilson & Hilferty 1931)."""
     root = 1 - 1 / (9 * counts) + ndtri(chance) / (3 * np.sqrt(counts))
     found = np.maximum(root, 0.0) ** 3
     few = counts < _MANY
@@ -126,7 +147,7 @@ def _quantile(counts: Floats, chance: float | Floats) -> Floats:
         shapes, again = counts[few], None
         if np.ndim(chance):
             chance = np.broadcast_to(chance, counts.shape)[few]
-        else:  # small counts come many times over, and each quantile takes long
+        else:  # small counts occur many times, and each quantile is slow
             shapes, again = np.unique(shapes, return_inverse=True)
         exact = gammaincinv(shapes, chance) / shapes
         found[few] = exact if again is None else exact[again]

@@ -1,8 +1,8 @@
 """Into which few bins should outputs be put, to bound a divergence that is spread over all of them?
 
-Cells of a candidate partition are put in order by how much they speak for a side, and neighbours are joined where
-that loses least, down to a handful of bins. A run may not vouch for bins that it helped to make: each half of the
-learning runs is counted in the bins, and along the ratio, that the other half makes.
+Cells of a candidate partition are ordered by how strongly they point to a side, and neighbours are joined where that
+loses least, down to a handful of bins. Runs must not be scored by bins that they were used to make: each half of the
+learning runs is counted in the bins, and along the ratio, made by the other half.
 """
 
 from __future__ import annotations
@@ -23,20 +23,23 @@ from dpaudit.stats.renyi import multinomial_weights, orders_of, value_of, variat
 
 Counts = tuple[Integers, Integers]
 
+# measured by benchmarks/notions.py
 _BINS = (16, 12, 8, 5, 3)
 _MOST_CELLS = 600
 _LEAST = 20  # runs of a bin, both sides together
 _DOUBT = 1.5  # standard deviations of the learning runs by which a prediction is lowered
-_MORE, _A_BIN = 0.1, 12.0  # standard deviations that the bound costs beyond the quantile, and for bins at one run
+_MORE, _A_BIN = 0.1, 12.0  # cost of the bound in standard deviations: beyond the quantile, and per bin and 1/√runs
 
 
 @dataclass(frozen=True, slots=True)
 class Quantised:
-    """Bins for the cells of a partition, with the bound that is predicted of them.
+    """Bins for the cells of a partition, with their predicted bound.
 
     Attributes:
+        predicted: the bound, in the unit of the claim's parameter.
+        method: which side's divergence from the other is bounded.
+        partition: the cells.
         labels: a degree for every cell of the partition; 0 for cells that may carry none.
-        method: whose divergence from whom.
         weights: of the multinomial bound.
     """
 
@@ -48,7 +51,17 @@ class Quantised:
 
 
 def graded(fitted: Iterable[FittedPartition], *, claim: Claim, measuring: int, error: float) -> Quantised | None:
-    """Return the bins with the highest predicted bound; None for claims that are no divergence."""
+    """Return the bins with the highest predicted bound.
+
+    Args:
+        fitted: candidate partitions.
+        claim: the notion to bound.
+        measuring: measuring runs, of both sides together.
+        error: the error level of the bound.
+
+    Returns:
+        The bins; None for claims that are not about a divergence.
+    """
     if not claim.is_divergence:
         return None
     best: tuple[float, FittedPartition, int, int, float] | None = None
@@ -84,7 +97,8 @@ def graded(fitted: Iterable[FittedPartition], *, claim: Claim, measuring: int, e
 
 
 def _bins(counts: Counts, cells: Integers) -> list[Integers]:
-    """Join cells, step by step: the bin of every cell, by how much it speaks for side 0, for ever fewer bins.
+    """Join cells step by step; return the bin of every cell, by how strongly it points to side 0, for fewer and fewer
+    bins.
 
     The first entry has the most bins, each of which holds enough runs.
     """
@@ -130,15 +144,15 @@ def _joined(stages: list[Integers], bins: int) -> Integers:
 
 
 def _negative(place: Integers, counts: Counts, cells: Integers) -> int:
-    """How many bins speak for side 1: at least one, and not all."""
+    """How many bins point to side 1: at least one, and not all."""
     p, q = (np.bincount(place, weights=side[cells]) / max(float(side.sum()), 1.0) for side in counts)
     return int(np.clip(np.count_nonzero(p <= q), 1, len(p) - 1))
 
 
 def _filled(place: Integers, counts: Counts, cells: Integers, toward: int) -> tuple[Floats, Floats]:
-    """The chances of the bins, as (smoothed) counts say; of the side they speak for and of the other, strongest first.
+    """The (smoothed) probabilities of the bins, of the side they point to and of the other, strongest first.
 
-    Cells that may carry no label stand with the degree −1.
+    Cells that may carry no label have the degree −1.
     """
     size = int(place.max(initial=0)) + 1
     weakest = max(_negative(place, counts, cells) - 1, 0)
@@ -170,7 +184,7 @@ def _predicted(
     for order in orders_of(claim):
         value = variational(order, log_h, p_seen, q_seen)
         noise = variational_noise(order, log_h, p_seen, q_seen, ahead, ahead)
-        # two halves vouch for the value, and so twice the runs of one
+        # the value is an average over two halves, with twice the runs of one
         n, m = (2 * max(float(side.sum()), 1.0) for side in (tested if toward == 0 else tested[::-1]))
         doubt = variational_noise(order, log_h, p_seen, q_seen, n, m)
         found[order] = float(value_of(claim, order, value - cost * noise - _DOUBT * doubt))

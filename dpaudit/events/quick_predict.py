@@ -1,11 +1,11 @@
-"""What would this pair probably show, at a first glance? One number from a few hundred runs, to compare pairs by.
+"""What bound would this pair probably give? A quick prediction from a few hundred runs, to compare pairs.
 
-A search looks at hundreds of pairs, most of them in vain, so a glance tries far fewer events than `choose` does: single
+A search examines hundreds of pairs, most of them in vain, so it tries far fewer events than `choose` does: single
 thresholds along every order of cells, and a few pairs of thresholds. The *penalised predicted bound* of the best of
-them is one half of its number. The penalty is heavy, because pairs are compared by it: the best of many pairs is mostly
-the luckiest one, if luck is not taken off. But few runs hardly show tails, where many releases give most away, and
-under that penalty tails count for nothing. So the other half is what a smooth loss promises that is fitted to all of
-the runs, however few of them lie in the tails. It only ever chooses among pairs, and proves nothing.
+them is one half of the prediction. The penalty is large because pairs are compared by it: without it, the best of many
+pairs is mostly the luckiest one. But few runs hardly show tails, where many releases reveal most, and under that
+penalty tails count for nothing. So the other half is what a smooth loss predicts that is fitted to all of the runs,
+however few of them are in the tails. The prediction is only used to choose among pairs, and proves nothing.
 """
 
 from __future__ import annotations
@@ -18,23 +18,24 @@ from dpaudit.events.predict import predicted_bound
 from dpaudit.privacy import Claim
 from dpaudit.sampling.outputs import Outputs
 
-_PENALTY, _PENALTY_FEW = 4.5, 2.0  # standard deviations of doubt; over a few categories there is less to be lucky in
+# measured by benchmarks/search.py
+_PENALTY, _PENALTY_FEW = 4.5, 2.0  # standard deviations; a few categories leave less room for luck
 _THRESHOLDS, _PAIRED = 48, 14  # rungs tried alone, and in pairs
-_LEAST_TAIL, _TAILS = 5, 24  # runs in the smallest tail of a smooth loss, and how many tails are tried
-_KNOWN = 1e9  # runs that a smooth loss counts as: its own doubt is taken off before
+_LEAST_TAIL, _TAILS = 5, 24  # runs in the smallest tail of a smooth loss, and number of tails tried
+_KNOWN = 1e9  # runs that a smooth loss counts as, because its uncertainty is subtracted separately
 
 
 def quick_predict(outputs0: Outputs, outputs1: Outputs, *, claim: Claim, measuring: int, error: float) -> float:
-    """Return what measuring the best event of a quick look would probably give: counted and smooth, half and half.
+    """Return the predicted bound of a pair: the mean of a counted and a smooth prediction for the best event.
 
     Args:
-        outputs0, outputs1: runs of side 0 and of side 1; the sides may have very different numbers of runs.
+        outputs0, outputs1: runs of side 0 and of side 1, whose numbers may differ widely.
         claim: the notion to bound (its δ or order; its own value is not used).
         measuring: the runs, of both sides together, that would measure the event.
         error: the error level of the bound.
 
     Returns:
-        The prediction; negative where nothing would be shown, and −inf where too few runs say anything.
+        The prediction; negative if nothing would be shown, and −inf if too few runs say anything.
     """
     if not len(outputs0) or not len(outputs1):
         return -np.inf
@@ -48,7 +49,7 @@ def quick_predict(outputs0: Outputs, outputs1: Outputs, *, claim: Claim, measuri
 
 
 def _smooth(item: FittedPartition, claim: Claim, measuring: int, error: float) -> float:
-    """The bound that the best tail would probably show, were the loss as a smooth one, a standard deviation less."""
+    """The bound that the best tail would probably show if the loss were smooth, minus one standard deviation."""
     smooth = smooth_loss(item.places, item.counts)
     total0, total1 = (max(float(side.sum()), 1.0) for side in item.counts)
     best = -np.inf
@@ -94,7 +95,7 @@ def _best(ladder: LikelihoodOrder, penalty: float, claim: Claim, measuring: int,
     single = predicted_bound(
         p, q, n, n[::-1], ahead=measuring / 2, claim=claim, error=error, penalty=penalty, two_sided=False
     )
-    # right and wrong guesses are averages over both sides; with as much doubt as so many runs of a fair coin have
+    # right and wrong guesses are averages over both sides, as uncertain as those of so many runs of a fair coin
     both = 4 / (1 / runs0 + 1 / runs1)
     first, second = (coarse[index] for index in np.triu_indices(len(coarse)))
     front0, front1, _, _ = ladder.rates(first)
@@ -111,5 +112,5 @@ def _best(ladder: LikelihoodOrder, penalty: float, claim: Claim, measuring: int,
         penalty=penalty,
         two_sided=True,
     )
-    # an event with p + q > 1 says less than its complement, which is also tried
+    # an event with p + q > 1 shows less than its complement, which is also tried
     return max(float(np.max(np.where(p + q <= 1, single, -np.inf))), float(np.max(paired)))

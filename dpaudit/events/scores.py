@@ -1,7 +1,7 @@
-"""Which number, made of all numbers of a run, might tell the sides apart? Scores fitted on learning runs.
+"""Which number, computed from all numbers of a run, might distinguish the sides? Scores fitted on learning runs.
 
-A fitted score must not be judged on the runs that fitted it: `cross_fitted` scores every learning run by a fit
-that has not seen it, so that all of them say how well the score separates, and all of them fit the final one.
+A fitted score must not be judged on the runs that fitted it: `cross_fitted` scores every learning run by a fit that has
+not seen it, so all of them show how well the score separates the sides, and all of them fit the final score.
 """
 
 from __future__ import annotations
@@ -17,15 +17,24 @@ from dpaudit.evidence.event import Linear, Score
 Sides = tuple[Floats, Floats]
 Fit = Callable[[Floats, Floats], Score]
 
-_MOST_PRODUCTS = 10**10  # of features, in a logistic fit: a few seconds
-_CLIPS = (2.0, 0.3)  # in standard deviations: the loss of Laplace noise saturates
-_WIDE = 1e9  # a clip that cuts nothing that is standardised
-_CHUNK = 4096
-_TRIED = 5000
+_MOST_PRODUCTS = 10**10  # of features, in a logistic fit; limits it to a few seconds
+_CLIPS = (2.0, 0.3)  # in standard deviations, because the loss of Laplace noise saturates
+_WIDE = 1e9  # a clip beyond all standardised numbers
+_CHUNK = 4096  # runs at once; bounds memory
+_TRIED = 5000  # runs of a side that are enough for medians and coarse tests
 
 
 def cross_fitted(fit: Fit, rows: Sides, folds: int) -> Sides:
-    """Return the scores of all runs, each by a fit to the runs of the other folds; (n0,), (n1,)."""
+    """Return the scores of all runs, each by a fit to the runs of the other folds.
+
+    Args:
+        fit: fits a score to runs of side 0 and side 1.
+        rows: of side 0 and side 1, (runs, numbers) each.
+        folds: their number.
+
+    Returns:
+        Scores of side 0 and side 1, (runs,) each.
+    """
     found = tuple(np.empty(len(side)) for side in rows)
     for fold in range(folds):
         score = fit(*(np.delete(side, np.s_[fold::folds], axis=0) for side in rows))
@@ -74,11 +83,19 @@ def logistic_fit(center: Floats, scale: Floats) -> Fit:
 
 
 def sum_fit(center: Floats, scale: Floats, clip: float) -> Fit:
-    """The sum of clipped numbers, each weighted by what is believed of its difference between the sides.
+    """The sum of clipped numbers, each weighted by its estimated difference between the sides.
 
-    The differences are taken to come from one normal law, whose mean and variance the differences themselves
-    tell (empirical Bayes: James & Stein 1961; Efron & Morris 1975): where all numbers move alike they borrow
-    strength from one another, where few move the others are left alone.
+    The differences are modelled as draws from one normal distribution, whose mean and variance are estimated from them
+    (empirical Bayes: James & Stein 1961; Efron & Morris 1975): if all numbers move alike they borrow strength from one
+    another, and if few move the others get little weight.
+
+    Args:
+        center: (numbers,) subtracted from each number.
+        scale: (numbers,) each number is divided by.
+        clip: limit of the standardised numbers.
+
+    Returns:
+        A function that fits a score to runs of side 0 and side 1.
     """
 
     def fit(rows0: Floats, rows1: Floats) -> Score:
@@ -100,7 +117,7 @@ def sum_fit(center: Floats, scale: Floats, clip: float) -> Fit:
 
 
 def discriminant_fit(center: Floats, scale: Floats) -> Fit:
-    """Fisher's linear discriminant (1936): for noise that the numbers share."""
+    """Fisher's linear discriminant (1936): for noise that is shared between the numbers."""
 
     def fit(rows0: Floats, rows1: Floats) -> Score:
         columns = len(center)
@@ -118,7 +135,7 @@ def discriminant_fit(center: Floats, scale: Floats) -> Fit:
 
 
 def _linear(center: Floats, scale: Floats, clips: tuple[float, ...], weights: Floats) -> Linear:
-    """The score, its weights brought to length 1 (times the square root of their number)."""
+    """The score, with its weights scaled to root mean square 1."""
     length = float(np.sqrt(np.mean(weights**2)))
     weights = weights / length if length > 0 and np.isfinite(length) else np.zeros_like(weights)
     rows = tuple(tuple(row) for row in weights.tolist())

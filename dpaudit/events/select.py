@@ -1,9 +1,9 @@
 """Which event should be measured? Learning runs in, one or two frozen events out.
 
-Each candidate event of every family of `families` gets a *predicted bound*, lowered by several standard
-deviations of its own estimate. Without that penalty the best of many candidates is mostly the luckiest one.
-Two finalists are measured: a stable one (heavy penalty, most of the error) and a rare one (light penalty),
-since one penalty does not fit both a broad difference and a rare leak.
+Each candidate event of every family of `families` gets a *predicted bound*, lowered by several standard deviations of
+its own estimate. Without that penalty the best of many candidates is mostly the luckiest one. Two finalists are
+measured: a stable one (large penalty, most of the error level) and a rare one (small penalty), because one penalty does
+not fit both a broad difference and a rare leak.
 """
 
 from __future__ import annotations
@@ -28,22 +28,23 @@ from dpaudit.stats.methods import BOTH_SIDES, GUESS, JOINT, method_of
 
 Runs = float | Floats
 
-# By how many standard deviations of doubt predictions are lowered, for the stable and for the rare finalist.
+# All of these are measured by benchmarks/goal_table.py (tuned on its seeds 0 to 99).
+# Penalties in standard deviations by which predictions are lowered, for the stable and for the rare finalist.
 _TRUST = {"ordered": (3.5, 3.0), "few": (3.5, 1.0), "ranked": (3.5, 2.5)}
-# A smooth loss hides a rare leak. It may not predict more than the counts do, lowered by the second number. At δ > 0
-# the loss is in the tails, and a threshold that is too modest costs more than a lucky one. Elsewhere the doubt grows
-# with the number of events that are as small, since the best of them is the luckiest (see `predicted_bound`).
+# A smooth loss hides a rare leak, so it must not predict more than the counts do, lowered by the second number. At
+# δ > 0 the loss is in the tails, and a threshold that is too cautious costs more than a lucky one. Otherwise the
+# penalty grows with the number of events that are as rare, since the best of them is the luckiest (`predicted_bound`).
 _SMOOTH, _SMOOTH_DELTA = (0.75, 1.0), (0.75, 0.5)
 _RARE_SHARE, _FEW_SHARE = 0.2, 0.4
 _MOST_SHOWN = 400
-_FEW_VALUES = 60  # the loss over so few values may jump from one to the next
-_RARE = 0.05  # events of so few of the runs may leave out cells between their sides, which hold much of both
+_FEW_VALUES = 60  # up to which the loss may jump from one value to the next, and is not smoothed
+_RARE = 0.05  # largest share of runs of an event that may leave out cells between its two sides
 _FINE, _COARSE, _NEAR = 400, 64, 12  # thresholds tried alone, in pairs, and around the best
 
 
 @dataclass(frozen=True, slots=True)
 class SelectedEvent:
-    """A frozen event with the kind of bound that will be read from its counts.
+    """A frozen event with the method by which its counts will be bounded.
 
     Attributes:
         name: "stable" or "rare".
@@ -80,7 +81,7 @@ class _Scored:
 
 @dataclass(frozen=True, slots=True)
 class _Stakes:
-    """What a choice is made for: the claim, the runs to come of each side, and the error level."""
+    """What a choice is made for: the claim, the measuring runs of each side, and the error level."""
 
     claim: Claim
     ahead: tuple[float, float]
@@ -93,12 +94,12 @@ class _Stakes:
 
     @property
     def twos(self) -> float:
-        """The runs of both sides that an event of both sides is measured on: equally many of each."""
+        """The runs of both sides on which a two-sided event is measured: equally many of each."""
         return 2 * min(self.ahead)
 
     @property
     def two_sided(self) -> str:
-        """The method for events that speak for both sides."""
+        """The method for events that point to both sides."""
         return GUESS if self.claim.pure else BOTH_SIDES
 
     @property
@@ -138,13 +139,16 @@ def choose(
     Args:
         outputs0, outputs1: learning runs of side 0 and side 1.
         claim: the notion to bound (its δ or order; its own value is not used).
-        measuring: the runs, of both sides together, that will measure the choice; or those of each side, of which an
-            event of both sides will be given equally many.
+        measuring: the runs, of both sides together, that will measure the choice; or those of each side, of which a
+            two-sided event will use equally many.
         error: the error level of all choices together.
         learn: a learner whose score is a candidate too (see `learned`), or None.
 
     Returns:
-        The choices, and a partition to draw the loss histogram over.
+        The choices, and a partition for the histogram.
+
+    Raises:
+        ValueError: if there are no learning runs.
     """
     if not len(outputs0) + len(outputs1):
         raise ValueError("there are no learning runs to choose an event from")
@@ -170,20 +174,24 @@ def choose(
 def choose_each(
     fitted: list[FittedPartition], *, claims: Sequence[Claim], measuring: int, error: float, as_good: float = 1.0
 ) -> list[tuple[SelectedEvent, float]]:
-    """Choose one event for each of several notions; arguments as for `choose`, the learning runs by `families`.
+    """Choose one event for each of several notions.
 
     Args:
-        as_good: a share of the best prediction from which on an event that speaks for both sides is taken.
+        fitted: candidate partitions of the learning runs (`families`).
+        claims: the notions to bound.
+        measuring: the runs, of both sides together, that will measure the choices.
+        error: the error level of each choice.
+        as_good: a two-sided event is chosen if its prediction is more than this share of the best one.
 
     Returns:
-        For every notion its stable choice, and the bound that is predicted of it.
+        For every notion its stable choice, and its predicted bound.
     """
     chosen = []
     for claim in claims:
         stakes = _Stakes.of(claim, measuring, error)
         stables, _ = _searched(fitted, stakes, rare=False)
         best = _best(stables)
-        # right and wrong guesses are counted on all runs, which no prediction from few of them quite shows
+        # right and wrong guesses are counted on all runs, an advantage that predictions understate
         both = max((s for s in stables if s.method != JOINT), key=lambda s: s.predicted)
         best = both if both.predicted > as_good * best.predicted else best
         chosen.append((_choice(str(claim), best, stables, stakes, 1.0), best.predicted))
@@ -193,7 +201,7 @@ def choose_each(
 def _searched(
     fitted: list[FittedPartition], stakes: _Stakes, *, rare: bool = True
 ) -> tuple[list[_Scored], list[_Scored]]:
-    """The best events of every family, for the stable and (where it is wanted) for the rare finalist."""
+    """The best events of every family, for the stable and (if asked for) for the rare finalist."""
     stables: list[_Scored] = []
     rares: list[_Scored] = []
     for item in fitted:
@@ -208,7 +216,7 @@ def _searched(
 
 
 def _ladders(item: FittedPartition) -> Iterator[tuple[str, LikelihoodOrder]]:
-    """Yield the orders of the cells that are worth trying, and of which kind they are."""
+    """Yield the orders of the cells that are worth trying, and their kind."""
     cells = item.partition.telling
     if not item.ordered:
         yield "few" if len(cells) <= FEW_CELLS else "ranked", by_ratio(cells, item.first, item.second)
@@ -218,7 +226,7 @@ def _ladders(item: FittedPartition) -> Iterator[tuple[str, LikelihoodOrder]]:
 
 
 def _smooth_ladders(item: FittedPartition) -> Iterator[tuple[LikelihoodOrder, LikelihoodOrder]]:
-    """Yield the orders of many cells that stand in order, as a smooth loss would fill them and as they were filled."""
+    """Yield the orders of many ordered cells, with the counts of a smooth loss and with the actual counts."""
     cells = item.partition.telling
     if not item.ordered or len(cells) <= _FEW_VALUES:
         return
@@ -231,13 +239,13 @@ def _smooth_ladders(item: FittedPartition) -> Iterator[tuple[LikelihoodOrder, Li
 
 
 def _best(found: list[_Scored]) -> _Scored:
-    """The highest prediction; where nothing is predicted to show, the two-sided event that says most."""
+    """The highest prediction; if nothing is predicted to show, the best two-sided event."""
     best = max(found, key=lambda scored: scored.predicted)
     return best if best.predicted > 0 else max((s for s in found if s.method != JOINT), key=lambda s: s.predicted)
 
 
 def _picture(fitted: list[FittedPartition], stable: Partition) -> Partition:
-    """The partition to draw: few categories, else the histogram of 64, else what the stable event is made of."""
+    """The partition to draw: few categories, else the histogram of 64, else that of the stable event."""
     shown = {f.partition.family: f.partition for f in fitted}
     categories = shown.get("categories")
     if categories is not None and categories.size <= _MOST_SHOWN:
@@ -252,7 +260,7 @@ def _choice(name: str, scored: _Scored, others: list[_Scored], stakes: _Stakes, 
         method, weight = method_for_both_sides(scored.rates, (half, half), stakes.claim, error)
     else:
         p, q = scored.p, scored.q
-        if scored.method != JOINT:  # it was tried as one of both sides, and has one alone
+        if scored.method != JOINT:  # it was tried as a two-sided event, but points to one side only
             p, q = (scored.rates[0], scored.rates[3]) if event.toward(0) else (scored.rates[2], scored.rates[1])
         own = stakes.ahead if event.toward(0) else stakes.ahead[::-1]
         method, weight = method_for_one_side(p, q, (own[0], own[1]), stakes.claim, error)
@@ -273,12 +281,15 @@ def _graded_choice(bins: Quantised, others: list[_Scored]) -> SelectedEvent:
 
 @dataclass(frozen=True, slots=True)
 class _Contest:
-    """One order of the cells, ready to be searched at any degree of doubt.
+    """One order of the cells, prepared for a search with any penalty.
 
     Attributes:
-        counted: the same order as it was filled, where ``ladder`` is a smoothed one.
+        partition: the cells.
+        ladder: their order.
+        counted: the same order with the actual counts, if ``ladder`` is a smoothed one.
+        stakes: what the choice is made for.
         fine: the rungs tried alone.
-        starts: for each way to make an event of both sides (see `_best_of_both`), the rungs to start from, (starts, 3).
+        starts: for each kind of two-sided event (see `_best_of_both`), the rungs to start from, (starts, 3).
     """
 
     partition: Partition
@@ -299,7 +310,7 @@ def _contest(
 
 
 def _score(contest: _Contest, penalty: float) -> Iterator[_Scored]:
-    """Yield the best candidate of each method, with its predicted bound: no more than the counts say of it."""
+    """Yield the best candidate of each method, with its predicted bound, which is at most what its counts predict."""
     ladder, stakes, one = contest.ladder, contest.stakes, contest.fine
     p, q, n, m = _one_sided(ladder, one)
     smooth = contest.counted is not None
@@ -307,7 +318,7 @@ def _score(contest: _Contest, penalty: float) -> Iterator[_Scored]:
     if contest.counted is not None:
         counted = _one_sided(contest.counted, one)
         values = np.minimum(values, stakes.predict(*counted, stakes.smooth[1], two_sided=False, smooth=True))
-    # an event with p + q > 1 says less than its complement, which is also tried
+    # an event with p + q > 1 shows less than its complement, which is also tried
     values = np.where(p + q <= 1, values, -np.inf)
     for side, best in enumerate(np.argmax(values, axis=1)):
         labels = ladder.labels(*((int(one[best]), None) if side == 0 else (None, int(one[best]))))
@@ -318,10 +329,10 @@ def _score(contest: _Contest, penalty: float) -> Iterator[_Scored]:
 
 
 def _best_of_both(contest: _Contest, penalty: float, band: int | None) -> _Scored:
-    """Return the best event that speaks for both sides, made of three rungs.
+    """Return the best event that points to both sides, given by three rungs.
 
-    The front, down to the first rung, speaks for side 0 (for side 1 where ``band`` is −1), and what lies between the
-    second and the third for the other. Without a ``band`` the third is the last of all.
+    The front, down to the first rung, points to side 0 (to side 1 if ``band`` is −1), and the cells between the second
+    and the third rung to the other side. Without a ``band`` the third rung is the last of all.
     """
     ladder, counted, stakes = contest.ladder, contest.counted, contest.stakes
 
@@ -348,9 +359,9 @@ def _best_of_both(contest: _Contest, penalty: float, band: int | None) -> _Score
 def _refined(
     value: Callable[[Integers], Floats], starts: Integers, fine: Integers, rungs: int, band: int | None
 ) -> tuple[float, Integers]:
-    """Move each rung to the best of many while the others stay, first far and then near.
+    """Move each rung to the best of many while the others stay, first over long and then over short distances.
 
-    The two inner rungs of a band move as one, and each alone: cells that hold much of both sides are left out.
+    The two inner rungs of a band move together, and each alone: cells that hold much of both sides are left out.
     """
     found, values = starts.copy(), np.empty(len(starts))
     each = np.arange(len(found))
@@ -375,7 +386,7 @@ def _refined(
 
 
 def _promising(ladder: LikelihoodOrder, coarse: Integers, band: int | None, stakes: _Stakes) -> Integers:
-    """Return the rungs whose loss stands out most, at several degrees of doubt: a quick look at very many."""
+    """Return the rungs whose loss is most significant, for several penalties: a quick look at very many."""
     index = np.triu_indices(len(coarse), 0 if band is None or len(coarse) == 1 else 1)
     first, last = coarse[index[0]], coarse[index[1]]
     beside = np.minimum(coarse[np.minimum(index[0] + 1, len(coarse) - 1)], last)
@@ -392,13 +403,13 @@ def _promising(ladder: LikelihoodOrder, coarse: Integers, band: int | None, stak
 
 def _averaged(ladder: LikelihoodOrder, rungs: Integers, band: int | None) -> tuple[Floats, Floats, float]:
     """Frequencies of right and of wrong guesses, averaged over the sides, and the runs behind them."""
-    # as many runs as know their mean as well, where the sides have different numbers
+    # the number of runs that estimates the mean equally well, if the sides have different numbers
     both = max(4 * ladder.known * ladder.total0 * ladder.total1 / max(ladder.total0 + ladder.total1, 1.0), 1.0)
     first, second, third = np.moveaxis(rungs, -1, 0)
     slack = ladder.slack[first] + ladder.slack[third if band else second]
     right0, wrong0, right1, wrong1 = _rates(ladder, rungs, band)
     right, wrong = (right0 + right1) / 2, (wrong0 + wrong1) / 2 + slack / both
-    if band:  # only a rare event may leave out what lies between its sides
+    if band:  # only a rare event may leave out the cells between its sides
         right = np.where((first == second) | (right <= _RARE), right, 0.0)
     return right, wrong, both
 
@@ -413,9 +424,9 @@ def _rates(ladder: LikelihoodOrder, rungs: Integers, band: int | None) -> tuple[
 
 
 def _one_sided(ladder: LikelihoodOrder, at: Integers) -> tuple[Floats, Floats, Floats, Floats]:
-    """Frequencies of the events that speak for side 0 and for side 1, shape (2, rungs), and the runs behind them.
+    """Frequencies of the events that point to side 0 and to side 1, shape (2, rungs), and the runs behind them.
 
-    Under the side they speak for, and under the other; the runs have shape (2, 1).
+    Under the side they point to, and under the other; the runs have shape (2, 1).
     """
     front0, front1, back0, back1 = ladder.rates(at)
     runs = np.maximum(ladder.known * np.array([[ladder.total0], [ladder.total1]]), 1.0)

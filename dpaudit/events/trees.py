@@ -1,4 +1,4 @@
-"""What does a sum of decision trees say of each run? Our own evaluation: an event needs no library to be read."""
+"""What is the score of each run under a sum of decision trees? Evaluated here, so that an event needs no library."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def trees_score(score: Trees, numbers: Floats) -> Floats:
 
 
 def _from_node(tree: Tree, node: int, columns: Floats) -> Floats | float:
-    """What the part of a tree below a node says of every run; every branch is evaluated, and one of them taken."""
+    """The value of each run in the part of a tree below a node; every branch is evaluated, and one of them selected."""
     feature = tree.feature[node]
     if feature < 0:
         return tree.value[node]

@@ -1,3 +1,3 @@
-"""How is a mechanism run, reproducibly, and what do its outputs look like to an attacker?"""
+"""How is a mechanism run reproducibly, and what do its outputs look like to an attacker?"""
 
 __all__ = ["blocks", "checkpoint", "first_error", "forms", "outputs", "play", "progress", "runs", "timed", "workers"]

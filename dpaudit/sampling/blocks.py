@@ -1,8 +1,8 @@
-"""What is run, in which parts, so that the same seed gives the same outputs on any number of workers?
+"""What is run, and in which parts, so that a seed gives the same outputs on any number of workers?
 
-Runs come in *blocks* of a constant size. Each block holds equally many runs of both sides, in twos: one of each side,
-in an order that a coin picks; so no bound hangs on how coins fell. Every draw of a block hangs on the root seed, the
-phase, the pair, the side and the block's number, never on the worker that runs it.
+Runs come in *blocks* of a fixed size. Each block holds equally many runs of both sides, in pairs of one run of each
+side, whose order is picked by a coin; so no bound depends on how the coins fell. Every draw of a block depends on the
+root seed, the phase, the pair, the side and the block's number, never on the worker that runs it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ import numpy as np
 from dpaudit.sampling.progress import Session
 from dpaudit.targets.mechanism import Mechanism, Shape
 
+# speed and memory are measured by benchmarks/overhead.py; other sizes would draw other runs
 _BLOCK = {Shape.PROGRAM: 2**16, Shape.SAMPLER: 2**18, Shape.SEEDED: 2**11, Shape.OPAQUE: 2**11}
 _FIRST_BLOCK = 256
-_MOST_NUMBERS = 2**22  # of the outputs of a block
+_MOST_NUMBERS = 2**22  # in the outputs of a block; bounds memory
 
 
 class Phase(IntEnum):
-    """What runs are for; each phase has streams of its own."""
+    """What runs are for; each phase has its own random streams."""
 
     LEARNING = 0
     MEASURING = 1
@@ -41,8 +42,8 @@ class Phase(IntEnum):
 class Block:
     """Some runs of one pair, of both sides together.
 
-    Equally many of both sides, but for one where they are odd; or, where a search wants other shares, of side 1 with
-    this ``chance`` for every run.
+    Equally many of both sides, except for one run if the size is odd; or, if a search asks for other shares, each run
+    is of side 1 with probability ``chance``.
     """
 
     phase: Phase
@@ -53,7 +54,7 @@ class Block:
 
 
 def block_size(shape: Shape, width: int) -> int:
-    """Return how many runs a block holds: fewer where a run puts out many numbers, so that memory stays bounded."""
+    """Return how many runs a block holds: fewer if an output holds many numbers, so that memory stays bounded."""
     size = _BLOCK[shape]
     while size > _FIRST_BLOCK and size * width > _MOST_NUMBERS:
         size //= 2
@@ -61,14 +62,33 @@ def block_size(shape: Shape, width: int) -> int:
 
 
 def blocks_of(shape: Shape, phase: Phase, pair: int, runs: int, first: int = 0, width: int = 1) -> list[Block]:
-    """Return the blocks for ``runs`` runs of a pair, numbered from ``first``, for outputs of ``width`` numbers."""
+    """Return the blocks for a number of runs of a pair.
+
+    Args:
+        shape: the call style of the runs.
+        phase: selects the random streams.
+        pair: its number.
+        runs: of both sides together.
+        first: number of the first block.
+        width: numbers in one output.
+
+    Returns:
+        Blocks of equal size, the last of which may be smaller.
+    """
     size = block_size(shape, width)
     count = -(-runs // size)
     return [Block(phase, pair, first + i, min(size, runs - i * size)) for i in range(count)]
 
 
 def ramp_of(shape: Shape, phase: Phase, pair: int, runs: int, width: int = 1) -> list[Block]:
-    """Return blocks that start small and double, so that the speed is known after the first few."""
+    """Return blocks that start small and double, so that the speed is known after the first few.
+
+    Args:
+        shape, phase, pair, runs, width: as for `blocks_of`.
+
+    Returns:
+        Blocks numbered from 0.
+    """
     sizes, size = [], _FIRST_BLOCK
     while runs > 0:
         sizes.append(min(size, runs))
@@ -79,14 +99,21 @@ def ramp_of(shape: Shape, phase: Phase, pair: int, runs: int, width: int = 1) ->
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """Everything that runs are made of: picklable, unless the mechanism only exists in this process.
+    """Everything that determines runs; picklable unless the mechanism exists only in this process.
 
-    ``digests`` tell whether the data have changed; without any, somebody else looks after that. ``observe`` is what
-    joins every output, such as "time". ``made_as`` is the shape that runs are made in, where it is not the mechanism's
-    own: one call after another for a sampler that raises, in the order of the coins for what has randomness of its own.
-    ``copied`` says that other processes may run copies of a mechanism that has no
-    name by which they could load it (`dpaudit.sampling.workers`). ``session`` is what goes on beside, in this process
-    alone. ``types`` says whether outputs of other types are other outputs: "count" or "ignore".
+    Attributes:
+        mechanism: what is run, or the name by which each process loads it.
+        parameters: all of them.
+        pairs: of datasets, by number.
+        digests: of the datasets, by which changes of the data are detected; empty if the caller checks that.
+        seed: the root of all draws.
+        observe: what is observed with every output, such as "time".
+        copied: whether other processes may run copies of a mechanism that has no name to load it by
+            (`dpaudit.sampling.workers`).
+        made_as: the call style of the runs, if it is not the mechanism's own: one call after another for a sampler that
+            raises, in the order of the coins for a function with its own randomness.
+        session: progress and finished blocks; exists in this process only.
+        types: whether outputs of different types are different outputs: "count" or "ignore".
     """
 
     mechanism: Mechanism | str
@@ -110,7 +137,7 @@ class Experiment:
 
 
 def loaded(reference: str) -> Mechanism:
-    """Return the mechanism of a name."""
+    """Return the mechanism of this name."""
     from dpaudit.loading.named import load
 
     return load(reference)
@@ -123,9 +150,10 @@ def _unpickled(reference: str, rest: bytes) -> Experiment:
 
 
 def sides_of(experiment: Experiment, block: Block) -> np.ndarray[Any, Any]:
-    """Return which side each run of a block is of, in an order that no output has a say in; (runs,) of 0 and 1.
+    """Return the side of each run of a block, independent of all outputs; (runs,) of 0 and 1.
 
-    One run of each side and then again, each two in an order of their own; the last of an odd number is of either.
+    Runs come in pairs of one run of each side, each pair in its own order; the last run of an odd number is of either
+    side.
     """
     coins = generator_of(experiment.seed, block, 2)
     if block.chance != 0.5:
@@ -135,6 +163,15 @@ def sides_of(experiment: Experiment, block: Block) -> np.ndarray[Any, Any]:
 
 
 def generator_of(seed: int, block: Block, stream: int) -> np.random.Generator:
-    """Return the generator of one of a block's streams."""
+    """Return the generator of one of a block's random streams.
+
+    Args:
+        seed: the root seed.
+        block: its phase, pair and number select the stream, together with ``stream``.
+        stream: which of the block's streams.
+
+    Returns:
+        A fresh generator.
+    """
     key = (int(block.phase), block.pair, stream, block.index)
     return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=key)))

@@ -1,10 +1,10 @@
-"""Which blocks are finished? A file that grows as they finish, so that an audit that was interrupted can go on.
+"""Which blocks are finished? A file that grows as they finish, so that an interrupted audit can continue.
 
-The file begins with a line that says what it is. Records follow, each with its length and a checksum before it: first
-the question, then a record for each finished block, under a key made of everything that its runs and what is kept of
-them depend on. A record is written in one piece after its block has finished, so an interruption can tear the last one
-at most; it is dropped, and its block run again. Nothing in the file is code: it is read as numbers and texts of known
-kinds (MessagePack), and never unpickled. It is not signed: whoever can write the file can write false runs into it.
+The file begins with a line that identifies it. Records follow, each preceded by its length and a checksum: first the
+question, then a record for each finished block, under a key made of everything that its runs and their reduction depend
+on. A record is written at once after its block has finished, so an interruption can damage at most the last one, which
+is then dropped and its block run again. Nothing in the file is code: it is read as numbers and texts of known kinds
+(MessagePack), and never unpickled. It is not signed: anyone who can write the file can write false runs into it.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ MAGIC = b"dpaudit finished blocks 1\n"
 
 _LENGTH, _CHECKSUM = 8, 16
 _LONGEST_QUESTION = 2**30  # bytes
-_LEGIBLE = 60  # characters of a value that people can make something of; digests are longer
+_LEGIBLE = 60  # characters of a value that a message quotes; digests are longer
 _ARRAYS = ("<f8", "<i4", "<i8", "|b1", "|i1", "<u8")  # kinds of arrays that are kept
 
 
 class _Kept(msgspec.Struct, array_like=True, frozen=True):
-    """A finished block: what a worker sends back of it, but for the block itself."""
+    """A finished block: what a worker returns for it, except the block itself."""
 
     key: bytes
     sizes: tuple[int, int]
@@ -53,19 +53,19 @@ class Checkpoint:
     """The file of finished blocks of one question."""
 
     def __init__(self, path: str | Path, question: Mapping[str, Any]) -> None:
-        """Open a file, or begin one.
+        """Open a file, or create one.
 
         Args:
-            path: its name.
+            path: of the file.
             question: everything that the answer depends on, as JSON values by name.
 
         Raises:
-            UsageError: if the file is something else, belongs to another question or another audit that is going on,
-                or cannot be read or written.
+            UsageError: if the file is something else, belongs to another question or to another running audit, or
+                cannot be read or written.
         """
         self._name = str(path)
         self._places: dict[bytes, tuple[int, int]] = {}
-        self._lock = threading.Lock()  # workers are handed blocks by a thread of its own
+        self._lock = threading.Lock()  # joblib dispatches blocks to workers from another thread
         self._reductions: dict[int, tuple[Any, str | None]] = {}
         try:
             self._file: BinaryIO = open(path, "r+b" if Path(path).exists() else "x+b")  # noqa: SIM115
@@ -85,7 +85,7 @@ class Checkpoint:
             raise
 
     def close(self) -> None:
-        """Let go of the file; what a full disk did not take is lost, and was said when it was written."""
+        """Close the file. What a full disk did not accept is lost, and was reported when it was written."""
         with contextlib.suppress(OSError):
             self._file.close()
 
@@ -101,7 +101,16 @@ class Checkpoint:
         return len(self._places)
 
     def find(self, experiment: Experiment, block: Block, reduce: Callable[..., Any]) -> BlockResult[Any] | None:
-        """Return what is kept of a block, or None."""
+        """Return the stored result of a block.
+
+        Args:
+            experiment: what is run.
+            block: of which runs.
+            reduce: the reduction of its outputs.
+
+        Returns:
+            The result, or None if the file does not hold it.
+        """
         from dpaudit.sampling.play import BlockResult
 
         key = self._key(experiment, block, reduce)
@@ -115,10 +124,19 @@ class Checkpoint:
             kept = msgspec.msgpack.decode(content, type=_Kept)
             return BlockResult(block, _restored(kept.result), kept.sizes, kept.fingerprints, kept.fell_back)
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError, msgspec.MsgspecError):
-            return None  # it is run again
+            return None  # the block is run again
 
     def add(self, experiment: Experiment, played: BlockResult[Any], reduce: Callable[..., Any]) -> None:
-        """Keep a finished block; one whose result is of no kind that can be kept is left to be run again."""
+        """Store a finished block. A result of a kind that cannot be stored is skipped, and its block will be run again.
+
+        Args:
+            experiment: what was run.
+            played: the finished block.
+            reduce: the reduction of its outputs.
+
+        Raises:
+            UsageError: if the file cannot be written.
+        """
         key = self._key(experiment, played.block, reduce)
         if key is None or key in self._places:
             return
@@ -148,7 +166,7 @@ class Checkpoint:
     # --- the file -----------------------------------------------------------------------------------------
 
     def _claim(self) -> None:
-        """Two audits must not write to one file."""
+        """Lock the file: two audits must not write to it."""
         try:
             import fcntl
         except ImportError:  # where there is no such lock, nothing is checked
@@ -159,7 +177,7 @@ class Checkpoint:
             raise UsageError(f"another audit is writing to {self._name!r}; wait for it, or name another file") from None
 
     def _read(self, question: dict[str, Any]) -> None:
-        """Read what is there up to the first record that is not whole, which goes on being written from there."""
+        """Read the file up to the first incomplete record; writing continues from there."""
         begun = self._file.read(len(MAGIC))
         if begun != MAGIC and not MAGIC.startswith(begun):
             raise UsageError(
@@ -184,7 +202,7 @@ class Checkpoint:
         self._file.truncate(end)
 
     def _records(self) -> Any:
-        """Yield where the whole records stand, as (start, length)."""
+        """Yield the positions of complete records, as (start, length)."""
         while True:
             head = self._file.read(_LENGTH + _CHECKSUM)
             start = self._file.tell()
@@ -195,7 +213,7 @@ class Checkpoint:
             yield start, length
 
     def _append(self, content: bytes) -> tuple[int, int]:
-        """Write a record at the end, and hand it to the operating system: it outlives this process."""
+        """Append a record and hand it to the operating system, so that it outlives this process."""
         try:
             start = self._file.seek(0, os.SEEK_END) + _LENGTH + _CHECKSUM
             self._file.write(len(content).to_bytes(_LENGTH, "little") + _sum(content) + content)
@@ -220,7 +238,7 @@ class Checkpoint:
 
 
 def question_in(path: str | Path) -> dict[str, Any] | None:
-    """Return the question whose finished blocks a file holds; None where it holds none."""
+    """Return the question whose finished blocks a file holds; None if it holds none."""
     try:
         with open(path, "rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
@@ -242,7 +260,7 @@ def _shown(value: Any) -> str:
 
 
 def _described(reduce: Callable[..., Any]) -> str | None:
-    """What a reduction does, as a text that another process finds too; None where that cannot be told."""
+    """A text that identifies a reduction in any process; None if there is none."""
     kind = type(reduce)
     if dataclasses.is_dataclass(reduce):
         return f"{kind.__module__}.{kind.__qualname__} {digest(reduce)}"
@@ -255,7 +273,7 @@ def _described(reduce: Callable[..., Any]) -> str | None:
 
 
 def _plain(value: Any) -> Any:
-    """A result as values that MessagePack knows; raises TypeError for any other."""
+    """A result as values that MessagePack can store; raises TypeError for any other."""
     if value is None or isinstance(value, bool | int | float | str | bytes):
         return value
     if isinstance(value, np.integer | np.bool_):
@@ -270,7 +288,7 @@ def _plain(value: Any) -> Any:
 
 
 def _restored(value: Any) -> Any:
-    """The inverse of `_plain`; raises ValueError for what it never makes."""
+    """The inverse of `_plain`; raises ValueError for anything that `_plain` does not produce."""
     if not isinstance(value, list):
         return value
     kind, *rest = value

@@ -1,4 +1,4 @@
-"""What does one single call do? For error messages, where the first exception says it best."""
+"""What does a single call do? For error messages, which quote the first exception."""
 
 from __future__ import annotations
 
@@ -13,7 +13,16 @@ from dpaudit.targets.mechanism import Mechanism
 
 
 def first_exception(mechanism: Mechanism, data: Any, parameters: Mapping[str, Any]) -> str:
-    """Call the mechanism once and return the exception that it raises as text."""
+    """Call the mechanism once and describe the exception that it raises.
+
+    Args:
+        mechanism: what is called.
+        data: one dataset.
+        parameters: all of them.
+
+    Returns:
+        The exception as text, with advice if the data seem to be of another kind than the function expects.
+    """
     rng = np.random.default_rng(0)
     filled = {"noise": ScalarNoise(rng), "rng": rng, "size": 1}
     try:
@@ -25,7 +34,7 @@ def first_exception(mechanism: Mechanism, data: Any, parameters: Mapping[str, An
 
 
 def _another_kind(data: Any, error: BaseException) -> str:
-    """Say what to write where a function seems to be made for data of another kind; empty otherwise."""
+    """Advice for a function that seems to expect data of another kind; empty otherwise."""
     kind, text = type(data).__name__, str(error)
     if isinstance(error, AttributeError):
         meant = type(error.obj) is type(data)

@@ -1,9 +1,10 @@
-"""What is one output, as all that an attacker may see of it: its form, and the numbers that go with it?
+"""What can an attacker see of one output? Its form, and the numbers in it.
 
-Whatever tells two outputs apart is in the form or in the numbers, or the output is refused by name. Equal on purpose
-are: a plain number and NumPy's ``float64``, ``int64`` and ``bool`` of it; a value of a subclass and the plain value of
-its base class (``str``, ``int``, ``float``, ``list``, ``tuple``, ``dict``, ``set``, arrays), read past all that the
-subclass says of itself; the order in which a set was filled; where in memory an array or an object lies.
+Whatever distinguishes two outputs is in the form or in the numbers; otherwise the output is refused by name. The
+following are equal on purpose: a plain number and NumPy's ``float64``, ``int64`` and ``bool`` of it; a value of a
+subclass and the plain value of its base class (``str``, ``int``, ``float``, ``list``, ``tuple``, ``dict``, ``set``,
+arrays), ignoring what the subclass says about itself; the order in which a set was filled; and where in memory an array
+or an object is.
 """
 
 from __future__ import annotations
@@ -32,18 +33,18 @@ from dpaudit.program.outcome import Raised, is_told, raised
 from dpaudit.sampling.texts import is_minus_zero, read_text
 
 EXACT = 2**53  # the largest integers that a float holds are numbers; larger ones are categories
-BELOW_ZERO = -5e-324  # stands for −0.0, which is no smaller than 0.0 for a comparison; itself it is a category
+BELOW_ZERO = -5e-324  # stands for −0.0, which compares equal to 0.0; the number itself is a category
 _KINDS = {"bool": "bool", "int64": "int", "float64": "float"}  # NumPy's own names are those of the other types
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 _MOST_MEMBERS = 1_000_000
 
-TYPES = ("count", "ignore")  # whether an int is told apart from a float, a list from a tuple, and so on
+TYPES = ("count", "ignore")  # whether an int differs from a float, a list from a tuple, and so on
 _COUNT: ContextVar[bool] = ContextVar("types count", default=True)
-Column = Any  # a plain number, or an array with one number a run
+Column = Any  # a plain number, or an array with one number per run
 
 
 def refuse_types(types: Any) -> None:
-    """Raise `UsageError` for what does not say whether types count."""
+    """Raise `UsageError` unless ``types`` is one of `TYPES`."""
     if types not in TYPES:
         raise UsageError(
             f"types is 'count' (an int is told apart from a float, a list from a tuple) or 'ignore', not {types!r:.40}"
@@ -52,7 +53,7 @@ def refuse_types(types: Any) -> None:
 
 @contextmanager
 def reading_types(types: str) -> Iterator[None]:
-    """Read outputs so that types "count", or with "ignore" so that what holds the same is the same."""
+    """Read outputs so that types distinguish them ("count"), or so that equal contents are equal ("ignore")."""
     token = _COUNT.set(types == "count")
     try:
         yield
@@ -61,7 +62,7 @@ def reading_types(types: str) -> Iterator[None]:
 
 
 def kind_of(dtype: np.dtype[Any]) -> str | None:
-    """Return what single numbers of a type are called; None where they are no numbers that a float holds."""
+    """Return the name of single numbers of a type; None if a float cannot hold them."""
     return _KINDS.get(dtype.name, dtype.name) if dtype.kind in "biuf" and dtype.char not in "g" else None
 
 
@@ -69,7 +70,7 @@ def read_form(output: Any, columns: list[Column]) -> str:
     """Return the form of an output, and append its numbers to ``columns``; `BatchValue` entries are one column each.
 
     Raises:
-        UsageError: where the output cannot be compared with another one.
+        UsageError: if the output cannot be compared with another one.
     """
     try:
         return _Reader(columns, _COUNT.get()).form(output)
@@ -82,7 +83,7 @@ def read_form(output: Any, columns: list[Column]) -> str:
 
 
 def form_of_arrays(dtype: np.dtype[Any], shape: tuple[int, ...]) -> str | None:
-    """Return the form of finite numbers, or of arrays of them; None where they are read one by one."""
+    """Return the form of finite numbers, or of arrays of them; None if they have to be read one by one."""
     kind = kind_of(dtype) if dtype.isnative else None
     if kind is None or (shape and not _COUNT.get()):
         return None
@@ -92,14 +93,14 @@ def form_of_arrays(dtype: np.dtype[Any], shape: tuple[int, ...]) -> str | None:
 
 
 def embedded(values: Any) -> Any:
-    """Return floats with −0.0 as the largest number below 0, so that every rule tells it from 0.0."""
+    """Return floats with −0.0 replaced by the largest number below 0, so that every rule distinguishes it from 0.0."""
     if values.dtype.kind != "f" or values.all():
         return values
     return np.where((values == 0) & np.signbit(values), BELOW_ZERO, values)
 
 
 def is_number(values: Any) -> Any:
-    """Return for each entry whether it is a number, and not a category of its own such as NaN."""
+    """Return for each entry whether it is a number, rather than a category such as NaN."""
     if values.dtype.kind == "f":
         return np.isfinite(values) & (values != BELOW_ZERO)
     return (values <= EXACT) & (values >= -EXACT) if values.dtype.kind in "iu" else np.ones(values.shape, dtype=bool)
@@ -111,7 +112,7 @@ class _Reader:
     types: bool
 
     def form(self, output: Any) -> str:
-        kind = type(output)  # which no output can lie about
+        kind = type(output)  # which an output cannot forge
         if kind is BatchValue:
             self.columns.append(entries(output))
             return self._named(str(_KINDS[self.columns[-1].dtype.name]))
@@ -134,7 +135,7 @@ class _Reader:
         return self._container(output, kind)
 
     def label(self, key: Any) -> str:
-        """Return a key of a dict or of a table as part of a form: numbers too are discrete here."""
+        """Return a key of a dict or of a table as part of a form; numbers are discrete here too."""
         inside = _Reader([], self.types)
         form = inside.form(key)
         if type(key) in (bool, int, float) or (inside.columns and kind_of_scalar(key)):
@@ -162,7 +163,7 @@ class _Reader:
         return self._named(kind)
 
     def _scalar(self, value: Any) -> str:
-        """Read a NumPy scalar as what it stands for; dates keep their unit, which ``item()`` may lose."""
+        """Read a NumPy scalar as the value that it stands for; dates keep their unit, which ``item()`` may lose."""
         dtype = value.dtype
         kind = kind_of(dtype)
         if kind is not None:
@@ -191,7 +192,7 @@ class _Reader:
         return form if not rest else f"{form} + {self._number(rest, 'float')}"
 
     def _exactly(self, value: Fraction, name: str) -> str:
-        """A number that may lie between two doubles: the nearest one, the rest, and a digest where there is more."""
+        """A number that may be between two doubles: the nearest double, the rest, and a digest if there is more."""
         try:
             near = float(value)
             rest = value - Fraction(near)
@@ -296,7 +297,7 @@ class _Reader:
         return (1, self.label(item), "")
 
     def listed(self, items: Iterable[Any]) -> str:
-        """The forms of several items, equal neighbours counted: ``bool × 3, 'stop'``."""
+        """The forms of several items, with equal neighbours counted: ``bool × 3, 'stop'``."""
         counted = [(form, len(list(group))) for form, group in itertools.groupby(map(self.form, items))]
         return ", ".join(form if count == 1 else f"{form} × {count}" for form, count in counted)
 
@@ -335,7 +336,7 @@ class _Reader:
         return f"{name} {text}"
 
     def _held(self, attributes: list[tuple[str, Any]]) -> str:
-        """What an object holds beside what it says of itself, as far as that can be read."""
+        """What an object holds besides what it says about itself, as far as that can be read."""
         inside = _Reader([], self.types)
         try:
             form = inside._keyed(attributes)
@@ -365,14 +366,14 @@ class _Reader:
         return labels + (f" named {self.label(list(index.names))}" if names else "") + levels + self._dtype(index.dtype)
 
     def _dtype(self, dtype: Any) -> str:
-        """A column's type, where its values do not say it; categories that no row has are seen too."""
+        """A column's type, if its values do not reveal it; unused categories are visible too."""
         if hasattr(dtype, "categories"):
             return f" category {self.label(dtype.categories.tolist())} {dtype.ordered}"
         return "" if not self.types or str(dtype) in ("float64", "int64", "bool", "object", "str") else f" {dtype}"
 
 
 def kind_of_scalar(key: Any) -> bool:
-    """Whether a key is a number of NumPy that Python writes as the plain number."""
+    """Whether a key is a NumPy number that Python writes like the plain number."""
     return isinstance(key, np.generic) and _KINDS.get(key.dtype.name) is not None
 
 
@@ -381,7 +382,7 @@ def _digest(content: bytes) -> float:
 
 
 def _fields(output: Any) -> Iterator[tuple[str, Any]]:
-    """The fields of a dataclass as they are kept, and whatever else it holds."""
+    """The fields of a dataclass as stored, and whatever else it holds."""
     names = [field.name for field in dataclasses.fields(output)]
     for name in names:
         yield name, object.__getattribute__(output, name)
@@ -389,7 +390,7 @@ def _fields(output: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _attributes(output: Any) -> Iterator[tuple[str, Any]]:
-    """What an object holds, in its dictionary and in its slots."""
+    """The attributes of an object, in its dictionary and in its slots."""
     try:
         held = object.__getattribute__(output, "__dict__")
     except AttributeError:

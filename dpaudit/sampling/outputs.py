@@ -1,8 +1,8 @@
-"""What do the outputs of many runs look like? A form for each run, and the numbers that go with it.
+"""What do the outputs of many runs look like? A form for each run, and its numbers.
 
-The *form* is all that is discrete in an output: types, lengths, keys, categories, NaN and ±inf, an
-exception (`forms`). It is a text, such as ``[bool × 3]``, ``'blue'`` or ``{'a': int}``. The *numbers* are what is
-left: every finite int, float and bool, in order, one row a run. Everything downstream sees only this.
+The *form* is everything discrete in an output: types, lengths, keys, categories, NaN and ±inf, an exception (`forms`).
+It is a text, such as ``[bool × 3]``, ``'blue'`` or ``{'a': int}``. The *numbers* are the rest: every finite int, float
+and bool, in order, one row per run. All later steps see only this.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Outputs:
         return alike and all(map(np.array_equal, self.numbers, other.numbers))
 
     def take(self, runs: np.ndarray[Any, Any]) -> Outputs:
-        """Return the outputs of the chosen runs (a mask or a slice of positions), in their order."""
+        """Return the outputs of the chosen runs (a mask or positions), in their order."""
         mask = np.zeros(len(self), dtype=bool)
         mask[runs] = True
         rows = tuple(
@@ -81,7 +81,7 @@ def concatenate(parts: Sequence[Outputs]) -> Outputs:
 
 
 def how_many(outputs: Any) -> int | None:
-    """How many outputs a sampler returned, or None for what is no sequence."""
+    """How many outputs a sampler returned, or None if it is not a sequence."""
     if isinstance(outputs, np.ndarray):
         return len(outputs) if outputs.ndim else None
     listed = hasattr(outputs, "__len__") and not isinstance(outputs, str | bytes | Mapping)
@@ -89,7 +89,7 @@ def how_many(outputs: Any) -> int | None:
 
 
 def only(outputs: Any) -> Any:
-    """Return the output of a sampler that was asked for one; an exception, or anything else, as it is."""
+    """Return the output of a sampler that was asked for one; anything else is returned as it is."""
     return outputs[0] if how_many(outputs) == 1 else outputs
 
 
@@ -97,7 +97,7 @@ def only(outputs: Any) -> Any:
 
 
 class OutputSnapshot:
-    """An output as it was when it was there: its form and its numbers, one, or an array with one for each run."""
+    """The form and the numbers of an output when it was returned; a number, or an array with one for each run."""
 
     __slots__ = ("form", "numbers")
 
@@ -110,13 +110,13 @@ _FIXED = frozenset({float, int, bool, str, type(None)})
 
 
 def taken(output: Any) -> Any:
-    """Read one output at once: whoever returned a container may fill it anew. A plain value stays as it is."""
+    """Read one output at once, because a container may be refilled by its owner. A plain value stays as it is."""
     return output if type(output) in _FIXED else OutputSnapshot(output)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TakenPath:
-    """What the runs of one path returned, as it was then; a run whose numbers are not all finite stands for itself."""
+    """What the runs of one path returned, as it was then; runs with numbers that are not finite are kept apart."""
 
     runs: np.ndarray[Any, Any]
     whole: OutputSnapshot
@@ -175,7 +175,7 @@ class _Collector:
 
 
 def from_list(outputs: Sequence[Any]) -> Outputs:
-    """Return the outputs of one call a run, as they are now or as they were `taken`."""
+    """Return the outputs of one call per run, as they are now or as they were `taken`."""
     if outputs and all(type(output) is float for output in outputs):
         return from_array(np.asarray(outputs))
     collector = _Collector()
@@ -185,7 +185,7 @@ def from_list(outputs: Sequence[Any]) -> Outputs:
 
 
 def from_paths(paths: Sequence[Any], size: int) -> Outputs:
-    """Return the outputs of a batch, in the order of its runs: as they are now, or as they were `taken_path`."""
+    """Return the outputs of a batch, in the order of its runs, as they are now or as `taken_path` read them."""
     collector = _Collector()
     for path in paths:
         part = taken_path(path.runs, path.output) if isinstance(path, PathOutputs) else path
@@ -220,19 +220,19 @@ def from_array(outputs: np.ndarray[Any, Any]) -> Outputs:
 
 
 def _all_numbers(values: np.ndarray[Any, Any]) -> bool:
-    """Whether all entries are numbers, in one quick look that may say no where they are."""
+    """Whether all entries are numbers, by one fast check that may say no although they are."""
     if values.dtype.kind != "f":
         return bool(np.all(is_number(values)))
     with np.errstate(over="ignore", invalid="ignore"):
-        # NaN and infinities stay in a sum; finite entries may overflow it
+        # NaN and infinities persist in a sum; finite entries may overflow it
         return bool(np.isfinite(values.sum())) and bool(values.all())
 
 
 def information(outputs: Outputs) -> float:
-    """Return roughly how many bits the sequence of outputs could tell two blocks apart by.
+    """Return approximately how many bits distinguish this sequence of outputs from that of another block.
 
-    n times the entropy of the empirical distribution of whole outputs: 0 for a constant, small where
-    blocks may well agree by chance.
+    n times the entropy of the empirical distribution of whole outputs: 0 for a constant, and small if blocks may well
+    agree by chance.
     """
     bits = 0.0
     for numbers in outputs.numbers:

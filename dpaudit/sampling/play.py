@@ -1,7 +1,7 @@
 """How is a mechanism run many times, here or in other processes?
 
-Workers reduce their outputs to what is asked for, so measuring keeps counts only. What was finished before, in a file
-of blocks, is not run again.
+Workers reduce their outputs to what is asked for, so measuring keeps counts only. Blocks that are already in a file of
+finished blocks are not run again.
 """
 
 from __future__ import annotations
@@ -32,18 +32,19 @@ Result = TypeVar("Result")
 Done = TypeVar("Done")
 
 _FINGERPRINT_RUNS = (16, 128, 4096)
-_CHANCE_BITS = 64  # sequences that tell less apart may agree by chance
+_CHANCE_BITS = 64  # sequences with less information may agree by chance
 
 
 @dataclass(frozen=True, slots=True)
 class BlockResult(Generic[Result]):
-    """What a worker sends back of one block.
+    """What a worker returns for one block.
 
     Attributes:
-        result: what the reduction made of the outputs of side 0 and side 1.
+        block: which runs.
+        result: the reduction of the outputs of side 0 and side 1.
         sizes: runs of each side.
-        fingerprints: a digest of the first outputs of each side, where they vary enough to know them again.
-        fell_back: why a program was read run by run, or None.
+        fingerprints: a digest of the first outputs of each side, if they vary enough to be recognised.
+        fell_back: why a program was run one call at a time, or None.
     """
 
     block: Block
@@ -54,7 +55,7 @@ class BlockResult(Generic[Result]):
 
 
 def _fingerprint(outputs: Outputs) -> bytes | None:
-    """A digest of the first outputs of a side: of as few as no two blocks share by chance; None if all may."""
+    """A digest of the first outputs of a side, as few as blocks do not share by chance; None if they may."""
     for length in _FINGERPRINT_RUNS:
         start = outputs.first(length)
         if len(outputs) >= length and information(start) >= _CHANCE_BITS:
@@ -68,9 +69,9 @@ def _fingerprint(outputs: Outputs) -> bytes | None:
 
 @dataclass(slots=True)
 class RepeatDetector:
-    """Notices runs that repeat earlier ones: a generator that was copied, or seeded anew; a store of noise.
+    """Detects runs that repeat earlier ones: from a generator that was copied or reseeded, or from a buffer of noise.
 
-    One for all runs of an audit: those that learn, those that measure, and those of a second look.
+    One detector serves all runs of an audit: learning, measuring, and a second look.
     """
 
     _seen: set[tuple[int, int, bytes]] = field(default_factory=set)
@@ -78,7 +79,7 @@ class RepeatDetector:
     _sides: dict[int, list[Integers]] = field(default_factory=dict)
 
     def see(self, played: BlockResult[Any]) -> None:
-        """Raise `InvalidRunsError` where a block repeats the varying outputs of an earlier one."""
+        """Raise `InvalidRunsError` if a block repeats the varying outputs of an earlier one."""
         for side, fingerprint in enumerate(played.fingerprints):
             if fingerprint is None:
                 continue
@@ -91,13 +92,22 @@ class RepeatDetector:
             self._seen.add(key)
 
     def with_earlier(self, pair: int, side: int, outputs: Integers) -> Integers:
-        """Return outputs, as numbers in the order of the runs, after those of the same side that were noted before."""
+        """Append outputs to those recorded earlier.
+
+        Args:
+            pair: its number.
+            side: of the runs.
+            outputs: (runs,) integers in the order of the runs.
+
+        Returns:
+            All outputs recorded for this side so far.
+        """
         noted = self._outputs.setdefault((pair, side), [])
         noted.append(outputs)
         return np.concatenate(noted)
 
     def sides(self, pair: int, sides: Integers) -> Integers:
-        """Return of which side each run is, in the order of the calls, after those that were noted before."""
+        """Append the side of each run, in the order of the calls, to those recorded earlier, and return all of them."""
         noted = self._sides.setdefault(pair, [])
         noted.append(sides)
         return np.concatenate(noted)
@@ -106,7 +116,16 @@ class RepeatDetector:
 def play_block(
     experiment: Experiment, block: Block, reduce: Callable[[Outputs, Outputs], Result]
 ) -> BlockResult[Result]:
-    """Run one block and reduce its outputs; what a worker does."""
+    """Run one block and reduce its outputs; this is what a worker does.
+
+    Args:
+        experiment: what is run.
+        block: which runs.
+        reduce: called with the outputs of side 0 and side 1.
+
+    Returns:
+        The result of the block.
+    """
     with own_settings():
         (side0, side1), reason = outputs_of(experiment, block)
         known = (untimed(side0), untimed(side1)) if experiment.observe else (side0, side1)
@@ -121,9 +140,17 @@ def _repeats(experiment: Experiment, block: Block) -> bool:
 
 
 def repeats(experiment: Experiment, block: Block, *, workers: int = 1) -> bool:
-    """Whether a block that is run twice, in one process, puts out the same: one that makes runs later.
+    """Whether a block that is run twice in one process gives the same outputs both times.
 
-    Raises as `play` does.
+    The process is one of those that make runs later. Raises as `play` does.
+
+    Args:
+        experiment: what is run.
+        block: which runs.
+        workers: processes.
+
+    Returns:
+        Whether all outputs are equal, to the last bit.
     """
     experiment = replace(experiment, session=None)
     if not _shareable(experiment, workers):
@@ -140,6 +167,16 @@ def play(
     watch: RepeatDetector | None = None,
 ) -> Iterator[BlockResult[Result]]:
     """Run blocks and yield their results in order.
+
+    Args:
+        experiment: what is run.
+        blocks: which runs.
+        reduce: called with the outputs of side 0 and side 1 of each block.
+        workers: processes.
+        watch: detects blocks that repeat one another; None for no check.
+
+    Yields:
+        The result of each block.
 
     Raises:
         InvalidRunsError: if a worker dies, or blocks repeat one another.
@@ -159,9 +196,16 @@ def play_each(
     workers: int = 1,
     watch: RepeatDetector | None = None,
 ) -> Iterator[BlockResult[Result]]:
-    """Run blocks, each of an experiment of its own, and yield their results in order.
+    """Run blocks, each of its own experiment, and yield their results in order.
 
-    Experiments may be made as they are needed. Their session counts every block. Raises as `play` does.
+    Experiments may be created as they are needed. Their session counts every block. Raises as `play` does.
+
+    Args:
+        parts: experiments and blocks.
+        reduce, workers, watch: as for `play`.
+
+    Yields:
+        The result of each block.
     """
     coming = iter(parts)
     first = next(coming, None)
@@ -203,7 +247,7 @@ def _kept(
     session: Session,
     checkpoint: Checkpoint,
 ) -> Iterator[BlockResult[Result]]:
-    """Yield what was kept of blocks, and run the others: those of the same question have the same draws."""
+    """Yield stored results of blocks, and run the others; blocks of the same question have the same draws."""
     waiting: deque[tuple[Experiment, BlockResult[Result] | None]] = deque()
 
     def unfinished() -> Iterator[tuple[Experiment, Block]]:
@@ -222,7 +266,7 @@ def _kept(
             yield found
 
     parts = iter(parts)
-    for experiment, block in parts:  # most were finished from the first on: they need not wait for a fresh one
+    for experiment, block in parts:  # yield stored blocks at the start without waiting for a fresh one
         waiting.append((experiment, checkpoint.find(experiment, block, reduce)))
         if waiting[0][1] is None:
             waiting.clear()
@@ -248,7 +292,7 @@ def _in_workers(
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
     try:
-        # loky's processes are started afresh, never forked; and no setting of the user's own may choose others
+        # loky's processes are started afresh, never forked; no setting of the user may select another backend
         yield from Parallel(n_jobs=workers, backend="loky", return_as="generator")(
             delayed(work)(experiment, block) for experiment, block in parts
         )

@@ -1,6 +1,6 @@
-"""How far has an audit come? One session holds the counts of runs, tells a listener, and keeps finished blocks.
+"""How far has an audit come? A session counts runs, informs a listener, and keeps finished blocks.
 
-Nothing here has a say in what is found: an audit that nobody watches, or that is interrupted and goes on from its
+Nothing here affects what is found: an audit without a listener, or one that was interrupted and continues from its
 finished blocks, draws the same runs. The runner (`dpaudit.sampling.play`) counts each block as it comes back.
 """
 
@@ -20,22 +20,22 @@ Listener = Callable[[str, int, int], None]
 """Called with (stage, runs done, runs in all) as an audit goes on."""
 
 RESUMED = "resumed"
-"""The stage that is told of while finished blocks are read, which takes no time to speak of."""
+"""The stage that is reported while finished blocks are read, which is fast."""
 
-_SECONDS = 0.1  # between two times that somebody is told within a block
+_SECONDS = 0.1  # between two reports within a block
 _STAGES = {"SEQUENTIAL": "measuring", "SEARCH": "searching", "SECOND_LOOK": "second look"}  # else the name of the phase
 
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """One process's share of an audit, from its start or from where another one was interrupted.
+    """One process's share of an audit, from its start or from an interruption.
 
     Attributes:
-        listen: who is told how far the audit has come, or None.
-        total: runs in all, as far as is known.
-        before: runs that were made before this session counts.
-        checkpoint: where finished blocks are kept, or None.
-        restored: whether the block that was handed out last had been finished in an earlier session.
+        listen: called with (stage, runs done, runs in all), or None.
+        total: runs in all, as far as known.
+        before: runs made before this session.
+        checkpoint: stores finished blocks, or None.
+        restored: whether the last block had been finished in an earlier session.
         repeated: how many runs such blocks hold in all.
     """
 
@@ -49,29 +49,44 @@ class Session:
     _done: int = 0
 
     def runs_for(self, *phases: Phase) -> int:
-        """Return how many runs were made for these purposes."""
+        """Return how many runs were made in these phases."""
         return sum(runs for (phase, _, _), runs in self._blocks.items() if phase in phases)
 
     def count(self, block: Block) -> None:
-        """Count a block that came back, once also where it is run again in another way, and tell of it."""
+        """Count a block that came back (once, even if it is run again in another way), and report it."""
         key = block.phase, block.pair, block.index
         self._done += block.size - self._blocks.get(key, 0)
         self._blocks[key] = block.size
         self.tell(RESUMED if self.restored else _stage(block), self.before + self._done)
 
     def tell(self, stage: str, done: int | None = None, total: int | None = None) -> None:
-        """Say how far the audit has come: by default as many runs as were counted, of all."""
+        """Report how far the audit has come.
+
+        Args:
+            stage: what is going on.
+            done: runs made; by default those counted so far.
+            total: runs in all; by default those known.
+        """
         if self.listen is not None:
             done = self.before + self._done if done is None else done
             self.listen(stage, done, max(self.total, done) if total is None else total)
 
     def close(self) -> None:
-        """Let go of the file of finished blocks."""
+        """Close the file of finished blocks."""
         if self.checkpoint is not None:
             self.checkpoint.close()
 
     def under_way(self, block: Block, runs: Iterable[Item], begun: int) -> Iterator[Item]:
-        """Yield the runs of a block one after another, and say now and then how far it has come."""
+        """Yield the runs of a block one after another, and report progress from time to time.
+
+        Args:
+            block: which runs.
+            runs: of the block, or of one of its sides.
+            begun: runs of the block made before these.
+
+        Yields:
+            The runs.
+        """
         told = time.perf_counter()
         for made, run in enumerate(runs):
             yield run
@@ -86,5 +101,15 @@ def _stage(block: Block) -> str:
 
 
 def heard(session: Session | None, block: Block, runs: Iterable[Item], *, begun: int = 0) -> Iterable[Item]:
-    """Return the runs of a block after the first ``begun``; where somebody listens, the session tells of them."""
+    """Return the runs of a block; if there is a listener, the session reports on them.
+
+    Args:
+        session: or None.
+        block: which runs.
+        runs: of the block, or of one of its sides.
+        begun: runs of the block made before these.
+
+    Returns:
+        The same runs.
+    """
     return runs if session is None or session.listen is None else session.under_way(block, runs, begun)

@@ -1,6 +1,6 @@
-"""What do the runs of one block put out?
+"""What are the outputs of the runs of one block?
 
-A run counts as it was drawn: none is drawn again because of what it drew. What a function returned is read, or copied,
+A run counts as it was drawn; none is repeated because of its output. What a function returned is read, or copied,
 before anything else runs.
 """
 
@@ -31,11 +31,11 @@ _RAISED = "a sampler that raises, or returns one object for many runs, of which 
 
 
 class RaisedTogetherError(InvalidRunsError):
-    """A sampler raised, or returned one object, in a call for many runs: what each of them put out cannot be said."""
+    """A sampler raised, or returned one object, in a call for many runs, so the output of each run is unknown."""
 
 
 def outputs_of(experiment: Experiment, block: Block) -> tuple[tuple[Outputs, Outputs], str | None]:
-    """Run a block: the outputs of side 0 and of side 1, and why a program was read run by run."""
+    """Run a block; return the outputs of side 0 and side 1, and why a program was run one call at a time (or None)."""
     mechanism = loaded(experiment.mechanism) if isinstance(experiment.mechanism, str) else experiment.mechanism
     with reading_types(experiment.types), lent():
         return _outputs_of(mechanism, experiment, block)
@@ -50,16 +50,14 @@ def _outputs_of(
     shape = experiment.made_as or (Shape.OPAQUE if mechanism.own_randomness else mechanism.shape)
     if shape is Shape.OPAQUE:
         return _interleaved(mechanism, data, experiment, block, sides_of(experiment, block)), None
-    heads = int(
-        np.count_nonzero(sides_of(experiment, block))
-    )  # the order of the sides does not matter to independent runs
+    # the order of the sides does not matter to independent runs
+    heads = int(np.count_nonzero(sides_of(experiment, block)))
     sides, reasons = [], []
     for side, size in enumerate((block.size - heads, heads)):
         runs = heard(experiment.session, block, range(size), begun=side * (block.size - heads))
         rng = generator_of(experiment.seed, block, side)
-        singly = generator_of(
-            experiment.seed, block, _SINGLY + side
-        )  # draws that nobody has seen, where others were given up
+        # unseen draws for a sampler whose joint call failed
+        singly = generator_of(experiment.seed, block, _SINGLY + side)
         try:
             own = rng if shape is mechanism.shape else singly
             outputs, reason = _run(mechanism, shape, data[side], experiment.parameters, runs, size, own)
@@ -75,7 +73,7 @@ def _outputs_of(
 
 
 def _protect(experiment: Experiment, block: Block, side: int) -> None:
-    """Refuse data that are not what they were. Large ones are looked at ever more rarely, and when all blocks are done.
+    """Refuse data that have changed. Large data are checked ever more rarely, and when all blocks are done.
 
     A digest of a million records takes as long as thousands of runs may.
     """
@@ -85,12 +83,18 @@ def _protect(experiment: Experiment, block: Block, side: int) -> None:
 
 
 def is_large(data: Any) -> bool:
-    """Whether data have so many records that a digest of them takes its time."""
+    """Whether data have so many records that computing a digest is slow."""
     return hasattr(data, "__len__") and len(data) > _LARGE
 
 
 def refuse_if_changed(experiment: Experiment, pair: int, side: int) -> None:
-    """Raise `UsageError` where data are not what they were."""
+    """Raise `UsageError` if data have changed.
+
+    Args:
+        experiment: with the digests of its data.
+        pair: its number.
+        side: 0 or 1.
+    """
     if digest(experiment.pairs[pair][side]) != experiment.digests[pair][side]:
         raise UsageError(
             f"the mechanism changes its data (side {side} of pair {pair}): later runs would see other data; "
@@ -119,7 +123,7 @@ def _run(
 def _one_run(
     mechanism: Mechanism, data: Any, parameters: dict[str, Any], rng: np.random.Generator
 ) -> Callable[[], Any]:
-    """Return what makes one run: a call, of a sampler for one output; an exception is its output."""
+    """Return a function that makes one run: a call, of a sampler for one output; an exception is its output."""
     filled = {name: {"rng": rng, "size": 1}[name] for name in mechanism.asked}
     function, sampler = partial(mechanism.function, data, **filled, **parameters), mechanism.shape is Shape.SAMPLER
 
@@ -152,7 +156,7 @@ def _sampled(
         given = f"{outputs!r:.80}" if count is None else f"{count} outputs"
         raise UsageError(f"{mechanism.name} was asked for size={size} outputs and returned {given}")
     if not isinstance(outputs, np.ndarray) or outputs.dtype == object:
-        rows = hasattr(outputs, "itertuples")  # of a data frame; a list of it would hold its labels
+        rows = hasattr(outputs, "itertuples")  # of a data frame; list() would give its labels
         listed = list(outputs.itertuples(index=False, name=None) if rows else outputs)
         if isinstance(listed[0], list | dict | set | np.ndarray) and all(each is listed[0] for each in listed):
             raise RaisedTogetherError(
@@ -162,13 +166,13 @@ def _sampled(
         return from_list(listed)
     fresh = np.empty(0)
     alone = outputs.base is None and sys.getrefcount(outputs) == sys.getrefcount(fresh)
-    return from_array(outputs if alone else outputs.copy())  # whoever else holds it may fill it anew
+    return from_array(outputs if alone else outputs.copy())  # whoever else holds it may refill it
 
 
 def _interleaved(
     mechanism: Mechanism, data: tuple[Any, Any], experiment: Experiment, block: Block, coins: np.ndarray[Any, Any]
 ) -> tuple[Outputs, Outputs]:
-    """Run what has randomness of its own in the order of the coins, so that its own state cannot pass for a leak."""
+    """Run a function with its own randomness in the order of the coins, so that its state cannot look like a leak."""
     sides: tuple[list[Any], list[Any]] = ([], [])
     calls = [
         _one_run(mechanism, data[side], experiment.parameters, generator_of(experiment.seed, block, side))

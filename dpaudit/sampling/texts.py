@@ -1,4 +1,4 @@
-"""Which numbers does a text hold? Its form, with # for them, and the numbers: together they tell the text again."""
+"""Which numbers does a text hold? Its form, with # in their place, and the numbers; together they restore the text."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import math
 import re
 
 _NUMERAL = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)", re.ASCII)
-_MOST_LETTERS = 2_000  # that are read for numbers; all others count as one digest
+_MOST_LETTERS = 2_000  # read for numbers; the rest counts as one digest
 _MOST_DECIMALS = 9
 _LARGEST = 2**53  # an integer that a float holds
 
 
 def read_text(text: str) -> tuple[str, list[float]]:
-    """Return a text with # in the place of its numbers, and the numbers.
+    """Return a text with # in place of its numbers, and the numbers.
 
-    A numeral is a number only if it is written as that number always is: an integer, with as many decimals as there
-    are # after the point, or as Python writes a float (#float). Every other one stays in the form.
+    A numeral is a number only if that number is always written so: an integer, with as many decimals as there are #
+    after the point, or as Python writes a float (#float). Every other numeral stays in the form.
     """
     start, rest = text[:_MOST_LETTERS], text[_MOST_LETTERS:]
     pieces, numbers, done = [], [], 0
@@ -43,12 +43,12 @@ def _escaped(text: str) -> str:
 
 
 def _numeral(text: str) -> tuple[str, float] | None:
-    """Return how a numeral is written, and its number; None where these two do not give the numeral again."""
+    """Return the form of a numeral, and its number; None if these two do not restore the numeral."""
     if len(text) < 20 and re.fullmatch(r"0|-?[1-9]\d*", text) and abs(int(text)) <= _LARGEST:
         return "#", float(text)
     value = float(text)
     decimals = len(text.partition(".")[2])
-    if not math.isfinite(value) or value == -5e-324:  # which stands for −0.0 among numbers
+    if not math.isfinite(value) or value == -5e-324:  # the latter stands for −0.0 among numbers
         return None
     if 1 <= decimals <= _MOST_DECIMALS and "e" not in text.lower() and f"{value:.{decimals}f}" == text:
         return "#." + "#" * decimals, value

@@ -1,17 +1,18 @@
 """How long does a run take? The run time joins the output as a number: ``(output, seconds)``.
 
-Whoever asks a service sees when the answer comes, and a sampler that draws until it succeeds takes longer for some
-values than for others. One observation is one call, timed alone by the monotonic clock of the highest resolution: a
-median of several calls would be a release of several outputs, which the claim does not cover. So noise of the machine
-stays in the numbers, and care is taken that it does not depend on the side:
+Anyone who asks a service sees when the answer comes, and a sampler that draws until it succeeds takes longer for some
+values than for others. One observation is one call, timed by the monotonic clock of the highest resolution: a median of
+several calls would be a release of several outputs, which the claim does not cover. Noise of the machine therefore
+stays in the numbers, and these measures keep it from depending on the side:
 
-- runs come in twos, one of each side in an order that a coin picks, so that a slow minute is slow for both;
-- every run follows one on the same dataset whose output and time are dropped, so that it does not find the caches as a
-  run of the other side left them (else a run's time would tell of the side before it, and runs would hang together);
-- Python's garbage collector is off meanwhile, and everything that a call needs is made ready before the clock starts.
+- runs come in pairs of one run of each side, in an order picked by a coin, so that a slow minute is slow for both;
+- before every run there is one on the same dataset whose output and time are dropped, so that the run does not find the
+caches as a run of the other side left them (otherwise a run's time would reveal the side before it, and runs would be
+dependent);
+- Python's garbage collector is off meanwhile, and everything that a call needs is prepared before the clock starts.
 
-An exception comes without its time: it stands for itself. Times drift with the machine by nature. So whether outputs
-drift, or repeat themselves, is judged without them.
+An exception comes without its time. Times drift with the machine by nature, so drift and repetition of outputs are
+judged without them.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ Call = Callable[[], Any]
 
 
 def observed(asked: str | Iterable[str]) -> tuple[str, ...]:
-    """Return what is to be observed beside the output, each once; raises `UsageError` for what cannot be."""
+    """Return what is to be observed besides the output, each once; raises `UsageError` for anything unknown."""
     found = tuple(dict.fromkeys((asked,) if isinstance(asked, str) else asked))
     for name in found:
         if name not in OBSERVABLE:
@@ -54,14 +55,18 @@ def timed_runs(
     generators: Generators,
     dropped: Generators,
 ) -> Iterator[tuple[int, Any]]:
-    """Run a mechanism once for every side that is asked for, and yield the side with (output, seconds).
+    """Run a mechanism once for each entry of ``coins``, and yield the side with (output, seconds).
 
     Args:
-        mechanism: of any shape; a program runs in its scalar reading, a sampler with ``size=1``.
+        mechanism: of any call style; a program runs one call at a time, a sampler with ``size=1``.
         data: the two datasets.
         parameters: all parameters.
         coins: (runs,) the side of every run, in this order.
-        generators: of the runs of each side; dropped: of the runs before them that are dropped.
+        generators: for the runs of each side.
+        dropped: for the runs before them that are dropped.
+
+    Yields:
+        The side, and its output with the time in seconds; an exception without a time.
     """
     collecting = gc.isenabled()
     gc.disable()
@@ -79,7 +84,7 @@ def timed_runs(
 
 
 def _call(mechanism: Mechanism, data: Any, parameters: dict[str, Any], rng: np.random.Generator) -> Call:
-    """A call of the mechanism with everything that it asks for."""
+    """A call of the mechanism, prepared with everything that it asks for."""
     filled: dict[str, Any] = {}
     if mechanism.shape is Shape.PROGRAM:
         filled["noise"] = ScalarNoise(rng)
@@ -102,7 +107,7 @@ def _timed(call: Call) -> Any:
 
 
 def untimed(outputs: Outputs) -> Outputs:
-    """Return outputs without the run time, the last number of each but of exceptions; their forms stay."""
+    """Return outputs without the run time, which is the last number of each except exceptions; their forms stay."""
     rows = (
         numbers if form.startswith("raises ") else numbers[:, :-1]
         for form, numbers in zip(outputs.forms, outputs.numbers, strict=True)

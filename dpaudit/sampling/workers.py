@@ -1,9 +1,9 @@
 """May other processes make runs with copies of a mechanism?
 
-A mechanism that has a name is loaded by each process itself. One that only exists in this process would have to be
-copied, and a copy of a generator, or of any state from which noise comes, makes the same noise again in every process:
-runs that hang together pass for independent ones, and the bound is wrong. So only plain functions are copied, with
-plain data around them; anything that might hold a state runs in one process, and it is said so.
+A mechanism that has a name is loaded by each process itself. One that exists only in this process would have to be
+copied, and a copy of a generator, or of any state from which noise comes, produces the same noise in every process:
+dependent runs would pass for independent ones, and the bound would be wrong. So only plain functions are copied, with
+plain data around them; anything that might hold a state runs in one process, and this is reported.
 """
 
 from __future__ import annotations
@@ -25,13 +25,16 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic, np.ufun
 def why_alone(
     mechanism: Mechanism, others: Any = None, *, timed: bool = False, made_as: Shape | None = None
 ) -> str | None:
-    """Say why only this process can make runs of a mechanism, as a sentence; None where others can too.
+    """Say why only this process can make runs of a mechanism, as a sentence; None if others can too.
 
     Args:
         mechanism: what is run.
         others: what has to be copied with it: parameters and pairs.
         timed: whether run times are observed.
-        made_as: the shape that its runs are made in, where that is not its own.
+        made_as: the call style of its runs, if it is not its own.
+
+    Returns:
+        The sentence, or None.
     """
     if timed:
         return "run times are measured in one process: others beside it would slow it down"
@@ -61,7 +64,7 @@ def why_alone(
 
 
 def _state_in(value: Any, seen: set[int]) -> str | None:
-    """Return what might hold a state in a value that would be copied, in words; None where it is plain."""
+    """Return a description of what might hold a state in a value that would be copied; None if it is plain."""
     if isinstance(value, _PLAIN) or id(value) in seen:
         return None
     seen.add(id(value))
@@ -93,7 +96,7 @@ def _named(value: Any) -> str:
 
 
 def _is_found(value: Any) -> bool:
-    """Whether another process finds the same by its name, so that it is not copied."""
+    """Whether another process finds the same object by its name, so that it is not copied."""
     module = sys.modules.get(value.__module__ or "")
     if module is None or value.__module__ == "__main__":
         return False
@@ -104,7 +107,7 @@ def _is_found(value: Any) -> bool:
 
 
 def _around(function: FunctionType) -> Iterator[Any]:
-    """What a function that is copied takes with it: what it closes over, its defaults, the globals that it names."""
+    """What is copied with a function: its closure, its defaults, and the globals that it names."""
     for cell in function.__closure__ or ():
         try:
             yield cell.cell_contents
@@ -116,7 +119,7 @@ def _around(function: FunctionType) -> Iterator[Any]:
 
 
 def _globals_of(code: CodeType, known: Mapping[str, Any]) -> Iterator[Any]:
-    """The globals that a piece of code names, and those that functions and comprehensions within it do."""
+    """The globals named by a code object, and by functions and comprehensions within it."""
     yield from (known[name] for name in code.co_names if name in known)
     for constant in code.co_consts:
         if isinstance(constant, CodeType):

@@ -1,30 +1,32 @@
-"""Do the runs of a side hang together in the order of their calls?
+"""Do the runs of a side depend on one another in the order of their calls?
 
-Every bound counts runs as independent draws of one law. Runs that share their noise with the runs before them (a
-Markov chain that goes on from its last state, a buffer of noise, a cache that is renewed now and then) follow the
-right law one by one, show no drift, and fill the counts of an event as if there were fewer of them. Three looks at the
-order of a side's runs find that. All are exact where the order does not matter, and choose nothing by what they see.
+Every bound counts runs as independent draws from one distribution. Runs that share noise with earlier runs (a Markov
+chain that continues from its last state, a buffer of noise, a cache that is renewed from time to time) each have the
+right distribution, show no drift, and fill the counts of an event as if there were fewer of them. The following tests
+of the order of a side's runs detect this. All are exact if the order does not matter, and none chooses anything by the
+data it tests.
 
-*Lags.* Runs are put into disjoint pairs (i, i + lag). Given how many runs of all pairs lie in a set of cells, every
-arrangement of them is equally likely (the permutation argument of Fisher 1935), so that the number of pairs of which
-just one run lies in the set has a known law, whatever the mechanism (`discordant_tail`).
+*Lags.* Runs are put into disjoint pairs (i, i + lag). Given how many runs of all pairs are in a set of cells, every
+arrangement of them is equally likely (the permutation argument of Fisher 1935), so the number of pairs with exactly one
+run in the set has a known distribution, whatever the mechanism (`discordant_tail`).
 
-*Across.* Runs come in twos, one of each side. Of how many runs of side 0 in one set of cells the run of side 1 beside
-it lies in another set is hypergeometric, given how many runs lie in each (Fisher 1935), unless they share their noise.
+*Across.* Runs come in pairs of one run of each side. Among the runs of side 0 in one set of cells, the number whose
+partner of side 1 is in another set is hypergeometric, given how many runs are in each (Fisher 1935), unless they share
+their noise.
 
-*Windows.* Where outputs come back to the last bit, the share of windows of consecutive runs that hold an output twice
-is compared with that of windows of as many runs from far apart. The first half of each block makes the one, the second
-the other, so that given how many windows repeat an output, how many of them are consecutive ones is hypergeometric
-(Fisher 1935).
+*Windows.* If outputs repeat to the last bit, the share of windows of consecutive runs that hold an output twice is
+compared with that of windows of as many runs from far apart. The first half of each block provides the former, the
+second half the latter, so given how many windows repeat an output, the number of consecutive ones among them is
+hypergeometric (Fisher 1935).
 
-*Echoes.* Where outputs are few, a store of noise that is used again gives no twins, but runs of a side that agree with
-those a fixed number of calls before them, whatever that number is. It is looked for among all distances, and tried by
-the law of *Lags*.
+*Echoes.* If there are few distinct outputs, a reused buffer of noise gives no twins, but runs of a side that agree with
+those a fixed number of calls before them, whatever that number is. All distances are searched for it, and it is tested
+by the distribution of *Lags*.
 
-*Twins.* Runs with the same output are put into disjoint pairs, in an order that does not hang on theirs. Time is cut
-into spans of one length, every other one of which is even. Given how many of the paired runs lie in even spans, every
-arrangement of them is equally likely once more, so that the number of twins of which just one lies there has the law of
-`discordant_tail`. A store of noise that is used again gives twins that all lie as far apart as the store is large.
+*Twins.* Runs with the same output are put into disjoint pairs, in an order that does not depend on theirs. Time is cut
+into spans of equal length, alternately odd and even. Given how many of the paired runs are in even spans, every
+arrangement of them is again equally likely, so the number of twins with exactly one run there has the distribution of
+`discordant_tail`. A reused buffer of noise gives twins whose distance is the size of the buffer.
 """
 
 from __future__ import annotations
@@ -39,35 +41,35 @@ from scipy.special import gammaln, logsumexp
 from dpaudit.arrays import Floats, Integers
 
 CLASSES = 32
-"""How many classes of cells are told apart, at most: the tables of pairs have as many rows and columns."""
+"""The largest number of classes of cells; the tables of pairs have as many rows and columns."""
 
 MOST_RUNS = 2**14
-"""So many runs of a side of one block are enough to look at: the first ones."""
+"""How many runs of a side of one block are tested: the first ones."""
 
 LAGS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 64, 100, 128, 256, 500, 512, 1000, 1024, 2048)
 OFFSETS = (-1, 0, 1)
 WINDOWS = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 SPANS = tuple(2**power for power in range(1, 13))
-"""Into how many spans time is cut."""
+"""Numbers of spans into which time is cut."""
 
 COME_BACK = "come back, to the last bit, at distances in time that independent runs do not have"
 
 COMMON = 4
-"""So many outputs, the commonest, are looked at for echoes."""
+"""How many outputs, the most common ones, are searched for echoes."""
 
-_ERROR = 1e-9  # for all sets, lags, windows and spans of one side together
-_TRIED = 8  # distances of an output
-_WORTH_A_LOOK = 5.5  # standard deviations: nearer to the mean, an exact tail is never that small
+_ERROR = 1e-9  # probability of a false alarm, for all sets, lags, windows and spans of one side together
+_TRIED = 8  # distances tested for each output
+_WORTH_A_LOOK = 5.5  # standard deviations; nearer to the mean, an exact tail is never below the error level
 
 
 @dataclass(frozen=True, slots=True)
 class RunOrder:
-    """What the order of a side's runs comes to; of several blocks, the sum.
+    """Statistics of the order of a side's runs; those of several blocks add up.
 
     Attributes:
-        pairs: (lags, classes, classes), how many pairs have their first run in one class and their second in another.
-        near: (sizes, 2), how many windows of consecutive runs repeat an output, and how many do not.
-        far: (n,) the outputs of the runs that are for windows of runs from far apart, and for twins, as numbers.
+        pairs: (lags, classes, classes) pairs with their first run in one class and their second in another.
+        near: (sizes, 2) windows of consecutive runs that repeat an output, and that do not.
+        far: (n,) the outputs, as integers, of the runs used for windows of distant runs and for twins.
     """
 
     pairs: Integers
@@ -79,12 +81,12 @@ class RunOrder:
 
 
 def order_of_runs(classes: Integers, outputs: Integers) -> RunOrder:
-    """Return what the order of runs comes to.
+    """Return the statistics of the order of runs.
 
     Args:
-        classes: (n,) the class of each run in the order of the calls, below `CLASSES`, by cells that were fixed
-            before these runs.
-        outputs: (n,) a number for each run, the same only for equal outputs.
+        classes: (n,) the class of each run in the order of the calls, below `CLASSES`, by cells that were fixed before
+            these runs.
+        outputs: (n,) an integer for each run, equal exactly for equal outputs.
     """
     near, far = np.split(outputs, [len(outputs) // 2])
     windows = [_repeating(near[: len(near) // size * size].reshape(-1, size)) for size in WINDOWS]
@@ -92,7 +94,7 @@ def order_of_runs(classes: Integers, outputs: Integers) -> RunOrder:
 
 
 def together(orders: list[RunOrder]) -> RunOrder:
-    """Return the order of several blocks as one."""
+    """Return the sum of the statistics of several blocks."""
     pairs = np.zeros((len(LAGS), CLASSES, CLASSES), dtype=np.int64)
     nothing = RunOrder(pairs, np.zeros((len(WINDOWS), 2), dtype=np.int64), np.zeros(0, dtype=np.int64))
     return reduce(RunOrder.__add__, orders, nothing)
@@ -106,9 +108,10 @@ def _paired(classes: Integers, lag: int) -> Integers:
 
 
 def across(classes0: Integers, classes1: Integers) -> Integers:
-    """Return how many runs that came one after the other lie in which classes, (offsets, classes, classes).
+    """Return the classes of neighbouring runs of the two sides, (offsets, classes, classes).
 
-    They are the i-th run of side 0 and the (i + offset)-th of side 1: those of one two, and of neighbouring ones.
+    They are the i-th run of side 0 and the (i + offset)-th of side 1: of the same pair of runs, and of neighbouring
+    pairs.
     """
     tables = []
     for offset in OFFSETS:
@@ -119,16 +122,16 @@ def across(classes0: Integers, classes1: Integers) -> Integers:
 
 
 def sharing(tables: Integers) -> bool:
-    """Whether runs of the two sides that came one after the other share their noise."""
+    """Whether neighbouring runs of the two sides share their noise."""
     limit = np.log(_ERROR / (len(OFFSETS) * 2 * CLASSES * 2))
     return any(_matched(table, limit) for table in tables)
 
 
 def _matched(table: Integers, limit: float) -> bool:
-    """Whether sets of about as many runs of each side hold too many, or too few, pairs."""
+    """Whether sets of about equally many runs of each side hold too many, or too few, pairs."""
     rows, columns = table.sum(axis=1), table.sum(axis=0)
     up_to, of_other = rows.cumsum(), columns.cumsum()
-    nearest = np.abs(of_other - up_to[:, None]).argmin(axis=1)  # by the two counts, which do not tell of pairs
+    nearest = np.abs(of_other - up_to[:, None]).argmin(axis=1)  # by the margins, which say nothing about pairs
     joint = table.cumsum(axis=0).cumsum(axis=1)[np.arange(CLASSES), nearest]
     sets = np.diagonal(table), rows, columns
     within = joint, up_to, of_other[nearest]
@@ -146,14 +149,14 @@ def _matched(table: Integers, limit: float) -> bool:
 
 
 def _repeating(windows: Integers) -> tuple[int, int]:
-    """Return how many windows, the rows, hold an output twice, and how many do not."""
+    """Return how many windows (rows) hold an output twice, and how many do not."""
     ordered = np.sort(windows, axis=1)
     repeating = int(np.count_nonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1)))
     return repeating, len(windows) - repeating
 
 
 def hanging_together(order: RunOrder) -> str | None:
-    """Say in which way runs hang together, as the rest of a sentence about "the outputs of a side"; None if not."""
+    """Say how runs depend on one another, as the rest of a sentence about "the outputs of a side", or None."""
     limit = np.log(_ERROR / (len(LAGS) * 2 * CLASSES * 2 + len(WINDOWS) * 2 + len(SPANS) * 2))
     for lag, table in zip(LAGS, order.pairs, strict=True):
         found = _alike(table, limit)
@@ -161,7 +164,7 @@ def hanging_together(order: RunOrder) -> str | None:
             return f"agree {'more' if found < 0 else 'less'} often than independent runs {_apart(lag)}"
     cut = [order.far[: len(order.far) // size * size].reshape(size, -1).T for size in WINDOWS]
     fars = np.array([_repeating(windows) for windows in cut], dtype=np.int64)
-    begins = _log_hypergeometric(order.near, fars)  # a tail is no less than its first summand
+    begins = _log_hypergeometric(order.near, fars)  # a tail is at least as large as its first summand
     for size, near, far, begin in zip(WINDOWS, order.near, fars, begins, strict=True):
         if begin <= limit and _log_hypergeometric_tail(near, far) <= limit:
             more = near[0] * far.sum() > far[0] * near.sum()
@@ -173,16 +176,16 @@ def hanging_together(order: RunOrder) -> str | None:
 
 
 def coming_back(outputs: Integers) -> bool:
-    """Whether outputs, as numbers in the order of their runs, come back at distances that tell of a store of noise."""
+    """Whether outputs, as integers in the order of their runs, repeat at distances that reveal reused noise."""
     return _coming_back(outputs, np.log(_ERROR / (len(SPANS) * 2)))
 
 
 def echo(outputs: Integers, sides: Integers) -> int | None:
-    """Return a distance, in calls, at which runs of a side agree as independent runs do not; None where there is none.
+    """Return a distance, in calls, at which runs of a side agree as independent runs do not; None if there is none.
 
     Args:
-        outputs: (n,) a number for each run in the order of the calls, the same only for equal outputs.
-        sides: (n,) of which side each run is.
+        outputs: (n,) an integer for each run in the order of the calls, equal exactly for equal outputs.
+        sides: (n,) the side of each run.
     """
     runs = len(outputs)
     limit = np.log(_ERROR / (max(runs, 1) * COMMON * 2 * 2))
@@ -203,8 +206,8 @@ def echo(outputs: Integers, sides: Integers) -> int | None:
 def _promising(ones: Any, sides: Integers) -> Integers:
     """Return the distances at which runs of one side agree most, or least.
 
-    A Fourier transform gives the agreement at all distances at once (Wiener 1930, Khinchin 1934); it only says which
-    are tried.
+    A Fourier transform gives the agreement at all distances at once (Wiener 1930, Khinchin 1934); it only selects which
+    distances are tested.
     """
     runs = len(ones)
     size = 1 << (2 * runs).bit_length()
@@ -230,7 +233,7 @@ def _coming_back(outputs: Integers, limit: float) -> bool:
 
 
 def _twins(outputs: Integers) -> Integers:
-    """Return disjoint pairs of runs with equal outputs, (pairs, 2), as places in the order of the runs."""
+    """Return disjoint pairs of runs with equal outputs, (pairs, 2), as positions in the order of the runs."""
     order = np.random.default_rng(0).permutation(len(outputs))
     order = order[np.argsort(outputs[order], kind="stable")]
     ordered = outputs[order]
@@ -256,7 +259,7 @@ def _apart(lag: int) -> str:
 
 
 def _alike(table: Integers, limit: float) -> float | None:
-    """Return how far a number of discordant pairs strays where it is too unlikely: below 0 for too few."""
+    """Return the standardised deviation of a number of discordant pairs that is too unlikely (< 0: few), or None."""
     rows, columns = table.sum(axis=1), table.sum(axis=0)
     single = np.diagonal(table), rows, columns
     within = np.diagonal(table.cumsum(axis=0).cumsum(axis=1)), rows.cumsum(), columns.cumsum()
@@ -285,10 +288,19 @@ def discordant_moments(pairs: int, ones: Integers) -> tuple[Floats, Floats]:
 
 
 def discordant_tail(pairs: int, ones: int, discordant: int, *, few: bool) -> float:
-    """Return the log-probability of at most, or at least, so many discordant pairs where every order is as likely.
+    """Return the log-probability of at most, or at least, so many discordant pairs if every order is equally likely.
 
     Of the C(2m, k) arrangements of k ones on m pairs, m!/(a! d! c!)·2^d have d discordant pairs, a = (k − d)/2 of ones
-    and c = m − a − d of others.
+    and c = m − a − d of others (counting; the permutation argument is Fisher's, 1935).
+
+    Args:
+        pairs: m.
+        ones: k, the number of ones among the 2m runs.
+        discordant: d.
+        few: whether "at most" is meant.
+
+    Returns:
+        The natural logarithm of the probability.
     """
     most = min(ones, 2 * pairs - ones)
     counts = np.arange(ones % 2, most + 1, 2, dtype=np.float64)
@@ -301,14 +313,14 @@ def discordant_tail(pairs: int, ones: int, discordant: int, *, few: bool) -> flo
 
 
 def _log_hypergeometric(near: Integers, far: Integers) -> Floats:
-    """Return the log-probability that repeats fall just so on near and far windows, the rows of both."""
+    """Return the log-probability of this split of repeats between near and far windows, the rows of both."""
     windows = near + far
     ways = [_log_choose(part.sum(axis=1), part[:, 0]) for part in (near, far, windows)]
     return ways[0] + ways[1] - ways[2]
 
 
 def _log_hypergeometric_tail(near: Integers, far: Integers) -> float:
-    """Return the log-probability that repeats fall so unevenly on near and far windows, to the side where they do."""
+    """Return the log-probability of a split of repeats at least this uneven, in the direction observed."""
     total, repeating, drawn = int(near.sum() + far.sum()), int(near[0] + far[0]), int(near.sum())
     counts = np.arange(max(0, drawn + repeating - total), min(repeating, drawn) + 1, dtype=np.float64)
     logs = _log_choose(repeating, counts) + _log_choose(total - repeating, drawn - counts)
@@ -322,10 +334,11 @@ def _log_choose(n: int | Integers, k: Floats | Integers) -> Floats:
 
 
 def classes_of(counts: Integers) -> Integers:
-    """Return a class for each cell, (cells,): neighbouring cells that together hold about as many runs as others.
+    """Return a class for each cell, (cells,): neighbouring cells are grouped so that classes hold about equally many
+    runs.
 
     Args:
-        counts: (cells,) the runs of each cell, of other runs than will be looked at.
+        counts: (cells,) the runs of each cell, of other runs than those that will be tested.
     """
     before = np.cumsum(counts) - counts / 2
     share = before / max(float(np.sum(counts)), 1.0)

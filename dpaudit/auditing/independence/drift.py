@@ -1,4 +1,4 @@
-"""Do the outputs of early and late runs follow one law?"""
+"""Do the outputs of early and late runs have the same distribution?"""
 
 from __future__ import annotations
 
@@ -6,15 +6,22 @@ from typing import Any
 
 import numpy as np
 
-_ERROR = 1e-9
+_ERROR = 1e-9  # probability of a false alarm, small enough for millions of audits
 
 
 def drifted(early: np.ndarray[Any, Any], late: np.ndarray[Any, Any], error: float = _ERROR) -> bool:
     """Whether early and late runs differ more than chance allows, in some cell or in all cells up to some cell.
 
-    Given the k runs of a set of cells, how many of them are early is hypergeometric if the order does not
-    matter, so it strays from its mean by t with probability at most 2·exp(−2t²/k) (Hoeffding 1963, Theorem 2
-    and section 6). ``error`` is shared by all sets.
+    Given the k runs of a set of cells, the number of early ones is hypergeometric if the order does not matter, so it
+    deviates from its mean by t with probability at most 2·exp(−2t²/k) (Hoeffding 1963, Theorem 2 and section 6).
+
+    Args:
+        early: (cells,) counts of early runs.
+        late: (cells,) counts of late runs.
+        error: probability of a false alarm, shared by all sets.
+
+    Returns:
+        Whether some set deviates too far.
     """
     runs = early.sum(), late.sum()
     if min(runs) == 0:
