@@ -1,4 +1,4 @@
-"""How is a program read? One function that draws all its randomness from ``noise``, run in several ways."""
+"""How is a program read? It is one function that draws all randomness from ``noise``, and is run in several ways."""
 
 __all__ = [
     "batch",

@@ -1,9 +1,9 @@
-"""What is the sum of drawn values? What ``sum`` makes of the plain floats of each run, to the last bit.
+"""What is the sum of drawn values? What ``sum`` returns for the plain floats of each run, to the last bit.
 
-From Python 3.12 on, ``sum`` carries along what rounding takes from a sum of floats, and gives it back at the end
-(Neumaier 1974, algorithm IV); what is no float it adds with ``+``. While a batch is read, drawn floats are summed as
-plain ones are. Other functions in C may treat floats so too (``math.sumprod``, a ``sum`` that the program got hold of
-before): where no ``+`` of the program adds, the reading is left (see `noisy`).
+Since Python 3.12, ``sum`` keeps track of the rounding errors of a sum of floats and adds them at the end
+(Neumaier 1974, algorithm IV); anything else it adds with ``+``. While a batch is read, drawn floats are summed in the
+same way. Other functions in C may do so too (``math.sumprod``, or a ``sum`` that the program saved earlier): if an
+addition does not come from a ``+`` of the program, the batch reading gives up (see `dpaudit.program.batch.value`).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _plain_sum = builtins.sum
 
 @contextmanager
 def drawn_sums() -> Iterator[None]:
-    """Let ``sum`` add up drawn floats as it adds up plain ones, where it does not do so by itself."""
-    if not CORRECTED or builtins.sum is not _plain_sum:  # what a target puts there is found out elsewhere
+    """Make ``sum`` add drawn floats as it adds plain ones, on versions of Python where that differs from ``+``."""
+    if not CORRECTED or builtins.sum is not _plain_sum:  # a target that replaces ``sum`` is found out elsewhere
         yield
         return
     try:
@@ -34,8 +34,8 @@ def drawn_sums() -> Iterator[None]:
             builtins.sum = _plain_sum
 
 
-def sum(values: Iterable[Any], /, start: Any = 0) -> Any:  # noqa: A001 - it stands in for the built-in one
-    """Return what `builtins.sum` returns, with drawn floats taken for the floats that they stand for."""
+def sum(values: Iterable[Any], /, start: Any = 0) -> Any:  # noqa: A001 - it replaces the built-in one
+    """Return what `builtins.sum` returns, treating drawn floats as the floats that they stand for."""
     if type(values) is range:
         return _plain_sum(values, start)
     items = values if type(values) in (list, tuple) else list(values)
@@ -51,9 +51,9 @@ def sum(values: Iterable[Any], /, start: Any = 0) -> Any:  # noqa: A001 - it sta
 
 
 def corrected(numbers: list[Any]) -> Any:
-    """Return the corrected sum of floats and arrays: ``high`` is what ``+`` makes of them, ``low`` what that lost.
+    """Return the compensated sum of floats and arrays: ``high`` is the plain sum, ``low`` its rounding error.
 
-    The first may be the integer 0, from which ``sum`` starts.
+    The first number may be the integer 0, from which ``sum`` starts.
     """
     if type(numbers[0]) is int:
         numbers = [numbers[0] + numbers[1], *numbers[2:]]
@@ -66,7 +66,7 @@ def corrected(numbers: list[Any]) -> Any:
 
 
 def _is_float(value: Any) -> bool:
-    return value.__class__ is float  # of a drawn value: that of one entry
+    return value.__class__ is float  # a drawn value has the class of one entry
 
 
 def _is_zero(value: Any) -> bool:

@@ -1,9 +1,8 @@
 """What is a program that reads one record after another? A fold: a state, and a step for every record.
 
-A fold is called like any program, and so is sampled like any other. Because what it keeps between two records is
-its state and nothing else, it can be read in two more ways: equal states are merged where all ways through it are
-enumerated (`dpaudit.program.enumerate`), and what one step does in each state holds for data of every length
-(`dpaudit.program.symbolic.fold_machine`).
+A fold is called, and so sampled, like any other program. Because it keeps nothing but its state between two records, it
+can be read in two more ways: when all traces are enumerated, equal states are merged (`dpaudit.program.enumerate`); and
+what one step does in each state holds for data of every length (`dpaudit.program.symbolic.fold_machine`).
 """
 
 from __future__ import annotations
@@ -42,9 +41,9 @@ class Reached:
     """How far a run has come.
 
     Attributes:
-        state: what the next step is given.
-        emitted: what was released so far.
-        is_over: whether the loop has ended, although there may be more data.
+        state: the argument of the next step.
+        emitted: the outputs released so far.
+        is_over: whether the loop has ended, even if there are more data.
     """
 
     state: Any
@@ -61,10 +60,10 @@ class Fold:
     """A program that is a loop over records: ``fold(data, noise, **parameters)``.
 
     Attributes:
-        step: ``step(state, record, noise, **parameters)`` → the next state, or ``Stop(state)``. A fold that releases
-            something on the way returns ``Emit(output, …)`` around it.
-        init: the first state, or ``init(noise, **parameters)`` → state, as a step's.
-        finish: ``finish(state)`` → output; None if the output is the list of what was emitted.
+        step: ``step(state, record, noise, **parameters)`` → the next state, or ``Stop(state)``. A step that releases
+            something wraps its result in ``Emit(output, …)``.
+        init: the first state, or ``init(noise, **parameters)``, which returns it like a step does.
+        finish: ``finish(state)`` → output; None if the output is the list of everything emitted.
     """
 
     step: Callable[..., Any]
@@ -75,7 +74,7 @@ class Fold:
         signature = _signature(self)
         if signature is not None:
             object.__setattr__(self, "__signature__", signature)
-        object.__setattr__(self, "__doc__", _description(self.step))  # of this program, not of folds
+        object.__setattr__(self, "__doc__", _description(self.step))  # the description of this program, not of folds
 
     @property
     def __functions__(self) -> tuple[Any, ...]:
@@ -98,7 +97,14 @@ class Fold:
         return self._reached(self._first(noise, parameters), ())
 
     def after(self, reached: Reached, record: Any, noise: Noise, /, **parameters: Any) -> Reached:
-        """Return where a run is one record later."""
+        """Return where a run is after one more record.
+
+        Args:
+            reached: where it is now.
+            record: the next record.
+            noise: the source of randomness.
+            **parameters: of the program.
+        """
         return self._reached(self.step(reached.state, record, noise, **parameters), reached.emitted)
 
     def output(self, reached: Reached) -> Any:
@@ -114,7 +120,7 @@ class Fold:
         return Reached(state, tuple(emitted), is_over)
 
     def _taken(self, result: Any, emitted: list[Any]) -> tuple[Any, bool]:
-        """Put what a step released to the rest; return the next state, and whether the loop has ended."""
+        """Append what a step released; return the next state, and whether the loop has ended."""
         while isinstance(result, Emit):
             if self.finish is not None:
                 raise UsageError("a fold that emits has no other output: give it finish=None")
@@ -124,7 +130,7 @@ class Fold:
 
 
 def fold(*, init: Any = 0, finish: Callable[[Any], Any] | None = _as_it_is) -> Callable[[Callable[..., Any]], Fold]:
-    """Return a decorator that makes a `Fold` of its step, under the step's own name."""
+    """Return a decorator that turns a step into a `Fold` with the step's name."""
 
     def made(step: Callable[..., Any]) -> Fold:
         whole = Fold(step, init, finish)
@@ -142,7 +148,7 @@ def _description(step: Callable[..., Any]) -> str:
 
 
 def _signature(fold: Fold) -> inspect.Signature | None:
-    """Return how a fold is called, with the parameters of its functions by name; None where they cannot be read."""
+    """Return the signature of a fold, with the parameters of its functions by name; None if they cannot be read."""
     data, noise, anything = list(inspect.signature(Fold.__call__).parameters.values())[1:]
     found: dict[str, inspect.Parameter] = {}
     open_ended = True

@@ -1,7 +1,7 @@
-"""What is known of a kind of noise? Its law, declared once beside the method of `Noise` that draws it.
+"""What is known of a kind of noise? Its law, declared once next to the method of `Noise` that draws it.
 
-The readings and the prover take from the declaration what they need. The checker of certificates trusts nobody, and
-has a table of its own (`dpaudit.checker.laws`).
+The readings and the prover take what they need from the declaration. The checker of certificates trusts nobody and has
+a table of its own (`dpaudit.checker.laws`).
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Density:
 
     Attributes:
         breaks: where its pieces meet, ascending.
-        pieces: one more than breaks; each maps a rate r to c, and stands for the sum of all c·e^(r·x). None of the
-            first has r ≤ 0 and none of the last r ≥ 0, so that they vanish towards −∞ and ∞.
+        pieces: one more than breaks; each maps rates r to coefficients c, for the sum of all c·e^(r·x). All rates of
+            the first piece are positive and all of the last are negative, so that they vanish towards −∞ and ∞.
         pdf: the density.
         cdf: the probability of values below x.
         sf: the probability of values above x.
@@ -61,14 +61,13 @@ class NoiseLaw:
 
     Attributes:
         name: of the method of `Noise`.
-        sample: (generator, how many, *arguments) → that many draws; each argument is a number, or an array with one
-            entry a draw.
+        sample: (generator, size, *arguments) → draws, (size,); each argument is a number or an array (size,).
         support: the values of a draw.
         shifts: the directions s in which a draw may be shifted by d > 0 at a cost of d/scale: its density (or
-            probability) f has f(x) ≤ exp(d/scale)·f(x + s·d) for all x. None where no shift has a bounded cost, so
+            probability) f satisfies f(x) ≤ exp(d/scale)·f(x + s·d) for all x. None if no shift has a bounded cost, so
             that nothing can be proved.
-        location_and_scale: of the arguments, where they are more than a scale: location + a draw of that scale.
-        density: None where probabilities of events are not computed exactly.
+        location_and_scale: the arguments → (location, scale), if they are more than a scale.
+        density: None if probabilities of events are not computed exactly.
         outcomes: the arguments → the probability of each value; None unless the support is finite.
     """
 
@@ -87,7 +86,7 @@ class NoiseLaw:
 
     @property
     def is_provable(self) -> bool:
-        """Whether the symbolic reading knows it."""
+        """Whether the symbolic reading supports it."""
         return self.shifts is not None or self.outcomes is not None
 
 

@@ -1,11 +1,11 @@
-"""What can a program ask of its noise, and what is the law of each kind?
+"""Which kinds of noise can a program draw, and what is the law of each?
 
 `Noise` is the interface that every reading offers: the drawing methods, with their checks and their laws. A reading
-says how one draw is made (`_draw`) and how one option out of several is picked (`_pick`), nothing else.
-A drawn value behaves like the number that it stands for: arithmetic, comparisons, ``min``, ``max``,
-``sorted``, ``abs``, ``sum`` and ``round`` work; what leaves the reading (``float``, ``str``, ``hash``, …) raises.
+only defines how one draw is made (`_draw`) and how one of several options is picked (`_pick`).
+A drawn value behaves like the number that it stands for: arithmetic, comparisons, ``min``, ``max``, ``sorted``,
+``abs``, ``sum`` and ``round`` work; conversions (``float``, ``str``, ``hash``, …) raise where a reading cannot do them.
 
-A new kind of noise is one method here with its `law`; to be proved, it also needs a row in `dpaudit.checker.laws`.
+A new kind of noise is one method here with its `law`; to be provable, it also needs a row in `dpaudit.checker.laws`.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ import numpy as np
 from dpaudit.arrays import Floats
 from dpaudit.program.laws import EITHER_WAY, NEVER, UP, Density, Draws, Support, law
 
-MOST_DRAWS = 100_000  # of one run; a program that asks for more is taken to be in an endless loop
-WIDEST = 1e12  # of integer noise: its values stay far below 2^53, where floats hold every integer
+MOST_DRAWS = 100_000  # of one run; a program that draws more is taken to be in an endless loop
+WIDEST = 1e12  # the largest scale of integer noise: values stay far below 2^53, where floats hold every integer
 
 
 class EndlessLoopError(Exception):
-    """A run that drew noise `MOST_DRAWS` times: an output like any other exception."""
+    """Raised in a run that drew noise `MOST_DRAWS` times; an output like any other exception."""
 
 
 def endless() -> EndlessLoopError:
@@ -34,11 +34,11 @@ def endless() -> EndlessLoopError:
     return EndlessLoopError(f"a run drew noise more than {MOST_DRAWS:,} times")
 
 
-# --- samplers: many draws at once, to double precision: a program stands for mathematics ------------------
+# --- samplers: many draws at once, in double precision (a program stands for its mathematics) -------------
 
 
 def _laplace(rng: np.random.Generator, size: int, scale: Any) -> Draws:
-    """An exponential variable with a fair sign: twice as fast as `Generator.laplace`."""
+    """Draw an exponential variable with a random sign: twice as fast as `Generator.laplace`."""
     draws = rng.standard_exponential(size)
     draws *= scale
     signs = rng.random(size)
@@ -47,15 +47,15 @@ def _laplace(rng: np.random.Generator, size: int, scale: Any) -> Draws:
 
 
 def _discrete_laplace(rng: np.random.Generator, size: int, scale: Any) -> Draws:
-    """Difference of two geometric variables (Inusah & Kozubowski 2006, Proposition 2.2), as int64."""
-    # floor of an exponential variable of scale b is geometric with ratio exp(−1/b)
+    """Draw the difference of two geometric variables (Inusah & Kozubowski 2006, Proposition 2.2), as int64."""
+    # the floor of an exponential variable of scale b is geometric with ratio exp(−1/b)
     up = np.floor(rng.exponential(scale, size))
     down = np.floor(rng.exponential(scale, size))
     return (up - down).astype(np.int64)
 
 
 def _discrete_gaussian(rng: np.random.Generator, size: int, sigma: Any) -> Draws:
-    """Rejection from the discrete Laplace (Canonne, Kamath & Steinke 2020, Algorithm 3), as int64."""
+    """Draw by rejection from the discrete Laplace (Canonne, Kamath & Steinke 2020, Algorithm 3), as int64."""
     out = np.empty(size, dtype=np.int64)
     todo = np.arange(size)
     spread = np.broadcast_to(np.asarray(sigma, dtype=np.float64), (size,))
@@ -63,7 +63,7 @@ def _discrete_gaussian(rng: np.random.Generator, size: int, sigma: Any) -> Draws
         s = spread[todo]
         scale = np.floor(s) + 1
         proposal = _discrete_laplace(rng, len(todo), scale)
-        # divided through by σ, so that the square of a tiny σ does not vanish
+        # divided by σ, so that the square of a tiny σ does not underflow
         with np.errstate(over="ignore"):
             log_accept = -((np.abs(proposal) / s - s / scale) ** 2) / 2
         accepted = rng.random(len(todo)) < np.exp(log_accept)
@@ -73,10 +73,19 @@ def _discrete_gaussian(rng: np.random.Generator, size: int, sigma: Any) -> Draws
 
 
 def pick(rng: np.random.Generator, size: int, weights: Sequence[float]) -> Draws:
-    """Indices with probability proportional to the weights, as int64."""
+    """Draw indices with probability proportional to weights.
+
+    Args:
+        rng: the source of randomness.
+        size: how many.
+        weights: (options,), at least 0 and not all 0.
+
+    Returns:
+        (size,), int64.
+    """
     cumulative = np.cumsum(np.asarray(weights, dtype=np.float64))
     found = np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")
-    # rounding may lead past the end, or onto a trailing option of weight zero
+    # rounding may lead past the end, or to a trailing option of weight zero
     last = int(np.max(np.flatnonzero(np.asarray(weights) > 0)))
     return np.asarray(np.minimum(found, last))
 
@@ -113,14 +122,14 @@ _UNIFORM = Density(
 )
 
 
-# --- what a program asks ---------------------------------------------------------------------------------
+# --- the interface of a program --------------------------------------------------------------------------
 
 
 class Noise(ABC):
-    """Where a program's randomness comes from; every method draws anew, independently.
+    """The source of a program's randomness; every call draws independently.
 
-    Scales are positive finite numbers, those of integer noise at most `WIDEST`; another number raises
-    ValueError, and what is no number TypeError (in every reading alike).
+    Scales are positive finite numbers, those of integer noise at most `WIDEST`. Other numbers raise ValueError, and
+    values that are no numbers raise TypeError, in every reading.
     """
 
     __slots__ = ()
@@ -147,7 +156,7 @@ class Noise(ABC):
         return value
 
     def argmax(self, values: Sequence[Any]) -> int:
-        """Return the index of the largest value (the first of equals); one branch of len(values) ways."""
+        """Return the index of the largest value (the first among equals), as one branch."""
         values = list(values)
         if not values:
             raise ValueError("noise.argmax: there must be at least one value")
@@ -166,7 +175,7 @@ class Noise(ABC):
         """Laplace noise: density exp(−|x|/scale)/(2·scale), variance 2·scale²."""
         return self._draw("laplace", self._scale("laplace", "scale", scale))
 
-    # shifted down, a draw near 0 would leave [0, ∞), where the density is 0
+    # shifted down, a draw near 0 would leave [0, ∞), and the density outside is 0
     @law(lambda rng, size, scale: rng.exponential(scale, size), Support.HALF_LINE, shifts=UP, density=_EXPONENTIAL)
     def exponential(self, scale: Any) -> Any:
         """Exponential noise on [0, ∞): density exp(−x/scale)/scale."""
@@ -177,7 +186,7 @@ class Noise(ABC):
         """Gaussian noise of standard deviation ``sigma``."""
         return self._draw("gaussian", self._scale("gaussian", "sigma", sigma))
 
-    # far down, where ln f(x) falls as −exp(−x/b), the ratio f(x)/f(x − d) for d > 0 has no bound; up, exp(d/b) is one
+    # for x → −∞, ln f(x) falls as −exp(−x/b), so f(x)/f(x − d) with d > 0 is unbounded; upward, exp(d/b) is a bound
     @law(lambda rng, size, scale: rng.gumbel(0.0, scale, size), Support.LINE, shifts=UP)
     def gumbel(self, scale: Any) -> Any:
         """Gumbel noise: distribution function exp(−exp(−x/scale))."""

@@ -1,4 +1,4 @@
-"""What came out of one call, and are two outputs the same?"""
+"""What did one call return or raise, and are two outputs the same?"""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ import numpy as np
 from dpaudit.program.batch.value import BatchValue, entries
 from dpaudit.program.noise import Noise
 
-_ADDRESS = re.compile(r"\bat 0x0*[0-9a-fA-F]{8,}0\b")  # CPython's objects lie above 2^32, at multiples of 16
-_MOST_CHAINED = 20  # exceptions behind an exception
+_ADDRESS = re.compile(r"\bat 0x0*[0-9a-fA-F]{8,}0\b")  # CPython's objects are above 2^32, at multiples of 16
+_MOST_CHAINED = 20  # causes of an exception that are kept; real chains are shorter
 _TOLD = {"OSError": ("filename", "filename2"), "ImportError": ("name", "path")}  # neither in args nor in __dict__
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Raised:
-    """An exception as an output: all of it but its traceback.
+    """An exception as an output: everything except its traceback.
 
     Attributes:
         kind: the name of the type.
-        message: the text, whole; only where in memory an object lies is left out.
-        details: what the text does not say, by name: arguments (among them an exit code), attributes and notes, the
-            exceptions of a group, the cause, and the context unless ``from None`` took it away.
+        message: the complete text, without addresses of objects.
+        details: what the text does not say, by name: arguments (such as an exit code), attributes and notes, the
+            exceptions of a group, the cause, and the context unless ``from None`` removed it.
     """
 
     kind: str
@@ -41,7 +41,7 @@ class Raised:
 
 
 def raised(error: BaseException, outer: BaseException | None = None) -> Raised:
-    """Turn an exception into an output; ``outer`` was being handled when the program was called, and is not its own."""
+    """Turn an exception into an output; ``outer`` was being handled when the program was called, so it is left out."""
     return _raised(error, () if outer is None else (outer,))
 
 
@@ -52,7 +52,7 @@ def _raised(error: BaseException, behind: tuple[BaseException, ...]) -> Raised:
         message = _ADDRESS.sub("at 0x…", str.__str__(str(error)))
         if not message.isascii() and any("\ud800" <= letter <= "\udfff" for letter in message):
             message = message.encode(errors="backslashreplace").decode()
-            details.append(("surrogates in the text", True))  # what is no Unicode can be written into no file
+            details.append(("surrogates in the text", True))  # such text cannot be written to a file
     except (Exception, SystemExit) as mute:
         message = ""
         details.append(("its text raises", type(mute).__name__))
@@ -82,7 +82,7 @@ def _raised(error: BaseException, behind: tuple[BaseException, ...]) -> Raised:
 
 
 def _blanked(value: Any) -> Any:
-    """Return a plain value without the places in memory that its texts name."""
+    """Return a plain value without the addresses in its texts."""
     kind = type(value)
     if kind is str:
         return _ADDRESS.sub("at 0x…", value)
@@ -92,12 +92,12 @@ def _blanked(value: Any) -> Any:
 
 
 def _own(error: BaseException, name: str) -> Any:
-    """Return an attribute as Python keeps it, whatever the exception's class says of it."""
+    """Return an attribute as Python stores it, even if the exception's class overrides it."""
     return BaseException.__dict__[name].__get__(error)
 
 
 def _is_said(kind: type, args: tuple[Any, ...], message: str) -> bool:
-    """Whether the text of an exception says its arguments."""
+    """Whether the text of an exception contains its arguments."""
     if issubclass(kind, BaseExceptionGroup) or not args:
         return True
     is_whole = re.fullmatch(r"0|-?[1-9][0-9]*", message) is not None
@@ -109,7 +109,7 @@ def _is_said(kind: type, args: tuple[Any, ...], message: str) -> bool:
 
 
 def is_told(value: Any) -> bool:
-    """Whether the text of a value says all that it is: a plain one, or lists, tuples and dicts of such."""
+    """Whether the text of a value describes it fully: a plain value, or lists, tuples and dicts of plain values."""
     kind = type(value)
     if kind in (list, tuple):
         return all(map(is_told, value))
@@ -121,7 +121,7 @@ def is_told(value: Any) -> bool:
 
 
 def told_as_text(value: Any) -> str:
-    """Return the text of a value that is told."""
+    """Return the text of a value for which `is_told` holds."""
     kind = type(value)
     if kind is list:
         return "[" + ", ".join(map(told_as_text, value)) + "]"
@@ -155,7 +155,7 @@ def _is_record(output: Any) -> bool:
 
 
 def ordinary(output: Any) -> bool:
-    """Whether an output is made of nothing but noisy and plain values, lists, tuples and dicts."""
+    """Whether an output consists of noisy and plain values, lists, tuples and dicts only."""
     kind = type(output)
     if kind is BatchValue or kind in _PLAIN:
         return True
@@ -165,7 +165,7 @@ def ordinary(output: Any) -> bool:
 
 
 def entry(output: Any, run: int) -> Any:
-    """Return the output of one run of a path: every `BatchValue` replaced by its entry."""
+    """Return the output of one run of a path, with every `BatchValue` replaced by its entry."""
     kind = type(output)
     if kind is BatchValue:
         return entries(output)[run].item()
@@ -197,9 +197,9 @@ def entry(output: Any, run: int) -> Any:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two outputs agree in type and value; floats to 1e-12 (zeros in their sign), and NaN with NaN.
+    """Whether two outputs agree in type and value: floats to 1e-12, zeros including the sign, and NaN with NaN.
 
-    A NumPy number counts as the plain number that it is. A noisy value agrees with nothing.
+    A NumPy number counts as the plain number. A noisy value agrees with nothing.
     """
     kind = type(left)
     if kind is type(right) and kind in (bool, int, str, bytes, type(None)):

@@ -1,4 +1,4 @@
-"""What does a program do in one run? The scalar reading: slow, obvious, the twin of every other reading."""
+"""What does a program do in one run? The scalar reading: slow and obvious, to check every other reading against."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from dpaudit.program.laws import LAWS
 from dpaudit.program.noise import MOST_DRAWS, Noise, endless, pick
 
 Asked = tuple[Any, ...]
-"""What was asked for: the kind of noise ("pick" for one of several options), and its arguments."""
+"""A request: the kind of noise ("pick" for one of several options), and its arguments."""
 Tape = list[tuple[Asked, Any]]
-"""What one run drew, in order: what it asked for, and what came."""
+"""The draws of one run, in order: each request with the value drawn."""
 
 
 def alike(one: Asked, other: Asked) -> bool:
-    """Whether two draws ask for the same law, to the last bits of computed arguments."""
+    """Whether two requests ask for the same law, up to rounding of computed arguments."""
     if one == other:
         return True
     return len(one) == len(other) and one[0] == other[0] and all(map(_close, one[1:], other[1:]))
@@ -29,15 +29,15 @@ def _close(one: float, other: float) -> bool:
 
 
 class ScalarNoise(Noise):
-    """Noise for one run, or for one after another, from a seeded generator.
+    """Noise for one run, or for several runs in sequence, from a seeded generator.
 
-    ``before`` holds draws that were made before (by a batch that this run was part of): they are handed out first, in
-    order, and then the generator goes on.
+    ``before`` holds draws that were made earlier (by a batch that this run was part of): they are returned first, in
+    order, and then the generator continues.
 
     Attributes:
-        drawn: how many draws were asked for.
-        tape: the draws that were handed out, a tape in their turn.
-        departed: whether something else was asked for than before, which says nothing from there on.
+        drawn: how many draws were requested.
+        tape: the draws that were returned.
+        departed: whether a request differed from the one in ``before``; from there on ``before`` is not used.
     """
 
     __slots__ = ("_before", "_rng", "departed", "drawn", "tape")

@@ -1,10 +1,10 @@
-"""How much privacy can a program lose at most, whatever its data are? Proof by aligning its randomness.
+"""How much privacy can a program lose at most, whatever its data are? Proof by randomness alignment.
 
-Paths with the same output form a class, a polyhedron of queries and draws. If the draws of every class can be
-shifted so that a run on one dataset becomes a run on its neighbour with the same output, at a cost of at most ε,
-then no output is more than e^ε times as likely (randomness alignment: Zhang & Kifer 2017; Wang, Ding, Kifer &
-Zhang 2020). The cheapest shift is a linear programme, so that it is found, not guessed; it is convex in the
-difference of the datasets, so that the worst difference is a vertex. ``docs/certificate.md`` has the proof.
+Paths with the same output form a class: a polyhedron in the queries and the draws. If the draws of every class can be
+shifted so that a run on one dataset becomes a run on its neighbour with the same output, at a cost of at most ε, then
+no output is more than e^ε times as likely (Zhang & Kifer 2017; Wang, Ding, Kifer & Zhang 2020). The cheapest shift
+solves a linear programme, so it is computed rather than guessed. Its cost is convex in the difference between the
+datasets, so the worst difference is a vertex. ``docs/certificate.md`` has the proof.
 
 The bound is exact for the length, relation and parameters that were read. It need not be tight.
 """
@@ -29,10 +29,10 @@ class AlignedClass:
 
     Attributes:
         leaves: its paths; more than one only where ``merged`` describes them together.
-        merged: the region of several leaves, or None for a leaf alone.
-        conditions: what describes the region, over queries and draws.
-        shifts: one for each worst difference, as far as there is one.
-        cost: the largest cost of a shift, or None where some difference has none.
+        merged: the region of several leaves, or None for a single leaf.
+        conditions: linear conditions on queries and draws that describe the region.
+        shifts: one for each worst difference, up to the first that has none.
+        cost: the largest cost of a shift in nats, or None where some difference has no shift.
         worst: the difference that costs most, or one that has no shift.
     """
 
@@ -78,8 +78,16 @@ class Alignment:
 def align(tree: ProgramTree, relation: Relation, length: int) -> Alignment:
     """Align all classes of a program that reads the queries q0 … q{length − 1}.
 
+    Args:
+        tree: all paths of the program.
+        relation: of kind "queries".
+        length: the number of queries.
+
+    Returns:
+        The alignment; its bound is in nats.
+
     Raises:
-        UsageError: for a relation without vertices, and where a class has too many worst differences.
+        UsageError: if the differences of the relation have no vertices, or a class has too many worst differences.
     """
     variables = [f"q{number}" for number in range(length)]
     merging = can_merge(tree)

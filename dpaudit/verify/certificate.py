@@ -1,6 +1,7 @@
 """How is a proof written down, so that anyone can check it? See ``docs/certificate.md`` for the format.
 
-Nothing is proved here: what was found is written as JSON with exact fractions. `dpaudit.checker` believes none of it.
+Nothing is proved here: the proof that was found is written as JSON with exact fractions. `dpaudit.checker` trusts none
+of it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,18 @@ def tree_certificate(
     relation: Relation,
     parameters: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Return the certificate of a finite bound, as plain data for JSON."""
+    """Return the certificate of a finite bound, as plain data for JSON.
+
+    Args:
+        tree: all paths of the program.
+        alignment: its classes with their shifts; the bound must be finite.
+        name: of the mechanism.
+        source: the digest of its source.
+        length: the number of queries.
+        values: "real" or "integer" answers.
+        relation: of kind "queries".
+        parameters: their exact values, as texts.
+    """
     assert alignment.bound is not None, "there is no certificate without a bound"
     merged = [each for each in alignment.classes if each.merged is not None]
     said: dict[int, dict[str, Any]] = {}
@@ -59,7 +71,7 @@ def tree_certificate(
 
 
 def nodes_as_data(tree: ProgramTree, said: Mapping[int, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return a tree's nodes; ``said`` holds what a leaf says beside its output, by the number of its node."""
+    """Return a tree's nodes; ``said`` holds what a leaf states besides its output, by the number of its node."""
     return [_node(node, said.get(number, {})) for number, node in enumerate(tree.nodes)]
 
 
@@ -76,7 +88,7 @@ def _node(node: Node, said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def shifts_as_data(shifts: Iterable[Shift]) -> list[dict[str, Any]]:
-    """Return the shifts of a class."""
+    """Return the shifts of a class as plain data."""
     return [
         {"difference": list(map(rational, each.difference)), "shift": list(map(rational, each.shift))}
         for each in shifts
@@ -94,28 +106,28 @@ def _class(each: AlignedClass) -> dict[str, Any]:
 
 
 def rational(number: Rational) -> str:
-    """Return a fraction in lowest terms."""
+    """Return the text of a fraction in lowest terms."""
     return str(Fraction(number))
 
 
 def linear(expression: Affine) -> dict[str, str]:
-    """Return an expression, without zeros."""
+    """Return the coefficients of a linear expression that are not 0; the constant's key is "1"."""
     found = {name: rational(number) for name, number in expression.terms.items()}
     return {**found, "1": rational(expression.constant)} if expression.constant else found
 
 
 def condition(given: Constraint) -> list[Any]:
-    """Return a condition."""
+    """Return a condition as its expression and its sign."""
     return [linear(given.expression), given.sign]
 
 
 def farkas(vector: Farkas) -> list[list[Any]]:
-    """Return a Farkas vector."""
+    """Return a Farkas vector as pairs of a condition's number and its multiplier."""
     return [[number, rational(multiplier)] for number, multiplier in vector]
 
 
 def output(given: Any) -> Any:
-    """Return an output: tuples become lists, expressions objects."""
+    """Return an output as plain data: tuples become lists, and expressions become objects."""
     if isinstance(given, Affine):
         return linear(given)
     return list(map(output, given)) if isinstance(given, tuple) else given

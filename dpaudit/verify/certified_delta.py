@@ -1,18 +1,18 @@
-"""How much do two shifted noises differ, certainly? Rigorous intervals for δ(ε), after any number of releases.
+"""What is δ(ε) of shifted noise, with certainty? Rigorous intervals, after any number of releases.
 
-δ(ε) = sup over events S of P(S) − e^ε·Q(S), where P is the noise and Q the noise moved by ``shift``. All
-noises here are symmetric and log-concave: both orders of the pair give the same number, and a smaller shift
-a smaller one, so the upper end holds for every shift up to ``shift``.
+δ(ε) = sup over events S of P(S) − e^ε·Q(S), where P is the noise and Q is the noise moved by ``shift``. All
+noises here are symmetric and log-concave: both orders of the pair give the same δ, and a smaller shift gives a
+smaller δ, so the upper end holds for every shift up to ``shift``.
 
 Gaussian noise has a formula. Every other noise has a privacy loss ln(P/Q) on a grid: randomised response and
-the discrete Laplace and Gaussian exactly, the Laplace once its outputs are cut into cells. A cell kept as one
-output is a post-processing and gives the lower end; its mass split to the two ends of the cell, such that P
-and Q keep their masses, is a pair that can be post-processed into the true one, and gives the upper end
+the discrete Laplace and Gaussian exactly, the Laplace once its outputs are cut into cells. Keeping each cell as
+one output is a post-processing and gives the lower end. Splitting the mass of a cell between its two ends, so
+that P and Q keep their masses, gives a pair that can be post-processed into the true one, and so the upper end
 (Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022, "Connect the dots"). Both survive composition.
 
-Masses are whole numbers in units of 2^−160, rounded down for the lower end and up for the upper, and the loss
-of k releases is a k-th power of polynomials (python-flint's `fmpz_poly`, exact). What is trimmed at high losses
-counts as an infinite loss in the upper end. Everything else is computed in Arb's balls (Johansson 2017).
+Masses are whole numbers in units of 2^−160, rounded down for the lower end and up for the upper. The loss of k
+releases is the k-th power of a polynomial (python-flint's `fmpz_poly`, exact). Mass that is trimmed at high
+losses counts as an infinite loss in the upper end. Everything else is computed in Arb's balls (Johansson 2017).
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from typing import Any
 from dpaudit.errors import UsageError
 from dpaudit.verify.exact import Number, exp_of, number_of
 
-_BITS = 160
-_TRIMMED = 1 << 40  # units of mass at either end that a trim may take: 2^−120
-_PRECISION = 256  # bits of the balls
-_MOST_CELLS = 4_000_000  # of a loss; more would not fit into memory
+_BITS = 160  # far below any δ of interest, so that rounding does not show (benchmarks/exact.py)
+_TRIMMED = 1 << 40  # units of mass that may be trimmed at either end: 2^−120
+_PRECISION = 256  # bits of the balls, well above the 160 of the masses
+_MOST_CELLS = 4_000_000  # values of a loss; more would not fit into memory
 
 
 @dataclass(frozen=True)
 class Enclosure:
-    """An interval that certainly contains a number; both ends are exact."""
+    """An interval that certainly contains a number, with exact ends."""
 
     low: Fraction
     high: Fraction
@@ -49,7 +49,7 @@ class Enclosure:
         return float((self.high - self.low) / self.high) if self.high else 0.0
 
     def decimals(self, digits: int = 15) -> tuple[str, str]:
-        """Return both ends as decimals, rounded outward to so many digits."""
+        """Return both ends as decimals, rounded outward to ``digits`` significant digits."""
         return _decimal(self.low, digits, ROUND_FLOOR), _decimal(self.high, digits, ROUND_CEILING)
 
     def __str__(self) -> str:
@@ -73,7 +73,7 @@ def _flint() -> Any:
 
 
 class _Balls:
-    """Arb at a precision of its own, whatever the process has set."""
+    """A context that sets Arb's precision and restores it afterwards."""
 
     def __init__(self, bits: int = _PRECISION) -> None:
         self._context = _flint().ctx
@@ -105,7 +105,7 @@ def _dyadic(parts: tuple[Any, Any]) -> Fraction:
 
 
 def _epsilon(flint: Any, epsilon: Number) -> Any:
-    """Return ε as a ball: decimals as they are written, ``"ln(3)"`` as the logarithm."""
+    """Return ε as a ball: a decimal exactly as it is written, ``"ln(3)"`` as the logarithm."""
     number = exp_of(epsilon)
     if number < 1:
         raise UsageError(f"ε must be at least 0, not {epsilon!r}")
@@ -138,7 +138,16 @@ def gaussian(sigma: Number, epsilon: Number, *, shift: Number = 1, releases: int
     """Return δ(ε) of Gaussian noise of standard deviation ``sigma``.
 
     δ(ε) = Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ) with μ = √k·shift/σ (Balle & Wang 2018, Theorem 8; k releases are
-    one of √k times the shift). The precision grows until the enclosure is 1e-15 wide, relatively.
+    one of √k times the shift). The precision grows until the relative width of the enclosure is 1e-15.
+
+    Args:
+        sigma: the standard deviation σ.
+        epsilon: nats; see `dpaudit.verify.exact.exp_of`.
+        shift: how far the answers on neighbouring datasets are apart.
+        releases: the number k of independent releases.
+
+    Raises:
+        UsageError: for an argument out of range, and where python-flint is not installed.
     """
     ratio = _positive("shift", shift) / _positive("sigma", sigma)
     square = ratio**2 * _whole("releases", releases)
@@ -161,9 +170,9 @@ def gaussian(sigma: Number, epsilon: Number, *, shift: Number = 1, releases: int
 
 @dataclass(frozen=True)
 class _Loss:
-    """The law of ln(P/Q) under P: the mass of the loss start + step·i is masses[i]/2^160, and infinite/2^160 more.
+    """The law of ln(P/Q) under P: the loss start + step·i has mass masses[i]/2^160, an infinite one infinite/2^160.
 
-    For the upper end masses are never too small, for the lower end never too large.
+    For the upper end masses are never too small, and for the lower end never too large.
     """
 
     start: Fraction
@@ -179,7 +188,7 @@ def _rounded(ball: Any, upper: bool) -> int:
 
 
 def _trim(masses: list[Any], first: int, infinite: int, upper: bool) -> tuple[list[Any], int, int]:
-    """Drop small mass at both ends: high losses to infinity and low ones up to the first kept, for the upper end."""
+    """Drop small mass at both ends. For the upper end, high losses become infinite and low ones the first one kept."""
     low = high = 0
     start, end = 0, len(masses)
     while start < end - 1 and low + masses[start] < _TRIMMED:
@@ -196,7 +205,7 @@ def _trim(masses: list[Any], first: int, infinite: int, upper: bool) -> tuple[li
 
 
 def _product(flint: Any, left: Any, right: Any, upper: bool) -> Any:
-    """Return the law of the sum of two losses, rounded."""
+    """Return the law of the sum of two independent losses, rounded."""
     if left.degree() + right.degree() > _MOST_CELLS:
         raise UsageError(f"the loss has more than {_MOST_CELLS:,} values; take fewer releases or a coarser grid")
     more = (1 << _BITS) - 1 if upper else 0
@@ -210,7 +219,7 @@ def _power(flint: Any, loss: _Loss, releases: int) -> _Loss:
     remaining = releases
     while remaining:
         if remaining & 1:
-            # P(a or b infinite) ≤ the sum of both, which the masses' rounding to 2^−160 does not exceed by a unit
+            # P(a or b infinite) is at most the sum of both (union bound)
             masses, first, infinite = _trim(
                 _product(flint, result, base, loss.upper).coeffs(),
                 first + base_first,
@@ -228,7 +237,7 @@ def _power(flint: Any, loss: _Loss, releases: int) -> _Loss:
 
 
 def _delta(flint: Any, loss: _Loss, epsilon: Number) -> Fraction:
-    """Return a bound of E[(1 − e^(ε − loss))₊] on the loss' own side."""
+    """Return an upper or lower bound of E[(1 − e^(ε − loss))₊], as ``loss.upper`` says."""
     at = _epsilon(flint, epsilon)
     masses = loss.masses.coeffs()
     begin = (at - _ball(flint, loss.start)) / _ball(flint, loss.step)
@@ -267,6 +276,14 @@ def randomised_response(epsilon0: Number, epsilon: Number, *, releases: int = 1)
     """Return δ(ε) of randomised response that is ``epsilon0``-DP: the worst of all such mechanisms.
 
     The loss is ±ε₀, with probabilities in the ratio e^ε₀ (Kairouz, Oh & Viswanath 2015).
+
+    Args:
+        epsilon0: ε₀ of one release, in nats.
+        epsilon: nats; see `dpaudit.verify.exact.exp_of`.
+        releases: the number of independent releases.
+
+    Raises:
+        UsageError: for an argument out of range, and where python-flint is not installed.
     """
     size = _positive("epsilon0", epsilon0)
 
@@ -278,12 +295,22 @@ def randomised_response(epsilon0: Number, epsilon: Number, *, releases: int = 1)
 
 
 def laplace(scale: Number, epsilon: Number, *, shift: Number = 1, releases: int = 1, cells: int = 200) -> Enclosure:
-    """Return δ(ε) of Laplace noise, from its losses cut into ``cells`` (for one release: by the formula).
+    """Return δ(ε) of Laplace noise: by the formula for one release, else from its losses cut into ``cells``.
 
     One release: 1 − e^((ε − shift/scale)/2), where positive. With h = shift/(scale·cells), the loss is shift/scale
     with mass ½, the opposite with e^(−shift/scale)/2, and lies in the cell of middle m = shift/scale − (2i + 1)·h
     with mass ½·e^(−i·h)·(1 − e^(−h)). That middle is the loss of the whole cell; for the upper end the mass goes
     to m + h and m − h in the ratio 1 : e^(−h), which keeps the masses under both P and Q.
+
+    Args:
+        scale: of the noise.
+        epsilon: nats; see `dpaudit.verify.exact.exp_of`.
+        shift: how far the answers on neighbouring datasets are apart.
+        releases: the number of independent releases.
+        cells: how many; more make the interval narrower and the computation slower.
+
+    Raises:
+        UsageError: for an argument out of range, and where python-flint is not installed.
     """
     size = _positive("shift", shift) / _positive("scale", scale)
     _whole("cells", cells)
@@ -305,7 +332,7 @@ def laplace(scale: Number, epsilon: Number, *, shift: Number = 1, releases: int 
             else:
                 masses[index] = mass
             mass *= shrink
-        if upper:  # every second loss alone has mass
+        if upper:  # only every second loss has mass
             return -size, 2 * h, masses[::2], flint.arb(0)
         return -size, h, masses, flint.arb(0)
 
@@ -317,6 +344,15 @@ def discrete_laplace(scale: Number, epsilon: Number, *, shift: int = 1, releases
 
     The loss (|x − shift| − |x|)/scale is (shift − 2x)/scale for 0 < x < shift, with mass t^x·(1 − t)/(1 + t), and
     ±shift/scale beyond, with masses 1/(1 + t) and t^shift/(1 + t).
+
+    Args:
+        scale: of the noise.
+        epsilon: nats; see `dpaudit.verify.exact.exp_of`.
+        shift: how far the answers on neighbouring datasets are apart, a whole number.
+        releases: the number of independent releases.
+
+    Raises:
+        UsageError: for an argument out of range, and where python-flint is not installed.
     """
     step = 1 / _positive("scale", scale)
     _whole("shift", shift)
@@ -338,9 +374,12 @@ def discrete_gaussian(variance: Number, epsilon: Number, *, shift: int = 1, rele
 
     Args:
         variance: the parameter σ².
-        epsilon: see `dpaudit.verify.exact.exp_of`.
-        shift: how far the answers lie apart.
-        releases: how many independent releases.
+        epsilon: nats; see `dpaudit.verify.exact.exp_of`.
+        shift: how far the answers on neighbouring datasets are apart, a whole number.
+        releases: the number of independent releases.
+
+    Raises:
+        UsageError: for an argument out of range, and where python-flint is not installed.
     """
     square = _positive("variance", variance)
     _whole("shift", shift)
@@ -352,7 +391,7 @@ def discrete_gaussian(variance: Number, epsilon: Number, *, shift: int = 1, rele
 
 
 def _gaussian_cells(square: Fraction, shift: int, reach: int) -> Masses:
-    """Return the law of the loss of discrete Gaussian noise, its values from −reach to reach one by one."""
+    """Return the law of the loss of discrete Gaussian noise, summed over the values from −reach to reach."""
 
     def law(flint: Any, upper: bool) -> tuple[Fraction, Fraction, Sequence[Any], Any]:
         unit = _ball(flint, 1 / (2 * square))

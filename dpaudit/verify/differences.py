@@ -1,8 +1,8 @@
 """Which differences between neighbouring answers are the worst?
 
-The differences of a relation form a polytope, and the cost of the cheapest shift is convex in them, so that its
-vertices are enough. Where a query makes every condition of a class harder in one direction only, the other
-direction is no worse (dominance). Draws of whole numbers cannot be mixed: there every whole difference counts.
+The differences of a relation form a polytope, and the cost of the cheapest shift is convex in them, so its vertices
+are enough. If a query can make the conditions of a class harder in one direction only, the other direction is left
+out (dominance). Integer shifts are not convex: for discrete draws every integer difference counts.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from dpaudit.errors import UsageError
 from dpaudit.neighbours.relation import Relation
 from dpaudit.program.symbolic.linear import Affine
 
-MOST_DIFFERENCES = 20_000  # of a class
+MOST_DIFFERENCES = 20_000  # of one class, so that a proof ends within minutes
 
 Difference = tuple[int, ...]
 
 
 class Direction(Enum):
-    """Which way a query is the worse for a class."""
+    """In which direction a change of a query is worse for a class."""
 
     LOW = "low"
     HIGH = "high"
@@ -30,7 +30,13 @@ class Direction(Enum):
 
 
 def direction(variable: str, rows: Iterable[Affine], equalities: Iterable[Affine]) -> Direction:
-    """Return in which direction a query makes conditions ``row ≥ 0`` harder; both, where it is in an equality."""
+    """Return in which direction a query makes conditions harder.
+
+    Args:
+        variable: the name of the query.
+        rows: of the conditions ``row ≥ 0``.
+        equalities: of the conditions ``equality = 0``, which a query makes harder in both directions.
+    """
     if any(variable in equality.terms for equality in equalities):
         return Direction.BOTH
     signs = {row.terms[variable] > 0 for row in rows if variable in row.terms}
@@ -40,7 +46,7 @@ def direction(variable: str, rows: Iterable[Affine], equalities: Iterable[Affine
 
 
 def worst_differences(directions: Sequence[Direction], relation: Relation, *, whole: bool) -> list[Difference]:
-    """Return the differences that need a shift of their own.
+    """Return the differences for which a shift is needed.
 
     Args:
         directions: of each query.
@@ -48,7 +54,7 @@ def worst_differences(directions: Sequence[Direction], relation: Relation, *, wh
         whole: whether the class draws whole numbers.
 
     Raises:
-        UsageError: if there are too many, or for a relation that is not on queries.
+        UsageError: if there are more than `MOST_DIFFERENCES`, or if the relation is not on queries.
     """
     group = relation.group
     if relation.kind != "queries" or relation.movement == "norm=2":
@@ -84,14 +90,14 @@ def _ends(each: Direction, low: int, high: int, *, whole: bool) -> Sequence[int]
 
 
 def _corners(directions: Sequence[Direction], group: int) -> Iterator[Difference]:
-    """±group·e_j, with the signs that count."""
+    """Yield ±group·e_j, with the signs that matter."""
     for place, each in enumerate(directions):
         for sign in _ends(each, -group, group, whole=False):
             yield tuple(sign if other == place else 0 for other in range(len(directions)))
 
 
 def _whole_ball(directions: Sequence[Direction], left: int) -> Iterator[Difference]:
-    """All whole points whose sizes sum up to at most ``left``, with the signs that count."""
+    """Yield all integer points of L1 norm at most ``left``, with the signs that matter."""
     if not directions:
         yield ()
         return

@@ -1,8 +1,8 @@
-"""How large is the privacy loss exactly, where the law of every output is known?
+"""What is the exact privacy loss, where the law of the output is known?
 
 From the exact laws of a program with discrete noise (`dpaudit.program.enumerate`): the largest ratio e^ε over
 pairs, and the exact δ(ε), both as rational numbers or as quotients of exponentials. Over given pairs that is
-a lower bound of the mechanism's loss, and a proof where it exceeds a claim. Over every neighbouring pair of
+a lower bound of the mechanism's loss, and refutes a claim that it exceeds. Over every neighbouring pair of
 an enumerated domain it is the loss itself, for that domain and no larger one.
 """
 
@@ -35,9 +35,9 @@ from dpaudit.program.enumerate import (
 from dpaudit.targets.mechanism import Mechanism
 
 Number = int | float | str | Fraction | Exact
-_DECIMAL_DIGITS = 15  # a float that needs more was rounded
-_MOST_LETTERS = 200_000  # of all laws in a record
-_ROUNDINGS = 8  # units in the last place that the logarithm of a rounded quotient may be off
+_DECIMAL_DIGITS = 15  # every decimal of up to 15 digits survives as a float; a float that needs more was rounded
+_MOST_LETTERS = 200_000  # of all laws in a record, so that evidence stays readable
+_ROUNDINGS = 8  # how far the logarithm of a rounded quotient may be off, in units in the last place
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ class EnumeratedScope:
     Attributes:
         datasets: the texts of the datasets whose laws were read.
         pairs: how many unordered pairs of them were compared.
-        enumerated: whether these are all neighbouring pairs of a whole domain, so that the number is an upper
-            bound over that domain too.
-        traces: how many ways through the program were followed.
+        enumerated: whether these are all neighbouring pairs of a whole domain, so that the number is also an upper
+            bound over that domain.
+        traces: how many execution traces of the program were followed.
         digest: SHA-256 of all laws in the order of the datasets.
     """
 
@@ -61,7 +61,7 @@ class EnumeratedScope:
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """Which bounds of the loss the number gives: a lower one, and over a whole domain an upper one."""
+        """Which bounds of the loss the number gives: "lower", and over a whole domain also "upper"."""
         return ("lower", "upper") if self.enumerated else ("lower",)
 
     def __str__(self) -> str:
@@ -75,12 +75,12 @@ class ExactLoss:
     """The exact pure loss ε, as e^ε, with the pair and output that reach it.
 
     Attributes:
-        exp_epsilon: the largest ratio P(output)/Q(output); None where it is infinite.
+        exp_epsilon: the largest ratio P(output)/Q(output); None if it is infinite.
         pair: indices of the datasets (of P, of Q) that reach it.
         output: the text of the output that reaches it.
         laws: the laws P and Q of that pair.
         scope: what the number is about.
-        every: the laws on all datasets, in their order.
+        every: the laws on all datasets, in the order of the datasets.
     """
 
     exp_epsilon: Weight | None
@@ -92,17 +92,17 @@ class ExactLoss:
 
     @property
     def epsilon(self) -> tuple[float, float]:
-        """Floats below and above ε, at most 1e-12 apart (relatively); equal where ε is 0 or infinite."""
+        """Floats below and above ε, in nats, at most 1e-12 apart (relative); equal if ε is 0 or infinite."""
         return (math.inf, math.inf) if self.exp_epsilon is None else log_interval(self.exp_epsilon)
 
     def within(self, epsilon: Number) -> bool:
-        """Whether the loss is at most ``epsilon``, decided exactly; see `exp_of` for what a number means."""
+        """Whether the loss is at most ``epsilon``, decided exactly; see `exp_of` for how a number is read."""
         return self.exp_epsilon is not None and not exact(self.exp_epsilon) > exp_of(epsilon, upward=True)
 
     def record(self) -> dict[str, Any]:
         """Return the loss as JSON values, from which `check_record` and `check_every` recompute it.
 
-        The laws on all datasets stand there too where they are not too long, and are more than those of the pair.
+        The laws on all datasets are included if there are more than those of the pair and they are not too long.
         """
         laws = list(map(_texts, self.every))
         length = sum(len(text) + len(weight) for law in laws for text, weight in law.items())
@@ -139,7 +139,7 @@ class ExactDelta:
     scope: EnumeratedScope
 
     def within(self, delta: Number) -> bool:
-        """Whether δ(ε) is at most ``delta``, decided exactly; a float counts as the decimal that is written."""
+        """Whether δ(ε) is at most ``delta``, decided exactly; a float counts as the decimal that Python writes."""
         return not exact(self.delta) > number_of(delta)
 
 
@@ -147,7 +147,7 @@ class ExactDelta:
 
 
 def number_of(value: Number) -> Exact:
-    """Return a number, the text of one, or the decimal that Python writes for a float."""
+    """Return a number exactly: a text is read, and a float counts as the decimal that Python writes."""
     if isinstance(value, str):
         try:
             return Exact(Fraction(value))
@@ -163,9 +163,9 @@ def number_of(value: Number) -> Exact:
 def exp_of(epsilon: Number, *, upward: bool = False) -> Exact:
     """Return e^epsilon as an exact number.
 
-    ``"ln(3)"`` gives 3, and a fraction or decimal its exponential. A float counts as the decimal that Python
-    writes for it. With ``upward``, one of more than 15 digits was rounded (``math.log(2)`` lies below ln 2), and counts
-    as the largest number that it may have been: 8 units in the last place more.
+    ``"ln(3)"`` gives 3, and a fraction or decimal its exponential. A float counts as the decimal that Python writes
+    for it. A float of more than 15 digits was rounded (``math.log(2)`` is below ln 2): with ``upward`` it counts as
+    the largest number that it may stand for, 8 units in the last place more.
     """
     if isinstance(epsilon, str) and epsilon.strip().startswith("ln(") and epsilon.strip().endswith(")"):
         found = number_of(epsilon.strip()[3:-1])
@@ -212,7 +212,7 @@ def _scope(
 
 
 def digest_of_laws(laws: Iterable[OutputLaw]) -> str:
-    """Return the digest that a record states of the laws on all datasets, in their order."""
+    """Return the SHA-256 digest of the laws on all datasets, in the order of the datasets."""
     return _digest(_texts(law.weights) for law in laws)
 
 
@@ -234,7 +234,7 @@ def _both_orders(pairs: Iterable[tuple[int, int]]) -> Iterable[tuple[int, int]]:
 
 
 def _above(found: Sequence[Any], best: Sequence[Any]) -> bool:
-    """Whether the ratio found[0]/found[1] is above best[0]/best[1], exactly; a zero divisor makes it infinite."""
+    """Whether the ratio found[0]/found[1] exceeds best[0]/best[1], decided exactly; division by 0 gives infinity."""
     ends = [exact(number).bounds() for number in (*found[:2], *best[:2])]
     if None not in ends:
         (p, p_high), (q, q_high), (r, r_high), (s, s_high) = cast("list[tuple[Fraction, Fraction]]", ends)
@@ -244,7 +244,7 @@ def _above(found: Sequence[Any], best: Sequence[Any]) -> bool:
 
 
 def largest_ratio(law: Mapping[str, Weight], other: Mapping[str, Weight]) -> tuple[Weight, Weight, str]:
-    """Return P(y), Q(y) and y where P(y)/Q(y) is largest; Q(y) is 0 where that is infinite.
+    """Return P(y), Q(y) and y where P(y)/Q(y) is largest; Q(y) is 0 if the ratio is infinite.
 
     Single outputs are enough: the ratio of an event lies between the ratios of its outputs.
     """
@@ -270,11 +270,11 @@ def exact_privacy(
     Args:
         laws: the law of the output on each dataset.
         pairs: pairs of their indices.
-        names: the texts of the datasets; numbered where there are none.
+        names: the texts of the datasets; by default they are numbered.
         enumerated: whether the pairs are all neighbours in a whole domain; `enumerated_privacy` makes sure.
 
     Raises:
-        UsageError: without pairs.
+        UsageError: if there are no pairs.
     """
     best: tuple[Weight, Weight, str] | None = None
     worst = (0, 0)
@@ -299,7 +299,13 @@ def _simple(number: Any) -> Weight:
 
 
 def hockey_stick(law: Mapping[str, Weight], other: Mapping[str, Weight], ratio: Weight) -> tuple[Weight, list[str]]:
-    """Return Σ (P(y) − ratio·Q(y))₊ and the outputs where the summand is positive."""
+    """Return the hockey-stick divergence Σ (P(y) − ratio·Q(y))₊, and the outputs with positive summands.
+
+    Args:
+        law: P, the probability of each output.
+        other: Q.
+        ratio: e^ε.
+    """
     event = [text for text, p in law.items() if exact(p) > exact(ratio) * other.get(text, Fraction(0))]
     mass = sum((law[text] for text in event), Fraction(0))
     mass_other = sum((other.get(text, Fraction(0)) for text in event), Fraction(0))
@@ -314,7 +320,18 @@ def exact_delta(
     names: Sequence[str] = (),
     enumerated: bool = False,
 ) -> ExactDelta:
-    """Return the exact δ(ε) over pairs of laws, in both orders; arguments as in `exact_privacy`, ε as in `exp_of`."""
+    """Return the exact δ(ε) over pairs of laws, in both orders.
+
+    Args:
+        laws: the law of the output on each dataset.
+        pairs: pairs of their indices.
+        epsilon: nats; see `exp_of`.
+        names: the texts of the datasets; by default they are numbered.
+        enumerated: whether the pairs are all neighbours in a whole domain.
+
+    Raises:
+        UsageError: if there are no pairs.
+    """
     ratio = _simple(exp_of(epsilon))
     if ratio < 1:
         raise UsageError(f"ε must be at least 0, not {epsilon!r}")
@@ -335,9 +352,9 @@ Neighbours = str | Relation | Callable[[Any, Any], bool]
 
 
 def neighbouring(domain: Sequence[Any], relation: Neighbours) -> list[tuple[int, int]]:
-    """Return every pair of indices of datasets of a domain that are neighbours, i < j.
+    """Return the indices i < j of all pairs of neighbours in a domain.
 
-    ``relation`` is a relation or its text, or a symmetric function of two datasets.
+    ``relation`` is a relation, its text, or a symmetric function of two datasets.
     """
     if isinstance(relation, str | Relation):
         found = parse_relation(relation)
@@ -356,7 +373,17 @@ def laws_of(
     *,
     most_traces: int = MOST_TRACES,
 ) -> list[OutputLaw]:
-    """Return the exact law of a program (or `Mechanism`, at all its parameters) on each dataset."""
+    """Return the exact law of a program's output on each dataset.
+
+    Args:
+        function: a program, a `Fold` or a `Mechanism`.
+        datasets: the data.
+        parameters: of the program; those of a `Mechanism` have its defaults.
+        most_traces: how many execution traces may be followed on one dataset.
+
+    Raises:
+        UsageError: if the program cannot be read exactly.
+    """
     if isinstance(function, Mechanism):
         parameters, function = function.parameters_with(parameters), function.function
     return [exact_reading(function, data, parameters, most_traces=most_traces) for data in datasets]
@@ -370,17 +397,17 @@ def enumerated_privacy(
     *,
     most_traces: int = MOST_TRACES,
 ) -> ExactLoss:
-    """Return the exact pure loss of a program over every neighbouring pair of a domain: both bounds at once.
+    """Return the exact pure loss of a program over every neighbouring pair of a domain: a lower and an upper bound.
 
     Args:
         function: a program, a `Fold` or a `Mechanism`.
-        domain: every dataset that there is.
-        relation: which of them are neighbours.
+        domain: all datasets.
+        relation: which of them are neighbours; see `neighbouring`.
         parameters: of the program.
-        most_traces: how many ways through the program may be followed on one dataset.
+        most_traces: how many execution traces may be followed on one dataset.
 
     Raises:
-        UsageError: where the program has no exact reading, or no two datasets are neighbours.
+        UsageError: if the program cannot be read exactly, or no two datasets are neighbours.
     """
     names = _distinct(domain)
     pairs = neighbouring(domain, relation)
@@ -399,10 +426,10 @@ def _distinct(domain: Sequence[Any]) -> list[str]:
 
 
 def check_record(record: Mapping[str, Any]) -> None:
-    """Recompute the loss of the recorded pair from its two laws; `UsageError` where it is not as stated.
+    """Recompute the loss of the recorded pair from its two laws; `UsageError` if it is not as stated.
 
-    This checks the lower bound, and `check_every` that no other pair of the domain is worse. That the laws are the
-    program's is checked by reading the program again and comparing ``digest``.
+    This checks the lower bound; `check_every` checks that no other pair of the domain is worse. To check that the laws
+    are those of the program, read the program again and compare ``digest``.
     """
     try:
         laws = list(map(_read_law, record["laws"]))
@@ -420,8 +447,8 @@ def check_record(record: Mapping[str, Any]) -> None:
 def check_every(record: Mapping[str, Any], relation: str) -> bool:
     """Whether the record holds the laws on every dataset, and no pair of neighbours is worse than the stated one.
 
-    False where it does not hold them all, or does not show which datasets are neighbours; `UsageError` where they say
-    otherwise.
+    False if it does not hold all laws, or does not show which datasets are neighbours; `UsageError` if another pair
+    is worse.
     """
     every = record.get("every")
     if every is None and record["datasets"] == 2 and record["pairs"] == 1:
@@ -461,7 +488,7 @@ def _read_law(given: Mapping[str, str]) -> dict[str, Weight]:
 
 
 class _Ordered:
-    """Orders P/Q of `largest_ratio` exactly, infinite ones last."""
+    """A sort key: orders the ratios P/Q of `largest_ratio` exactly, infinite ones last."""
 
     def __init__(self, found: tuple[Weight, Weight, str]) -> None:
         self.p, self.q, _ = found

@@ -1,7 +1,7 @@
 """Is this fold private, for data of every length? From a mechanism to a bound with its certificate.
 
-The fold is read in all its states, its steps are aligned by induction, and concrete runs over data of several
-lengths are compared with what was read. The bound holds for every number of answers, for one relation, these
+The fold is read symbolically in all its states, its steps are aligned by induction, and concrete runs over data of
+several lengths are compared with what was read. The bound holds for any number of answers, for one relation, the given
 parameters and exact arithmetic.
 """
 
@@ -26,21 +26,21 @@ from dpaudit.verify.certificate import FORMAT, VERSION, linear, nodes_as_data, r
 from dpaudit.verify.induction import InductionCase, align_fold
 from dpaudit.verify.prove import VALUES, Scope, as_text, missed
 
-_LENGTHS = (0, 1, 2, 5, 12, 40)  # of the data of the runs that are compared with what was read
+_LENGTHS = (0, 1, 2, 5, 12, 40)  # of the data in concrete runs: no records, a few, and many
 
 
 @dataclass(frozen=True)
 class FoldProof:
-    """What alignment says of a fold.
+    """The result of alignment for a fold.
 
     Attributes:
         name: of the mechanism.
         source: the digest of the fold's functions, or the empty text.
         scope: what the bound holds for.
         machine: all states of the fold, with their steps.
-        cases: the induction, for each range of the differences; None where there is none.
+        cases: the induction, for each range of the differences; None if there is none.
         agreement: what concrete runs of the fold showed.
-        open_ends: what can run and was not read, in words; the bound is one of the fold only where there is none.
+        open_ends: code that can run and was not read, in words; the bound is proved only if there is none.
     """
 
     name: str
@@ -53,12 +53,12 @@ class FoldProof:
 
     @property
     def bound(self) -> Fraction | None:
-        """ε in nats, or None where alignment gives no finite bound for every length (which is no refutation)."""
+        """ε in nats, or None if alignment gives no finite bound for every length (which refutes nothing)."""
         return None if self.cases is None else max(case.cost for case in self.cases)
 
     @cached_property
     def certificate(self) -> dict[str, Any] | None:
-        """The proof as plain data for JSON, which `dpaudit.checker` checks; None without a finite bound."""
+        """The proof as plain data for JSON, which `dpaudit.checker` can check; None without a finite bound."""
         if self.cases is None or self.bound is None:
             return None
         relation = self.scope.relation
@@ -96,7 +96,7 @@ class FoldProof:
         }
 
     def _nodes(self, part: Part, number: int) -> list[dict[str, Any]]:
-        """Return the nodes of a part, given its number among all."""
+        """Return the nodes of a part, given its number among all parts."""
         assert self.cases is not None
         said: dict[int, dict[str, Any]] = {}
         for place, ending in enumerate(part.endings):
@@ -108,7 +108,7 @@ class FoldProof:
                 if ending.leaf.is_null
                 else [
                     [
-                        # the difference of the record alone: those of the state are the case's distances
+                        # only the difference of the record: those of the state are the case's distances
                         {"difference": rational(each.difference[0]), "shift": list(map(rational, each.shift))}
                         for each in shifts
                     ]
@@ -130,14 +130,14 @@ def prove_fold(
 
     Args:
         target: a `Fold` over answers, or a mechanism that is one.
-        parameters: over its defaults. Numbers are exact: a float counts as the decimal that is written.
-        relation: on queries; the mechanism's own where None.
-        domain: "real" answers (the default) or "integer" ones, as draws of whole numbers need.
+        parameters: replace the defaults. Numbers are exact: a float counts as the decimal that Python writes.
+        relation: on queries; by default the mechanism's own.
+        domain: "real" answers (the default), or "integer" ones, as discrete noise needs.
         runs: how many concrete runs are compared with what was read.
 
     Raises:
-        UsageError: for what is no fold or not on queries; with the line and the reason, where the fold does what the
-            symbolic reading does not know; where it has too many states.
+        UsageError: if the target is no fold, or its relation is not on queries; if the fold does something that the
+            symbolic reading does not support (the message names the line); if it has too many states.
     """
     found = target if isinstance(target, Mechanism) else mechanism(target)
     fold = found.function
@@ -175,7 +175,7 @@ def prove_fold(
 
 
 def _raising(machine: FoldMachine) -> str | None:
-    """Return what every run raises, at its start or at its first record; None where not all do."""
+    """Return what every run raises, at its start or at its first record; None if some run does not raise."""
     for parts in ([machine.start], [state.step for state in machine.states]):
         outputs = [ending.leaf.output for part in parts for ending in part.endings if not ending.leaf.is_null]
         if outputs and all(output[0] == "exception" for output in outputs):
@@ -186,7 +186,7 @@ def _raising(machine: FoldMachine) -> str | None:
 def _agree(
     machine: FoldMachine, fold: Fold, parameters: Mapping[str, Any], whole: ComparedRuns, *, integer: bool, runs: int
 ) -> Agreement:
-    """Compare runs of the fold over data of several lengths with its machine, and single steps with every path."""
+    """Compare runs of the fold over data of several lengths with its machine, and single steps with each path."""
     for number, length in enumerate(_LENGTHS):
         each = max(1, runs // len(_LENGTHS))
         compare_at_random(

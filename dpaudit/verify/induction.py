@@ -1,11 +1,11 @@
 """How much privacy can a fold lose at most, however long its data are? Proof by induction over its steps.
 
-Side by side with the run on one dataset goes a run on its neighbour, whose draws are shifted so that it takes the
-same ways and releases the same. Between two records the real numbers of the two states lie a constant *distance*
-apart. Given the distances, every way through one step has its own cheapest shift, and no run costs more than the
-longest path through the states (randomness alignment: Wang, Ding, Kifer & Zhang 2020; the distances are found,
-not guessed: all costs are linear in them together with the shifts). A cycle that costs something has no longest
-path, and then there is no bound of this kind. ``docs/certificate.md`` has the proof.
+The run on one dataset is compared with a run on its neighbour, whose draws are shifted so that it takes the same
+branches and releases the same. Between two records the real numbers of the two states are a constant *distance* apart.
+Given the distances, each path through one step has its own cheapest shift, and no run costs more than the longest path
+through the states (randomness alignment: Wang, Ding, Kifer & Zhang 2020). The distances are computed, not guessed: all
+costs are linear in them and the shifts together. If a cycle costs something there is no longest path, and so no bound
+of this kind. ``docs/certificate.md`` has the proof.
 
 The bound holds for data of every length, for the relation and the parameters that were read. It need not be tight.
 """
@@ -28,8 +28,8 @@ from dpaudit.verify.differences import Direction, direction
 from dpaudit.verify.linear_programme import FloatLinearProgram
 from dpaudit.verify.shifts import Shift, Shifter
 
-_DENOMINATOR = 10_000  # of a distance
-_AROUND, _MOST_WHOLE = 2, 200  # of the whole distances that are tried: how far away, how many
+_DENOMINATOR = 10_000  # distances are rounded to fractions at most this fine
+_AROUND, _MOST_WHOLE = 2, 200  # integer distances that are tried: how far from the solution, and how many
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,12 @@ class InductionCase:
 
     Attributes:
         low: the smallest difference of a record.
-        high: the largest.
+        high: the largest difference of a record.
         distances: of each real number of the state, s' − s.
-        allowances: what a run may still cost, from each state on; two numbers where only one record moves, before
-            it and after it.
+        allowances: what a run may still cost, from each state on; if only one record differs, two numbers: before that
+            record and after it.
         shifts: for each ending of each part, in the order of `FoldMachine.parts`.
-        cost: what a run costs at most.
+        cost: the largest cost of a run, in nats.
     """
 
     low: int
@@ -55,10 +55,11 @@ class InductionCase:
 
 
 def align_fold(machine: FoldMachine, relation: Relation) -> tuple[InductionCase, ...] | None:
-    """Return the cheapest induction for each range of the differences, or None where one of them has none.
+    """Return the cheapest induction for each range of the differences, or None if some range has none.
 
     Raises:
-        UsageError: for a relation without vertices; for whole draws, where one record moves by more than 1.
+        UsageError: if the differences of the relation have no vertices; for discrete draws, if one record moves by
+            more than 1.
     """
     if relation.kind != "queries" or relation.movement == "norm=2":
         raise UsageError(
@@ -85,7 +86,7 @@ def align_fold(machine: FoldMachine, relation: Relation) -> tuple[InductionCase,
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """An ending, with the state that it comes from (None at the start), and whether it reads a record."""
+    """An ending, with the state that it starts from (None at the beginning), and whether it reads a record."""
 
     ending: Ending
     state: int | None
@@ -107,7 +108,7 @@ def _placed(machine: FoldMachine) -> Iterator[_Placed]:
 
 
 class _Moves:
-    """How one ending is carried over: what its shifts must keep, and for which differences."""
+    """How one ending is aligned: what its shifts must keep, and for which differences."""
 
     def __init__(self, placed: _Placed, machine: FoldMachine) -> None:
         leaf = placed.ending.leaf
@@ -115,7 +116,7 @@ class _Moves:
         self.variables = [RECORD, *map(real_name, range(machine.reals))]
         self.draws = leaf.draws
         self.rows = [each.expression for each in leaf.conditions if each.sign != "="]
-        # a new real number keeps its distance, which is that of the old one
+        # the new real number must have the same distance as the old one
         kept = [real - Affine.variable(real_name(k)) for k, real in enumerate(placed.ending.reals)]
         own = [each.expression for each in leaf.conditions if each.sign == "="] + list(leaf.released)
         self.equalities = own + kept
@@ -135,7 +136,7 @@ class _Moves:
         return sorted({0, *ends} if summed else set(ends))
 
     def shift(self, difference: int, distances: Sequence[Rational]) -> Shift | None:
-        """Return the cheapest shift, or None where there is none."""
+        """Return the cheapest shift, or None if there is none."""
         at = (difference, *distances)
         if at not in self._known:
             self._known[at] = self._shifter.cheapest(at)
@@ -153,7 +154,7 @@ class _Induction:
     summed: bool
 
     def phases(self, each: _Moves, difference: int) -> list[tuple[int, int]]:
-        """Return from which phase to which a run goes: 0, or 1 after the one record that moves."""
+        """Return the transitions between phases: 0 before the one record that differs, 1 after it."""
         if not self.summed or not each.placed.is_step:
             return [(0, 0)] if not self.summed or each.placed.state is None else [(0, 0), (1, 1)]
         return [(0, 1)] if difference else [(0, 0), (1, 1)]
@@ -161,8 +162,8 @@ class _Induction:
     def candidates(self) -> list[tuple[Fraction, ...]]:
         """Return distances that may be the cheapest: the solution of a linear programme, rounded.
 
-        Unknown are the distances, the allowances, and a shift for every ending and difference, all at once. Nothing
-        is believed of the solution: `at` proves what the distances are worth.
+        The unknowns are the distances, the allowances, and a shift for every ending and difference. The solution is
+        only a suggestion: `at` proves the cost of the distances.
         """
         reals = self.machine.reals
         if not reals:
@@ -194,13 +195,13 @@ class _Induction:
         near = [Fraction(solution[column]).limit_denominator(_DENOMINATOR) for column in known.values()]
         if not any(each.is_discrete for each in self.moves):
             return [tuple(near)]
-        # whole draws keep whole distances only, and perhaps not all of them
+        # discrete draws can keep integer distances only, and perhaps not all of them
         around = [range(math.floor(number) - _AROUND, math.ceil(number) + _AROUND + 1) for number in near]
         whole = [tuple(map(Fraction, found)) for found in itertools.islice(itertools.product(*around), _MOST_WHOLE)]
         return list(dict.fromkeys([tuple(near), *whole]))
 
     def at(self, distances: tuple[Fraction, ...]) -> InductionCase | None:
-        """Return the cheapest induction with these distances, in fractions; None where there is none."""
+        """Return the cheapest induction with these distances, in fractions; None if there is none."""
         edges: list[tuple[_Moves, int, Shift]] = []
         for each in self.moves:
             for difference in each.differences(self.low, self.high, self.summed):
@@ -229,7 +230,7 @@ class _Induction:
         return InductionCase(self.low, self.high, distances, allowances, shifts, cost)
 
     def _allowances(self, edges: Sequence[tuple[_Moves, int, Shift]]) -> tuple[tuple[Fraction, ...], ...] | None:
-        """Return the lengths of the longest paths from each state; None where a cycle costs something."""
+        """Return the length of the longest path from each state; None if a cycle costs something."""
         width = 2 if self.summed else 1
         nodes = [(state, phase) for state in range(len(self.machine.states)) for phase in range(width)]
         steps = dict.fromkeys(
@@ -253,7 +254,7 @@ class _Induction:
 
 
 def _row(linear: Affine, columns: Mapping[str, Mapping[int, float]]) -> dict[int, float]:
-    """Return a row over the unknowns, of which every variable but the record is a sum."""
+    """Return a row over the unknowns; every variable except the record is a sum of unknowns."""
     row: dict[int, float] = defaultdict(float)
     for name, number in linear.terms.items():
         for column, factor in columns.get(name, {}).items():

@@ -1,8 +1,7 @@
-"""What is the cheapest point of a large polyhedron, roughly? A linear programme in floats, by HiGHS.
+"""What is the cheapest point of a large polyhedron, approximately? A linear programme in floats, by HiGHS.
 
-Where many numbers are wanted at once, the exact method of `dpaudit.program.symbolic.simplex` is too slow. What is found
-here
-is only a suggestion: whoever asks proves in fractions what it is worth.
+With many unknowns, the exact method of `dpaudit.program.symbolic.simplex` is too slow. The solution found here is only
+a suggestion: callers prove its worth in fractions.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ class Shifts:
     """The unknown shifts of some draws.
 
     Attributes:
-        columns: of each draw, the unknowns whose sum its shift is, with their signs.
+        columns: for each draw, the unknowns that sum up to its shift, with their signs.
         costs: of each of these unknowns.
     """
 
@@ -29,7 +28,7 @@ class Shifts:
 
 
 class FloatLinearProgram:
-    """Unknowns by number, and what they must satisfy."""
+    """Numbered unknowns, and the conditions on them."""
 
     def __init__(self) -> None:
         self._bounds: list[tuple[float | None, None]] = []
@@ -50,11 +49,17 @@ class FloatLinearProgram:
         return Shifts(columns, costs)
 
     def require(self, row: Mapping[int, float], side: float, *, exactly: bool) -> None:
-        """Add Σ row·unknown ≥ side, or = side."""
+        """Require Σ row·unknown ≥ side.
+
+        Args:
+            row: coefficients, by the number of the unknown.
+            side: the right-hand side.
+            exactly: require equality instead.
+        """
         self._rows[exactly].append((row, side))
 
     def minimise(self, unknown: int) -> list[float] | None:
-        """Return the unknowns where one of them is smallest, or None where HiGHS finds no solution."""
+        """Return the solution that minimises one unknown, or None if HiGHS finds none."""
         from scipy.optimize import linprog
         from scipy.sparse import coo_array
 

@@ -1,9 +1,9 @@
-"""Are the paths with one output together a convex region?
+"""Do the paths with the same output form a convex region together?
 
-A shift is found for each path alone, or for a whole class: all paths with the same output and the same draws. A
-path may be hard to keep where the class is easy, as of a maximum that is searched for one by one. If the
-conditions that hold on all paths of a class (its *hull*) are met by no other path, they describe the class
-exactly, since every run takes some path.
+A shift is found for each path alone, or for a whole class: all paths with the same output and the same draws. Keeping
+one path may be harder than keeping the class, for example where a maximum is found by comparing one value after
+another. If the conditions that hold on all paths of a class (its *hull*) are met by no other path, they describe the
+class exactly, since every run takes some path.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dpaudit.program.laws import Support
 from dpaudit.program.symbolic.linear import Constraint, Farkas, contradiction
 from dpaudit.program.symbolic.tree import NoiseDraw, ProgramPath, ProgramTree, continuous_names, supports
 
-MOST_COMPARISONS = 50_000  # of a class with another leaf, in a tree
+MOST_COMPARISONS = 50_000  # of a class with another leaf, in one tree, so that a proof ends within minutes
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +24,11 @@ class MergedClass:
     """The region of a class of several leaves.
 
     Attributes:
-        hull: conditions > 0 and ≥ 0 that describe it.
-        inside: for each leaf of the class, for each condition of the hull, why the leaf's runs satisfy it: a
-            contradiction of the leaf's conditions, the condition's negation, and the supports.
-        apart: for each other leaf that is not null, why none of its runs is in the hull: a contradiction of the
-            hull, the leaf's conditions, and the supports of the class's draws and the leaf's beyond them.
+        hull: the conditions > 0 and ≥ 0 that describe it.
+        inside: for each leaf of the class and each condition of the hull, why the leaf's runs satisfy the condition: a
+            contradiction between the leaf's conditions, the negated condition, and the supports.
+        apart: for each other leaf that is not null, why none of its runs is in the hull: a contradiction between the
+            hull, the leaf's conditions, and the supports of all draws of the class and the leaf.
     """
 
     hull: tuple[Constraint, ...]
@@ -37,7 +37,7 @@ class MergedClass:
 
 
 def classes(tree: ProgramTree) -> list[list[ProgramPath]]:
-    """Return the leaves that are not null, in groups of the same output and draws."""
+    """Return the leaves that are not null, grouped by output and draws."""
     groups: dict[Any, list[ProgramPath]] = {}
     for leaf in tree.leaves:
         if not leaf.is_null:
@@ -46,7 +46,7 @@ def classes(tree: ProgramTree) -> list[list[ProgramPath]]:
 
 
 def can_merge(tree: ProgramTree) -> bool:
-    """Whether draws of one number take the same values on all paths, as merging needs."""
+    """Whether each draw has the same support on all paths, as merging requires."""
     found: dict[int, tuple[Any, ...]] = {}
     for leaf in tree.leaves:
         for number, draw in enumerate(leaf.draws):
@@ -62,7 +62,7 @@ def _support(draw: NoiseDraw) -> tuple[Any, ...]:
 
 
 def merge(group: Sequence[ProgramPath], tree: ProgramTree) -> MergedClass | None:
-    """Return the hull of a class of leaves, or None where it is met by other leaves too."""
+    """Return the hull of a class of leaves, or None if runs of other leaves meet it too."""
     draws = group[0].draws
     smooth, bounds = continuous_names(draws), supports(draws)
     candidates = dict.fromkeys(condition for leaf in group for condition in leaf.conditions if condition.sign != "=")

@@ -1,7 +1,7 @@
 """Is this program private, for all data of one length? From a mechanism to a bound with its certificate.
 
 The program is read symbolically, its classes are aligned, and concrete runs are compared with what was read. The
-bound holds for its scope, and for nothing else: one length, one relation, these parameters, exact arithmetic.
+bound holds for its scope only: one length, one relation, the given parameters, exact arithmetic.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from dpaudit.verify.certificate import tree_certificate
 
 VALUES = ("real", "integer")
 MOST_LENGTH = 1_000
-_DIGITS = 10
+_DIGITS = 10  # of a rounded bound, as in `dpaudit.evidence.records.round_outward`
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Scope:
 
 @dataclass(frozen=True)
 class AlignmentProof:
-    """What alignment says of a mechanism.
+    """The result of alignment for a mechanism.
 
     Attributes:
         name: of the mechanism.
@@ -71,7 +71,7 @@ class AlignmentProof:
         tree: all paths of the program.
         alignment: all classes with their shifts.
         agreement: what concrete runs of the program showed.
-        open_ends: what can run and was not read, in words; the bound is one of the program only where there is none.
+        open_ends: code that can run and was not read, in words; the bound is proved only if there is none.
     """
 
     name: str
@@ -84,17 +84,17 @@ class AlignmentProof:
 
     @property
     def bound(self) -> Fraction | None:
-        """ε in nats, or None where alignment gives no finite bound (which is no refutation)."""
+        """ε in nats, or None if alignment gives no finite bound (which refutes nothing)."""
         return self.alignment.bound
 
     @property
     def worst(self) -> AlignedClass:
-        """The class that costs most, with its worst difference: where a search for a counterexample starts."""
+        """The class that costs most, with its worst difference; a search for a counterexample starts here."""
         return self.alignment.worst
 
     @cached_property
     def certificate(self) -> dict[str, Any] | None:
-        """The proof as plain data for JSON, which `dpaudit.checker` checks; None without a finite bound."""
+        """The proof as plain data for JSON, which `dpaudit.checker` can check; None without a finite bound."""
         if self.bound is None:
             return None
         assert self.scope.length != "any", "a tree has one length"
@@ -123,15 +123,16 @@ def prove_program(
 
     Args:
         target: a mechanism, or a function ``f(data, noise, **parameters)`` whose data are a list of answers.
-        parameters: over its defaults. Numbers are exact: a float counts as the decimal that is written.
+        parameters: replace the defaults. Numbers are exact: a float counts as the decimal that Python writes.
         length: how many answers.
-        relation: on queries; the mechanism's own where None.
-        domain: "real" answers (the default) or "integer" ones, as draws of whole numbers need.
+        relation: on queries; by default the mechanism's own.
+        domain: "real" answers (the default), or "integer" ones, as discrete noise needs.
         runs: how many concrete runs are compared with what was read.
 
     Raises:
-        UsageError: for what is no program or not on queries; with the line and the reason, where the program does
-            what the symbolic reading does not know (`dpaudit.program.symbolic.reading.SymbolicError`).
+        UsageError: if the target is no program, or its relation is not on queries; if the program does something that
+            the symbolic reading does not support (`dpaudit.program.symbolic.reading.SymbolicError`; the message names
+            the line).
     """
     found = target if isinstance(target, Mechanism) else mechanism(target)
     if found.shape is not Shape.PROGRAM:
@@ -179,7 +180,7 @@ def prove_program(
 
 
 def missed(agreement: Agreement) -> tuple[str, ...]:
-    """Say how many paths no run could be compared with; nothing where there is none."""
+    """Say how many paths no run could be compared with; nothing if there are none."""
     if not agreement.missed:
         return ()
     paths = "path" if agreement.missed == 1 else "paths"
@@ -187,19 +188,19 @@ def missed(agreement: Agreement) -> tuple[str, ...]:
 
 
 def as_text(value: Any) -> str:
-    """Write a parameter as evidence has it; a float is the decimal that is written, as a fraction."""
+    """Write a parameter as evidence does; a float becomes the fraction of the decimal that Python writes."""
     value = plain_value(value)
     exact = short_decimal(value) if isinstance(value, float) else None
     return str(value if exact is None else exact)
 
 
 def as_decimal(value: float, *, toward: float) -> Fraction:
-    """Return the decimal that a number was written as; the next float ``toward`` a side where it was rounded."""
+    """Return the decimal that Python writes for a float; if it was rounded, that of the next float ``toward``."""
     written = short_decimal(value)
     return Fraction(math.nextafter(value, toward)) if written is None else written
 
 
 def rounded(value: Fraction, side: Literal["lower", "upper"]) -> float:
-    """Round a bound outward to 10 digits; as `round_outward`, and never through a float that is already rounded."""
+    """Round a bound outward to 10 digits, as `round_outward` does, but directly from the exact fraction."""
     rounding = {"lower": ROUND_FLOOR, "upper": ROUND_CEILING}[side]
     return float(Context(prec=_DIGITS, rounding=rounding).divide(value.numerator, value.denominator))

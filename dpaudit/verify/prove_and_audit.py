@@ -1,9 +1,9 @@
 """How much can a program lose at most, how much does it certainly lose, and what do runs of it show?
 
-The order of a proof, and the only place that knows it: the bound from above with its certificate, the
-counterexample from below with its exact probabilities, and an audit by runs of the same function on the
-counterexample's pair. The three numbers stay apart: one is certain for all data of the proof's scope, one for one
-pair, and one at a confidence.
+The only module that knows the order of a proof: first the upper bound with its certificate, then the counterexample
+with its exact probabilities (a lower bound), then an audit of the same function on the counterexample's pair. The three
+numbers are kept apart: the first is certain for all data of the proof's scope, the second is certain for one pair, and
+the third holds at a confidence.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ from dpaudit.verify.prove import AlignmentProof, as_decimal, prove_program, roun
 if TYPE_CHECKING:
     from dpaudit.verify.counterexample.counterexample import ExactCounterexample
 
-_EVENT_SHARE = 0.5  # of the error and of the runs, for the event of the counterexample
-_AGAIN = 1e-6  # the error at which a bound that contradicts a proof is measured afresh
-_LEAST_RUNS = 400
-_NEARLY = 0.8
-_COUNTEREXAMPLE_LENGTH = 4  # answers of the counterexample of a proof for any number of them
+_EVENT_SHARE = 0.5  # of the error and of the runs go to the counterexample's event; an even split
+_AGAIN = 1e-6  # the error at which a bound that contradicts a proof is measured again
+_LEAST_RUNS = 400  # below this a bound shows next to nothing
+_NEARLY = 0.8  # of the largest exact loss, for an event that runs can confirm; chosen, not tuned
+_COUNTEREXAMPLE_LENGTH = 4  # answers in a counterexample to a proof for any number of answers
 
 
 @taking(ProofRequest)
@@ -123,16 +123,16 @@ def prove(target: str | Mechanism | Any, **options: Unpack[ProofOptions]) -> Evi
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What was found without running anything: a proof, its bound, and a counterexample.
+    """What was found without sampling: a proof, its bound, and a counterexample.
 
-    ``upper`` is None without a finite bound; ``pair`` is where runs look for more, within the scope of the proof. A
-    proof may come with an ``exact_counterexample``, an enumeration with its ``loss``.
+    ``upper`` is None without a finite bound. ``pair`` is the pair to audit, within the scope of the proof. A proof may
+    come with an ``exact_counterexample``, and an enumeration comes with its ``loss``.
     """
 
     proof: Proof
     kind: str  # of the upper bound: "proof" or "exact"
     relation: Relation
-    upper: Fraction | None  # of a loss: a float above it
+    upper: Fraction | None  # in nats; for an exact loss, a float above it
     upper_text: str | None
     pair: tuple[Any, Any]
     counterexample: Counterexample | None
@@ -140,7 +140,7 @@ class _Found:
     loss: ExactLoss | None
 
     def least(self, delta: float) -> tuple[Fraction | None, str]:
-        """A certain lower bound of ε at δ, None where it is infinite and 0 where nothing is known, and its text."""
+        """A certain lower bound of ε at δ (None if infinite, 0 if nothing is known), and its text."""
         if self.exact_counterexample is not None:
             found = self.exact_counterexample.least(as_decimal(delta, toward=1.0))
             return found, "infinite" if found is None else str(found)
@@ -222,7 +222,7 @@ def _compared(agreement: Agreement, open_ends: tuple[str, ...]) -> Comparison:
 
 
 def _moved(tree: AlignmentProof) -> tuple[list[int | float], list[int | float]]:
-    """The pair that costs most by the proof, where no counterexample says which is worst."""
+    """The pair that costs most in the proof, for when there is no counterexample."""
     answer = int if tree.scope.values == "integer" else float
     after = tree.worst.worst
     return [answer(0) for _ in after], list(map(answer, after))
@@ -231,7 +231,7 @@ def _moved(tree: AlignmentProof) -> tuple[list[int | float], list[int | float]]:
 def _counterexample(
     tree: AlignmentProof, mechanism: Mechanism, given: Mapping[str, Any], runs: int, seed: int
 ) -> ExactCounterexample | None:
-    """The counterexample whose exact loss is largest, or one of nearly that loss that runs can confirm."""
+    """The counterexample with the largest exact loss, or one of nearly that loss that runs can confirm."""
     if find_spec("flint") is None:
         return None
     now("looking for a counterexample")
@@ -292,7 +292,7 @@ def _relation(which: str | Relation) -> Relation:
     return which if isinstance(which, Relation) else parse_relation(which)
 
 
-# --- what runs say of it ----------------------------------------------------------------------------------
+# --- what runs show ---------------------------------------------------------------------------------------
 
 
 def _judged(question: Question, found: _Found, runs: int, listen: Listener | None) -> Evidence:
@@ -332,7 +332,7 @@ def _judged(question: Question, found: _Found, runs: int, listen: Listener | Non
         contradicts=contradicts,
         open_ends=() if found.proof.comparison is None else found.proof.comparison.open_ends,
     )
-    if contradicts and upper is not None and verdict is Verdict.PROVED:  # of a proof that does not hold
+    if contradicts and upper is not None and verdict is Verdict.PROVED:  # the proof cannot hold
         verdict = Verdict.VIOLATED
         reason = (
             f"contradicts the proof: implementation, arithmetic or prover is wrong; ε is at least {shown(lower.value)}"
@@ -357,17 +357,17 @@ def _judged(question: Question, found: _Found, runs: int, listen: Listener | Non
 def _best(
     question: Question, sampled: Bound, exact: Bound | None, upper: Bound | None, runs: int
 ) -> tuple[Bound, bool]:
-    """Return the headline's lower bound, and whether it contradicts the proof twice."""
+    """Return the lower bound for the headline, and whether it contradicted the proof both times."""
     if exact is not None and exact.value >= sampled.value:
         return exact, False
     if upper is None or sampled.value <= upper.value or _again(question, sampled, runs, upper.value):
         return sampled, upper is not None and sampled.value > upper.value
-    # a proof and a second look against one chance: what was sampled stays with the attempts
+    # the proof and a second look both contradict the first bound, which stays among the attempts only
     return exact or msgspec.structs.replace(sampled, value=0.0), False
 
 
 def _unsampled(question: Question, untrusted: str | None = None) -> Evidence:
-    """The evidence of no runs at all, or of none that can be trusted, and why."""
+    """The evidence where there are no runs, or none that can be trusted; ``untrusted`` says why."""
     subject = Subject(
         target=target_of(question),
         claim=None,
@@ -384,7 +384,7 @@ def _unsampled(question: Question, untrusted: str | None = None) -> Evidence:
 
 
 def _sampled(question: Question, found: _Found, runs: int, listen: Listener | None) -> Evidence:
-    """Audit the pair, and measure the counterexample's event apart."""
+    """Audit the pair, and measure the counterexample's event separately."""
     exact_counterexample = found.exact_counterexample
     own = 0 if exact_counterexample is None else int(runs * _EVENT_SHARE)
     error = 1 - question.confidence
@@ -400,7 +400,7 @@ def _sampled(question: Question, found: _Found, runs: int, listen: Listener | No
         seed=question.seed,
         workers=question.workers,
         listen=listen,
-        false_alarm=error,  # one look: whether there is a second is decided with the counterexample's event
+        false_alarm=error,  # one look only: a second is decided on once the counterexample's event is counted, too
     )
     evidence = msgspec.structs.replace(evidence, confidence=question.confidence)
     if question.claim is not None and evidence.verdict is not Verdict.INVALID:
@@ -420,14 +420,14 @@ def _sampled(question: Question, found: _Found, runs: int, listen: Listener | No
 
 
 def _foreseen(question: Question, claim: Claim, evidence: Evidence) -> Evidence:
-    """What the audit would have found by the rule for violations."""
+    """Predict what the audit can detect under the rule of two looks."""
     share = question.rule.planned / question.rule.error
     foreseen = foresee(claim, evidence.attempts, evidence.learning, share)
     return msgspec.structs.replace(evidence, **foreseen.members)
 
 
 def _measured(question: Question, event: Event, chances: Sequence[float], runs: int, error: float) -> Bound:
-    """Count an event that is known beforehand on fresh runs."""
+    """Count an event that is known in advance, on fresh runs."""
     counts = measure_event(question, 0, event, runs, Phase.WITNESS)
     p, q = (min(max(chance, 1 / runs), 1 - 1 / runs) for chance in chances)
     weight = float(f"{event_weight(p, q, (runs / 2, runs / 2), question.notion):.6g}")
@@ -447,9 +447,9 @@ def _measured(question: Question, event: Event, chances: Sequence[float], runs: 
 
 
 def _again(question: Question, sampled: Bound, runs: int, upper: float) -> bool:
-    """Measure a bound that contradicts a proof afresh, at a much smaller error: whether it still does."""
+    """Whether a bound that contradicts a proof still does on fresh runs, at a much smaller error."""
     assert sampled.event is not None and sampled.pair is not None
     second_look_begins()
     counts = measure_event(question, sampled.pair, sampled.event, runs, Phase.CONFIRMING)
-    method = plain(sampled.method)  # which is for few runs, and these are more
+    method = plain(sampled.method)  # the method for many runs, since the fresh ones may be more
     return lower_bound(method, counts, claim=question.notion, weight=sampled.weight, error=_AGAIN) > upper

@@ -1,9 +1,9 @@
-"""What is the cheapest shift of the draws that keeps a class, when the data differ by so much?
+"""For a given difference between the data, what is the cheapest shift of the draws that keeps a class?
 
-A class is a polyhedron of the draws: rows ≥ 0, and equalities = 0 for what is released. Shifting all draws by d
-when the data differ by δ keeps it if A·d + B·δ ≥ 0 and C·d + D·δ = 0: constants and the data themselves drop out.
-The density ratio of the shifted draws is at most exp(Σ |d|/scale), where each draw is shifted in a direction that its
-law allows (`dpaudit.program.laws`), and draws of whole numbers by whole numbers.
+A class is a polyhedron of the draws: rows ≥ 0, and equalities = 0 for released numbers. If the data differ by δ,
+shifting all draws by d keeps the class if A·d + B·δ ≥ 0 and C·d + D·δ = 0: constants and the data themselves cancel.
+The density ratio of the shifted draws is at most exp(Σ |d|/scale), provided that each draw is shifted in a direction
+that its law allows (`dpaudit.program.laws`), and discrete draws by whole numbers.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from dpaudit.program.symbolic.linear import Affine
 from dpaudit.program.symbolic.simplex import LinearProgram, Rational, whole_where_possible
 from dpaudit.program.symbolic.tree import NoiseDraw, draw_name
 
-_MOST_TRIES = 200  # of the search for whole shifts
+_MOST_TRIES = 200  # nodes of the branch and bound for integer shifts
 
 Cut = tuple[Mapping[int, Rational], Rational]
-"""Coefficients of draws, and what their sum must at least be."""
+"""A constraint on the shifts: coefficients by draw, and the least value of their sum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,23 +47,23 @@ class Shifter:
         """Describe a class.
 
         Args:
-            rows: what must not fall, of conditions > 0 and ≥ 0.
-            equalities: what must not change.
+            rows: expressions that must not decrease, from conditions > 0 and ≥ 0.
+            equalities: expressions that must not change.
             draws: number k is the variable ``hk``.
-            variables: of the data, in the order of the differences.
+            variables: the names of the data, in the order of the differences.
         """
         self._rows = list(dict.fromkeys(Affine(row.terms) for row in rows))
         self._equalities = list(dict.fromkeys(Affine(equality.terms) for equality in equalities))
         self._draws = draws
         self._variables = variables
         self._columns = [(k, sign) for k, draw in enumerate(draws) for sign in draw.law.shifts or ()]
-        # the costs in whole numbers, times a common factor
+        # the costs as whole numbers, times a common factor
         factor = math.lcm(*(draw.scale.numerator for draw in draws))
         self._costs = [whole_where_possible(factor / draws[k].scale) for k, _ in self._columns]
         self._program = self._made([])
 
     def _made(self, cuts: Sequence[Cut]) -> LinearProgram:
-        """Return the programme: rows and equalities, for any difference, and cuts, for this one."""
+        """Return the programme: rows and equalities hold for any difference, cuts for the present one."""
         program = LinearProgram(self._costs, parameters=len(self._variables) + 1)
         for linear, factors in [(row, (1,)) for row in self._rows] + [(row, (1, -1)) for row in self._equalities]:
             for factor in factors:
@@ -83,9 +83,9 @@ class Shifter:
         return {column: sign * of_draws[k] for column, (k, sign) in enumerate(self._columns) if k in of_draws}
 
     def cheapest(self, difference: Sequence[Rational]) -> Shift | None:
-        """Return the cheapest shift for a difference of the data, or None where there is none.
+        """Return the cheapest shift for a difference of the data, or None if there is none.
 
-        Where draws are whole numbers and the search for whole shifts gets too long, it is the best one found.
+        With discrete draws, if the search for integer shifts gets too long, it is the best one found.
         """
         whole = [k for k, draw in enumerate(self._draws) if draw.is_discrete]
         cuts = self._cuts(whole, difference) if whole else []
@@ -111,9 +111,9 @@ class Shifter:
         return best
 
     def _cuts(self, whole: Sequence[int], difference: Sequence[Rational]) -> list[Cut] | None:
-        """Return what rows over whole draws alone say of whole shifts, None where that cannot be (Gomory 1958).
+        """Return the cuts that rows over discrete draws imply; None if no integer shift exists (Gomory 1958).
 
-        A row Σ a·d ≥ s with whole a of greatest common divisor g says Σ (a/g)·d ≥ ⌈s/g⌉.
+        A row Σ a·d ≥ s with integers a of greatest common divisor g implies Σ (a/g)·d ≥ ⌈s/g⌉ for integers d.
         """
         of_data = dict(zip(self._variables, difference, strict=True))
         cuts: list[Cut] = []
@@ -145,7 +145,7 @@ class Shifter:
         return sum((abs(Fraction(d)) / draw.scale for d, draw in zip(shift, self._draws, strict=True)), Fraction(0))
 
     def _check(self, found: Shift) -> None:
-        """Add up again what the linear programme says; a wrong answer is a fault of ours."""
+        """Verify the answer of the linear programme; a wrong one is a bug of dpaudit."""
         direction: Mapping[str, Rational] = {
             **dict(zip(self._variables, found.difference, strict=True)),
             **{draw_name(k): d for k, d in enumerate(found.shift)},

@@ -1,8 +1,8 @@
 """How do all runs of a batch that take the same path share one call of the program?
 
-A draw is one array for all runs that are still on the path. Where a comparison is used as a truth value and
-the runs disagree, the call goes on with the largest group; the others are left *pending*, each with its
-draws and decisions so far, and the program is called again for them, replaying both.
+A draw is one array for all runs that are still on the path. If a comparison is used as a truth value and the runs
+disagree, the call continues with the largest group. The other groups are left *pending* with their draws and decisions
+so far, and the program is called again for them, replaying both.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from dpaudit.program.laws import LAWS
 from dpaudit.program.noise import MOST_DRAWS, Noise, endless, pick
 from dpaudit.program.scalar import Asked, Tape, alike
 
-_MOST_BYTES = 2**27  # of the draws of one path; a longer one is halved
+_MOST_BYTES = 2**27  # of the draws of one path (128 MiB); beyond it the runs are halved
 _TABLES = {bool: False, int: False, float: False, np.bool_: True, np.int64: True, np.float64: True}
 
 
 class UnreadableError(BaseException):
-    """The program does something that the batch reading does not know; the runs go on one by one instead.
+    """The program does something that the batch reading does not support; its runs continue one by one instead.
 
-    A BaseException, so that a program's own ``except Exception`` does not swallow it.
+    A BaseException, so that ``except Exception`` in a program does not swallow it.
     """
 
 
 class ImpureError(BaseException):
-    """A replay differed: the program does not depend on its data, parameters and noise alone."""
+    """A replay differed: the program depends on something besides its data, parameters and noise."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchDraw:
-    """One draw of several runs: what was asked for, where a noisy argument is an array too, and what came."""
+    """One draw of several runs: what was asked for (noisy arguments are arrays), and the values drawn."""
 
     asked: Asked
     values: Array
@@ -54,14 +54,14 @@ class BatchDraw:
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """Where a path begins: its runs, and the draws and decisions that led to it."""
+    """The beginning of a path: its runs, and the draws and decisions that led there."""
 
     runs: Array
     draws: list[BatchDraw]
     decisions: list[Any]
 
     def tapes(self) -> Iterator[Tape]:
-        """Yield what each run has drawn so far, for the scalar reading."""
+        """Yield the draws of each run so far, for the scalar reading."""
         columns = [(draw.asked, draw.noisy, draw.values.tolist()) for draw in self.draws]
         for position in range(len(self.runs)):
             yield [
@@ -74,10 +74,10 @@ class BatchPath(Noise):
 
     Attributes:
         runs: the runs of the batch that are on this path, ascending.
-        version: how often the path has lost runs; what was drawn before is narrowed when it is used.
-        pending: the groups of runs that went another way.
-        given_up: why the batch reading was left, or None.
-        unread: the runs that were on the path when it was left, with their draws so far; None where it was not.
+        version: how often runs have left the path; arrays from before are narrowed when they are used.
+        pending: the groups of runs that took another branch.
+        given_up: why the batch reading gave up, or None.
+        unread: the runs that were on the path when the reading gave up, with their draws so far; None if it did not.
     """
 
     __slots__ = (
@@ -116,12 +116,12 @@ class BatchPath(Noise):
 
     @property
     def drawn(self) -> int:
-        """How often the call has drawn noise."""
+        """How many draws the call has made."""
         return self._next
 
     # how a call ends
     def leave(self, what: str) -> NoReturn:
-        """Give the reading up, saying what it does not know; a call that goes on does so with one run."""
+        """Give up the batch reading, naming what it does not support; a call that continues does so with one run."""
         self.ensure_own(self)
         if self.given_up is None:
             self.given_up = what
@@ -130,25 +130,25 @@ class BatchPath(Noise):
         raise UnreadableError(self.given_up)
 
     def refuse(self, what: str) -> NoReturn:
-        """Say that the program does not depend on its noise alone."""
+        """Raise `ImpureError`: the program depends on something besides its data, parameters and noise."""
         self.refused = self.refused or what
         raise ImpureError(self.refused)
 
     def ensure_own(self, other: BatchPath) -> None:
-        """Refuse a program that uses a noisy value of another call, or this path after its end."""
+        """Raise if the program uses a noisy value of another call, or this path after its end."""
         if other is not self or self._over:
             self.refuse("used noise of an earlier call")
 
     def end(self) -> None:
-        """Say that the call is over: its noise is of no use to later calls."""
+        """Mark the call as over: later calls must not use its noise."""
         self._over = True
 
     def close(self) -> None:
-        """End a call that returned: raise what it may have swallowed, and refuse what it left undone.
+        """End a call that returned: raise an error that it may have swallowed, and check that the replay is complete.
 
         Raises:
             ImpureError: if a replay was not completed, or noise of another call was used.
-            UnreadableError: if the reading was given up.
+            UnreadableError: if the batch reading gave up.
         """
         self.end()
         self.close_unread()
@@ -158,14 +158,14 @@ class BatchPath(Noise):
             self.refuse("ended before it came as far as before")
 
     def close_unread(self) -> None:
-        """End a call whose reading was given up: raise what it may have swallowed."""
+        """End a call whose reading gave up: raise an error that it may have swallowed."""
         self.end()
         if self.refused is not None:
             raise ImpureError(self.refused)
 
     # runs that leave the path
     def narrowed(self, array: Array, version: int) -> Array:
-        """Return the entries of the runs that are still here, of an array made at an earlier version."""
+        """Return the entries of the runs that are still here, given an array from an earlier version."""
         for chosen in self._selections[version:]:
             array = array[chosen]
         return array
@@ -176,12 +176,12 @@ class BatchPath(Noise):
         self.version += 1
 
     def whole(self) -> Prefix:
-        """Return all runs that are here now, with their draws."""
+        """Return all runs that are on the path now, with their draws."""
         chosen = np.arange(len(self.runs))
         return Prefix(self.runs, self._draws_of(chosen), self._decisions[:])
 
     def _draws_of(self, chosen: Array) -> list[BatchDraw]:
-        """Return the draws of some of the runs that are here now."""
+        """Return the draws of some of the runs that are on the path now."""
         draws, version = [], self.version
         for draw, made in reversed(self._draws):
             while version > made:
@@ -191,11 +191,11 @@ class BatchPath(Noise):
         return draws[::-1]
 
     def _part(self, chosen: Array, decisions: list[Any]) -> None:
-        """Leave some of the runs that are here now for another call."""
+        """Leave some of the runs that are on the path now for another call."""
         self.pending.append(Prefix(self.runs[chosen], self._draws_of(chosen), self._decisions + decisions))
 
     def decide(self, outcome: Array) -> Any:
-        """Return the value that ``outcome`` has in the runs that go on: its most frequent one."""
+        """Return the most frequent value of ``outcome``; the runs that have it continue, the others become pending."""
         self.ensure_own(self)
         position = self._decided
         self._decided += 1
@@ -220,9 +220,9 @@ class BatchPath(Noise):
 
     # draws
     def _record(self, asked: Callable[[], Asked], make: Callable[[int], Array]) -> Array:
-        """Return the next draw: that of before, where this is a replay, or a fresh one.
+        """Return the next draw: the recorded one in a replay, otherwise a fresh one.
 
-        Both are called when they are needed: halving the path narrows noisy arguments too.
+        Both functions are called only when needed, since halving the path narrows noisy arguments too.
         """
         self.ensure_own(self)
         position = self._next
@@ -248,7 +248,7 @@ class BatchPath(Noise):
         return self.narrowed(part, version) if isinstance(part, np.ndarray) else part
 
     def _halve(self) -> None:
-        """Keep the draws of the runs that are still here; where these are too many, the half of the runs."""
+        """Keep only the draws of runs that are still on the path; if these take too much memory, halve the runs."""
         count = len(self.runs)
         if count * len(self._draws) * 8 > _MOST_BYTES // 2:
             self._part(np.arange(count // 2, count), [])
@@ -278,7 +278,7 @@ class BatchPath(Noise):
         return int(self.decide(self._indices(weights)))
 
     def _choose(self, options: list[Any], weights: list[float]) -> Any:
-        """Numbers of one type stay an array; other options are one branch of len(options) ways."""
+        """Choose an option: numbers of one type stay an array, anything else is a branch with len(options) sides."""
         kinds = set(map(type, options))
         kind = kinds.pop()
         if kinds or not all(map(_tabled, options)):
@@ -287,7 +287,7 @@ class BatchPath(Noise):
         return BatchValue(self, table[self._indices(weights)], numpy=_TABLES[kind])
 
     def argmax(self, values: Sequence[Any]) -> int:
-        """Return the index of the largest value, the first of equals: one branch."""
+        """Return the index of the largest value (the first among equals), as one branch."""
         values = list(values)
         if not values or not all(type(value) is BatchValue or _tabled(value) for value in values):
             return super().argmax(values)
@@ -304,7 +304,7 @@ class BatchPath(Noise):
         return int(self.decide(where))
 
     def forget(self) -> list[Prefix]:
-        """Return what is pending, and let go of the draws."""
+        """Return the pending groups, and release the draws."""
         self._draws, pending, self.pending = [], self.pending, []
         return pending
 
@@ -324,7 +324,7 @@ class BatchPath(Noise):
         return tape[::-1]
 
     def telling_runs(self) -> list[int]:
-        """Return positions of runs that show what others may not: the extremes of each draw."""
+        """Return the positions of the runs most likely to reveal a difference: the extremes of each draw."""
         found = [0]
         for draw, made in self._draws:
             current = self.narrowed(draw.values, made)
@@ -338,7 +338,7 @@ def _tally(outcome: Array) -> tuple[list[Any], list[int]]:
 
 
 def _tabled(value: Any) -> bool:
-    """Whether an array holds a plain number as it is."""
+    """Whether an array can hold a plain number unchanged."""
     return type(value) in _TABLES and bool(-INTEGER_LIMIT < value < INTEGER_LIMIT)
 
 
@@ -347,7 +347,7 @@ def _at(part: Any, chosen: Array) -> Any:
 
 
 def _asked_at(asked: Asked, position: int) -> Asked:
-    """What one run asked for, in plain numbers."""
+    """Return what one run asked for, in plain numbers."""
     return tuple(float(part[position]) if isinstance(part, np.ndarray) else part for part in asked)
 
 

@@ -1,17 +1,17 @@
 """What does a program do in many runs at once? The batch reading.
 
 All runs that take the same path share one call of the program (`BatchPath`), so ordinary ``if`` and ``for`` run
-at array speed. The runs of a path that holds few, or that cannot be read further, go on one by one in the scalar
-reading, each on the draws that it has made so far.
+at array speed. If a path holds few runs, or cannot be read further, its runs continue one by one in the scalar
+reading, each from the draws that it has made so far.
 
-The reading does not trust itself: some runs of a path (of the first 256 of a batch, and of every path whose
-output is out of the ordinary) are run again by the scalar reading on the same draws. Where outputs, or what was
-asked of the noise, differ, the batch is made a second time, the same draws from the same generator, and every run
-of it is read by the scalar reading. So a run is never drawn again because of what it drew: whatever is found out,
-each run's output is what the scalar reading makes of that run's own draws.
+The batch reading checks itself: some runs of a path (of the first 256 paths of a batch, and of every path with an
+unusual output) are repeated by the scalar reading on the same draws. If outputs or requests to the noise differ, the
+batch is made a second time with the same draws from the same generator, and every run is read by the scalar reading.
+So no run is ever drawn again because of what it drew: each output is what the scalar reading makes of that run's own
+draws.
 
-Two scalar runs on the same draws must agree, and the global generators must stay as they were: otherwise the
-program has randomness or state of its own.
+Two scalar runs on the same draws must agree, and the global random generators must not change: otherwise the program
+has randomness or state of its own.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ from dpaudit.program.noise import Noise
 from dpaudit.program.outcome import entry, ordinary, run_once, same
 from dpaudit.program.scalar import ScalarNoise, Tape
 
-SMALL_PATH = 8  # a path with fewer runs goes on run by run
+# Chosen so that the checks cost little beside the runs (benchmarks/overhead.py, benchmarks/catalogue.py).
+SMALL_PATH = 8  # a path with fewer runs continues run by run
 _CHECKED_PATHS = 256
-_CHECKED_RUNS = 64  # beyond the first run of each path
-_REPEATED_RUNS = 16  # of those that the scalar reading finishes
+_CHECKED_RUNS = 64  # besides the first run of each path
+_REPEATED_RUNS = 16  # among the runs that the scalar reading finishes
 
 Program = Callable[[Noise], Any]
 Take = Callable[[Array, Any], Any]
@@ -52,28 +53,28 @@ class PathOutputs:
 
 @dataclass(frozen=True, slots=True)
 class BatchResult:
-    """All outputs of a batch, as they were taken, and why runs were read one by one (None where none had to be)."""
+    """All outputs of a batch as ``take`` returned them, and why runs were read one by one (None if none were)."""
 
     paths: list[Any]
     fell_back: str | None
 
 
 class _DifferentError(Exception):
-    """The batch reading was found to differ from the scalar reading."""
+    """The batch reading differs from the scalar reading."""
 
 
 def run_batch(program: Program, size: int, rng: np.random.Generator, take: Take = PathOutputs) -> BatchResult:
     """Run a program ``size`` times.
 
     Args:
-        program: the function with everything but its noise filled in.
+        program: the function with all arguments except its noise filled in.
         size: how many runs.
-        rng: where all draws come from; the same state gives the same outputs.
-        take: called with the runs of a path and their output as soon as it is there: whoever keeps outputs has to
-            read or copy them before the program, which may use its containers again, is called once more.
+        rng: the source of all draws; the same state gives the same outputs.
+        take: called with the runs of a path and their output as soon as that is available. It must read or copy the
+            output at once, because the program may reuse its containers in the next call.
 
     Raises:
-        UsageError: if the program has randomness or state besides its noise.
+        UsageError: if the program has randomness or state other than its noise.
     """
     generators = _global_generators()
     try:
@@ -102,8 +103,8 @@ class _Batch:
     """The reading of one batch.
 
     Args:
-        beside: where the scalar reading of every run draws what its tape does not hold; None where the batch reading
-            is trusted.
+        beside: a generator for draws beyond a run's tape, when every run is read by the scalar reading; None while the
+            batch reading is trusted.
     """
 
     def __init__(
@@ -126,7 +127,7 @@ class _Batch:
         return BatchResult(self.found, self.reason)
 
     def _follow(self, path: BatchPath) -> list[Prefix]:
-        """Run along one path; what it left pending."""
+        """Run along one path and return the pending groups."""
         try:
             with drawn_sums():
                 output = run_once(self.program, path)
@@ -150,14 +151,14 @@ class _Batch:
             checked = [(run, _kept(output, run)) for run in runs]
         try:
             self.found.append(self.take(path.runs, output))
-        except ImpureError:  # an object of the program's own computes with the noisy values that it holds
+        except ImpureError:  # an object of the program computes with the noisy values that it holds
             raise _DifferentError from None
         for run, wanted in checked:
             self._check(path, run, wanted, replayable=ordinary(output))
         return path.forget()
 
     def _finish(self, prefix: Prefix, rng: np.random.Generator) -> None:
-        """Go on with runs one by one in the scalar reading, each from the draws that it has made so far."""
+        """Continue runs one by one in the scalar reading, each from the draws that it has made so far."""
         for run, tape in zip(prefix.runs, prefix.tapes(), strict=True):
             noise = ScalarNoise(rng, tape)
             output = run_once(self.program, noise)
@@ -172,13 +173,13 @@ class _Batch:
                 raise _DifferentError
 
     def _repeat(self, tape: Tape, drawn: int, wanted: Any) -> None:
-        """Refuse a program that does something else when it is run again on the same draws."""
+        """Raise if the program behaves differently when it is run again on the same draws."""
         noise = ScalarNoise(np.random.default_rng(0), tape)
         if not same(run_once(self.program, noise), wanted) or noise.departed or noise.drawn != drawn:
             raise ImpureError("returned another output on the same draws")
 
     def _check(self, path: BatchPath, run: int, wanted: Any, *, replayable: bool) -> None:
-        """Run one run of a path by the scalar reading and compare."""
+        """Repeat one run of a path by the scalar reading and compare."""
         tape = path.tape(run)
         noise = ScalarNoise(np.random.default_rng(0), tape)
         output = run_once(self.program, noise)
@@ -210,9 +211,9 @@ def _agree(output: Any, wanted: Any) -> bool:
 
 
 def _kept(output: Any, run: int | None = None) -> Any:
-    """The output of a call, or of one run of it, as it is now: the program may use its containers again."""
+    """Return a copy of the output of a call, or of one of its runs: the program may reuse its containers."""
     try:
-        own = output if run is None else entry(output, run)  # of plain containers, a copy already
+        own = output if run is None else entry(output, run)  # a copy already, for plain containers
         return own if type(own) in _PLAIN or (run is not None and ordinary(output)) else copy.deepcopy(own)
-    except (Exception, ImpureError):  # such as of an object of the program's own that computes with what it holds
+    except (Exception, ImpureError):  # for example from an object of the program that computes with what it holds
         return output

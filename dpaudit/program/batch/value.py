@@ -1,9 +1,9 @@
-"""What is a drawn value in a batch? A number that is another one in each run, and behaves like one number.
+"""What is a drawn value in a batch? A number with a different value in each run, which behaves like a single number.
 
-Every operation means what it means for the plain number of each run: what NumPy would do differently (a
-bool plus a bool, an integer that overflows, a division by zero, an overflowing power) is set right here.
-Where the plain number would be a NumPy scalar (a draw plus a ``np.float64``), NumPy's own rules hold.
-A truth value branches; what leaves the reading gives it up (`BatchPath.leave`).
+Every operation means what it means for the plain number of each run. Where NumPy would differ (bool plus bool, integer
+overflow, division by zero, an overflowing power), this module corrects it. If the plain number would be a NumPy scalar
+(a draw plus a ``np.float64``), NumPy's own rules hold. A truth value branches; operations that the batch reading does
+not support make it give up (`BatchPath.leave`).
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Binary = Callable[[Any, Any], Any]
-INTEGER_LIMIT = 2**62  # int64 would wrap around beyond twice this; Python's integers do not
-CORRECTED = sys.version_info >= (3, 12)  # functions in C add up plain floats more exactly than `+` does: see `adding`
+INTEGER_LIMIT = 2**62  # int64 wraps around beyond twice this; Python's integers do not
+CORRECTED = sys.version_info >= (3, 12)  # functions in C add floats more exactly than `+` does: see `adding`
 _PLUS = opcode.opmap["BINARY_OP"]
-_EXACT = 2**53  # up to here, an integer and the float that NumPy compares it as are the same
+_EXACT = 2**53  # up to here, NumPy compares an integer as a float without rounding
 _DTYPES = (np.dtype(bool), np.dtype(np.int64), np.dtype(np.float64))
 _CLASSES = {"b": (bool, np.bool_), "i": (int, np.int64), "f": (float, np.float64)}  # of Python, of NumPy
-# NumPy functions of single numbers that raise in no run
+# NumPy functions of single numbers that never raise
 _UFUNC_NAMES = """
     add subtract multiply divide floor_divide remainder negative positive absolute fabs sign sqrt square exp expm1
     log log2 log10 log1p floor ceil rint trunc maximum minimum fmax fmin less less_equal greater greater_equal
@@ -55,7 +55,7 @@ def entries(noisy: BatchValue) -> Array:
 def _operands(left: Any, right: Any) -> tuple[BatchPath, Any, Any, bool] | None:
     """Return the path, both operands as arrays or plain numbers, and whether NumPy's rules hold.
 
-    None where one of them is no number.
+    None if one of them is no number.
     """
     path: BatchPath = left._path if type(left) is BatchValue else right._path
     operands, numpy = [], False
@@ -78,7 +78,7 @@ def _operands(left: Any, right: Any) -> tuple[BatchPath, Any, Any, bool] | None:
 
 
 def _as_number(value: Any) -> Any:
-    """A truth value in Python's arithmetic is the integer 0 or 1."""
+    """Return a truth value as the integer 0 or 1, as Python's arithmetic does; other values unchanged."""
     truth = value.dtype == bool if isinstance(value, np.ndarray) else type(value) is bool
     return value * 1 if truth else value
 
@@ -131,7 +131,7 @@ def _arithmetic(function: Binary) -> Binary:
 
 
 def _ensure_plus(path: BatchPath) -> None:
-    """Leave the reading where a function in C adds floats: the caller of a value's method is at no ``+`` then."""
+    """Give up if a function in C adds floats: then the calling code is not at a ``+``."""
     program = sys._getframe(3)
     if program.f_code.co_code[program.f_lasti] != _PLUS:
         path.leave("sum(), or another function in C that adds floats")
@@ -144,7 +144,7 @@ def _division(function: Binary) -> Binary:
             return NotImplemented
         path, a, b, numpy = found
         if not numpy:
-            if bool(right == 0):  # a branch, where the divisor is noisy
+            if bool(right == 0):  # a branch, if the divisor is noisy
                 function(_first(left), _first(right))  # raises what plain numbers raise
             a, b = (_plain(path, entries(value) if type(value) is BatchValue else value) for value in (left, right))
             if _whole_number(a) and _whole_number(b) and max(_size(a), _size(b)) > _EXACT:
@@ -166,7 +166,7 @@ def _comparison(function: Binary) -> Binary:
         path, a, b, numpy = found
         if not numpy and _whole_number(a) != _whole_number(b) and _size(a if _whole_number(a) else b) > _EXACT:
             path.leave("a comparison of a float with an integer above 2^53")
-        if type(a) is int or type(b) is int:  # NumPy compares no truth value with a large integer
+        if type(a) is int or type(b) is int:  # NumPy cannot compare a truth value with a large integer
             a, b = _as_number(a), _as_number(b)
         with np.errstate(all="ignore"):
             return BatchValue(path, function(a, b), numpy=numpy)
@@ -229,7 +229,7 @@ def _attempt(function: Callable[..., Any], *values: Any) -> Any:
 
 
 def _exception_code(outcome: Any) -> int:
-    """Return 0 for a result, and the same other number for equal exceptions, in every call."""
+    """Return 0 for a result, and for exceptions a number that is equal for equal exceptions, in every call."""
     return 1 + zlib.crc32(repr(outcome).encode()) if isinstance(outcome, Exception) else 0
 
 
@@ -264,7 +264,7 @@ class BatchValue:
 
     @property
     def __class__(self) -> type:
-        """The type that one entry has, so that ``isinstance(x, float)`` answers as for the plain number."""
+        """The type of one entry, so that ``isinstance(x, float)`` answers as for the plain number."""
         return _CLASSES[self._array.dtype.kind][self._numpy]
 
     @__class__.setter
@@ -346,9 +346,9 @@ class BatchValue:
     def __trunc__(self) -> Any:
         return self._whole(np.trunc, math.trunc)
 
-    # what leaves the reading
+    # operations that the reading does not support
     def _left(self, what: str) -> Any:
-        """Give the reading up; later, return the number of the one run that the call goes on with."""
+        """Give up the reading; later, return the number of the one run with which the call continues."""
         self._path.ensure_own(self._path)
         if self._path.given_up is None:
             self._path.leave(f"{what} of a noisy value")
@@ -394,7 +394,7 @@ class BatchValue:
         self._path.leave(f"numpy.{getattr(function, '__name__', function)} of a noisy value")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        # a comparison hands a NumPy scalar on as an array without axes
+        # comparisons pass a NumPy scalar on as a zero-dimensional array
         scalars = [value[()] if isinstance(value, np.ndarray) and not value.ndim else value for value in inputs]
         found = [_operands(value, self) for value in scalars]
         if ufunc.__name__ not in _UFUNCS or method != "__call__" or options or None in found:

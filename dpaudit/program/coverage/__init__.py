@@ -1,3 +1,3 @@
-"""Is what was read of a program all that can run of it, and does it do what was read?"""
+"""Was everything that can run of a program read, and does the program do what was read?"""
 
 __all__ = ["agreement", "instructions", "regions", "watching"]

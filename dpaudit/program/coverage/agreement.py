@@ -1,8 +1,8 @@
-"""Is the tree the program? Concrete runs of the program, compared with the tree on the same draws.
+"""Does the tree describe the program? Concrete runs of the program, compared with the tree on the same draws.
 
-A proof is about the tree. That the tree is the program is shown by running it: every run must make the draws of
-the tree's path, and return that path's output. A run that comes so close to a branch that rounding may decide
-it is passed over, and counted.
+A proof is about the tree. Concrete runs test that the tree describes the program: every run must make the draws of the
+tree's path and return that path's output. A run that comes so close to a branch that rounding may decide it is skipped
+and counted.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from dpaudit.program.symbolic.simplex import Rational
 from dpaudit.program.symbolic.tree import DEPTH, Output, ProgramPath, ProgramTree, draw_name, tree_value
 from dpaudit.settings import lent
 
-_CLOSE = 1e-9
-_LARGE = (1.0,) * 9 + (1e9, 1.0, 1.0, 1e100)  # of data, in some runs
+_CLOSE = 1e-9  # relative; far more than rounding explains
+_LARGE = (1.0,) * 9 + (1e9, 1.0, 1.0, 1e100)  # factors of the data, one run after another
 _KINDS: dict[str, Any] = {
     "none": type(None),
     **{kind.__name__: kind for kind in (bool, int, float, str, list, tuple, dict)},
@@ -42,11 +42,11 @@ class Agreement:
 
     Attributes:
         runs: how many were compared.
-        passed_over: how many were not, being too close to a branch.
-        leaves: how many of the tree's leaves they came to.
-        disagreement: the first run that differs, in words; None where all agree.
-        paths: how many leaves there are that runs can come to; None where they were not all looked at.
-        missed: how many of those that were looked for no run could be compared with.
+        passed_over: how many were skipped, being too close to a branch.
+        leaves: how many of the tree's leaves they reached.
+        disagreement: the first run that differs, in words; None if all agree.
+        paths: how many leaves runs can reach; None if not all were looked at.
+        missed: for how many of the leaves that were looked for no run could be compared.
     """
 
     runs: int
@@ -59,12 +59,12 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class RunInput:
-    """What one run is given.
+    """The input of one run.
 
     Attributes:
-        data: not changed, so that a list is copied.
+        data: never changed; lists are copied.
         values: of the variables of the data.
-        tape: what the first draws come to.
+        tape: the values of the first draws.
     """
 
     data: Any
@@ -73,7 +73,7 @@ class RunInput:
 
 
 class _Point:
-    """The values of all variables of a run: in floats, which decide what they can, and exact."""
+    """The values of all variables of a run: as floats, which decide where they can, and exactly."""
 
     def __init__(self, values: Mapping[str, Rational | float]) -> None:
         self._values = values
@@ -85,7 +85,7 @@ class _Point:
 
 
 class _Recorder(ScalarNoise):
-    """A scalar reading that writes down what was asked and what was drawn."""
+    """A scalar reading that records what was asked and what was drawn."""
 
     __slots__ = ("made",)
 
@@ -109,14 +109,14 @@ class _Recorder(ScalarNoise):
 
 
 class ComparedRuns:
-    """Runs that are compared with what was read, counted.
+    """Counts of runs that were compared with the tree.
 
     Attributes:
-        runs: how many agreed; passed_over: how many came too close to a branch to say.
-        seen: the nodes of the leaves that they came to.
-        missed: leaves that were looked for, and no run could be compared with.
+        runs: how many agreed; passed_over: how many came too close to a branch to decide.
+        seen: the nodes of the leaves that they reached.
+        missed: leaves that were looked for, but no run could be compared.
         disagreement: the first run that differs, in words.
-        coverage: what the runs came through in the program's own code, where that is followed.
+        coverage: what the runs executed of the program's own code, if that is followed.
     """
 
     def __init__(self, coverage: Coverage | None = None) -> None:
@@ -134,17 +134,17 @@ class ComparedRuns:
         parameters: Mapping[str, Any],
         rng: np.random.Generator,
     ) -> None:
-        """Run a program once on each of what is given, then compare.
+        """Run a program once on each input, then compare the outputs with the tree.
 
-        The target's settings hold while all of it runs, as they do in a block of an audit; each output is taken down
-        before the next run, and compared under dpaudit's own.
+        As in a block of an audit, the target's settings are in force during all runs. Each output is copied before the
+        next run, and compared under dpaudit's own settings.
 
         Args:
-            tree: what was read.
+            tree: the program as it was read.
             program: called as ``program(data, noise, **parameters)``.
-            given: data and draws. An iterator may draw from ``rng`` between two runs.
+            given: the inputs. An iterator may draw from ``rng`` between two runs.
             parameters: plain or exact.
-            rng: draws what comes after the draws that are given.
+            rng: makes the draws beyond the given ones.
         """
         plain = {name: _plain(value) for name, value in parameters.items()}
         ran: list[tuple[RunInput, list[tuple[tuple[Any, ...], Any]], Any]] = []
@@ -192,7 +192,7 @@ class ComparedRuns:
             self.disagreement = _told(given.data, made, output, leaf)
 
     def add(self, other: ComparedRuns) -> None:
-        """Count the runs of a part of the program too."""
+        """Add the runs of another part of the program."""
         self.runs += other.runs
         self.passed_over += other.passed_over
         self.missed += other.missed
@@ -212,7 +212,7 @@ def _number(value: Any) -> Any:
 
 
 def _taken_down(output: Any, depth: int = 0) -> Any:
-    """Return an output that no later run can change, as far down as outputs are read."""
+    """Return a copy of an output that no later run can change, to the depth to which outputs are read."""
     kind = type(output)
     if depth <= DEPTH:
         if kind in (list, tuple):
@@ -223,7 +223,7 @@ def _taken_down(output: Any, depth: int = 0) -> Any:
 
 
 def _is_close(leaf: ProgramPath | None, margin: Fraction | None, values: Mapping[str, Rational]) -> bool:
-    """Whether rounding may have decided a branch: the numbers that it compared nearly cancel."""
+    """Whether rounding may have decided a branch, because the compared numbers nearly cancel."""
     if margin is None or all(Fraction(number).denominator == 1 for number in values.values()):
         return False
     if margin > _CLOSE * (1 + max((abs(Fraction(number)) for number in values.values()), default=Fraction(0))):
@@ -252,7 +252,18 @@ def compare_at_random(
     runs: int = 100,
     seed: int = 0,
 ) -> None:
-    """Compare runs on random answers and random draws: also on equal, large and neighbouring answers."""
+    """Compare runs on random answers and random draws, also on equal, large and neighbouring answers.
+
+    Args:
+        tree: the program as it was read.
+        function: called as ``function(data, noise, **parameters)``.
+        parameters: plain or exact.
+        length: the number of answers.
+        compared: counts the runs.
+        integer: whether answers are whole numbers.
+        runs: how many.
+        seed: of answers and draws.
+    """
     rng = np.random.default_rng(seed)
     compared.run(tree, function, _at_random(tree, length, integer, runs, rng), parameters, rng)
 
@@ -266,13 +277,13 @@ def _at_random(
         centre = rng.normal(0, widest) if run % 2 else 0.0
         size = _LARGE[run % len(_LARGE)]
         data: list[Any] = (size * (centre + rng.normal(0, 1, length) * widest * _SPREADS[run % len(_SPREADS)])).tolist()
-        if run % 5 == 4 and before:  # a neighbour of the last one
+        if run % 5 == 4 and before:  # a neighbour of the previous dataset
             data = [value + move for value, move in zip(before, rng.integers(-1, 2, length).tolist(), strict=True)]
         if integer or run % 7 == 6:
             data = [round(value) for value in data]
         if run % 9 == 8:
             data = [np.float64(value) if isinstance(value, float) else value for value in data]
-        if run % 11 == 10 and data:  # one object, many times
+        if run % 11 == 10 and data:  # the same object in every place
             data = data[:1] * length
         before = data
         yield RunInput(data, {f"q{k}": value for k, value in enumerate(data)})
@@ -298,9 +309,9 @@ def _same_draws(leaf: ProgramPath, made: Sequence[tuple[tuple[Any, ...], Any]]) 
 
 
 def _same(read: Output, ran: Any, point: _Point, widened: bool = False) -> bool:
-    """Whether an output of the tree, at this point, is one of the program, in type and value.
+    """Whether an output of the tree, at this point, equals an output of the program in type and value.
 
-    ``widened``: data that are real numbers were given as whole ones, so that an int may stand for a float.
+    ``widened``: real data were given as whole numbers, so an int may stand for a float.
     """
     kind = read[0]
     if kind == "exception":
@@ -315,7 +326,7 @@ def _same(read: Output, ran: Any, point: _Point, widened: bool = False) -> bool:
         if type(ran) is float and ran:
             about, error = read[1].near(point.floats)
             if abs(ran - about) + error <= 0.9 * _CLOSE * (1 + abs(about) - error):
-                return True  # whatever rounding did
+                return True  # any rounding is allowed here
         values = point.exact
         exact = Fraction(read[1].at(values))
         size = max(

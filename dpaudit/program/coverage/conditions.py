@@ -1,8 +1,9 @@
-"""What does a piece of a program depend on: on parameters alone, on a fold's state, or on data and noise?
+"""Does a piece of a program depend on parameters only, on a fold's state, or on data and noise?
 
-Read from the source, and always to the safe side: what cannot be followed counts as data. A branch that depends on
-parameters alone is decided by the scope of a proof. One that depends on data or noise and was yet decided by something
-else than a comparison of numbers (their type, their identity, an overflow) may be decided otherwise when it runs.
+The answer is read from the source and errs on the safe side: what cannot be followed counts as data. A branch that
+depends on parameters only is decided by the scope of a proof. A branch that depends on data or noise, but was decided
+by something other than a comparison of numbers (their type, their identity, an overflow), may go another way when the
+program runs.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 
 from dpaudit.program.coverage.instructions import Coverage, Gap
 
-FREE, STATE, DATA = 0, 1, 2  # what something depends on: on neither, on the state of a fold, on data or noise
+FREE, STATE, DATA = 0, 1, 2  # what something depends on: parameters at most, the state of a fold, data or noise
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _MAKES = {
     "list",
@@ -34,10 +35,10 @@ _MAKES = {
     "empty",
     "array",
 }
-_LIST = {"len", "isinstance", "hasattr", "type"}  # what is asked of a list, not of its members
-_KEEPS = {"list", "tuple", "sorted", "reversed", "enumerate", "zip"}  # as many members as what they are given
+_LIST = {"len", "isinstance", "hasattr", "type"}  # questions about a list, not about its members
+_KEEPS = {"list", "tuple", "sorted", "reversed", "enumerate", "zip"}  # the result has as many members as the argument
 
-_NOWHERE = ast.Lambda(ast.arguments([], [], None, [], [], None, []), ast.Constant(None))  # whose names are a loop's
+_NOWHERE = ast.Lambda(ast.arguments([], [], None, [], [], None, []), ast.Constant(None))  # for names that a loop binds
 
 
 @dataclass(slots=True)
@@ -46,7 +47,7 @@ class _Scope:
 
     node: Function
     bound: dict[str, list[tuple[str, ast.AST | None]]]  # how ("value", "item", "place", "other"), and to what
-    labels: dict[str, int] = field(default_factory=dict)  # of parameters, by what callers gave
+    labels: dict[str, int] = field(default_factory=dict)  # of parameters, from what callers passed
     shaped: dict[str, bool] = field(default_factory=dict)  # whether it is a dataset, whose length the scope states
 
 
@@ -54,22 +55,22 @@ class Dependence:
     """What the pieces of a program depend on.
 
     Args:
-        coverage: what ran, and who called it.
+        coverage: the code that ran, with its callers.
         parameters: the names of the mechanism's parameters.
-        is_fold: whether the first thing that a function is given is a state.
+        is_fold: whether the first argument of a function is a state.
     """
 
     def __init__(self, coverage: Coverage, parameters: Iterable[str], *, is_fold: bool) -> None:
         self._coverage, self._parameters, self._is_fold = coverage, frozenset(parameters), is_fold
         self._scopes: dict[ast.AST, _Scope] = {}
         self._busy: set[tuple[int, str]] = set()
-        self._called: set[Function] = set()  # whose callers are known
+        self._called: set[Function] = set()  # functions whose callers are known
         self._settle()
 
-    # --- what callers gave -------------------------------------------------------------------------------
+    # --- what callers passed -----------------------------------------------------------------------------
 
     def _settle(self) -> None:
-        """Find what all parameters depend on: nothing, until some call gives what does."""
+        """Find what each parameter depends on: on nothing, until some call passes something that depends on more."""
         places = [(code, ran, self.function_of(code)) for code, ran in self._coverage.ran.items()]
         self._called = {node for _, _, node in places if node is not None}
         changed = True
@@ -90,7 +91,7 @@ class Dependence:
     def _given(
         self, code: types.CodeType, node: Function, caller: types.CodeType | None, at: int
     ) -> dict[str, tuple[int, bool]]:
-        """Return what one call gives to each parameter: what it depends on, and whether it is a dataset."""
+        """Return what one call passes to each parameter: what it depends on, and whether it is a dataset."""
         spec = node.args
         listed = [each.arg for each in (*spec.posonlyargs, *spec.args)]
         every = [*listed, *(each.arg for each in spec.kwonlyargs)]
@@ -114,7 +115,7 @@ class Dependence:
         if not plain or not isinstance(node, ast.FunctionDef) or node.decorator_list:
             return dict.fromkeys(every, (whole, False))
         first = 1 if isinstance(_parent(node), ast.ClassDef) and listed[:1] in (["self"], ["cls"]) else 0
-        found = dict.fromkeys(every, (FREE, False))  # what is not given has its default
+        found = dict.fromkeys(every, (FREE, False))  # a parameter that is not passed has its default
         if first:
             found[listed[0]] = self.label(call.func), False
         given = dict(zip(listed[first:], call.args, strict=False))
@@ -148,15 +149,15 @@ class Dependence:
             return DATA
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Is | ast.IsNot):
             other = node.comparators[0]
-            if isinstance(other, ast.Constant) and other.value is None:  # no number is None, in any reading
+            if isinstance(other, ast.Constant) and other.value is None:  # no number is None in any reading
                 return FREE
         asks = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _LIST
         if asks and isinstance(node, ast.Call) and node.args and self.is_shaped(node.args[0]):
-            return max(map(self.label, node.args[1:]), default=FREE)  # of the dataset itself, a list of known length
+            return max(map(self.label, node.args[1:]), default=FREE)  # the dataset itself is a list of known length
         return max(map(self.label, _parts(node)), default=FREE)
 
     def is_shaped(self, node: ast.AST | None) -> bool:
-        """Whether something has as many members as the dataset has, or as parameters say."""
+        """Whether something has as many members as the dataset, or as many as parameters say."""
         if isinstance(node, ast.Name):
             scope = self._scope_with(node.id, node)
             if scope is None:
@@ -176,16 +177,16 @@ class Dependence:
     def _of_name(self, name: str, place: ast.AST) -> int:
         scope = self._scope_with(name, place)
         if scope is None:
-            return FREE  # the module's: that it stays what it is, is looked at elsewhere
+            return FREE  # a name of the module; `KeptState` checks that it does not change
         key = (id(scope.node), name)
         if key in self._busy:
-            return FREE  # as far as it depends on itself
+            return FREE  # it depends on itself
         self._busy.add(key)
         try:
             is_known = scope.node in self._called or scope.node is _NOWHERE or name in scope.bound
             found = scope.labels.get(name, FREE) if is_known else DATA
             for how, value in scope.bound.get(name, []):
-                if how == "place" and value is not None:  # counted along: free where what is counted has a known length
+                if how == "place" and value is not None:  # a counter: free if the length of what is counted is known
                     found = max(found, FREE if self.is_shaped(value) else self.label(value))
                 elif how == "other":
                     found = DATA
@@ -207,7 +208,7 @@ class Dependence:
         return self._scope(found) if isinstance(found, Function) else found
 
     def function_of(self, code: types.CodeType) -> Function | None:
-        """Return the function that a code object is of; None for other code, and where there is no source."""
+        """Return the function of a code object; None for other code, and if there is no source."""
         tree = _tree(code.co_filename)
         if tree is None or (code.co_name.startswith("<") and code.co_name != "<lambda>"):
             return None
@@ -221,9 +222,9 @@ class Dependence:
     # --- gaps --------------------------------------------------------------------------------------------
 
     def is_decided(self, gap: Gap, *, for_good: bool = False) -> bool:
-        """Whether the scope of a proof decides that nothing goes this way.
+        """Whether the scope of a proof implies that no run takes this gap.
 
-        ``for_good``: and no other path of the reading can go it, because nothing that it depends on ever changes.
+        ``for_good``: and that no other path of the reading can take it, because nothing that it depends on changes.
         """
         node = _node_at(gap.code, gap.offset)
         if node is None:
@@ -286,7 +287,7 @@ def _parsed(
     return tree, spans, functions
 
 
-_TEXTS: dict[str, tuple[list[str], str]] = {}  # of files, with the lines that they were made of
+_TEXTS: dict[str, tuple[list[str], str]] = {}  # of files: the lines, and their joined text
 
 
 def _source(name: str) -> str:
@@ -333,7 +334,7 @@ def _holds(node: Any, span: Any) -> bool:
 
 
 def _node_at(code: types.CodeType, offset: int) -> ast.AST | None:
-    """Return the piece of source that an instruction stands for, or the smallest that holds it."""
+    """Return the piece of source that belongs to an instruction, or the smallest one that contains it."""
     found, span = _parsed(_source(code.co_filename)), _span(code, offset)
     if found is None or not _source(code.co_filename) or None in span:
         return None
@@ -354,7 +355,7 @@ def _starts(node: Any) -> int:
 
 
 def _parts(node: ast.AST) -> Iterator[ast.AST]:
-    """What a piece depends on: its expressions, without the names that a function binds itself."""
+    """Yield what a piece depends on: its expressions, without the names that a function binds itself."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
         body = node.body if isinstance(node.body, list) else [node.body]
         own: set[str] = set()
@@ -377,7 +378,7 @@ def _parts(node: ast.AST) -> Iterator[ast.AST]:
 
 @lru_cache(maxsize=4096)
 def _bindings(function: Function) -> dict[str, list[tuple[str, ast.AST | None]]]:
-    """What the names of a function are bound to, in it and in what it encloses."""
+    """Return what the names of a function are bound to, in it and in the functions inside it."""
     bound: dict[str, list[tuple[str, ast.AST | None]]] = {}
     pending: list[ast.AST] = list(function.body) if isinstance(function.body, list) else [function.body]
     while pending:
@@ -407,7 +408,7 @@ def _bindings(function: Function) -> dict[str, list[tuple[str, ast.AST | None]]]
             bound.setdefault(node.name, []).append(("other", None))
         pending += ast.iter_child_nodes(node)
     made = {name for name, values in bound.items() if any(_makes(value) for _, value in values)}
-    for node in ast.walk(function):  # what is made here, and handed on beside data, may be filled there
+    for node in ast.walk(function):  # a container made here and passed on together with data may be filled there
         if isinstance(node, ast.Call):
             _filled(node, bound)
             names = [each.id for each in node.args if isinstance(each, ast.Name) and each.id in made]
@@ -419,7 +420,7 @@ def _bindings(function: Function) -> dict[str, list[tuple[str, ast.AST | None]]]
 
 @lru_cache(maxsize=65536)
 def _binder(name: str, place: ast.AST) -> Function | _Scope | None:
-    """Return the function, or the scope of a loop in an expression, that binds a name where it stands."""
+    """Return the function, or the comprehension, that binds a name at a place."""
     here: ast.AST | None = place
     while here is not None:
         if isinstance(here, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
@@ -448,7 +449,7 @@ def _makes(node: ast.AST | None) -> bool:
 
 
 def _filled(call: ast.Call, bound: dict[str, list[tuple[str, ast.AST | None]]]) -> None:
-    """A method may put what it is given into what it is called on."""
+    """Bind the arguments of a method call to its object: a method may store them there."""
     root = call.func.value if isinstance(call.func, ast.Attribute) else None
     while isinstance(root, ast.Attribute | ast.Subscript):
         root = root.value
@@ -481,7 +482,7 @@ def _bind(target: ast.AST, value: ast.AST | None, how: str, bound: dict[str, lis
 
 
 def module_value(node: ast.AST, names: Mapping[str, Any]) -> Any:
-    """Return what a name, or a chain of attributes of modules, stands for in a module; None where that is unknown."""
+    """Return what a name, or a chain of attributes of modules, stands for in a module; None if that is unknown."""
     if isinstance(node, ast.Name):
         return names.get(node.id, getattr(builtins, node.id, None))
     if isinstance(node, ast.Attribute):

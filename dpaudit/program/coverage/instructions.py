@@ -1,9 +1,9 @@
-"""Which instructions and branches of a program did its reading come through, and which not?
+"""Which instructions and branches of a program did its reading execute, and which not?
 
-Runs are followed instruction by instruction, in the code of the program's own module and package; library code is
-outside. A *gap* is a way out of an instruction that ran, which no run took: a side of a branch, an ``except`` that
-never caught anything, what comes after a line that always raised. A branch that data or noise decided is none: the
-reading takes every way of it that some numbers take. Nor is one that parameters decide alone (`conditions.py`).
+Runs are traced instruction by instruction, in the code of the program's own module and package; library code is left
+out. A *gap* is an exit of an executed instruction that no run took: a side of a branch, an ``except`` that never caught
+anything, the code after a line that always raised. A branch on data or noise is no gap, since the reading takes every
+side that some numbers take. Nor is a branch on parameters alone (`conditions.py`).
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ STANDARD, _NUMPY = sysconfig.get_path("stdlib"), str(Path(np.__file__).parent)
 _SITE = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
 _SILENT = {"EXTENDED_ARG", "NOP", "CACHE", "RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "PUSH_NULL"}
 _ENDS = {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE", "YIELD_VALUE", "SEND", "INTERPRETER_EXIT"}
-_LEAVES = {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"}  # after which comes nothing
-_MAY_STOP = sys.version_info < (3, 12)  # later versions follow by function: who stops one call may stop others
+_LEAVES = {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"}  # nothing follows these
+_MAY_STOP = sys.version_info < (3, 12)  # later versions trace by function, so stopping one call may stop others
 _COMPARED = {"COMPARE_OP", "TO_BOOL"}
 
 
@@ -38,10 +38,10 @@ class ExecutedCode:
 
     Attributes:
         names: the module's names that its code looks up.
-        steps: each instruction with the one before it; −1 at the start, and after an exception.
-        concrete: the branches that something else than a comparison of unknown numbers decided, at least once.
-        callers: who called it: the calling code, and where; None for dpaudit itself, and for a library.
-        is_known: whether it ran on known numbers, where all branches are concrete.
+        steps: each instruction with the one before it; −1 at the start and after an exception.
+        concrete: the branches that something other than a comparison of unknown numbers decided at least once.
+        callers: the calling code, and its offset; None for dpaudit itself and for libraries.
+        is_known: whether it ran on known numbers, so that all branches are concrete.
     """
 
     names: Mapping[str, Any]
@@ -52,18 +52,18 @@ class ExecutedCode:
 
     @property
     def offsets(self) -> set[int]:
-        """The instructions."""
+        """The offsets of the instructions that ran."""
         return {here for _, here in self.steps}
 
     @property
     def arcs(self) -> set[tuple[int, int]]:
-        """Which came after which."""
+        """The pairs of instructions that ran one after the other."""
         return {step for step in self.steps if step[0] >= 0}
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A way that nothing took: from the instruction at ``offset`` to ``target``; None for an ``except`` clause."""
+    """An exit that no run took: from the instruction at ``offset`` to ``target`` (None for an ``except`` clause)."""
 
     code: types.CodeType
     offset: int
@@ -74,15 +74,15 @@ class Coverage:
     """What ran of a program's own code.
 
     Attributes:
-        ran: by code object.
-        counter: counts the comparisons of unknown numbers so far; None where all numbers are known.
+        ran: what ran, by code object.
+        counter: returns the number of comparisons of unknown numbers so far; None if all numbers are known.
     """
 
     def __init__(self, function: Callable[..., Any], read: Coverage | None = None) -> None:
-        """Follow a program, and what it calls in its own module and package.
+        """Trace a program, and what it calls in its own module and package.
 
-        ``read``: what was read of it, where only what goes beyond that is of interest. From where nothing of interest
-        can come any more, a call is not followed.
+        ``read``: what was read already, if only the code beyond it is of interest. Where nothing new can follow, a call
+        is not traced any further.
         """
         self._read = self if read is None else read
         self._open: dict[types.CodeType, tuple[int, frozenset[int]]] = {}
@@ -92,26 +92,26 @@ class Coverage:
         self._home = None if inner is None else _home_of(inner)
         self._module = None if inner is None else inner.__globals__
         self._own: dict[str, bool] = {}
-        self._foreign: set[str] = set()  # files whose code is not followed, whatever module runs it
+        self._foreign: set[str] = set()  # files whose code is not traced, whatever module runs it
         self._calls = 0
 
     @property
     def decided(self) -> int:
-        """How many comparisons of unknown numbers there were."""
+        """The number of comparisons of unknown numbers so far."""
         return 0 if self.counter is None else self.counter()
 
     def is_own(self, name: str) -> bool:
-        """Whether a file is the program's own, and no library."""
+        """Whether a file belongs to the program, not to a library."""
         known = self._own.get(name)
         if known is None:
             library = name.startswith((_OURS, _NUMPY, *_SITE, STANDARD, "<frozen"))
-            library |= "site-packages" in name or "dist-packages" in name  # of another environment, through a link
+            library |= "site-packages" in name or "dist-packages" in name  # another environment, through a link
             known = self._own[name] = (self._home is not None and name.startswith(self._home)) or not library
         return known
 
     @contextmanager
     def following(self) -> Iterator[None]:
-        """Follow what runs inside."""
+        """Trace what runs inside."""
         before, foreign = sys.gettrace(), self._foreign
 
         def entered(frame: types.FrameType, event: str, value: Any) -> Any:
@@ -126,7 +126,7 @@ class Coverage:
     def _entered(self, frame: types.FrameType, event: str, _: Any) -> Any:
         code = frame.f_code
         name = code.co_filename
-        if name[:1] == "<":  # made by some library, as the __init__ of a dataclass is, or typed in
+        if name[:1] == "<":  # generated by a library (the __init__ of a dataclass), or typed in
             name = frame.f_globals.get("__file__") or (name if frame.f_globals is self._module else _OURS)
         if not self.is_own(name):
             if name is code.co_filename:
@@ -149,20 +149,20 @@ class Coverage:
         make = self._known_follower if self.counter is None else self._follower
         follower = make(code, ran, still_open)
         frame.f_trace, frame.f_trace_lines = follower, False
-        frame.f_trace_opcodes = True  # after f_trace: from Python 3.13 on it counts for frames that have one
+        frame.f_trace_opcodes = True  # after f_trace: since Python 3.13 it only applies to frames that have one
         return follower
 
     def _open_from(self, code: types.CodeType) -> frozenset[int]:
-        """Return the instructions from which something can run that did not run yet; none where all of it did."""
+        """Return the instructions from which new code can still be reached; none if all of it ran."""
         ran = self._read.ran.get(code)
-        size = 0 if ran is None else len(ran.steps)  # which only grow
+        size = 0 if ran is None else len(ran.steps)  # steps only grow, so that their number tells whether they changed
         known = self._open.get(code)
         if known is None or known[0] != size:
             known = self._open[code] = size, _open(code, set() if ran is None else ran.steps)
         return known[1]
 
     def _known_follower(self, code: types.CodeType, ran: ExecutedCode, still_open: frozenset[int]) -> Any:
-        """Follow one call on known numbers: as `_follower`, with less to look at."""
+        """Return the tracer of a call on known numbers: as `_follower`, with less to record."""
         ran.is_known = True
         note, last = ran.steps.add, -1
 
@@ -206,7 +206,7 @@ class Coverage:
         return follow
 
     def beyond(self, other: Coverage) -> Iterator[tuple[types.CodeType, int]]:
-        """Return where a run left what another coverage holds."""
+        """Return where a run left the code that another coverage contains."""
         for code, ran in self.ran.items():
             known = other.ran.get(code)
             shape, before = _shape(code), set() if known is None else known.offsets
@@ -218,9 +218,9 @@ class Coverage:
                 yield from ((code, at) for at, to in sorted(ran.arcs - known.arcs) if at in shape.branches)
 
     def gaps(self, *, every: bool = False) -> list[Gap]:
-        """Return the ways that nothing took, without those that only comparisons of unknown numbers decided.
+        """Return the gaps, without those at branches that only comparisons of unknown numbers decided.
 
-        ``every``: with those too.
+        ``every``: include those too.
         """
         found = []
         for code, ran in self.ran.items():
@@ -239,7 +239,7 @@ class Coverage:
         return found
 
     def uncalled(self) -> list[types.CodeType]:
-        """Return functions that were made on the way, may be called by a name that ran, and never were."""
+        """Return functions that were defined during the runs, can be called by a name that ran, and never were."""
         found = []
         for code, ran in self.ran.items():
             listed, offsets = _instructions(code), ran.offsets
@@ -265,10 +265,10 @@ class Coverage:
 
 
 def _innermost(function: Any) -> types.FunctionType | None:
-    """Return the plain function in a fold, a partial, a wrapper or an object."""
+    """Return the plain function inside a fold, a partial, a wrapper or a callable object."""
     while not isinstance(function, types.FunctionType):
         inner = next(filter(None, (getattr(function, name, None) for name in ("step", "func", "__wrapped__"))), None)
-        inner = inner or getattr(type(function), "__call__")  # noqa: B004, B009 - as an object is called
+        inner = inner or getattr(type(function), "__call__")  # noqa: B004, B009 - the way Python calls an object
         inner = getattr(inner, "__func__", inner)
         if inner is function or isinstance(inner, types.WrapperDescriptorType | types.MethodWrapperType):
             return None
@@ -277,7 +277,7 @@ def _innermost(function: Any) -> types.FunctionType | None:
 
 
 def _home_of(function: types.FunctionType) -> str:
-    """Return the folder of the package that a function lies in, or its file where that is no package."""
+    """Return the folder of the package that contains a function, or its file if that is no package."""
     file = getattr(sys.modules.get(function.__module__.partition(".")[0]), "__file__", None)
     if file is not None and Path(file).name == "__init__.py":
         return str(Path(file).parent)
@@ -286,7 +286,7 @@ def _home_of(function: types.FunctionType) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """The ways through a code object: out of each instruction, which of them are branches, and its handlers."""
+    """The control flow of a code object: the exits of each instruction, the branches, and the handlers."""
 
     ways: dict[int, tuple[int, ...]]
     branches: frozenset[int]
@@ -295,7 +295,7 @@ class _Shape:
     silent: dict[int, int]
 
     def heard(self, offset: int) -> int:
-        """Return the first instruction from here on that tells that it runs."""
+        """Return the first instruction from here on that the tracer reports."""
         while offset in self.silent:
             offset = self.silent[offset]
         return offset
@@ -340,7 +340,7 @@ def _shape(code: types.CodeType) -> _Shape:
 
 
 def _followed(steps: Iterable[tuple[int, int]]) -> dict[int, set[int]]:
-    """Return what came after each instruction."""
+    """Return the successors of each instruction."""
     found: dict[int, set[int]] = {}
     for at, to in steps:
         if at >= 0:
@@ -349,9 +349,9 @@ def _followed(steps: Iterable[tuple[int, int]]) -> dict[int, set[int]]:
 
 
 def _open(code: types.CodeType, steps: set[tuple[int, int]]) -> frozenset[int]:
-    """Return the instructions from which a run can come to an instruction, or a way of a branch, without a step there.
+    """Return the instructions from which a run can reach an instruction, or a side of a branch, that never ran.
 
-    An exception goes from any instruction that a handler covers to that handler; a generator goes on where it yielded.
+    An exception leads from any instruction that a handler covers to that handler; a generator resumes where it yielded.
     """
     shape, before = _shape(code), _before(code)
     taken, offsets = _followed(steps), {here for _, here in steps}
@@ -369,7 +369,7 @@ def _open(code: types.CodeType, steps: set[tuple[int, int]]) -> frozenset[int]:
 
 @lru_cache(maxsize=4096)
 def _before(code: types.CodeType) -> Mapping[int, frozenset[int]]:
-    """Return from where each instruction may be come to."""
+    """Return the possible predecessors of each instruction."""
     listed, handlers = _instructions(code), _handlers(code)
     found: dict[int, set[int]] = {}
     for here, then in itertools.zip_longest(listed, listed[1:]):
@@ -388,7 +388,7 @@ def _handlers(code: types.CodeType) -> Any:
 
 
 class Unfollowed:
-    """Do something without following it, which would only take time."""
+    """A context in which nothing is traced, to save time."""
 
     __slots__ = ("_before",)
 

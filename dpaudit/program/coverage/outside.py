@@ -1,8 +1,8 @@
-"""What does a program look at that is neither its data, its noise nor its parameters, and does it keep a state?
+"""Does a program use anything besides its data, noise and parameters, and does it keep state between calls?
 
-A program that is proved is a function of those three. What is named here may change between two calls, or tell the
-reading from a run: clocks, files, the interpreter itself, the type or the identity of a number that is not known. What
-a program keeps in its module, in closures, defaults and attributes is compared before and after it ran.
+A proof is about a function of those three. This module names what may change between two calls, or may differ between
+the reading and a run: clocks, files, the interpreter itself, the type or the identity of an unknown number. The values
+that a program keeps in its module, closures, defaults and attributes are compared before and after it ran.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ _HIDDEN = {
     "cache_info", "cache_clear", "gi_frame", "f_back", "f_locals", "f_globals", "tb_frame", "tb_next",
     "__class__",
 }  # fmt: skip
-_READINGS = tuple(f"dpaudit.program.{name}" for name in ("symbolic", "enumerate"))  # numbers of a run
-_MOST = 50_000  # things of a state that are looked at
+_READINGS = tuple(f"dpaudit.program.{name}" for name in ("symbolic", "enumerate"))  # modules that define numbers
+_MOST = 50_000  # values of a state that are compared, to bound the time
 
 
 def strange(coverage: Coverage, dependence: Dependence) -> list[str]:
-    """Return what a program looks at beside data, noise and parameters, each with its line."""
+    """Return what a program uses besides data, noise and parameters, each with its line."""
     found: dict[str, None] = {}
     for code, ran in coverage.ran.items():
         node = dependence.function_of(code)
@@ -115,15 +115,15 @@ def _is_strange_module(name: str) -> bool:
 
 
 class KeptState:
-    """What a program keeps outside of a call, and whether it stays what it is."""
+    """The values that a program keeps between calls, and whether they change."""
 
     def __init__(self, coverage: Coverage, function: Callable[..., Any]) -> None:
-        """Look at what a program keeps now."""
+        """Record the values that a program keeps now."""
         self._coverage, self._function = coverage, function
         self._before = self._digests()
 
     def changed(self) -> str | None:
-        """Return the name of something that is no longer what it was."""
+        """Return the name of a value that has changed since, or None."""
         now = self._digests()
         return next((name for name, digest in self._before.items() if now.get(name, digest) != digest), None)
 
@@ -143,7 +143,7 @@ class KeptState:
 
     def _walk(self, root: Any, state: Any, seen: dict[int, int]) -> None:
         pending = [root]
-        kept = []  # so that no address is used twice
+        kept = []  # keeps objects alive, so that no address is used twice
         while pending and len(seen) < _MOST:
             value = pending.pop()
             kind = type(value)
@@ -160,7 +160,7 @@ class KeptState:
                 pending += reversed(list(self._within(value, state)))
 
     def _within(self, value: Any, state: Any) -> Iterator[Any]:
-        """What a value holds."""
+        """Yield what a value contains."""
         if isinstance(value, types.FunctionType):
             if self._coverage.is_own(value.__code__.co_filename):
                 cells = [_content(cell) for cell in value.__closure__ or ()]
@@ -212,11 +212,11 @@ def _pickled(value: Any, state: Any) -> bool:
     if attributes or hasattr(value, "__slots__"):
         return False
     if isinstance(value, itertools.count):
-        state.update(repr(value).encode())  # Python 3.14 pickles none
+        state.update(repr(value).encode())  # Python 3.14 cannot pickle these
         return True
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of iterators, which hold a state all the same
+            warnings.simplefilter("ignore", DeprecationWarning)  # for iterators, which hold state nevertheless
             state.update(pickle.dumps(value))
     except Exception:
         return False
@@ -234,7 +234,7 @@ def _attributes(value: Any) -> Iterator[Any]:
 def _content(cell: Any) -> Any:
     try:
         return cell.cell_contents
-    except ValueError:  # an empty one
+    except ValueError:  # an empty cell
         return None
 
 

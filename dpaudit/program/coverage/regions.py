@@ -1,8 +1,8 @@
-"""Does the program do on every path what was read there? Runs from the region of each path, compared with it.
+"""Does the program do on every path what was read there? Runs from the region of each path, compared with the path.
 
-Random runs come to common paths alone. So data and draws are chosen from the region that a path's conditions leave: a
-point far inside of it (a linear programme), and others that a random walk through it reaches (hit and run: Smith
-1984). Such a run must draw, branch and return what the path says, as plain floats, as NumPy's, and as whole numbers.
+Random runs reach only common paths. So data and draws are also chosen from the region that the conditions of a path
+describe: one point far inside (by a linear programme), and others along a random walk through the region (hit and run:
+Smith 1984). Such a run must draw, branch and return what the path says, with plain floats, NumPy floats, and integers.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from dpaudit.program.symbolic.linear import Constraint
 from dpaudit.program.symbolic.noise import Unknown
 from dpaudit.program.symbolic.tree import ProgramPath, ProgramTree, draw_name, program_value, supports
 
-MOST_PATHS = 40  # whose regions are looked for, beyond those that random runs came to
-_BOX, _WIDE = 30.0, 1e6  # of a region, in units of the largest scale
-_STEPS = 6
-_FINE = 16  # a point is rounded to this share of its distance from the region's edge
+MOST_PATHS = 40  # whose regions are searched, besides those that random runs reached; chosen to take seconds
+_BOX, _WIDE = 30.0, 1e6  # bounds on a region, in units of the largest scale
+_STEPS = 6  # of a random walk, enough to leave the first point
+_FINE = 16  # a point is rounded to a sixteenth of its distance from the region's edge
 
 
 def compare_regions(
@@ -37,16 +37,16 @@ def compare_regions(
     seed: int = 0,
     most: int = MOST_PATHS,
 ) -> None:
-    """Compare runs from the regions of paths that no run came to yet.
+    """Compare runs from the regions of paths that no run has reached yet.
 
     Args:
-        tree: what was read.
-        program: called as it was read, ``program(data, noise, **parameters)``.
-        data: what it was read on, with an `Unknown` for every number.
-        parameters: as they were read.
-        compared: where the runs are counted; it then names the paths that no run could be compared with.
+        tree: the program as it was read.
+        program: called as ``program(data, noise, **parameters)``.
+        data: the data on which it was read, with an `Unknown` for every number.
+        parameters: those for which it was read.
+        compared: counts the runs, and the paths for which no run could be compared.
         seed: of the random walks.
-        most: how many paths are looked at, evenly among those that are left.
+        most: how many paths are looked at, evenly spread over those that are left.
     """
     rng = np.random.default_rng(seed)
     names = dict(_unknowns(data))
@@ -95,7 +95,7 @@ def _filled(data: Any, values: Mapping[str, Any]) -> Any:
 def _points(
     leaf: ProgramPath, names: Mapping[str, bool], widest: float, rng: np.random.Generator
 ) -> list[dict[str, float]]:
-    """Return points of a region: one far inside, and two of a random walk; none where none was found."""
+    """Return points of a region: one far inside and two of a random walk; none if none was found."""
     variables = [*names, *(draw_name(number) for number in range(len(leaf.draws)))]
     whole = [*names.values(), *(draw.is_discrete for draw in leaf.draws)]
     rows, sides, equal = _matrix([*leaf.conditions, *supports(leaf.draws)], variables)
@@ -128,7 +128,7 @@ def _points(
 def _matrix(
     conditions: Sequence[Constraint], variables: Sequence[str]
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return rows, sides and which are equalities of rows·v + sides ≥ 0; each row's largest coefficient is 1."""
+    """Return rows, sides and a mask of equalities for rows·v + sides ≥ 0; each row's largest coefficient is 1."""
     rows, sides, equal = [], [], []
     for condition in conditions:
         terms = condition.expression.terms
@@ -145,8 +145,8 @@ def _matrix(
 def _deepest(
     rows: np.ndarray[Any, Any], sides: np.ndarray[Any, Any], sharp: np.ndarray[Any, Any], box: float, depth: float
 ) -> tuple[np.ndarray[Any, Any], float] | None:
-    """Return a point as far from all edges as can be, up to a depth, and how far that is."""
-    from scipy.optimize import linprog  # a tenth of a second, which most audits are spared
+    """Return the point farthest from all edges, up to a depth, and its distance."""
+    from scipy.optimize import linprog  # takes 0.1 s, which most audits do not need
 
     count = rows.shape[1]
     if not count:
@@ -168,13 +168,13 @@ def _deepest(
 
 
 def _rounded(point: np.ndarray[Any, Any], whole: Sequence[bool], depth: float) -> np.ndarray[Any, Any]:
-    """Round a point to few bits, so that sums of its numbers are exact, and whole numbers to whole ones."""
+    """Round a point to few bits, so that sums of its numbers are exact, and integer variables to integers."""
     fine = 2.0 ** math.floor(math.log2(max(depth, 1e-30) / _FINE))
     return np.where(whole, np.round(point), np.round(point / fine) * fine)
 
 
 def _tape(leaf: ProgramPath, point: Mapping[str, float]) -> Tape:
-    """Return what the program's draws are to come to, so that the tree's draws are those of a point."""
+    """Return the draws of the program for which the tree's draws are those of a point."""
     made: Tape = []
     for number, draw in enumerate(leaf.draws):
         found = program_value(draw, point[draw_name(number)])

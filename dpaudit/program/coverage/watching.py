@@ -1,8 +1,7 @@
-"""Is what was read of a program all that can run of it? What stays open is named.
+"""Was everything that can run of a program read? What was not is named.
 
-The reading itself is followed, until there is no gap left in what it came through. Where a gap is left at the end, or
-the program looks at something else than data, noise and parameters, or a run comes through what no path read, nothing
-is proved.
+The reading itself is traced until no gap is left in the code that it executed. If a gap is left at the end, or the
+program uses anything besides data, noise and parameters, or a run executes code that no path read, nothing is proved.
 """
 
 from __future__ import annotations
@@ -18,15 +17,15 @@ from dpaudit.program.coverage.instructions import Coverage, Gap
 from dpaudit.program.coverage.outside import KeptState, strange
 from dpaudit.program.fold import Fold
 
-_MOST_CALLS = 2_000  # of a program with discrete noise
+_MOST_CALLS = 2_000  # that are traced of a program with discrete noise, to bound the time
 
 
 class WatchedProgram:
-    """A program that is being read, and what of it was not.
+    """A program that is being read, with the code that was executed and the code that was not.
 
     Attributes:
-        coverage: what the reading came through.
-        runs: what runs came through.
+        coverage: what the reading executed.
+        runs: what concrete runs executed.
     """
 
     def __init__(self, function: Callable[..., Any], parameters: Iterable[str], *, is_fold: bool = False) -> None:
@@ -36,35 +35,35 @@ class WatchedProgram:
         self._state: KeptState | None = None
         self._followed = self._calls = 0
         self._is_whole = False
-        self._looked: tuple[int, int] | None = None  # what had run when gaps were looked for
+        self._looked: tuple[int, int] | None = None  # how much had run when gaps were last looked for
         self._known: tuple[tuple[int, int], Dependence] | None = None
 
     def begin(self) -> None:
-        """Say that another part of the program is read from here on."""
+        """Begin to read another part of the program."""
         self._is_whole, self._followed, self._looked = False, 0, None
 
     def following(self, decided: Callable[[], int] | None = None) -> AbstractContextManager[None]:
-        """Follow one path, as long as there are gaps; ``decided`` counts its comparisons of unknown numbers."""
+        """Trace one path as long as there are gaps; ``decided`` counts its comparisons of unknown numbers."""
         self.coverage.counter = decided
         return nullcontext() if self._is_whole else self.coverage.following()
 
     def ended(self) -> None:
-        """Say that a path, or what goes for one, was read."""
+        """Finish reading a path (or a call of a program with discrete noise)."""
         if self._state is None:
             self._state = KeptState(self.coverage, self._function)
         self._followed += 1
         if not self._is_whole and self._followed & (self._followed - 1) == 0:
             ran = self.coverage.ran.values()
             size = sum(len(each.steps) for each in ran), sum(len(each.callers) for each in ran)
-            if size != self._looked:  # else nothing new ran, and the gaps are the same
+            if size != self._looked:  # otherwise nothing new ran, and the gaps are the same
                 self._is_whole, self._looked = not self._gaps(every=True), size
 
     def changed(self) -> str | None:
-        """Return the name of what the program keeps between calls and changes, if there is such a thing."""
+        """Return the name of a value that the program keeps between calls and changes, or None."""
         return None if self._state is None else self._state.changed()
 
     def observed(self, function: Any) -> Any:
-        """Return a program that is followed in each of its calls, as long as they are few."""
+        """Return a program whose first calls are traced, up to a limit."""
         if isinstance(function, Fold):
             init = self.observed(function.init) if callable(function.init) else function.init
             finish = None if function.finish is None else self.observed(function.finish)
@@ -83,11 +82,11 @@ class WatchedProgram:
         return called
 
     def looks(self) -> tuple[str, ...]:
-        """Return what the program looks at beside data, noise and parameters, in words."""
+        """Return what the program uses besides data, noise and parameters, in words."""
         return tuple(strange(self.coverage, self._dependence()))
 
     def open(self) -> tuple[str, ...]:
-        """Return what was not read and can run, in words; nothing is proved where there is any."""
+        """Return what can run and was not read, in words; nothing is proved if there is any."""
         found = dict.fromkeys(self._gaps())
         for code, offset in self.runs.beyond(self.coverage):
             found.setdefault(f"not covered: {told(code, offset)}, which a run came through")
@@ -95,13 +94,13 @@ class WatchedProgram:
 
     def _dependence(self) -> Dependence:
         ran = self.coverage.ran.values()
-        size = len(ran), sum(len(each.callers) for each in ran)  # which only grow, and are all that it hangs on
+        size = len(ran), sum(len(each.callers) for each in ran)  # these only grow, and nothing else matters
         if self._known is None or self._known[0] != size:
             self._known = size, Dependence(self.coverage, self._parameters, is_fold=self._is_fold)
         return self._known[1]
 
     def _gaps(self, *, every: bool = False) -> list[str]:
-        """Return the gaps that the scope does not decide; ``every``: also where only numbers decided so far."""
+        """Return the gaps that the scope does not decide; ``every``: also those that only numbers decided so far."""
         dependence = self._dependence()
         listed = [gap for gap in self.coverage.gaps(every=every) if not dependence.is_decided(gap, for_good=every)]
         found = [_told(gap) for gap in listed]

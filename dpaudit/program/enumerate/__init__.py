@@ -1,13 +1,14 @@
-"""What does a program return, and exactly how often? The exact reading of discrete noise.
+"""What does a program return, and with which exact probability? The exact reading of discrete noise.
 
-Every way in which the draws of one run can fall out is a *trace*; its weight is the product of the
-probabilities that the program asked for. All traces together are the exact law of the output. Numbers stay
-exact on the way: parameters and data arrive as the decimals that they are written as (`Exact`, `Whole`), and
-``math.exp`` of one is a symbol, not a float. So randomised response at ε = 1 has the ratio e, not 2.718….
+A *trace* is one possible sequence of draws of a run; its weight is the product of the probabilities that the program
+asked for. All traces together give the exact law of the output. Numbers stay exact on the way: parameters and data are
+the decimals that are written (`Exact`, `Whole`), and ``math.exp`` of one is a symbol, not a float. So randomised
+response at ε = 1 has the ratio e, not 2.718….
 
-The numbers form the field of quotients of sums Σ c·e^r with rational c and r (`sums`, `number`). What an exact
-number cannot become (a float, a root) refuses the program, naming the line (`refusal`). A float that the program
-computes from its own literals counts as the decimal that Python writes for it, if that has at most 15 digits.
+The numbers form the field of quotients of sums Σ c·e^r with rational c and r (`sums`, `number`). If a program needs
+something that is not exact (a float, a root), it is refused, and the message names the line (`refusal`). A float that
+the program computes from its own literals counts as the decimal that Python writes for it, if that has at most 15
+digits.
 """
 
 from dpaudit.program.enumerate.given import Whole

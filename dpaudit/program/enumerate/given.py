@@ -1,4 +1,4 @@
-"""What is a program given, so that its numbers stay exact? Decimals, whole numbers that divide, and exponentials."""
+"""What is passed to a program so that its numbers stay exact? Decimals, integers with exact quotients, exponentials."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOCK = threading.RLock()
 
 
 class Whole(int):
-    """An int among the parameters whose quotients are exact: ``2 / k`` is a fraction, not a float."""
+    """An int parameter whose quotients are exact: ``2 / k`` is a fraction, not a float."""
 
     def __truediv__(self, other: Any) -> Any:
         return Exact(self) / other
@@ -33,7 +33,7 @@ class Whole(int):
 
 
 def _closed(name: str) -> Callable[..., Any]:
-    """An int's own operation, whose whole results divide exactly too, and whose float operands become exact."""
+    """Return an int's operation whose integer results divide exactly too, and whose float operands become exact."""
 
     def operation(self: Whole, other: Any) -> Any:
         if isinstance(other, float):
@@ -50,7 +50,7 @@ Whole.__neg__ = lambda self: Whole(-int(self))  # type: ignore[method-assign]
 
 
 def exactly(value: Any) -> Any:
-    """Return a parameter or dataset with every float in it as its decimal; containers are copied."""
+    """Return a parameter or dataset with every float replaced by its decimal; containers are copied."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
@@ -69,7 +69,7 @@ def exact_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def exact_exponentials() -> Iterator[None]:
-    """While a program is read, ``math.exp`` is exact in it; every other thread and call keeps the usual one."""
+    """Make ``math.exp`` exact while a program is read; every other thread and call keeps the usual one."""
     replaced = {"exp": exponential_of, "expm1": lambda value: exponential_of(value) - 1}
 
     def chosen(name: str) -> Callable[[Any], Any]:

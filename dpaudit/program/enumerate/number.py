@@ -1,4 +1,4 @@
-"""What is an exact number? A quotient of two sums Σ c·e^r; it stays exact, or the program is refused."""
+"""What is an exact number? A quotient of two sums Σ c·e^r. If it cannot stay exact, the program is refused."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from dpaudit.program.enumerate.refusal import refuse
 from dpaudit.program.enumerate.sums import ONE, Sum, bounds_of, divided, exponential_bounds, plus, sign_of, times
 
 _BOUND_BITS = 128
-_DIGITS = 15  # every decimal with so many is told apart from its neighbours by a float
+_DIGITS = 15  # every decimal of up to 15 digits survives as a float
 USUAL = {"exp": math.exp, "expm1": math.expm1}
 
 
 class Exact:
     """A quotient of two sums of integer multiples of e^r, r rational; every rational number is one.
 
-    Arithmetic with integers, fractions, short decimals and other exact numbers is exact; comparisons are
-    decided. Whatever needs a float refuses the program. It stands for a float, so that a zero has a sign (IEEE 754).
+    Arithmetic with integers, fractions, short decimals and other exact numbers is exact, and comparisons are decided.
+    An operation that needs a float refuses the program. The number stands for a float, so a zero has a sign (IEEE 754).
     """
 
     __slots__ = ("_enclosed", "_fraction", "_minus", "_sums")
@@ -40,19 +40,19 @@ class Exact:
         self._minus = isinstance(value, float) and value == 0 and math.copysign(1, value) < 0
 
     def _zero(self, *, minus: bool) -> Exact:
-        """Return the number itself; where it is zero, with this sign."""
+        """Return the number itself; if it is zero, with this sign."""
         if self._fraction == 0:
             self._minus = minus
         return self
 
     @property
     def is_minus(self) -> bool:
-        """Whether the sign of the float is minus, also that of a zero."""
+        """Whether the sign bit of the float is set, also for a zero."""
         return self._minus or self.sign() < 0
 
     @classmethod
     def quotient(cls, top: Sum, bottom: Sum) -> Exact:
-        """Return top/bottom in lowest terms, as far as integers and single terms go."""
+        """Return top/bottom, reduced by common integers and single terms."""
         if top.keys() == bottom.keys():
             ratios = {Fraction(coefficient, bottom[exponent]) for exponent, coefficient in top.items()}
             if len(ratios) == 1:
@@ -70,7 +70,7 @@ class Exact:
 
     @property
     def fraction(self) -> Fraction | None:
-        """The number itself where it is rational, else None (proportional sums are the only rational quotients)."""
+        """The number itself if it is rational, else None (proportional sums are the only rational quotients)."""
         return self._fraction
 
     @property
@@ -83,7 +83,7 @@ class Exact:
 
     @classmethod
     def exponential(cls, value: Any) -> Exact:
-        """Return e^value for a rational value; `UsageError` where it is not rational."""
+        """Return e^value for a rational value; `UsageError` if it is not rational."""
         number = exact(value).fraction
         if number is None:
             raise UsageError("the exponential of an exponential has no exact form")
@@ -96,7 +96,7 @@ class Exact:
         return Exact.quotient(top, ONE), Exact.quotient(bottom, ONE)
 
     def simplified(self) -> Exact:
-        """Return the same number without a denominator, where the division comes out even."""
+        """Return the same number without a denominator, if the division leaves no remainder."""
         top, bottom = self.sums
         found = divided(top, bottom) if self._fraction is None else None
         return self if found is None else Exact.quotient(found, ONE)
@@ -109,7 +109,7 @@ class Exact:
         return sign_of(top) * sign_of(bottom)
 
     def bounds(self) -> tuple[Fraction, Fraction] | None:
-        """Return rational numbers below and above, close together; None where 128 bits do not tell the signs."""
+        """Return rational numbers below and above, close together; None if 128 bits do not decide the signs."""
         if self._fraction is not None:
             return self._fraction, self._fraction
         if self._enclosed is None:
@@ -219,7 +219,7 @@ class Exact:
         return exact(base) ** self
 
     def _compared(self, other: Any) -> int | None:
-        """Return the sign of self − other, or None where the other is no number (or NaN)."""
+        """Return the sign of self − other, or None if the other is no number (or NaN)."""
         if isinstance(other, float) and not math.isfinite(other):
             return None if math.isnan(other) else (-1 if other > 0 else 1)
         right = _operand(other)
@@ -245,7 +245,7 @@ class Exact:
 
     def __hash__(self) -> int:
         number = self.fraction
-        # as a float hashes, so that 0.1 in a program's own dict is found
+        # the hash of the float, so that 0.1 in a dict of the program is found
         return hash(Exact) if number is None else hash(number.numerator / number.denominator)
 
     def __floor__(self) -> int:
@@ -264,7 +264,7 @@ class Exact:
         refuse("a float of an exact number is not exact; write the formula with + − × ÷ and math.exp")
 
     def exp(self) -> Exact:
-        """Return e^self: what ``numpy.exp`` calls."""
+        """Return e^self; ``numpy.exp`` calls this."""
         found: Exact = exponential_of(self)
         return found
 
@@ -279,7 +279,7 @@ class Exact:
 
 
 def apart(left: Exact, right: Exact) -> int:
-    """Return the sign of left − right where bounds tell, and 0 where they do not: cheaper than the difference."""
+    """Return the sign of left − right if bounds decide it, else 0; cheaper than the difference."""
     near, far = left.bounds(), right.bounds()
     if near is None or far is None:
         return 0
@@ -340,7 +340,7 @@ def _rational(value: Any) -> Fraction:
 
 @lru_cache(maxsize=4096)
 def short_decimal(value: float) -> Fraction | None:
-    """Return the decimal that Python writes for a float, or None where it has more than 15 digits."""
+    """Return the decimal that Python writes for a float, or None if it has more than 15 digits."""
     decimal = Decimal(repr(value))
     return Fraction(decimal) if len(decimal.normalize().as_tuple().digits) <= _DIGITS else None
 
@@ -354,17 +354,17 @@ def _operand(value: Any) -> Exact | None:
 
 
 def exact(value: Any) -> Exact:
-    """Return a number as an `Exact`: whole numbers, fractions, and floats with at most 15 digits."""
+    """Return an integer, a fraction, or a float of at most 15 digits as an `Exact`."""
     return value if isinstance(value, Exact) else Exact(value)
 
 
 def decimal_of(value: float) -> Exact:
-    """Return the decimal that Python writes for a float, whatever its length: the meaning of a parameter."""
+    """Return the decimal that Python writes for a float, whatever its length; this is what a parameter means."""
     return Exact(Fraction(repr(float(value))))._zero(minus=math.copysign(1, value) < 0)
 
 
 def exponential_of(value: Any) -> Any:
-    """The exponential that a program under the exact reading calls."""
+    """Return e^value; programs under the exact reading call this instead of ``math.exp``."""
     if isinstance(value, float) and not math.isfinite(value):
         return USUAL["exp"](value)
     number = exact(value)

@@ -38,8 +38,8 @@ class OutputLaw:
     """The exact law of an output on one dataset.
 
     Attributes:
-        weights: the text of every possible output → its probability, a `Fraction` where it is rational; sorted.
-        traces: how many ways through the program were followed.
+        weights: the text of every possible output → its probability, a `Fraction` if it is rational; sorted.
+        traces: how many execution traces of the program were followed.
     """
 
     weights: Mapping[str, Weight]
@@ -47,7 +47,7 @@ class OutputLaw:
 
 
 def output_text(output: Any) -> str:
-    """Return a text that tells outputs apart by type and value; `UsageError` for an object without one."""
+    """Return a text that distinguishes outputs by type and value; `UsageError` for an object without such a text."""
     kind = type(output)
     if kind in _NUMPY:
         return output_text(output.item())
@@ -87,7 +87,7 @@ def output_text(output: Any) -> str:
 
 
 def _float_text(output: Exact) -> str:
-    """An exact number stands for a float of the plain program: it is written as one, and never as an int is."""
+    """Write an exact number as a float, since it stands for a float of the plain program, and never as an int."""
     number = output.fraction
     if number is None:
         return str(output)
@@ -101,7 +101,7 @@ def _float_text(output: Exact) -> str:
 
 
 def _payload(number: float) -> int:
-    """What a NaN carries beside being one."""
+    """Return the bits of a NaN, which distinguish it from others."""
     return int.from_bytes(struct.pack(">d", number), "big") & ((1 << 51) - 1)
 
 
@@ -126,14 +126,13 @@ def exact_reading(
 
     Args:
         function: ``f(data, noise, **parameters)``, or a `Fold`, whose equal states are merged.
-        data: the dataset; floats in it count as the decimals that are written there.
-        parameters: all parameters; floats count as decimals, so that 0.75 is ¾.
-        most_traces: how many ways through the program may be followed.
+        data: the dataset; floats in it count as the decimals that are written.
+        parameters: all parameters; floats count as decimals, so 0.75 is ¾.
+        most_traces: how many execution traces may be followed.
 
     Raises:
-        UsageError: where the program draws continuous or infinitely many values, needs a number that is not
-            exact, has too many traces, or does not depend on its data, parameters and noise alone. The message
-            names the line.
+        UsageError: if the program draws continuous or infinitely many values, needs a number that is not exact, has
+            too many traces, or depends on anything besides its data, parameters and noise. The message names the line.
     """
     plain = dict(parameters or {})
     read, given = exactly(data), exact_parameters(plain)
@@ -161,7 +160,7 @@ def exact_reading(
 
 
 class _States:
-    """States by number, in the order of their first appearance; equal text is equal state."""
+    """States, numbered in the order of their first appearance; states with equal texts are equal."""
 
     def __init__(self) -> None:
         self.values: list[Any] = []
@@ -193,7 +192,7 @@ class _Moves:
         self._places: dict[str, int] = {}
 
     def learn(self, state: int, outcomes: Iterable[tuple[Any, Weight]], states: _States) -> None:
-        """Take in what a step does in one state."""
+        """Record what a step does in one state."""
         merged: dict[int, Any] = {}
         for value, weight in outcomes:
             target = states.number(value)
@@ -209,7 +208,7 @@ class _Moves:
 
 
 def _common(weights: Sequence[Weight]) -> tuple[list[Any], Any]:
-    """Return numerators of the weights over a common denominator, and that denominator: integers where possible."""
+    """Return numerators of the weights over a common denominator, and that denominator; integers if possible."""
     rational = [weight for weight in weights if isinstance(weight, Fraction)]
     if len(rational) == len(weights):
         scale = math.lcm(*(weight.denominator for weight in rational))
@@ -226,7 +225,7 @@ def _common(weights: Sequence[Weight]) -> tuple[list[Any], Any]:
 def _fold_outcomes(
     fold: Fold, data: Iterable[Any], given: Mapping[str, Any], plain: Mapping[str, Any], budget: Budget
 ) -> Iterator[tuple[Any, Weight]]:
-    """Carry the law of the state from record to record, every state once."""
+    """Propagate the law of the state from record to record, each state once."""
     states, start = _States(), _Moves()
     known: dict[str, _Moves] = {}
     begin = all_traces(lambda noise: fold.start(noise, **given), lambda noise: fold.start(noise, **plain), budget)

@@ -1,4 +1,4 @@
-"""What happens where the exact reading does not know what a program does? It refuses, naming the line."""
+"""What happens if a program does something that the exact reading does not support? It is refused, naming the line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Refusing(Protocol):
 
 
 class NotExactError(BaseException):
-    """The exact reading does not know what the program does; no ``except Exception`` may swallow it."""
+    """The exact reading does not support what the program does; no ``except Exception`` may swallow it."""
 
 
 READING: ContextVar[Refusing | None] = ContextVar("reading", default=None)

@@ -1,7 +1,7 @@
-"""How are sums Σ c·e^r computed with, c whole and r rational?
+"""How are sums Σ c·e^r added, multiplied and compared, with integers c and rational r?
 
-Different e^r are linearly independent over the rationals (Lindemann & Weierstrass 1885), so that equality is
-decided by comparing coefficients, and the sign of what is not zero by enough digits.
+Different e^r are linearly independent over the rationals (Lindemann & Weierstrass 1885). So equality is decided by
+comparing coefficients, and the sign of a sum that is not zero by computing enough digits.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def times(left: Sum, right: Sum) -> Sum:
 
 
 def divided(top: Sum, bottom: Sum) -> Sum | None:
-    """Return top/bottom where that is a sum again (long division from the largest exponent), else None."""
+    """Return top/bottom if that is a sum again (long division from the largest exponent), else None."""
     found: Sum = {}
     lead, least = max(bottom), min(top) - min(bottom)
     while top:
@@ -56,14 +56,14 @@ def exponential_bounds(exponent: Fraction, bits: int) -> tuple[int, int]:
     halvings = max(0, int(size).bit_length() + 4)
     low = high = term_low = term_high = one
     numerator, denominator = size.numerator, size.denominator << halvings
-    # e^t from its series, all terms positive, then e^−t = 1/e^t: rounding has one direction each
+    # e^t from its series, all terms positive, then e^−t = 1/e^t: each bound rounds in one direction only
     count = 0
     while term_high > 1:
         count += 1
         term_low = term_low * numerator // (denominator * count)
         term_high = -(-term_high * numerator // (denominator * count))
         low, high = low + term_low, high + term_high
-    high += 2  # the terms left out are at most a geometric series of ratio 1/16 from one unit on
+    high += 2  # the remaining terms are at most a geometric series of ratio 1/16 that starts with one unit
     low, high = one * one // high, -(-one * one // low)
     for _ in range(halvings):
         low, high = low * low >> bits, -(-high * high >> bits)
@@ -88,7 +88,7 @@ def sign_of(terms: Sum) -> int:
     if len(signs) == 1:
         return 1 if signs.pop() else -1
     bits = 64
-    while True:  # ends, because the sum is not zero
+    while True:  # terminates, because the sum is not zero
         low, high = bounds_of(terms, bits)
         if low > 0 or high < 0:
             return 1 if low > 0 else -1

@@ -1,6 +1,6 @@
-"""In which ways can the draws of one run fall out, and how likely is each? Every trace, with its weight.
+"""Which sequences of draws can one run have, and how likely is each? Every trace, with its weight.
 
-The reading does not trust itself: traces are run again on plain numbers, and must agree.
+The reading checks itself: traces are run again on plain numbers, and must agree.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from dpaudit.program.noise import Noise
 from dpaudit.program.outcome import Raised, run_once, same
 from dpaudit.program.symbolic.budget import count_path, spend
 
-MOST_TRACES = 200_000
-MOST_DRAWS_OF_A_TRACE = 500
+MOST_TRACES = 200_000  # about a minute
+MOST_DRAWS_OF_A_TRACE = 500  # beyond it a loop is taken to be endless
 _CHECKED_TRACES = 4_096
-_CLOSE = 1e-9  # between a probability and the same in floats
+_CLOSE = 1e-9  # the largest difference between a probability and its float
 
 Weight = Fraction | Exact
 
 
 @lru_cache(maxsize=4096)
 def _rising(method: str, *arguments: Weight) -> tuple[list[Any], list[Weight]]:
-    """Return the values of a draw of finitely many in rising order, and the probability of each."""
+    """Return the values of a draw with finite support in ascending order, and the probability of each."""
     known = LAWS[method].outcomes
     assert known is not None
     outcomes = sorted(known(*arguments).items())
@@ -38,7 +38,7 @@ def _rising(method: str, *arguments: Weight) -> tuple[list[Any], list[Weight]]:
 
 
 class Trace(Noise):
-    """The noise of one trace: it follows a prefix of choices and then takes the first possible one."""
+    """The noise of one trace: it follows a prefix of choices, and from there on takes the first possible one."""
 
     __slots__ = ("_prefix", "asked", "branches", "refused", "taken", "weight")
 
@@ -71,7 +71,7 @@ class Trace(Noise):
     def bernoulli(self, probability: Any) -> Any:
         """True with the given exact probability."""
         chance = _weight("bernoulli", "a probability", probability)
-        if isinstance(chance, Fraction) and 0 <= chance.numerator <= chance.denominator:  # quicker than comparing it
+        if isinstance(chance, Fraction) and 0 <= chance.numerator <= chance.denominator:  # faster than a comparison
             return self._draw("bernoulli", chance)
         return super().bernoulli(probability)
 
@@ -91,7 +91,7 @@ class Trace(Noise):
         return options[self._branch([plain_weight(weight / total) for weight in found])]
 
     def _pick(self, weights: Sequence[float]) -> int:
-        raise NotImplementedError  # `choice` does without
+        raise NotImplementedError  # `choice` does not use it
 
     def _argument(self, method: str, what: str, value: Any) -> Any:
         return value if LAWS[method].outcomes is None else _weight(method, what, value)
@@ -110,7 +110,7 @@ class Trace(Noise):
 
 
 def plain_weight(number: Any) -> Weight:
-    """Return a number as a `Fraction` where it is rational."""
+    """Return a number, as a `Fraction` if it is rational."""
     return exact_fraction if isinstance(number, Exact) and (exact_fraction := number.fraction) is not None else number
 
 
@@ -126,7 +126,7 @@ def _weight(method: str, what: str, value: Any) -> Weight:
 
 
 class _Replayed(Noise):
-    """The plain twin of a trace: the same choices, with the probabilities that a program without exact numbers asks."""
+    """The plain twin of a trace: the same choices, for a program that runs on plain numbers."""
 
     __slots__ = ("_asked", "_next", "_taken", "agrees")
 
@@ -158,7 +158,7 @@ class _Replayed(Noise):
 
     @property
     def complete(self) -> bool:
-        """Whether the run asked for the same probabilities, all of them."""
+        """Whether the run asked for all probabilities of the trace."""
         return self.agrees and self._next == len(self._taken)
 
 
@@ -168,7 +168,7 @@ def nearest_float(number: Any) -> float:
 
 
 class Budget:
-    """How many traces may still be followed, and how many are still checked."""
+    """How many traces may still be followed, and how many will still be checked."""
 
     def __init__(self, traces: int) -> None:
         self.allowed = traces
@@ -176,7 +176,7 @@ class Budget:
         self.checks = _CHECKED_TRACES
 
     def spend(self) -> None:
-        """Take one trace off; `UsageError` where none is left."""
+        """Use up one trace; `UsageError` if none is left."""
         if self.followed == self.allowed:
             raise UsageError(
                 f"the program has more than {self.allowed:,} traces on one dataset; take less data, write it as a Fold "
@@ -189,7 +189,16 @@ class Budget:
 def all_traces(
     read: Callable[[Noise], Any], plainly: Callable[[Noise], Any], budget: Budget
 ) -> Iterator[tuple[Any, Weight]]:
-    """Every way through a program: what it returns (or `Raised`), and the weight."""
+    """Yield every trace of a program as its output (or `Raised`) and its weight.
+
+    Args:
+        read: the program on exact numbers, given its noise.
+        plainly: the program on plain numbers, for the check.
+        budget: how many traces may be followed.
+
+    Raises:
+        UsageError: if the budget is used up, or both programs disagree.
+    """
     pending: list[tuple[list[int], list[Any]]] = [([], [])]
     while pending:
         budget.spend()
@@ -203,7 +212,7 @@ def all_traces(
 
 
 def followed(read: Callable[[Noise], Any], trace: Trace) -> Any:
-    """Run one trace; raise what it could not do, even where the program swallowed it."""
+    """Run one trace; raise a refusal even if the program swallowed it."""
     token = READING.set(trace)
     try:
         output = run_once(read, trace)
@@ -217,10 +226,10 @@ def followed(read: Callable[[Noise], Any], trace: Trace) -> Any:
 
 
 def _checked(plainly: Callable[[Noise], Any], trace: Trace, output: Any) -> Any:
-    """Return the output of a trace, after running it again on plain numbers, with which it must agree.
+    """Return the output of a trace after comparing it with a run on plain numbers.
 
-    It must ask for the same probabilities and return the same, or raise the same: then the message of the plain run
-    counts.
+    Both must ask for the same probabilities, and return the same value or raise the same exception; of an exception,
+    the message of the plain run is kept.
     """
     noise = _Replayed(trace)
     output, before = _apart(output), floated(output)  # the plain run may fill the same list
@@ -236,7 +245,7 @@ def _checked(plainly: Callable[[Noise], Any], trace: Trace, output: Any) -> Any:
 
 
 def _apart(value: Any) -> Any:
-    """Return an output with lists and dicts of its own."""
+    """Return an output with its lists and dicts copied."""
     if type(value) in (list, tuple):
         return type(value)(map(_apart, value))
     if type(value) is dict:

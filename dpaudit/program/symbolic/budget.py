@@ -1,7 +1,7 @@
-"""How long may a program be read and proved? A budget of time, looked at wherever something is done again and again.
+"""How long may reading and proving a program take? A time budget, which every long loop checks.
 
-What takes too long ends with a sentence that names what was too large. There is no half result: what a proof says
-never hangs on how fast a machine is.
+If the time is up, the error names what was too large. There are no partial results, so what a proof says never depends
+on the speed of the machine.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from dpaudit.errors import UsageError
 
-SECONDS = 60.0
+SECONDS = 60.0  # by default: about as long as anybody waits
 
 
 class TimeUpError(BaseException):
@@ -24,13 +24,13 @@ class TimeUpError(BaseException):
 
 @dataclass(slots=True)
 class TimeBudget:
-    """What is left of a budget, and what it was spent on.
+    """A time budget, and what it was spent on.
 
     Attributes:
-        seconds: in all.
-        ends: when the clock shows this.
-        doing: what is being done.
-        paths: how many were read; for an enumeration, how many ways were followed.
+        seconds: in total.
+        ends: when it ends, on the monotonic clock.
+        doing: the current activity.
+        paths: how many were read; for an enumeration, how many traces were followed.
         branches: how many new branches each line of the program made.
     """
 
@@ -41,7 +41,7 @@ class TimeBudget:
     branches: Counter[str] = field(default_factory=Counter)
 
     def told(self, name: str) -> str:
-        """Return the sentence for a budget that is used up."""
+        """Return the error message for a budget that is used up."""
         text = f"{name} is too large for {self.seconds:g} s: they were over while {self.doing}"
         if self.paths:
             text += f", {self.paths:,} paths so far"
@@ -59,10 +59,10 @@ _BUDGET: ContextVar[TimeBudget | None] = ContextVar("budget", default=None)
 
 @contextmanager
 def time_budget(seconds: float | None, name: str) -> Iterator[None]:
-    """Allow what is done inside only so many seconds (None: any number), for a program that goes by a name.
+    """Limit the time spent inside to ``seconds`` (None: no limit); ``name`` is the program's, for the message.
 
     Raises:
-        UsageError: where they are over.
+        UsageError: when the time is up.
     """
     if seconds is None:
         yield
@@ -80,14 +80,14 @@ def time_budget(seconds: float | None, name: str) -> Iterator[None]:
 
 
 def spend() -> None:
-    """Look at the clock."""
+    """Raise `TimeUpError` if the time is up."""
     budget = _BUDGET.get()
     if budget is not None and time.monotonic() > budget.ends:
         raise TimeUpError
 
 
 def now(doing: str) -> None:
-    """Say what is being done from here on, to follow 'they were over while'."""
+    """Name the current activity; the error message completes 'they were over while' with it."""
     budget = _BUDGET.get()
     if budget is not None:
         budget.doing = doing

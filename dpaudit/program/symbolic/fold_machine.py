@@ -1,8 +1,8 @@
 """What does a fold do in every state? The symbolic reading of its start, of one step in each state, and of its end.
 
-What a fold keeps between two records is a structure of numbers, texts and the like. The numbers in it that depend
-on data or draws are *real*: the variables s0, s1, … of a step, whatever their values. All else in it is discrete,
-and is one *state*; new states are read until there are no more. A step reads its record as x.
+Between two records a fold keeps a structure of numbers, texts and the like. The numbers that depend on data or draws
+are *real*: they are the variables s0, s1, … of a step, whatever their values. Everything else is discrete and makes up
+one *state*; states are read until no new ones appear. The record of a step is the variable x.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class Ending:
 
     Attributes:
         leaf: the path; its output is what is released on it.
-        emitted: the same, one by one.
-        next: the number of the state after it; None where the run is over.
-        reals: the real numbers of that state; none where the run is over.
+        emitted: the released outputs, one by one.
+        next: the number of the next state; None if the run is over.
+        reals: the real numbers of that state; empty if the run is over.
     """
 
     leaf: ProgramPath
@@ -50,9 +50,9 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A start, a step or an end: its tree, and how each of its leaves goes on, in order.
+    """A start, a step or an end: its tree, and how each of its leaves continues, in order.
 
-    ``read`` is the tree of ``program`` on ``data``, whose outputs hold the next state too.
+    ``read`` is the tree of ``program`` on ``data``, whose outputs also contain the next state.
     """
 
     tree: ProgramTree
@@ -68,8 +68,8 @@ class State:
 
     Attributes:
         name: its values, with s0, s1, … for the real numbers.
-        step: what a record does; over x, s0, s1, ….
-        end: what happens when the data are used up; None if nothing.
+        step: what happens with a record, over the variables x, s0, s1, ….
+        end: what happens at the end of the data; None if nothing.
     """
 
     name: str
@@ -83,9 +83,9 @@ class FoldMachine:
 
     Attributes:
         start: before the first record.
-        states: all that can be reached from there.
-        reals: how many real numbers there are in a state.
-        emits: whether the output is the list of what is emitted, and not what the last leaf releases.
+        states: all states that can be reached from there.
+        reals: how many real numbers a state has.
+        emits: whether the output is the list of everything emitted, not what the last leaf releases.
     """
 
     start: Part
@@ -110,12 +110,12 @@ def read_fold(
 
     Args:
         fold: the program.
-        parameters: as of `read`.
+        parameters: as in `read`.
         integer: whether records are whole numbers.
-        watched: as of `read`.
+        watched: as in `read`.
 
     Raises:
-        SymbolicError: as `read`; and where there are more than `MOST_STATES` states.
+        SymbolicError: as in `read`, and if there are more than `MOST_STATES` states.
     """
     reader = _Reader(fold, parameters, integer, watched)
     start = reader.part(reader.begin, [])
@@ -191,12 +191,12 @@ class _Reader:
                 f"the fold has more than {MOST_STATES:,} states, the last one {self.named(template):.80}; what is only "
                 "released belongs into Emit, and a count without an end has no proof for every length"
             )
-        # real numbers of other states keep their place; `padded` says what they are here
+        # real numbers of other states keep their place; `padded` defines their values here
         reals = tuple(found.get(place, Affine()) for place in self.places)
         return Ending(leaf, tuple(emitted), number, reals)
 
     def filled(self, template: Output) -> Any:
-        """Return a state as it is given to a step."""
+        """Return a state as it is passed to a step."""
         return _data(template, self.places)
 
     def named(self, template: Output) -> str:
@@ -204,9 +204,9 @@ class _Reader:
         return _text(template, self.places)
 
     def padded(self, machine: FoldMachine) -> FoldMachine:
-        """Return the machine with as many real numbers in each state as there are in all.
+        """Return the machine with all real numbers in every state.
 
-        A number that a state does not have stays what it is, and is 0 at the start.
+        A number that a state does not have keeps its value, and is 0 at the start.
         """
         used = [frozenset(_holes(template)) for template in self.templates]
 
@@ -229,7 +229,7 @@ class _Reader:
 
 
 def _template(output: Any, place: _Place, found: dict[_Place, Affine]) -> Any:
-    """Return a state with places in the stead of expressions with variables, which are put into ``found``."""
+    """Return a state with placeholders for expressions with variables; ``found`` collects these."""
     if isinstance(output, Affine):
         if output.is_constant:
             return output
@@ -254,7 +254,7 @@ def _holes(output: Any) -> Iterator[_Place]:
 
 
 def _data(output: Output, places: Mapping[_Place, int]) -> Any:
-    """Return the value that an output is of."""
+    """Return the value that an output describes."""
     kind = output[0]
     if _is_real(output):
         return Unknown(real_name(places[output[1]]), kind == "int")
@@ -290,9 +290,9 @@ def _text(output: Output, places: Mapping[_Place, int]) -> str:
 
 
 class Unrolled(ProgramTree):
-    """A machine as the tree of a program that reads q0, q1, …: `agree` compares it with runs of the fold.
+    """A machine as the tree of a program that reads q0, q1, …, to compare it with runs of the fold.
 
-    Its nodes are not written out; a run is followed through one part after another.
+    Its nodes are not listed; a run is followed through one part after another.
     """
 
     def __init__(self, machine: FoldMachine, length: int) -> None:
@@ -307,13 +307,13 @@ class Unrolled(ProgramTree):
     _paths: dict[tuple[int, ...], int]
 
     def surely(self, point: Mapping[str, float], draws: Sequence[float]) -> ProgramPath | None:
-        """Leave it to `follow`: what a part is given is computed."""
+        """Return None, so that `follow` decides: the inputs of a part are computed numbers."""
         return None
 
     def follow(
         self, point: dict[str, Rational], draws: Sequence[Rational]
     ) -> tuple[ProgramPath | None, Fraction | None]:
-        """Return the path of a run, over q0, q1, … and all its draws, and how close to another way it came."""
+        """Return the path of a run over q0, q1, … and all its draws, and how close it came to another path."""
         machine = self._machine
         done: list[NoiseDraw] = []
         path: list[int] = []

@@ -1,8 +1,8 @@
 """What is a condition on unknown numbers, and which conditions contradict each other?
 
-Expressions are linear over exact fractions. That conditions contradict each other is never taken on trust: the
-reason is a Farkas vector, multipliers under which the conditions add up to the falsehood 0 > 0 or 0 ≥ 1
-(Farkas 1902; Schrijver 1986, Corollary 7.1e), and anyone can add them up again.
+Expressions are linear over exact fractions. A contradiction is never taken on trust: its reason is a Farkas vector,
+multipliers with which the conditions add up to the falsehood 0 > 0 or 0 ≥ 1 (Farkas 1902; Schrijver 1986,
+Corollary 7.1e), and anyone can check the sum.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _LEAST = 1e-290  # below it, rounding is no longer relative
 
 Sign = Literal[">", ">=", "="]
 Farkas = tuple[tuple[int, Fraction], ...]
-"""Multipliers that are not 0, each with the number of its condition, the numbers rising."""
+"""The multipliers that are not 0, each with the number of its condition, in ascending order."""
 
 
 class Affine:
-    """Σ coefficient·variable + constant; not to be changed."""
+    """Σ coefficient·variable + constant; immutable."""
 
     __slots__ = ("_floats", "_key", "constant", "terms")
 
@@ -40,7 +40,7 @@ class Affine:
 
     @property
     def is_constant(self) -> bool:
-        """Whether there is no variable in it."""
+        """Whether it contains no variable."""
         return not self.terms
 
     def _plus(self, other: Affine, factor: Rational) -> Affine:
@@ -71,10 +71,10 @@ class Affine:
         return value
 
     def near(self, point: Mapping[str, float]) -> tuple[float, float]:
-        """Return about the value at a point, and how far from it the exact one is at most; not finite if unknown.
+        """Return the approximate value at a point and a bound on its error; not finite if unknown.
 
-        Each term is rounded three times and the sum once a term (Higham 2002, Accuracy and Stability of Numerical
-        Algorithms, equation 3.5); the bound is twice what follows, since its own sum is rounded too.
+        Each term is rounded three times, and the sum once per term (Higham 2002, Accuracy and Stability of Numerical
+        Algorithms, equation 3.5). The bound is doubled, since its own sum is rounded too.
         """
         if self._floats is None:
             rounded = tuple((name, as_float(number)) for name, number in self.terms.items())
@@ -88,7 +88,7 @@ class Affine:
         return value, size * (len(terms) + 4) * 2.0**-52 + _LEAST
 
     def along(self, direction: Mapping[str, Rational]) -> Rational:
-        """Return by how much the value changes along a direction; variables that it does not name stay."""
+        """Return the change of the value along a direction; variables that it does not name do not change."""
         change: Rational = 0
         for name, number in self.terms.items():
             change += number * direction.get(name, 0)
@@ -96,7 +96,7 @@ class Affine:
 
     @property
     def key(self) -> tuple[frozenset[tuple[str, Rational]], Rational]:
-        """What two expressions have in common exactly if they are the same."""
+        """A key that is equal for equal expressions only."""
         if self._key is None:
             self._key = frozenset(self.terms.items()), self.constant
         return self._key
@@ -115,7 +115,7 @@ class Affine:
 
 
 def as_float(number: Rational | float) -> float:
-    """Return a float as it is, and a number as the nearest float; NaN where rounding would not be relative."""
+    """Return the nearest float of a number (a float unchanged); NaN if the relative error would not be bounded."""
     if isinstance(number, float):
         return number
     try:
@@ -134,7 +134,7 @@ class Constraint:
 
     @property
     def negation(self) -> Constraint:
-        """The opposite of > or ≥; an equality has no opposite that is one condition."""
+        """The negation of > or ≥; that of an equality is not a single condition."""
         return Constraint(-self.expression, ">=" if self.sign == ">" else ">")
 
     def holds(self, point: Mapping[str, Rational]) -> bool:
@@ -147,12 +147,12 @@ class Constraint:
 
 
 def contradiction(conditions: Sequence[Constraint], continuous: Iterable[str] = ()) -> Farkas | None:
-    """Return why no point satisfies all conditions, or None where nothing speaks against it.
+    """Return a Farkas vector that shows that no point satisfies all conditions, or None if there is none.
 
     Args:
-        conditions: what cannot all be.
-        continuous: the variables that have a density. A condition ≥ that mentions one counts as strict, since its
-            boundary has probability zero: the reason then holds for all but a set of probability zero.
+        conditions: all at once.
+        continuous: the variables that have a density. A condition ≥ that contains one counts as strict, since its
+            boundary has probability zero; the contradiction then holds except on a set of probability zero.
     """
     smooth = frozenset(continuous)
     strict = [
@@ -196,9 +196,9 @@ def contradiction(conditions: Sequence[Constraint], continuous: Iterable[str] = 
 
 
 def _opposites(conditions: Sequence[Constraint], strict: Sequence[bool]) -> Farkas | None:
-    """Return the multipliers of two conditions that are opposite, up to a factor; None where there are none.
+    """Return the multipliers of two conditions that are opposite up to a factor; None if there are none.
 
-    It finds nothing that the linear programme would not find, but finds it at once.
+    The linear programme would find them too, but this is much faster.
     """
     seen: dict[frozenset[tuple[str, Fraction]], tuple[int, Fraction, Fraction]] = {}
     for number, condition in enumerate(conditions):
@@ -221,7 +221,13 @@ def _opposites(conditions: Sequence[Constraint], strict: Sequence[bool]) -> Fark
 
 
 def adds_up(conditions: Sequence[Constraint], vector: Farkas, continuous: Iterable[str] = ()) -> bool:
-    """Whether a Farkas vector shows that the conditions contradict each other; the arithmetic of `contradiction`."""
+    """Whether a Farkas vector shows that the conditions contradict each other.
+
+    Args:
+        conditions: those of `contradiction`.
+        vector: the multipliers.
+        continuous: the variables that have a density.
+    """
     smooth = frozenset(continuous)
     total, strict = Affine(), False
     for number, multiplier in vector:

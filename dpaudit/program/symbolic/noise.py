@@ -1,8 +1,8 @@
-"""How is one path of a program read? Draws are unknown numbers, comparisons are decided.
+"""How is one path of a program read? Draws are unknown numbers, and comparisons are decided.
 
-A run replays the decisions that it is given, and takes the first way that is left at every branch after them; what
-it passes by is left over for other runs. All runs share the tree's nodes, so that a replay is compared with what
-was asked before. A way is left out only with a Farkas vector that shows that no run takes it.
+A run replays the given decisions and then takes the first open side of every branch; the other sides are left for
+other runs. All runs share the nodes of the tree, so a replay is compared with what was asked before. A side is left
+out only with a Farkas vector that shows that no run takes it.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ RUNNING: ContextVar[SymbolicNoise | None] = ContextVar("running", default=None)
 
 
 class SymbolicError(UsageError):
-    """A program that the symbolic reading does not know how to read; the message names the line and the reason."""
+    """The symbolic reading does not support the program; the message names the line and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A number of the data that may be anything: a real number, or a whole one.
+    """A number of the data with any value: a real number or an integer.
 
-    Its name begins with another letter than h, which is for draws.
+    Its name must not begin with h, which is reserved for draws.
     """
 
     name: str
@@ -80,16 +80,16 @@ class Unknown:
 
 
 class AbandonedError(BaseException):
-    """The run has come to where nothing has a probability; there is no more to read of it."""
+    """The run has reached a point of probability zero; there is nothing more to read."""
 
 
 class SymbolicNoise(Noise):
-    """The noise of one path: draws are unknown numbers, comparisons are decided.
+    """The noise of one path: draws are unknown numbers, and comparisons are decided.
 
     Attributes:
-        decisions: the ways that this path takes at its branches.
-        left_over: the decisions of paths that part from this one where nobody has been yet.
-        ended_at: says at which line the program ended, while its output is read; None before.
+        decisions: the sides that this path takes at its branches.
+        left_over: the decisions of paths that branch off this one and have not been read yet.
+        ended_at: names the line at which the program ended, while its output is read; None before.
     """
 
     __slots__ = ("_conditions", "_decided", "_draws", "_here", "_is_null", "_nodes", "_over", "_refused", "_seen",
@@ -99,7 +99,7 @@ class SymbolicNoise(Noise):
         self._nodes = nodes
         self.decisions = list(decisions)
         self.left_over: list[list[Any]] = []
-        self._slot: tuple[int, Any] | None = None  # the node before the next one, and the way that was taken there
+        self._slot: tuple[int, Any] | None = None  # the node before the next one, and the side taken there
         self._here = 0 if nodes else NOT_READ
         self._decided = 0
         self._conditions: list[Constraint] = []
@@ -111,7 +111,7 @@ class SymbolicNoise(Noise):
         self.ended_at: Callable[[], str | None] | None = None
 
     def given(self, value: Any) -> Any:
-        """Return data or parameters with exact numbers of this path in the place of numbers and unknowns."""
+        """Return data or parameters with numbers and unknowns replaced by exact numbers of this path."""
         if isinstance(value, Unknown):
             return SymbolicValue(self, Affine.variable(value.name), is_whole=value.is_whole)
         if type(value) in (list, tuple):
@@ -135,20 +135,20 @@ class SymbolicNoise(Noise):
 
     @property
     def decided(self) -> int:
-        """How many branches on unknown numbers the run has come to."""
+        """How many branches on unknown numbers the run has reached."""
         return self._decided
 
     # --- how a run ends ----------------------------------------------------------------------------------
 
     def refuse(self, reason: str) -> NoReturn:
-        """Say what the reading does not know; the line is that of the program."""
-        running = RUNNING.get() or self  # a program may use what it kept of an earlier run
+        """Raise an error about what the reading does not support; it names the line of the program."""
+        running = RUNNING.get() or self  # a program may use a value that it kept from an earlier run
         where = None if running.ended_at is None else running.ended_at()
         running._refused = running._refused or f"{where or line_of(sys._getframe(1))}: {reason}"
         raise RefusedError(running._refused)
 
     def ensure_own(self, other: SymbolicNoise) -> None:
-        """Refuse a program that uses a number of another run, or goes on after it was refused or ended."""
+        """Raise if a program uses a number of another run, or continues after it was refused or ended."""
         if other is not self or self._over:
             self.refuse("noise or a number of an earlier run; a program must keep no state between runs")
         if self._refused is not None:
@@ -157,7 +157,7 @@ class SymbolicNoise(Noise):
             raise AbandonedError
 
     def close(self) -> None:
-        """End the run; raises what the program may have swallowed."""
+        """End the run; raise an error that the program may have swallowed."""
         if self._refused is not None:
             raise RefusedError(self._refused)
         if self._is_null:
@@ -165,13 +165,13 @@ class SymbolicNoise(Noise):
         self._over = True
 
     def end(self, output: Output, *, is_null: bool = False) -> ProgramPath | None:
-        """Record the leaf that the run came to, and return it."""
+        """Record the leaf that the run reached, and return it."""
         self._over = True
         if self._here != NOT_READ:
             node = self._nodes[self._here]
             if not isinstance(node, LeafNode):
                 if is_null:
-                    return None  # all ways on are dead
+                    return None  # all sides from here on are dead
                 raise SymbolicError("the program ends earlier than on the same draws before; it must not keep a state")
             return ProgramPath(self._here, tuple(self._conditions), tuple(self._draws), output, is_null)
         leaf = ProgramPath(len(self._nodes), tuple(self._conditions), tuple(self._draws), output, is_null)
@@ -181,7 +181,7 @@ class SymbolicNoise(Noise):
     # --- the tree ----------------------------------------------------------------------------------------
 
     def _append(self, node: Node) -> None:
-        """Put a new node where the run is."""
+        """Add a new node at the current place."""
         number = len(self._nodes)
         self._nodes.append(node)
         if self._slot is not None:
@@ -225,7 +225,7 @@ class SymbolicNoise(Noise):
     def _decide(
         self, new: CompareNode | ArgmaxNode, ways: Sequence[Any], conditions: Mapping[Any, list[Constraint]]
     ) -> Any:
-        """Take a branch: the way that is replayed, or the first that is left."""
+        """Take one side of a branch: the replayed one, or the first that is open."""
         self.ensure_own(self)
         node = self._known()
         if node is None:
@@ -242,7 +242,7 @@ class SymbolicNoise(Noise):
                 else:
                     self._link(here, way, len(self._nodes))
                     self._nodes.append(DeadNode(reason))
-            if not left:  # the path itself is one that no run takes, and only now it shows
+            if not left:  # no run takes this path at all, which only shows now
                 self._is_null = True
                 raise AbandonedError
             self.left_over += [[*self.decisions, way] for way in reversed(left[1:])]
@@ -261,13 +261,13 @@ class SymbolicNoise(Noise):
         return way
 
     def _why_not(self, conditions: list[Constraint]) -> Any:
-        """Return why no run takes a way with these conditions, or None."""
+        """Return why no run takes a side with these conditions, or None."""
         if self._some_variable_decides(conditions):
             return None
         return contradiction([*self._conditions, *conditions, *supports(self._draws)], continuous_names(self._draws))
 
     def _some_variable_decides(self, conditions: list[Constraint]) -> bool:
-        """Whether a variable that is new here makes all conditions true, whatever the others are."""
+        """Whether a variable that is new here can make all conditions true, whatever the others are."""
         return any(
             len({each.expression.terms.get(name, 0) > 0 for each in conditions}) == 1
             and all(name in each.expression.terms for each in conditions)
@@ -278,7 +278,7 @@ class SymbolicNoise(Noise):
     def _is_on_the_line(self, name: str) -> bool:
         return not name.startswith("h") or self._draws[int(name[1:])].law.support in _ON_THE_LINE
 
-    # --- what the program asks ---------------------------------------------------------------------------
+    # --- the interface of the program --------------------------------------------------------------------
 
     def compare(self, expression: Affine, way: Way) -> bool:
         """Decide whether the expression is <, ≤, =, ≥ or > 0."""
@@ -292,7 +292,7 @@ class SymbolicNoise(Noise):
             return taken == way
 
     def argmax(self, values: Sequence[Any]) -> int:
-        """Decide which is the first largest value: one branch."""
+        """Decide which value is the first largest, as one branch."""
         self.ensure_own(self)
         values = list(values)
         anyone = next((value for value in values if type(value) is SymbolicValue), None)
@@ -311,16 +311,16 @@ class SymbolicNoise(Noise):
             return winner
 
     def ensure_zero(self, value: SymbolicValue) -> None:
-        """Refuse a float that may be −0.0 with some probability: whoever sees it tells it from 0.0."""
+        """Refuse a float that may be −0.0 with positive probability, since an observer can distinguish it from 0.0."""
         names = value.expression.terms
         drawn = any(not name.startswith("q") for name in names)
         if value.zero == 1 or not continuous_names(self._draws).isdisjoint(names) or (names and not drawn):
-            return  # a density hits no zero; and what hangs on the data alone is released as it is
+            return  # a continuous draw is 0 with probability 0; a function of the data alone is released as it is
         if names or not value.expression.constant:
             self.refuse("an output that may be −0.0, which is told from 0.0; add 0.0 to it")
 
     def _exactly(self, value: Any, what: str) -> Fraction:
-        """Return the fraction that a scale or a probability is."""
+        """Return a scale or a probability as a fraction."""
         if type(value) is SymbolicValue:
             number = value.expression
         elif isinstance(value, int | float | Fraction | np.number):
@@ -332,7 +332,7 @@ class SymbolicNoise(Noise):
         return Fraction(number.constant)
 
     def _argument(self, method: str, what: str, value: Any) -> Any:
-        # it is looked at before it is compared with 0, since that would be a branch
+        # checked before it is compared with 0, since that would be a branch
         return self._exactly(value, what) if LAWS[method].is_provable else value
 
     def _draw(self, method: str, *arguments: Any) -> Any:
@@ -350,10 +350,10 @@ class SymbolicNoise(Noise):
             return self._record(NoiseDraw(method, exact[0], asked))
 
     def _one_of(self, asked: tuple[Any, ...]) -> Any:
-        """Draw one of finitely many values by comparing a uniform draw with the sums of their probabilities."""
+        """Draw one of finitely many values by comparing a uniform draw with their cumulative probabilities."""
         draw = self._record(
             NoiseDraw("uniform", Fraction(1), asked)
-        )  # even for one value: runs are compared draw by draw
+        )  # even for a single value, since runs are compared draw by draw
         options = outcomes(asked)
         assert options is not None
         for value, reached in options[:-1]:

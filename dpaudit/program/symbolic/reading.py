@@ -1,11 +1,11 @@
 """What does a program do, on every path? The symbolic reading.
 
-The same function that is sampled is run on unknown numbers. A comparison asks for a decision; a run takes the
-first way that is left, and the function is run again for the others, replaying the decisions, until every way
-has been read. A way is left out only with a Farkas vector that shows that no run takes it.
+The same function that is sampled is run on unknown numbers. Each comparison needs a decision: a run takes the first
+side that is open, and the function is run again for the others, replaying the decisions, until every side has been
+read. A side is left out only with a Farkas vector that shows that no run takes it.
 
-What is read are the numbers that the program stands for: draws and data are real numbers (or integers),
-parameters and literals the decimals that are written.
+The reading is about the numbers that the program stands for: draws and data are real numbers (or integers), parameters
+and literals are the decimals that are written.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from dpaudit.program.symbolic.value import RefusedError, SymbolicValue, end_of, 
 
 __all__ = ["SymbolicError", "Unknown", "queries", "read"]
 
-MOST_LEAVES = 20_000
+MOST_LEAVES = 20_000  # about as many as the time budget allows
 
 
 def queries(length: int, *, integer: bool = False) -> list[Unknown]:
@@ -49,13 +49,13 @@ def read(
 
     Args:
         function: the program, called as ``function(data, noise, **parameters)``.
-        data: what it is given, with an `Unknown` for every number that is not known (in lists, tuples and dicts).
+        data: its input, with an `Unknown` for every number that is not known (in lists, tuples and dicts).
         parameters: numbers are exact: an int, a Fraction, or a float that is a short decimal.
-        watched: what is told which code the reading comes through.
+        watched: records which code the reading executes.
 
     Raises:
-        SymbolicError: (a `UsageError`) where the program does what the reading does not know, naming the line; where
-            it has too many paths, or does not depend on its data, parameters and noise alone.
+        SymbolicError: (a `UsageError`) if the program does something that the reading does not support (the message
+            names the line), has too many paths, or depends on anything besides its data, parameters and noise.
     """
     state = _global_state()
     nodes: list[Node] = []
@@ -105,7 +105,7 @@ def _run(
     noise: SymbolicNoise,
     following: AbstractContextManager[None],
 ) -> ProgramPath | None:
-    """Read one path, followed; None where it turns out to be none."""
+    """Read one path while tracing it; None if no run takes it."""
     given, exact = noise.given(data), {name: noise.given(value) for name, value in parameters.items()}
     before = _identities([given, exact])[1:]
     try:
@@ -134,7 +134,7 @@ def _read_output(
             try:
                 result = function(data, noise, **parameters)
             except (TypeError, AttributeError, NotImplementedError, RecursionError) as error:
-                # most likely the program wants a real float where it was given an unknown number
+                # most likely the program needs a real float and got an unknown number
                 where = _raised_at(error)
                 raise RefusedError(f"{where and where + ': '}raises {type(error).__name__}: {error}") from None
             except (Exception, SystemExit) as error:
@@ -147,7 +147,7 @@ def _read_output(
 
 
 def _raised_at(error: BaseException) -> str:
-    """Return the innermost line of the program that an exception comes from, empty where there is none."""
+    """Return the innermost line of the program that raised an exception, empty if there is none."""
     frames = error.__traceback__
     while frames is not None and frames.tb_next is not None:
         frames = frames.tb_next
@@ -155,7 +155,7 @@ def _raised_at(error: BaseException) -> str:
 
 
 def _identities(value: Any) -> Any:
-    """What stays the same exactly if nobody changed the value, or anything in it."""
+    """Return a key that stays equal exactly if the value, and everything in it, was not changed."""
     if type(value) in (list, tuple):
         return id(value), *map(_identities, value)
     if type(value) is dict:
@@ -164,7 +164,7 @@ def _identities(value: Any) -> Any:
 
 
 def _exception_text(found: Raised, noise: SymbolicNoise) -> str:
-    """Return all that an exception says; a number in it is a constant of the path, or the program is refused."""
+    """Return everything an exception says; a number in it must be a constant of the path, or the program is refused."""
     text = str(_constant(found, noise)).removeprefix("raises ")
     if "at 0x" in text:
         noise.refuse("an exception that says where in memory an object lies")
@@ -172,7 +172,7 @@ def _exception_text(found: Raised, noise: SymbolicNoise) -> str:
 
 
 def _constant(value: Any, noise: SymbolicNoise, depth: int = 0) -> Any:
-    """Return what an exception holds beside its text, in plain values."""
+    """Return what an exception contains besides its text, in plain values."""
     kind = type(value)
     if depth <= DEPTH:
         if kind is Raised:
@@ -209,7 +209,7 @@ def _output(result: Any, noise: SymbolicNoise, depth: int = 0) -> Output:
             noise.refuse(f"the output -{abs(number)}, which is told from {abs(number)}; add 0.0 to a zero")
         if math.isnan(number) and struct.pack(">d", number) != struct.pack(">d", math.nan):
             noise.refuse("an output that is NaN with a payload")
-        # a constant is compared with other constants only, so that its decimal may be long
+        # a constant is compared with other constants only, so its decimal may be long
         return "float", Affine({}, whole_where_possible(Fraction(repr(number)))) if math.isfinite(number) else str(
             number
         )

@@ -1,11 +1,11 @@
 """What is the cheapest point of a polyhedron, exactly?
 
-Minimise c·x over x ≥ 0 and A·x ≥ b, in fractions, where no cost is negative. With such costs the slack basis is
-dual feasible, so that the dual simplex method (Lemke 1954) needs no first phase; choosing the smallest index
-among equals (Bland 1977), it ends. The right side b is linear in *parameters*: a tableau that was optimal for
-some of them stays dual feasible for all, and the next optimum is a few steps away.
+Minimise c·x over x ≥ 0 and A·x ≥ b, in fractions, where no cost is negative. With such costs the slack basis is dual
+feasible, so the dual simplex method (Lemke 1954) needs no first phase; choosing the smallest index among equals
+(Bland 1977), it terminates. The right-hand side b is linear in *parameters*: a tableau that is optimal for some
+parameters stays dual feasible for all, and the next optimum is only a few steps away.
 
-Most coefficients are 0, 1 or −1: rows are sparse, and a number stays a Python integer as long as it is one.
+Most coefficients are 0, 1 or −1, so rows are sparse, and a number stays a Python integer as long as possible.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ Row = dict[int, Rational]
 
 
 def whole_where_possible(number: Rational) -> Rational:
-    """Return a fraction that is a whole number as an int, which computes faster; anything else as it is."""
+    """Return a fraction that is a whole number as an int, which is faster; anything else unchanged."""
     return number.numerator if type(number) is Fraction and number.denominator == 1 else number
 
 
 class LinearProgram:
-    """A linear programme that is solved again and again for other right sides.
+    """A linear programme that is solved repeatedly for different right-hand sides.
 
-    Columns 0, 1, … are the unknowns x, the next ones the slacks A·x − b of the rows, in order.
+    Columns 0, 1, … are the unknowns x; the next ones are the slacks A·x − b of the rows, in order.
     """
 
     def __init__(self, costs: Sequence[Rational], parameters: int) -> None:
@@ -35,22 +35,22 @@ class LinearProgram:
 
         Args:
             costs: of each unknown, none negative.
-            parameters: how many numbers the right sides hang on.
+            parameters: how many numbers the right-hand sides depend on.
         """
         self._unknowns = len(costs)
         self._parameters = parameters
         self._costs: Row = {column: cost for column, cost in enumerate(costs) if cost}
-        self._rows: dict[int, Row] = {}  # of each basic column: its coefficients over the other columns …
+        self._rows: dict[int, Row] = {}  # for each basic column: its coefficients over the other columns …
         self._sides: dict[int, list[Rational]] = {}  # … and its constant, a coefficient for each parameter
 
     def require_at_least(self, row: Mapping[int, Rational], side: Sequence[Rational]) -> None:
-        """Add Σ row·x ≥ Σ side·parameter; before the first `minimise`."""
+        """Add the row Σ row·x ≥ Σ side·parameter; only before the first `minimise`."""
         slack = self._unknowns + len(self._rows)
         self._rows[slack] = {column: number for column, number in row.items() if number}
         self._sides[slack] = [-number for number in side]
 
     def minimise(self, parameters: Sequence[Rational]) -> list[Rational] | None:
-        """Return a cheapest x at these parameters, or None where no x satisfies all rows."""
+        """Return a cheapest x at these parameters, or None if no x satisfies all rows."""
         active = [(position, value) for position, value in enumerate(parameters) if value]
         while True:
             spend()
@@ -69,7 +69,7 @@ class LinearProgram:
         return sum(side[position] * value for position, value in active)
 
     def _entering(self, row: Row) -> int | None:
-        """Return the column whose cost rises least for what it repairs."""
+        """Return the column with the smallest cost ratio (the dual ratio test)."""
         best, least = None, (Fraction(0), 0)
         for column, number in row.items():
             if number > 0:

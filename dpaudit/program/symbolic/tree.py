@@ -1,13 +1,13 @@
-"""What does a program do, on every path? Its draws and branches as a tree, the output at every leaf.
+"""What does a program do, on every path? Its draws and branches as a tree, with an output at every leaf.
 
-Node 0 is the root, children have larger numbers than their parents. Queries are the variables ``q0``, ``q1``, …;
+Node 0 is the root; children have larger numbers than their parents. Queries are the variables ``q0``, ``q1``, …;
 draw number k of a path is its variable ``hk``. An output is a nested tuple whose first member names the type::
 
     ("float", Linear), ("int", Linear), ("float", "nan" | "inf" | "-inf"), ("bool", True), ("str", "no"), ("none",),
     ("list", output, …), ("tuple", output, …), ("dict", (key output, output), …), ("exception", "ValueError: …")
 
 Numbers without variables, and everything that is no number, are discrete; expressions with variables are
-*released*. Outputs are equal exactly if all of that is.
+*released*. Two outputs are equal if both parts are equal.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ Output = tuple[Any, ...]
 NOT_READ = -1
 DEPTH = 20  # of an output
 
-# the ways of a branch, and what each says of the expression
+# the sides of a branch; True if the condition on that side is on the negated expression
 TURNED: dict[Way, bool] = {"<": True, "<=": True, "=": False, ">=": False, ">": False}
 
 
 def way_condition(expression: Affine, way: Way) -> Constraint:
-    """Return what holds on one way of a branch on the sign of an expression."""
+    """Return the condition that holds on one side of a branch on the sign of an expression."""
     if way == "=":
         return Constraint(expression, "=")
     strict = way in ("<", ">")
@@ -40,7 +40,7 @@ def way_condition(expression: Affine, way: Way) -> Constraint:
 
 
 def argmax_conditions(expressions: Sequence[Affine], winner: int) -> list[Constraint]:
-    """Return what holds where the first largest of several expressions is number ``winner``."""
+    """Return the conditions under which expression number ``winner`` is the first largest."""
     return [
         Constraint(expressions[winner] - other, ">" if place < winner else ">=")
         for place, other in enumerate(expressions)
@@ -52,13 +52,13 @@ def argmax_conditions(expressions: Sequence[Affine], winner: int) -> list[Constr
 class NoiseDraw:
     """One draw of a law of `dpaudit.program.laws`, without its location.
 
-    Where one of finitely many values is drawn, it is a uniform draw that is compared with the sums of their
-    probabilities (`outcomes`).
+    A draw from a finite set of values is a uniform draw that is compared with their cumulative probabilities
+    (`outcomes`).
 
     Attributes:
         method: the name of the law.
         scale: exact; positive.
-        asked: the call that the program made, for example ("bernoulli", 1/4), which is a uniform draw below 1/4.
+        asked: the call of the program, for example ("bernoulli", 1/4), which is a uniform draw compared with 1/4.
     """
 
     method: str
@@ -67,7 +67,7 @@ class NoiseDraw:
 
     @property
     def law(self) -> NoiseLaw:
-        """What is known of it."""
+        """Its law."""
         return LAWS[self.method]
 
     @property
@@ -86,9 +86,9 @@ class NoiseDraw:
 
 
 def outcomes(asked: Sequence[Any]) -> list[tuple[Any, Fraction]] | None:
-    """Return the values of a draw of finitely many, each with the sum of the probabilities up to it; None of others.
+    """Return the values of a draw with finite support, each with its cumulative probability; None for other draws.
 
-    Values of probability 0 are left out. Those of a choice are the indices of its options.
+    Values of probability 0 are left out. The values of a choice are the indices of its options.
 
     Args:
         asked: the call of the program: the kind of noise, or "choice", and its arguments.
@@ -108,7 +108,7 @@ def outcomes(asked: Sequence[Any]) -> list[tuple[Any, Fraction]] | None:
 
 
 def program_value(draw: NoiseDraw, value: float) -> Any:
-    """Return what the program draws where the tree's draw has this value."""
+    """Return the program's draw for a value of the tree's draw."""
     options = outcomes(draw.asked)
     if options is not None:
         return next((option for option, reached in options if value < reached), options[-1][0])
@@ -119,7 +119,7 @@ def program_value(draw: NoiseDraw, value: float) -> Any:
 
 
 def tree_value(asked: Sequence[Any], value: Any) -> Rational | float:
-    """Return a value of the tree's draw, exact, where the program asked for this and drew ``value``."""
+    """Return the exact value of the tree's draw for a request of the program and the value that it drew."""
     options = outcomes(asked)
     if options is not None:
         before = Fraction(0)
@@ -127,7 +127,7 @@ def tree_value(asked: Sequence[Any], value: Any) -> Rational | float:
             if option == value:
                 return (before + reached) / 2
             before = reached
-        return before  # a value of probability 0 has no place: the end is too close to a branch to be compared
+        return before  # a value of probability 0 has no interval: this point is too close to a branch to be compared
     located = LAWS[asked[0]].location_and_scale
     if located is not None:
         return Fraction(value) - Fraction(float(located(*asked[1:])[0]))
@@ -146,13 +146,13 @@ def supports(draws: Sequence[NoiseDraw], start: int = 0) -> list[Constraint]:
 
 
 def continuous_names(draws: Sequence[NoiseDraw]) -> frozenset[str]:
-    """Return the variables of those draws that have a density."""
+    """Return the variables of the draws that have a density."""
     return frozenset(draw_name(number) for number, draw in enumerate(draws) if not draw.is_discrete)
 
 
 @dataclass(slots=True)
 class DrawNode:
-    """The next draw is made, and then comes node ``then``."""
+    """A draw; node ``then`` follows."""
 
     draw: NoiseDraw
     then: int = NOT_READ
@@ -160,7 +160,7 @@ class DrawNode:
 
 @dataclass(slots=True)
 class CompareNode:
-    """A branch on the sign of an expression with at least one variable; ``ways`` names the node of each way."""
+    """A branch on the sign of an expression with at least one variable; ``ways`` holds the node of each side."""
 
     expression: Affine
     ways: dict[Way, int]
@@ -168,7 +168,7 @@ class CompareNode:
 
 @dataclass(slots=True)
 class ArgmaxNode:
-    """A branch to the first largest of several expressions; ``then`` holds the node of each."""
+    """A branch on which of several expressions is the first largest; ``then`` holds the node of each."""
 
     expressions: tuple[Affine, ...]
     then: list[int]
@@ -176,14 +176,14 @@ class ArgmaxNode:
 
 @dataclass(slots=True)
 class DeadNode:
-    """No run comes here: the conditions above, then the supports of the draws above, contradict each other."""
+    """No run reaches this node: the conditions and then the supports of the draws above it contradict each other."""
 
     reason: Farkas
 
 
 @dataclass(slots=True)
 class LeafNode:
-    """A run ends here; ``leaf`` says how."""
+    """The end of a run; ``leaf`` describes it."""
 
     leaf: ProgramPath
 
@@ -197,10 +197,10 @@ class ProgramPath:
 
     Attributes:
         node: the number of its node.
-        conditions: what holds for the queries and draws of the runs that take it, from the root down.
+        conditions: on the queries and draws of the runs that take it, from the root down.
         draws: all draws of the path, in order; number k is the variable ``hk``.
-        output: what is returned; without meaning where the leaf is null.
-        is_null: it has probability zero for all data, because a continuous draw would have to hit one value.
+        output: what is returned; meaningless if the leaf is null.
+        is_null: whether it has probability zero for all data, because a continuous draw would have to hit one value.
     """
 
     node: int
@@ -237,7 +237,7 @@ class ProgramTree:
     leaves: tuple[ProgramPath, ...]
 
     def surely(self, point: Mapping[str, float], draws: Sequence[float]) -> ProgramPath | None:
-        """Return the leaf of a run where floats show for certain which it is; None where `follow` is to say."""
+        """Return the leaf of a run if floats decide it for certain; None if `follow` has to decide."""
         values, number, drawn = dict(point), 0, 0
         while True:
             node = self.nodes[number]
@@ -267,11 +267,11 @@ class ProgramTree:
     def follow(
         self, point: dict[str, Rational], draws: Sequence[Rational]
     ) -> tuple[ProgramPath | None, Fraction | None]:
-        """Return the leaf of a run (None where it is dead or null), and how close to another way it came.
+        """Return the leaf of a run (None if it is dead or null), and how close it came to another path.
 
         Args:
             point: a value for each variable of the data; not changed.
-            draws: the values of the draws, in order; as many as the path needs, or more.
+            draws: the values of the draws, in order; at least as many as the path needs.
         """
         values, number, drawn = dict(point), 0, 0
         margin: Fraction | None = None

@@ -1,12 +1,12 @@
 """What is a drawn value in the symbolic reading? A linear expression that behaves like one number.
 
-A comparison asks the path at once, so that what it returns is an ordinary bool. Parameters are expressions
-without variables: they stay exact, so that ``2 / epsilon`` is a fraction. A float counts as the decimal that
-Python writes for it, if that has at most 15 digits; a longer one is the rounded result of some computation,
-and would be another number than the one that is meant. What leaves the reading is refused, naming the line.
+A comparison is decided by the path at once and returns an ordinary bool. Parameters are expressions without variables:
+they stay exact, so ``2 / epsilon`` is a fraction. A float counts as the decimal that Python writes for it, if that has
+at most 15 digits; a longer one is the rounded result of some computation, and differs from the number that is meant.
+Operations that the reading does not support are refused, naming the line.
 
-Real numbers have one zero, floats have two, and both come out: a symbol knows the sign that its float would have where
-it is zero (IEEE 754, round to nearest), or that it is not known. Zeros of the data and of draws are 0.0.
+Real numbers have one zero, but floats have two, and outputs show which: a symbol knows the sign that its float would
+have if it were zero (IEEE 754, round to nearest), or that it is unknown. Zeros of the data and of draws are 0.0.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from dpaudit.program.symbolic.simplex import Rational, whole_where_possible
 if TYPE_CHECKING:
     from dpaudit.program.symbolic.noise import SymbolicNoise
 
-_DIGITS = 15  # every decimal with so many is told apart from its neighbours by a float
+_DIGITS = 15  # every decimal of up to 15 digits survives as a float
 _OURS = str(Path(__file__).parents[1])
 _STANDARD, _NUMPY = sysconfig.get_path("stdlib"), str(Path(np.__file__).parent)
 _SITE = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
 
 
 class RefusedError(BaseException):
-    """The reading does not know what the program does; no ``except Exception`` may swallow it."""
+    """The reading does not support what the program does; no ``except Exception`` may swallow it."""
 
 
 def line_of(frames: Any) -> str:
@@ -56,7 +56,7 @@ def _told(name: str, line: int) -> str:
 
 
 def end_of(function: Any) -> str | None:
-    """Return the line at which a function returns, or its first one where there are several; None for no function."""
+    """Return the line at which a function returns, or its first line if there are several; None for no function."""
     function = inspect.unwrap(getattr(function, "finish", None) or getattr(function, "step", function))
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     if code is None:
@@ -84,12 +84,13 @@ def short_decimal(value: float) -> Fraction | None:
 class SymbolicValue:
     """A number of one run: an expression, and whether the program sees an int or a float.
 
-    ``zero`` is the sign of the float where it is zero: 1, −1, or 0 where that is not known.
+    ``zero`` is the sign that the float has if it is zero: 1, −1, or 0 if unknown.
     """
 
     __slots__ = ("_noise", "expression", "is_whole", "zero")
 
     def __init__(self, noise: SymbolicNoise, expression: Affine, *, is_whole: bool, zero: int = 1) -> None:
+        """Make a number of the run of ``noise``."""
         self._noise = noise
         self.expression = expression
         self.is_whole = is_whole
@@ -97,7 +98,7 @@ class SymbolicValue:
 
     @property
     def __class__(self) -> type:
-        """The type of the number, so that ``isinstance(x, float)`` answers as for the plain one."""
+        """The type of the number, so that ``isinstance(x, float)`` answers as for the plain number."""
         return int if self.is_whole else float
 
     @__class__.setter
@@ -110,7 +111,7 @@ class SymbolicValue:
         self._noise.refuse(what)
 
     def _other(self, value: Any, *, or_inf: bool = False) -> SymbolicValue | float | None:
-        """Return the other operand as a symbol (a float where it is not finite and may be), None if no number."""
+        """Return the other operand as a symbol (with ``or_inf``, an infinite one as a float); None if no number."""
         if type(value) is SymbolicValue:
             if not self.expression.is_constant and not value.expression.is_constant:
                 self._noise.ensure_own(value._noise)
@@ -136,24 +137,24 @@ class SymbolicValue:
         return None
 
     def _number(self) -> Rational | None:
-        """The value, where there is no variable in it."""
+        """The value if there is no variable in it, else None."""
         return self.expression.constant if self.expression.is_constant else None
 
     def _made(
         self, expression: Affine, zero: int, *, is_whole: bool, other: SymbolicValue | None = None
     ) -> SymbolicValue:
-        """Return a result, which belongs to the run of the operand that has variables."""
+        """Return a result that belongs to the run of the operand with variables."""
         spend()
         owner = other if other is not None and self.expression.is_constant else self
         return SymbolicValue(owner._noise, expression, is_whole=is_whole, zero=zero)
 
     def _sign(self) -> int:
-        """The sign of the float, zeros too; 0 where it is not known."""
+        """The sign of the float, also of a zero; 0 if unknown."""
         number = self._number()
         return 0 if number is None else self.zero if not number else 1 if number > 0 else -1
 
     def _plain(self) -> int | float:
-        """The plain number of an expression without variables; the float must stand for it exactly."""
+        """Return the plain number of an expression without variables; a float must represent it exactly."""
         number = self._number()
         assert number is not None
         if self.is_whole:
@@ -262,7 +263,7 @@ class SymbolicValue:
     def __bool__(self) -> bool:
         return bool(self != 0)
 
-    # --- what leaves the reading -------------------------------------------------------------------------
+    # --- operations that are refused ---------------------------------------------------------------------
 
     def _leave(self, what: str) -> int | float:
         return self._refuse(f"{what} of an unknown number") if self._number() is None else self._plain()
@@ -293,7 +294,7 @@ class SymbolicValue:
         return complex(self._leave("complex()"))
 
     def __index__(self) -> int:
-        return operator.index(self._leave("an index"))  # type: ignore[arg-type]  # raises for a float, as it should
+        return operator.index(self._leave("an index"))  # type: ignore[arg-type]  # raises for a float, as Python does
 
     def __str__(self) -> str:
         return str(self._leave("str()"))
@@ -325,7 +326,7 @@ class SymbolicValue:
         raise AttributeError(f"'{self.__class__.__name__}' object has no attribute '{name}'")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        # a NumPy scalar on the left of an operator comes here
+        # called for a NumPy scalar on the left of an operator
         function = _UFUNCS.get(ufunc.__name__)
         scalars = [value[()] if isinstance(value, np.ndarray) and not value.ndim else value for value in inputs]
         if function is None or method != "__call__" or options or any(isinstance(v, np.ndarray) for v in scalars):
@@ -355,7 +356,7 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
 
 
 def _quietly(operand: Any) -> AbstractContextManager[None]:
-    """Leave unfollowed what is done with an operand that runs no code of the program."""
+    """Stop tracing while an operand runs no code of the program."""
     return Unfollowed() if type(operand) in _PLAIN else nullcontext()
 
 
@@ -370,7 +371,7 @@ def _sum(left: SymbolicValue, right: Any, sign: int) -> Any:
 
 
 def _zero_of_sum(left: SymbolicValue, right: SymbolicValue, sign: int) -> int:
-    """−0.0 is the sum of −0.0 and −0.0 alone; numbers that cancel give 0.0."""
+    """Return the sign of a sum if it is zero: only −0.0 + −0.0 is −0.0; numbers that cancel give 0.0."""
     zeros = left.zero, right.zero * sign
     numbers = left._number(), right._number()
     if 1 in zeros or any(number for number in numbers):
@@ -379,7 +380,7 @@ def _zero_of_sum(left: SymbolicValue, right: SymbolicValue, sign: int) -> int:
 
 
 def zero_sign(value: float) -> int:
-    """Return the sign of a float where it is zero, and 1 for all others."""
+    """Return the sign of a float that is zero, and 1 for all others."""
     return -1 if value == 0 and math.copysign(1, value) < 0 else 1
 
 
@@ -405,7 +406,7 @@ def _quotient(top: SymbolicValue, bottom: SymbolicValue) -> SymbolicValue:
 
 
 def _exactly(left: Any, right: Any, function: Callable[[Any, Any], Any], what: str) -> Any:
-    """Apply a function to numbers without variables, whose result is a fraction."""
+    """Apply a function with a rational result to numbers without variables."""
     known = left if type(left) is SymbolicValue else right
     left, right = (value if type(value) is SymbolicValue else known._other(value) for value in (left, right))
     if type(left) is not SymbolicValue or type(right) is not SymbolicValue:
@@ -429,7 +430,7 @@ def _compare(left: SymbolicValue, right: Any, way: Any) -> Any:
         found = left._other(right, or_inf=True)
         if found is None:
             return NotImplemented
-        if type(found) is not SymbolicValue:  # every number that is read is finite
+        if type(found) is not SymbolicValue:  # the other is infinite, and every number in the reading is finite
             return _OPERATORS[way](0.0, found)
         owner = found if left.expression.is_constant else left
         return owner._noise.compare(left.expression - found.expression, way)

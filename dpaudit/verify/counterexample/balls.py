@@ -1,7 +1,7 @@
-"""How are real numbers computed with certain errors? As balls: intervals that contain the true number.
+"""How are real numbers computed with rigorous error bounds? As balls: intervals that contain the true number.
 
-Arb's balls (Johansson 2017), through python-flint, where it is installed; otherwise intervals of fractions with powers
-of two as denominators, rounded outward after every step (Moore 1966), in Python alone: slower, and as certain.
+Where python-flint is installed these are Arb's balls (Johansson 2017). Otherwise they are intervals of dyadic
+fractions, rounded outward after every step (Moore 1966), in pure Python: slower, but just as rigorous.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-_GUARD = 64  # bits beyond the precision while an exponential is computed
+_GUARD = 64  # extra bits while an exponential is computed
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A real number between two fractions, kept to so many bits; arithmetic as with numbers."""
+    """A real number between two fractions, which are rounded outward to ``bits`` significant bits."""
 
     low: Fraction
     high: Fraction
@@ -55,7 +55,7 @@ class Interval:
 
 
 def _cut(value: Fraction, bits: int, *, up: bool) -> Fraction:
-    """Round to so many significant bits, up or down."""
+    """Round to ``bits`` significant bits, up or down."""
     if not value:
         return value
     shift = bits - value.numerator.bit_length() + value.denominator.bit_length()
@@ -67,9 +67,9 @@ def _cut(value: Fraction, bits: int, *, up: bool) -> Fraction:
 
 
 def exponential(value: Fraction, bits: int) -> Interval:
-    """Return e^value: Taylor's series of value/2^k, squared k times.
+    """Return e^value: the Taylor series of value/2^k, squared k times.
 
-    The rest of the series after t^n/n!, for |t| ≤ 1/2, is at most twice its next term.
+    For |t| ≤ 1/2, the remainder of the series after t^n/n! is at most twice the next term.
     """
     precise = bits + _GUARD + max(0, value.numerator.bit_length() - value.denominator.bit_length())
     if value < 0:
@@ -99,7 +99,7 @@ def _flint() -> Any:
 
 
 class Balls:
-    """Numbers as balls of one precision; exponentials are remembered. Used in a ``with``."""
+    """A context (``with``) that makes balls of one precision, and remembers exponentials."""
 
     def __init__(self, bits: int) -> None:
         self._flint = _flint()

@@ -1,10 +1,10 @@
-"""Is the claim wrong, for certain? From a proof that failed to two datasets, an event, and its exact probabilities.
+"""Is the claim certainly wrong? From a proof that failed to two datasets, an event, and its exact probabilities.
 
-A bound that alignment cannot give refutes nothing. A counterexample does: two neighbouring datasets and an event that
-is certainly more than e^ε times as likely under the first. The class and the difference that cost most say where to
-look; data and limits are searched for in floating point, and the probabilities of what is found are enclosed
-(`dpaudit.verify.counterexample.forest_probability`). The bound is exact arithmetic about the tree that was read, like
-the proof from above.
+That alignment gives no bound refutes nothing. A counterexample does: two neighbouring datasets and an event that is
+certainly more than e^ε times as likely under the first. The class and the difference that cost most say where to look.
+Data and limits are searched for in floating point, and the probabilities of the best candidate are then enclosed
+rigorously (`dpaudit.verify.counterexample.forest_probability`). Like the proof of the upper bound, this is exact
+arithmetic about the tree that was read.
 """
 
 from __future__ import annotations
@@ -42,12 +42,14 @@ from dpaudit.verify.prove import AlignmentProof
 FORMAT = "dpaudit-witness"
 VERSION = 1
 
-_DIGITS = 30  # of a probability that is written down
-_UNIT = 10**20  # a bound is rounded down to 1/_UNIT
-_RUNS = 4096  # of the program, to compare
-_NEVER = 1e-10
-_MOST_SHAPES, _MOST_DIFFERENCES = 40, 3  # that are tried; the second for each class, besides its worst
-_BRIEFLY, _ROUNDS, _FINALISTS = 10, ((8, 20), (3, 30)), 2  # generations; how many go on, for how many more
+_DIGITS = 30  # of a recorded probability: more than any reader needs
+_UNIT = 10**20  # a bound is rounded down to a multiple of 1/_UNIT
+_RUNS = 4096  # of the program on each side, a few milliseconds
+_NEVER = 1e-10  # a p-value that means a mistake, not chance
+_MOST_SHAPES, _MOST_DIFFERENCES = 40, 3  # shapes in all; differences of each class besides its worst
+# Generations at first; then how many searches go on, and for how many more; then how many are refined. Chosen so that a
+# search takes seconds; benchmarks/witness.py shows what it finds.
+_BRIEFLY, _ROUNDS, _FINALISTS = 10, ((8, 20), (3, 30)), 2
 
 Data = tuple[int | float, ...]
 
@@ -57,10 +59,10 @@ class ExactCounterexample:
     """Two neighbouring datasets and an event that is likelier under the first.
 
     Attributes:
-        pair: the data of sides 0 and 1; every number is exactly what it is as a float.
-        event: what speaks for side 0.
-        probabilities: of the event on both sides, certain.
-        proof: what was read; its scope and its tree.
+        pair: the data of sides 0 and 1; every number is exactly a float.
+        event: the outputs that are likelier on side 0.
+        probabilities: of the event on both sides, enclosed.
+        proof: the proof that was tried, with its scope and its tree.
     """
 
     pair: tuple[Data, Data]
@@ -70,16 +72,16 @@ class ExactCounterexample:
 
     @property
     def infinite(self) -> bool:
-        """Whether the event is impossible on side 1, and not on side 0: no ε is enough."""
+        """Whether the event is possible on side 0 and impossible on side 1, so that no ε holds."""
         return self.probabilities[1].high == 0 and self.probabilities[0].low > 0
 
     @property
     def epsilon(self) -> Fraction | None:
-        """A certain lower bound of ε in nats, rounded down; None where it is infinite."""
+        """A certain lower bound of ε in nats, rounded down; None if it is infinite."""
         return self.least()
 
     def least(self, delta: Fraction = Fraction(0)) -> Fraction | None:
-        """Return a certain lower bound of ε at a δ: ln((p0 − δ)/p1), at least 0; None where it is infinite."""
+        """Return a certain lower bound of ε at a δ: ln((p0 − δ)/p1), at least 0; None if it is infinite."""
         p0, p1 = self.probabilities
         if p0.low <= delta:
             return Fraction(0)
@@ -89,14 +91,14 @@ class ExactCounterexample:
         return max(Fraction(0), Fraction(math.floor(low * _UNIT), _UNIT))
 
     def exceeds(self, claim: Fraction) -> bool:
-        """Whether it certainly refutes a claim of so many nats."""
+        """Whether it certainly refutes the claim that ε is at most ``claim`` nats."""
         return self.infinite or (self.epsilon is not None and self.epsilon > claim)
 
     def record(self) -> dict[str, Any]:
-        """Return the counterexample as plain data for JSON, with the tree, from which all of it can be computed again.
+        """Return the counterexample as plain data for JSON, with the tree, so that everything can be recomputed.
 
-        ``nodes`` are those of a certificate (``docs/certificate.md``); numbers are texts, ``null`` is no limit. The
-        event holds the outputs of that form whose numbers, in order, lie within the limits.
+        ``nodes`` are those of a certificate (``docs/certificate.md``); numbers are texts, and ``null`` means no limit.
+        The event is the set of outputs of the given form whose numbers, in order, lie within the limits.
         """
         scope = self.proof.scope
         (rule,) = self.event.rules
@@ -139,27 +141,27 @@ def find_counterexample(
     least_mass: float | None = None,
     seed: int = 0,
 ) -> ExactCounterexample | None:
-    """Look for the pair and the event that refute a claim best.
+    """Look for the pair and the event that refute a claim most strongly.
 
     Args:
-        proof: what alignment said, whether or not it found a bound.
-        function: the program that was read, called as ``function(data, noise, **parameters)``. What is found is
+        proof: the result of alignment, whether or not it found a bound.
+        function: the program that was read, called as ``function(data, noise, **parameters)``. The counterexample is
             compared with runs of it.
         parameters: those that it was read for.
-        budget_runs: look for the event that so many runs, of both sides together, can show best.
-        least_mass: look for the largest loss of an event that is at least so likely on side 0. With neither,
-            however rare it is.
+        budget_runs: look for the event that this many runs, of both sides together, can show best.
+        least_mass: look for the largest loss among events with at least this probability on side 0. Without either
+            option, rare events count too.
         seed: of the search.
 
     Returns:
-        The best that was found; None where that has no loss, or is too rare, or where no event has a probability that
-        `dpaudit.verify.counterexample.forest_probability` knows. None says nothing about the claim.
+        The best counterexample found. None if it shows no loss, is too rare, or if no event has a probability that
+        `dpaudit.verify.counterexample.forest_probability` can compute. None says nothing about the claim.
 
     Raises:
         UsageError: where python-flint is not installed, or for a budget or mass out of range.
     """
     objective = _objective(budget_runs, least_mass)
-    flint()  # complains before the search, not after it
+    flint()  # raises before the search, not after it
     found = _search(proof, objective, seed)
     if found is None:
         return None
@@ -186,13 +188,13 @@ def _objective(budget_runs: int | None, least_mass: float | None) -> Objective:
 
 
 def _search(proof: AlignmentProof, objective: Objective, seed: int) -> LikelyCounterexample | None:
-    """Return the best point over classes, differences and half-lines: all briefly, the best few to the end."""
+    """Return the best point over classes, differences and half-lines: all are searched briefly, the best to the end."""
     rng = np.random.default_rng(seed)
     whole = proof.scope.values == "integer"
     begun: list[tuple[float, float, ShapeSearch]] = []
     best = -math.inf
     for shape, cost in _candidates(proof.alignment.classes):
-        if cost <= best:  # no event of a class loses more than its cost
+        if cost <= best:  # no event of a class can lose more than its cost
             continue
         search = ShapeSearch(shape, objective, whole=whole, rng=rng)
         best = max(best, score := search.go_on(_BRIEFLY))
@@ -205,7 +207,7 @@ def _search(proof: AlignmentProof, objective: Objective, seed: int) -> LikelyCou
 
 
 def _candidates(classes: Sequence[AlignedClass]) -> Iterator[tuple[EventShape, float]]:
-    """Return events with what they may lose at most, the largest first; each once."""
+    """Return each event once, with the largest loss that it can have; those with the largest come first."""
     reads = {place: read_output(each.output) for place, each in enumerate(classes)}
     costs = [math.inf if each.cost is None else float(each.cost) for each in classes]
     seen = set()
@@ -238,7 +240,7 @@ def _certified(found: LikelyCounterexample, proof: AlignmentProof) -> ExactCount
         for side in (LEAST, MOST)
     )
     rule = Rule(shape.form, Box(low, high), (0.5,), (0, 1)) if found.limits else Rule(shape.form, None, (), (1,))
-    # a whole number among real answers is a float all the same, so that outputs keep the types that were read
+    # real answers are floats even where they are whole, so that outputs keep the types that were read
     answer = int if proof.scope.values == "integer" else float
     pair = tuple(map(answer, found.data)), tuple(map(answer, after))
     assert [*map(Fraction, pair[0] + pair[1])] == [*found.data, *after], "data are short binary fractions"
@@ -262,7 +264,7 @@ def _nearest(value: Fraction) -> int | float:
 def _compare(
     counterexample: ExactCounterexample, function: Callable[..., Any], parameters: Mapping[str, Any], seed: int
 ) -> None:
-    """Run the program on both sides; what the counterexample says must not be absurd."""
+    """Run the program on both sides; its counts must not contradict the computed probabilities."""
     for side, data in enumerate(counterexample.pair):
         run = partial(_run, function, data, parameters)
         result = run_batch(run, _RUNS, np.random.default_rng([seed, side]), taken_path)

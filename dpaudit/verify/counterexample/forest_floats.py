@@ -1,8 +1,8 @@
-"""How likely are linear conditions on independent draws, for many data at once, about?
+"""How likely is it, approximately, that independent draws satisfy linear conditions, for many datasets at once?
 
-The floating-point twin of `dpaudit.verify.counterexample.forest_probability`, for searches: Gauss's quadrature between
-the breakpoints of the integrand, for all points at once. All terms are positive, so that small probabilities keep their
-relative accuracy. Stars come out right to about four digits, deeper trees to two. Nothing that it says is a proof.
+The floating-point twin of `dpaudit.verify.counterexample.forest_probability`, for searches: Gauss–Legendre quadrature
+between the breakpoints of the integrand, vectorised over all points. All terms are positive, so small probabilities
+keep their relative accuracy: about four digits for stars, two for deeper trees. None of its results is a proof.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from dpaudit.program.symbolic.linear import Constraint
 from dpaudit.program.symbolic.tree import NoiseDraw
 from dpaudit.verify.counterexample.forest_probability import Branch, Forest
 
-_REACH = 300.0  # scales from 0 up to which a draw is followed
-_FINE, _COARSE = (7, 3), (5, 2)  # nodes to a piece, and cuts towards each of its ends; where integrals are nested
+# Chosen for the accuracy stated above, at a speed that a search can afford.
+_REACH = 300.0  # where a draw is cut off, in scales from 0
+_FINE, _COARSE = (7, 3), (5, 2)  # (nodes of a piece, cuts towards each of its ends): alone, and for nested integrals
 _FIRST_CUT, _LAST_CUT = 3.0, 16.0  # in units of the fastest decay, and of the draw's own
-_MOST_CELLS = 1 << 21  # of one array
+_MOST_CELLS = 1 << 21  # numbers in one array, 16 MiB
 
 
 class Landscape:
-    """The probability of one region, as a function of the variables that are no draws."""
+    """The probability of one region, as a function of the variables that are not draws."""
 
     def __init__(self, found: Forest, conditions: Sequence[Constraint], variables: Sequence[str]) -> None:
         """Describe a region.
@@ -34,7 +35,7 @@ class Landscape:
         Args:
             found: the forest of the conditions.
             conditions: on draws and variables.
-            variables: in the order of the points to come.
+            variables: their names, in the order of the columns of the points.
         """
         self._forest = found
         self._draws = found.draws
@@ -63,7 +64,7 @@ class Landscape:
         return total
 
     def _mass(self, branch: Branch, constants: Floats, parent: Floats | None) -> Floats:
-        """Return the probability of a branch; ``constants`` has the shape of ``parent``, and an axis of conditions."""
+        """Return the probability of a branch; ``constants`` has the shape of ``parent`` and an axis for conditions."""
         draw = self._draws[branch.draw]
         low: Floats | None = None
         high: Floats | None = None
@@ -101,7 +102,7 @@ class Landscape:
         return np.asarray(value.sum(axis=-1))
 
     def _kinks(self, child: Branch, constants: Floats) -> tuple[float, list[Floats]]:
-        """Return how fast a child's probability may change with the parent's draw, and where it has a corner."""
+        """Return how fast a child's probability may change with the parent's draw, and where it has a kink."""
         draw = self._draws[child.draw]
         corners = [float(at * draw.scale) for at in _density(draw).breaks]
         lines = [(constants[..., place] / -float(own), -float(parents / own)) for place, own, parents in child.ties]

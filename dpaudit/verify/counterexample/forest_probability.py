@@ -1,13 +1,14 @@
-"""How likely is it, certainly, that independent draws satisfy linear conditions?
+"""How likely is it that independent draws satisfy linear conditions? A rigorous enclosure.
 
-Draws that share a condition are neighbours. Where no condition has more than two draws and the neighbours form no
-circle (a *forest*; the usual case is a star, all compared with one noisy threshold), the probability is a nest of
-one-dimensional integrals: each draw is integrated away as a function of the next one. Laplace, exponential and
-uniform densities are pieces of c·t^k·e^(r·t), and so is every integral of them between straight lines: the
-breakpoints and rates are exact fractions, only the factors c are balls (`dpaudit.verify.counterexample.balls`), which
-contain the true number whatever the rounding. Where all pieces are empty the probability is exactly 0.
+Draws that share a condition are adjacent in a graph. If no condition has more than two draws and the graph has no
+cycle (it is a *forest*; most often a star, where all draws are compared with one noisy threshold), the probability is
+a nest of one-dimensional integrals: each draw is integrated out as a function of the next one. Laplace, exponential
+and uniform densities consist of pieces c·t^k·e^(r·t), and so does every integral of them between straight lines. The
+breakpoints and rates are exact fractions; only the factors c are balls (`dpaudit.verify.counterexample.balls`), which
+contain the true number whatever the rounding. If all pieces are empty, the probability is exactly 0.
 
-Gumbel draws have no such pieces, and draws of whole numbers are no integrals; both are refused (None).
+Gumbel densities have no such pieces, and discrete draws would need sums instead of integrals; for both the answer is
+None.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ from dpaudit.program.symbolic.tree import NoiseDraw, draw_name
 from dpaudit.verify.certified_delta import Enclosure
 from dpaudit.verify.counterexample.balls import Balls, Interval
 
-_BITS = 256  # of the balls, at first
+_BITS = 256  # of the balls, at first; doubled while the enclosure is too wide
 _MOST_BITS = 1 << 14
-_CLOSE = Fraction(1, 1 << 64)  # relative width of an enclosure that is good enough
+_CLOSE = Fraction(1, 1 << 64)  # relative width of a good enclosure: narrower than a float
 
 Terms = dict[tuple[int, Fraction], Any]
 """Σ c·t^k·e^(r·t): from (k, r) to the ball c."""
@@ -50,17 +51,17 @@ def flint() -> Any:
     return found
 
 
-# --- which draws hang together ---------------------------------------------------------------------------------
+# --- which draws are connected ---------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class Branch:
-    """A draw, what it has to satisfy, and the draws that hang on it.
+    """A draw, the conditions on it, and the branches below it.
 
     Attributes:
         draw: its number.
-        ties: (number of a condition, coefficient of this draw, that of the parent's draw or 0).
-        children: the branches that hang on this draw.
+        ties: (number of a condition, coefficient of this draw, coefficient of the parent's draw or 0).
+        children: the branches below this draw.
     """
 
     draw: int
@@ -69,7 +70,7 @@ class Branch:
 
     @property
     def depth(self) -> int:
-        """How many integrals are nested in one another: 1 for a draw alone, 2 for a star."""
+        """How many integrals are nested: 1 for a single draw, 2 for a star."""
         return 1 + max((child.depth for child in self.children), default=0)
 
 
@@ -80,7 +81,7 @@ class Forest:
     Attributes:
         draws: number k is the variable ``hk``.
         roots: independent of one another; draws without conditions are left out.
-        free: the numbers of the conditions without draws.
+        free: the numbers of the conditions that contain no draw.
     """
 
     draws: tuple[NoiseDraw, ...]
@@ -100,9 +101,9 @@ class Forest:
 
 
 def forest(draws: Sequence[NoiseDraw], conditions: Sequence[Constraint]) -> Forest | None:
-    """Return how conditions tie draws together, or None where that is no forest.
+    """Return how conditions connect draws, or None if they form no forest.
 
-    A variable that is no draw counts as a constant. Equalities with draws are not known either (None).
+    A variable that is not a draw counts as a constant. The answer is None for equalities that contain draws, too.
     """
     names = {draw_name(number): number for number in range(len(draws))}
     own: dict[int, list[tuple[int, Fraction]]] = {}
@@ -135,7 +136,7 @@ def forest(draws: Sequence[NoiseDraw], conditions: Sequence[Constraint]) -> Fore
 
 
 def _component(start: int, shared: Mapping[int, Mapping[int, Any]]) -> set[int] | None:
-    """Return the draws that hang together with one; None where they form a circle."""
+    """Return the draws that are connected with one; None if they form a cycle."""
     seen, pending, links = {start}, [start], 0
     while pending:
         here = pending.pop()
@@ -148,7 +149,7 @@ def _component(start: int, shared: Mapping[int, Mapping[int, Any]]) -> set[int] 
 
 
 def _centre(tree: Iterable[int], shared: Mapping[int, Mapping[int, Any]]) -> int:
-    """Return the draw from which a tree is least deep; of equals that with most neighbours."""
+    """Return the draw that makes the flattest root of a tree; among equals the one with the most neighbours."""
 
     def depth(here: int, above: int | None) -> int:
         return 1 + max((depth(other, here) for other in shared.get(here, ()) if other != above), default=0)
@@ -177,7 +178,7 @@ def _branch(
 
 @dataclass(frozen=True, slots=True)
 class _Pieces:
-    """A function of t: ``parts[i]`` between ``breaks[i − 1]`` and ``breaks[i]``; no terms mean exactly 0."""
+    """A function of t: ``parts[i]`` between ``breaks[i − 1]`` and ``breaks[i]``; an empty part is exactly 0."""
 
     breaks: list[Fraction]
     parts: list[Terms]
@@ -222,7 +223,7 @@ def _product(left: _Pieces, right: _Pieces) -> _Pieces:
 
 
 def _middles(breaks: Sequence[Fraction]) -> list[Fraction]:
-    """Return a point inside of each of the intervals that breaks leave."""
+    """Return a point inside each of the intervals between breaks."""
     if not breaks:
         return [Fraction(0)]
     return [breaks[0] - 1, *((a + b) / 2 for a, b in itertools.pairwise(breaks)), breaks[-1] + 1]
@@ -331,12 +332,12 @@ def probability(
 
     Args:
         draws: number k is the variable ``hk``.
-        conditions: on draws, and on variables that ``point`` knows. Boundaries of draws have probability 0.
+        conditions: on draws, and on variables of ``point``. Boundaries have probability 0, so > and ≥ are the same.
         point: the values of all other variables.
 
     Returns:
-        An enclosure, 2^−64 wide relative to the probability; exactly [0, 0] where it is 0; None where the conditions
-        form no forest, or tie draws whose density is not known.
+        An enclosure whose width is 2^−64 relative to the probability, and exactly [0, 0] if that is 0. None if the
+        conditions form no forest, or contain draws whose density is not known.
     """
     found = forest(draws, conditions)
     if found is None:
@@ -347,7 +348,16 @@ def probability(
 def forest_probability(
     found: Forest, conditions: Sequence[Constraint], point: Mapping[str, Fraction]
 ) -> Enclosure | None:
-    """Return the probability of conditions whose forest is known; see `probability`."""
+    """Return the probability of conditions whose forest is already known.
+
+    Args:
+        found: the forest of the conditions; its densities must be known (`Forest.is_known`).
+        conditions: on draws, and on variables of ``point``.
+        point: the values of all variables that are not draws.
+
+    Returns:
+        An enclosure; see `probability`.
+    """
     names = {draw_name(number) for number in range(len(found.draws))}
     constants = [
         condition.expression.constant
@@ -374,7 +384,7 @@ def _root_probability(root: Branch, draws: Sequence[NoiseDraw], constants: Seque
     bits = _BITS
     while True:
         with Balls(bits) as balls:
-            (terms,) = _message(root, draws, constants, balls).parts  # a root has no parent: a constant
+            (terms,) = _message(root, draws, constants, balls).parts  # constant, since a root has no parent
             if not terms:
                 return Enclosure(Fraction(0), Fraction(0))
             ends = enclosure(sum(terms.values()))

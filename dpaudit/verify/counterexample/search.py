@@ -1,8 +1,8 @@
-"""Which data and limits make an event tell most? A search in floating point, whose result is certified elsewhere.
+"""Which data and limits make an event most revealing? A search in floating point, whose result is certified elsewhere.
 
-Every point is a dataset with values for the limits that a shape leaves open. Queries that play the same part are
-first moved together, by differential evolution (Storn & Price 1997) on a scale that is linear near 0 and logarithmic
-far away; then every number on its own, over a grid of short binary fractions.
+Every point is a dataset with values for the limits that a shape leaves open. Queries with the same role are first
+moved together, by differential evolution (Storn & Price 1997) on a scale that is linear near 0 and logarithmic far
+away; then every number is moved on its own, over a grid of short binary fractions.
 """
 
 from __future__ import annotations
@@ -23,23 +23,24 @@ from dpaudit.verify.counterexample.forest_floats import Landscape
 from dpaudit.verify.counterexample.shapes import LEAST, MOST, EventShape
 
 Objective = Callable[[Floats, Floats, float], Floats]
-"""A score of probabilities (p0, p1), given what an event that is too rare pays for each nat of ln p0."""
+"""A score of probabilities (p0, p1), given the penalty of an event that is too rare, for each nat of ln p0."""
 
+# The sizes of the search were chosen so that it takes seconds; benchmarks/witness.py shows what it finds.
 _REACH = 40.0  # how far from 0 data and limits may lie, in units of the largest scale
-_RARE = 1e-60  # an event must be so likely
+_RARE = 1e-60  # the least probability of an event
 _BEYOND = 1e4  # more than any loss
 _ERROR = 0.05  # of the bound that is predicted
-_EXACTLY = 1e12  # learning runs that stand for known probabilities
-_PENALTY, _STRICT = 5.0, 1e6  # for an event that is too rare: on the way, so that it may be crossed, and at the end
+_EXACTLY = 1e12  # a number of learning runs that stands for known probabilities
+_PENALTY, _STRICT = 5.0, 1e6  # for an event that is too rare: mild during the search, strict at the end
 _POPULATION = 36
-_CONVERGED = 1e-6  # between the best and the worst score
-_REFINED = 30  # generations in which every variable is on its own
+_CONVERGED = 1e-6  # the difference between the best and the worst score
+_REFINED = 30  # generations in which every variable moves on its own
 _STEPS = 60  # of the final search
-_RANDOM = 24  # random directions in each
+_RANDOM = 24  # random directions in each step
 
 
 def largest_loss(least_mass: float = _RARE) -> Objective:
-    """Return the loss ln(p0/p1), less a penalty where p0 is too small; one without limit counts by ln p0."""
+    """Return the loss ln(p0/p1), less a penalty where p0 is too small; infinite losses are ordered by ln p0."""
 
     def objective(p0: Floats, p1: Floats, penalty: float) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -52,7 +53,7 @@ def largest_loss(least_mass: float = _RARE) -> Objective:
 
 
 def largest_bound(runs: int) -> Objective:
-    """Return the bound that so many runs, of both sides together, would probably give at 95 % confidence."""
+    """Return the bound that is expected from ``runs`` runs, of both sides together, at 95 % confidence."""
 
     def objective(p0: Floats, p1: Floats, penalty: float) -> Floats:
         found = predicted_bound(
@@ -74,7 +75,7 @@ def largest_bound(runs: int) -> Objective:
 
 @dataclass(frozen=True, slots=True)
 class LikelyCounterexample:
-    """A point, with what the search thinks of it: dataset 0 and all limits, exact."""
+    """A point that the search found: dataset 0 and all limits, exact, with their approximate score."""
 
     shape: EventShape
     score: float
@@ -86,7 +87,14 @@ class ShapeSearch:
     """The search over the points of one shape."""
 
     def __init__(self, shape: EventShape, objective: Objective, *, whole: bool, rng: np.random.Generator) -> None:
-        """Prepare a search; ``whole`` says that data are whole numbers."""
+        """Prepare a search.
+
+        Args:
+            shape: an event with open limits.
+            objective: the score to maximise.
+            whole: whether data are whole numbers.
+            rng: of the search.
+        """
         self._shape = shape
         self._objective = objective
         self._penalty = _PENALTY
@@ -124,7 +132,7 @@ class ShapeSearch:
         return groups
 
     def _part(self, name: str) -> tuple[Any, ...]:
-        """Return what a query is compared with, but for the numbers of draws."""
+        """Return what a query is compared with, except for the numbers of draws."""
         parts = []
         for region in self._shape.regions:
             for condition in region.conditions:
@@ -156,12 +164,12 @@ class ShapeSearch:
         return self._objective(*self._masses(points), self._penalty)
 
     def go_on(self, generations: int) -> float:
-        """Search on, groups together, and return the best score so far."""
+        """Continue the search with groups moved together, and return the best score so far."""
         self._evolve(generations, self._groups)
         return float(self._scores.max())
 
     def best(self) -> LikelyCounterexample:
-        """Search to the end and return the best point that was found."""
+        """Finish the search and return the best point found."""
         point = self._members[np.argmax(self._scores)] @ self._groups
         spread = self._rng.normal(0, 1, (_POPULATION, len(point))) * self._rng.choice([0.02, 0.2], (_POPULATION, 1))
         self._members = np.clip(np.vstack([point, point + spread[1:]]), -self._bound, self._bound)
@@ -186,7 +194,7 @@ class ShapeSearch:
         return self._score(self._unit * np.sinh(members @ groups))
 
     def _evolve(self, generations: int, groups: Floats) -> None:
-        """Improve the members, whose values are those of groups on the scale of asinh."""
+        """Improve the members, which hold one value per group on an asinh scale."""
         rng, members, scores = self._rng, self._members, self._scores
         for _ in range(generations):
             spend()

@@ -1,9 +1,9 @@
-"""Which events can tell of a class? Its form, with limits for the numbers; the limits' values are left open.
+"""Which events can reveal a class? Outputs of its form, with limits on the numbers whose values are left open.
 
-An event is a box: all outputs of one form whose numbers lie within limits. What is discrete in a class is fixed; a
-number that is released with noise becomes a half-line; a number that is a function of the data alone is held at the
-value that it has on side 0. An output of another class may lie in the same box, so that the event is a union of
-regions: the conditions of every class of that form, with the limits for its own numbers.
+An event is a box: all outputs of one form whose numbers lie within limits. Discrete values are fixed; a number that is
+released with noise gets a half-line; a number that depends only on the data is held at its value on side 0. Outputs of
+another class may lie in the same box, so the event is a union of regions: the conditions of every class of that form,
+with the limits on its own numbers.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from dpaudit.verify.alignment import AlignedClass
 from dpaudit.verify.counterexample.forest_probability import Forest, forest
 from dpaudit.verify.differences import Difference
 
-LEAST, MOST = "least", "most"  # limits of a number are variables with its place: least0, most0
+LEAST, MOST = "least", "most"  # the limits of number 0 are the variables least0 and most0
 
-_MOST_SIDES = 8  # ways of choosing half-lines that are tried
-_SLACK = Fraction(1, 1 << 20)  # about a number without noise, which is computed in floats
+_MOST_SIDES = 8  # choices of half-lines that are tried, to keep the search short
+_SLACK = Fraction(1, 1 << 20)  # around a number without noise, since programs compute it in floats
 
 
 # --- the form and the numbers of an output ---------------------------------------------------------------------
@@ -34,7 +34,7 @@ _SLACK = Fraction(1, 1 << 20)  # about a number without noise, which is computed
 
 @dataclass(frozen=True, slots=True)
 class ReadOutput:
-    """What an event sees of an output of the tree: its form, its numbers in order, and which of them are whole."""
+    """An output of the tree as events see it: its form, its numbers in order, and which of them are whole."""
 
     form: str
     numbers: tuple[Affine, ...]
@@ -46,7 +46,7 @@ def read_output(output: Output) -> ReadOutput | None:
     numbers: list[tuple[Affine, bool]] = []
     try:
         seen = from_list([_example(output, numbers)])
-    except TypeError:  # a number with noise as a key
+    except TypeError:  # a noisy number used as a key
         return None
     if seen.numbers[0].shape[1] != len(numbers):
         return None
@@ -69,7 +69,7 @@ def _example(output: Output, numbers: list[tuple[Affine, bool]]) -> Any:
         name, _, message = output[1].partition(": ")
         found, told = Raised(name, message), list[Any]()
         read_form(found, told)
-        numbers += [(Affine({}, Fraction(number)), True) for number in told]  # those in its text
+        numbers += [(Affine({}, Fraction(number)), True) for number in told]  # the numbers in its text
         return found
     if kind == "dict":
         return {_example(key, []): _example(value, numbers) for key, value in output[1:]}
@@ -95,12 +95,12 @@ class EventShape:
 
     Attributes:
         source: the class that it is made for.
-        difference: of the datasets, side 1 less side 0.
+        difference: of the datasets, side 1 minus side 0.
         form: of the outputs.
         count: how many numbers they have.
-        fixed: limits that are known, by their variable (``least0``, ``most0``, …).
+        fixed: known limits, by their variable (``least0``, ``most0``, …).
         open: the variables of the half-lines.
-        held: limits that hang on the data of side 0, by their variable.
+        held: limits that depend on the data of side 0, by their variable.
         regions: disjoint; the event is their union.
     """
 
@@ -115,7 +115,7 @@ class EventShape:
 
     @property
     def limits(self) -> tuple[str, ...]:
-        """All limits that are there."""
+        """The variables of all limits."""
         return (*self.fixed, *self.open, *self.held)
 
 
@@ -125,11 +125,11 @@ def shapes(
     classes: Sequence[AlignedClass],
     reads: Mapping[int, ReadOutput | None],
 ) -> Iterator[EventShape]:
-    """Return events for a class, the simplest choice of half-lines first; none where no probability is known.
+    """Yield events for a class, the simplest choice of half-lines first; none if no probability can be computed.
 
     Args:
         source: the class.
-        difference: of the datasets.
+        difference: of the datasets, side 1 minus side 0.
         classes: all classes of the program.
         reads: the form and numbers of each class, by its place.
     """
@@ -152,7 +152,7 @@ def _has_draws(expression: Affine) -> bool:
 
 
 def _limited(source: AlignedClass, own: ReadOutput, moved: Mapping[str, int]) -> list[int] | None:
-    """Return the numbers with noise that are worth a limit: they leave a forest, and hang on what moves."""
+    """Return the noisy numbers worth a limit: the conditions stay a forest, and depend on the queries that differ."""
     limited = [place for place, number in enumerate(own.numbers) if _has_draws(number)]
     while True:
         conditions = [*source.conditions, *(Constraint(own.numbers[place], ">=") for place in limited)]
@@ -161,7 +161,7 @@ def _limited(source: AlignedClass, own: ReadOutput, moved: Mapping[str, int]) ->
             break
         if not limited:
             return None
-        # the one with most draws, of equals the last, is left without a limit
+        # the number with most draws (among equals, the last) goes without a limit
         limited.remove(max(limited, key=lambda place: (_draws_in(own.numbers[place]), place)))
     touched: set[int] = set()
     for root in found.roots:
@@ -182,7 +182,7 @@ def _draws_in(expression: Affine) -> int:
 
 
 def _sides(numbers: Sequence[Affine], moved: Mapping[str, int]) -> Iterator[tuple[str, ...]]:
-    """Return choices of half-lines: first away from where side 1 moves each number, then others."""
+    """Yield choices of half-lines: first those that point away from side 1, then others."""
     first = tuple(MOST if number.along(moved) > 0 else LEAST for number in numbers)
     other = {MOST: LEAST, LEAST: MOST}
     # the choices that differ least from the first or from its opposite come first
