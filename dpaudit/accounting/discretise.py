@@ -229,7 +229,11 @@ def _smaller(losses: list[Any], lines: list[tuple[Any, Any]]) -> list[Any]:
 
 
 def _split(values: list[tuple[Any, Any, Any]], base: Any, size: Any) -> dict[int, Any]:
-    """Split each atom between the nodes beside it, so that P and Q are kept: who puts them together has it back."""
+    """Split each atom between the nodes beside it, so that P and Q are kept: who puts them together has it back.
+
+    An atom that may lie a hair below the node that floating point names is moved up to it whole, which only adds loss:
+    a share above 1 would leave a negative mass.
+    """
     found: dict[int, Any] = {}
     for loss, mass, _ in values:
         index = int(middle((loss - base) / size) // 1)
@@ -239,7 +243,7 @@ def _split(values: list[tuple[Any, Any, Any]], base: Any, size: Any) -> dict[int
             found[0] = mass
             continue
         low, high = base + size * index, base + size * (index + 1)
-        share = ((low - loss).exp() - (low - high).exp()) / (1 - (low - high).exp())
+        share = (((low - loss).exp() - (low - high).exp()) / (1 - (low - high).exp())).min(ball(1))
         found[index] = found.get(index, ball(0)) + mass * share
         found[index + 1] = found.get(index + 1, ball(0)) + mass * (1 - share)
     return found
@@ -261,6 +265,8 @@ def _dense(found: dict[int, int], infinite: int, base: Any) -> Masses:
 
 
 def _spread(found: dict[int, int]) -> tuple[list[int], int]:
+    if any(mass < 0 for mass in found.values()):
+        raise ArithmeticError("a mass is negative: the curve of the losses would not be bounded")
     start = min(found)
     masses = [0] * (max(found) - start + 1)
     for index, mass in found.items():

@@ -72,3 +72,11 @@ def test_gaussian_claims_are_decided_exactly():
     assert decide(events, "rho=0.5").verdict == "PROVED"
     assert decide(events, "rho=0.4999999").verdict == "VIOLATED"
     assert Fraction(decide(events, "rho=0.5").high) == Fraction(1, 2)
+
+
+def test_an_atom_a_hair_below_the_lattice_is_not_certified_too_low():
+    """Floats cannot tell it from the node above: split between the nodes beside it, one would get a negative mass."""
+    near = RandomisedResponse(1).times(50) + RandomisedResponse("0.99999999999999999").times(2)
+    on, beside = certify(RandomisedResponse(1).times(52), delta="1e-6"), certify(near, delta="1e-6")
+    assert beside.high >= on.low - 1e-12
+    assert beside.low <= on.high
