@@ -96,19 +96,20 @@ def laplace_argmax_law(scores: Sequence[float], scale: float) -> Law:
 
     P(i) = ∫ f(x − s_i)·Π_{j≠i} F(x − s_j) dx by quadrature between the scores, where the integrand is smooth.
     """
-    from scipy import integrate, stats
+    from scipy import integrate
 
     at = np.asarray(scores, dtype=np.float64) / scale
     corners = [-np.inf, *sorted(set(at.tolist())), np.inf]
 
-    def density(x: float, index: int) -> float:
-        others = stats.laplace.cdf(x - np.delete(at, index))
-        return float(stats.laplace.pdf(x - at[index]) * np.prod(others))
+    def chance(index: int) -> float:
+        own, others = at[index], np.delete(at, index)
 
-    return [
-        sum(
-            integrate.quad(density, start, end, args=(index,), epsabs=0.0, epsrel=1e-11)[0]
-            for start, end in pairwise(corners)
-        )
-        for index in range(len(at))
-    ]
+        def density(x: float) -> float:
+            tails = 0.5 * np.exp(-np.abs(x - others))
+            below = np.where(x > others, 1.0 - tails, tails)
+            return float(0.5 * np.exp(-abs(x - own)) * np.prod(below))
+
+        parts = (integrate.quad(density, *ends, epsabs=0.0, epsrel=1e-11)[0] for ends in pairwise(corners))
+        return float(sum(parts))
+
+    return list(map(chance, range(len(at))))
