@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaincinv, ndtr, ndtri
 
-from dpaudit.arrays import Floats
+from dpaudit.arrays import Booleans, Floats
 from dpaudit.privacy import Claim
 from dpaudit.stats.joint_region import joint_weight
 
@@ -22,9 +22,9 @@ def predicted_bound(
     ahead: float | tuple[Floats, Floats],
     claim: Claim,
     error: float,
-    penalty: float,
+    penalty: float | Floats,
     two_sided: bool,
-    rivals: bool = False,
+    rivals: bool | Booleans = False,
 ) -> Floats:
     """Predict the bound of events from their frequencies in learning runs.
 
@@ -38,7 +38,8 @@ def predicted_bound(
         ahead: measuring runs, of each side; or arrays for p and for q if they differ.
         claim: the notion to bound (its δ or order).
         error: the error level of the bound.
-        penalty: subtracted uncertainty, in standard deviations of the learning runs' noise.
+        penalty: subtracted uncertainty, in standard deviations of the learning runs' noise; like ``rivals`` one for
+            all events, or an array in the shape of p.
         two_sided: whether the event points to both sides (its noise is then relative to the guesses).
         rivals: whether the event is the best of many: about 1/p distinct events are as rare, and the largest of so many
             standard normal numbers is about √(2 ln 1/p), which is added to the penalty. Without it, a rare event that
@@ -58,7 +59,10 @@ def predicted_bound(
         for x in (ahead if isinstance(ahead, tuple) else (ahead, ahead))
     )
     p, q, a, b = p[able], q[able], a[able], b[able]
-    doubt = penalty + np.sqrt(-2 * np.log(np.minimum(p, 1.0))) if rivals else penalty
+    doubt = penalty[able] if isinstance(penalty, np.ndarray) else penalty
+    if np.any(rivals):
+        alike = rivals[able] if isinstance(rivals, np.ndarray) else rivals
+        doubt = doubt + np.where(alike, np.sqrt(-2 * np.log(np.minimum(p, 1.0))), 0.0)
     chance = ndtr(-doubt)
     shrink_p = 1.0 if two_sided else np.sqrt(np.maximum(1 - p, 1e-9))
     shrink_q = 1.0 if two_sided else np.sqrt(np.maximum(1 - q, 1e-9))
@@ -144,11 +148,7 @@ def _quantile(counts: Floats, chance: float | Floats) -> Floats:
     found = np.maximum(root, 0.0) ** 3
     few = counts < _MANY
     if np.any(few):
-        shapes, again = counts[few], None
-        if np.ndim(chance):
-            chance = np.broadcast_to(chance, counts.shape)[few]
-        else:  # small counts occur many times, and each quantile is slow
-            shapes, again = np.unique(shapes, return_inverse=True)
-        exact = gammaincinv(shapes, chance) / shapes
-        found[few] = exact if again is None else exact[again]
+        # small counts occur many times, and each quantile is slow
+        asked, again = np.unique(counts[few] + 1j * np.broadcast_to(chance, counts.shape)[few], return_inverse=True)
+        found[few] = (gammaincinv(asked.real, asked.imag) / asked.real)[again]
     return np.asarray(found)

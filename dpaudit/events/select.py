@@ -8,12 +8,14 @@ not fit both a broad difference and a rare leak.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import islice
 
 import numpy as np
 
-from dpaudit.arrays import Floats, Integers
+from dpaudit.arrays import Booleans, Floats, Integers
 from dpaudit.events.candidate_partitions import FittedPartition, families
 from dpaudit.events.likelihood_order import FEW_CELLS, LikelihoodOrder, by_position, by_ratio, smoothed
 from dpaudit.events.methods import method_for_both_sides, method_for_one_side, same_everywhere
@@ -108,7 +110,15 @@ class _Stakes:
         return _SMOOTH_DELTA if self.claim.delta > 0 else _SMOOTH
 
     def predict(
-        self, p: Floats, q: Floats, n: Runs, m: Runs, penalty: float, *, two_sided: bool, smooth: bool = False
+        self,
+        p: Floats,
+        q: Floats,
+        n: Runs,
+        m: Runs,
+        penalty: float | Floats,
+        *,
+        two_sided: bool,
+        smooth: bool | Booleans = False,
     ) -> Floats:
         """Predict the bounds of events (see `predicted_bound`)."""
         return predicted_bound(
@@ -121,7 +131,7 @@ class _Stakes:
             error=self.error,
             penalty=penalty,
             two_sided=two_sided,
-            rivals=smooth and self.claim.delta == 0,
+            rivals=smooth if self.claim.delta == 0 else False,
         )
 
 
@@ -201,17 +211,23 @@ def choose_each(
 def _searched(
     fitted: list[FittedPartition], stakes: _Stakes, *, rare: bool = True
 ) -> tuple[list[_Scored], list[_Scored]]:
-    """The best events of every family, for the stable and (if asked for) for the rare finalist."""
+    """The best events of every family, for the stable and (where it is wanted) for the rare finalist."""
     stables: list[_Scored] = []
     rares: list[_Scored] = []
     for item in fitted:
+        asked: list[tuple[list[_Scored], _Contest, float]] = []
         for kind, ladder in _ladders(item):
             contest = _contest(item.partition, ladder, None, stakes)
-            stables += _score(contest, _TRUST[kind][0])
+            asked.append((stables, contest, _TRUST[kind][0]))
             if rare:
-                rares += _score(contest, _TRUST[kind][1])
+                asked.append((rares, contest, _TRUST[kind][1]))
         for ladder, counted in _smooth_ladders(item):
-            stables += _score(_contest(item.partition, ladder, counted, stakes), stakes.smooth[0])
+            asked.append((stables, _contest(item.partition, ladder, counted, stakes), stakes.smooth[0]))
+        climbs = [_Climb(contest, penalty, band) for _, contest, penalty in asked for band in contest.starts]
+        tops = iter(_climbed(climbs, stakes))
+        for found, contest, penalty in asked:
+            found += _best_of_one(contest, penalty)
+            found += [_best_of_both(climb, *top) for climb, top in islice(tops, len(contest.starts))]
     return stables, rares
 
 
@@ -309,8 +325,8 @@ def _contest(
     return _Contest(partition, ladder, counted, stakes, ladder.spread(_FINE), starts)
 
 
-def _score(contest: _Contest, penalty: float) -> Iterator[_Scored]:
-    """Yield the best candidate of each method, with its predicted bound, which is at most what its counts predict."""
+def _best_of_one(contest: _Contest, penalty: float) -> Iterator[_Scored]:
+    """Yield the best event that speaks for side 0 alone, and for side 1: no more is predicted than the counts say."""
     ladder, stakes, one = contest.ladder, contest.stakes, contest.fine
     p, q, n, m = _one_sided(ladder, one)
     smooth = contest.counted is not None
@@ -318,37 +334,81 @@ def _score(contest: _Contest, penalty: float) -> Iterator[_Scored]:
     if contest.counted is not None:
         counted = _one_sided(contest.counted, one)
         values = np.minimum(values, stakes.predict(*counted, stakes.smooth[1], two_sided=False, smooth=True))
-    # an event with p + q > 1 shows less than its complement, which is also tried
+    # an event with p + q > 1 says less than its complement, which is also tried
     values = np.where(p + q <= 1, values, -np.inf)
     for side, best in enumerate(np.argmax(values, axis=1)):
         labels = ladder.labels(*((int(one[best]), None) if side == 0 else (None, int(one[best]))))
         at = side, best
         yield _scored(values[at], contest.partition, labels, JOINT, p[at], q[at], n[side, 0], m[side, 0])
-    for band in contest.starts:
-        yield _best_of_both(contest, penalty, band)
 
 
-def _best_of_both(contest: _Contest, penalty: float, band: int | None) -> _Scored:
-    """Return the best event that points to both sides, given by three rungs.
+@dataclass(frozen=True, slots=True)
+class _Climb:
+    """The search for the best event that speaks for both sides, made of three rungs.
 
-    The front, down to the first rung, points to side 0 (to side 1 if ``band`` is −1), and the cells between the second
-    and the third rung to the other side. Without a ``band`` the third rung is the last of all.
+    The front, down to the first rung, speaks for side 0 (for side 1 where ``band`` is −1), and what lies between the
+    second and the third for the other. Without a ``band`` the third is the last of all.
     """
-    ladder, counted, stakes = contest.ladder, contest.counted, contest.stakes
 
-    def value(rungs: Integers) -> Floats:
-        p, q, n = _averaged(ladder, rungs, band)
-        found = stakes.predict(p, q, n, n, penalty, two_sided=True, smooth=counted is not None)
-        if counted is None:
-            return found
-        own = _averaged(counted, rungs, band)
-        return np.minimum(found, stakes.predict(*own, n, stakes.smooth[1], two_sided=True, smooth=True))
+    contest: _Contest
+    penalty: float
+    band: int | None
 
-    predicted, best = _refined(value, contest.starts[band], contest.fine, len(ladder.rungs), band)
-    at = best[None]
+    def refined(self) -> Generator[Integers, Floats, tuple[float, Integers]]:
+        """Go up from where the contest says (see `_refined`)."""
+        contest = self.contest
+        return _refined(contest.starts[self.band], contest.fine, len(contest.ladder.rungs), self.band)
+
+    def rates(self, rungs: Integers) -> Iterator[_Rates]:
+        """Yield what is to be predicted of events, the least of which counts: (p, q, n, m, penalty, smooth)."""
+        contest = self.contest
+        p, q, n = _averaged(contest.ladder, rungs, self.band)
+        yield p, q, n, n, self.penalty, contest.counted is not None
+        if contest.counted is not None:
+            yield *_averaged(contest.counted, rungs, self.band), n, contest.stakes.smooth[1], True
+
+
+_Rates = tuple[Floats, Floats, float, float, float, bool]
+
+
+def _climbed(climbs: Sequence[_Climb], stakes: _Stakes) -> list[tuple[_Climb, tuple[float, Integers]]]:
+    """Return each climb with its best prediction and its rungs.
+
+    All climbs go on together, and what they ask for is predicted at once: one by one the calls would take longer than
+    the computing.
+    """
+    tops: dict[int, tuple[float, Integers]] = {}
+    going = {number: climb.refined() for number, climb in enumerate(climbs)}
+    asked = {number: next(climb) for number, climb in going.items()}
+    while asked:
+        shown = _predicted([(climbs[number], rungs) for number, rungs in asked.items()], stakes)
+        for number, values in zip(list(asked), shown, strict=True):
+            try:
+                asked[number] = going[number].send(values)
+            except StopIteration as stop:
+                tops[number] = stop.value
+                del asked[number]
+    return [(climb, tops[number]) for number, climb in enumerate(climbs)]
+
+
+def _predicted(asked: Sequence[tuple[_Climb, Integers]], stakes: _Stakes) -> list[Floats]:
+    """Return the predictions for the rungs that each climb asks for."""
+    rates = [list(climb.rates(rungs)) for climb, rungs in asked]
+    every = [each for own in rates for each in own]
+    sizes = [len(each[0]) for each in every]
+    p, q = (np.concatenate([each[place] for each in every]) for place in (0, 1))
+    n, m, penalty, smooth = (np.repeat(column, sizes) for column in zip(*(each[2:] for each in every), strict=True))
+    found = iter(np.split(stakes.predict(p, q, n, m, penalty, two_sided=True, smooth=smooth), np.cumsum(sizes)[:-1]))
+    return [reduce(np.minimum, islice(found, len(own))) for own in rates]
+
+
+def _best_of_both(climb: _Climb, predicted: float, best: Integers) -> _Scored:
+    """Return the event that a climb found."""
+    contest, band = climb.contest, climb.band
+    ladder, at = contest.ladder, best[None]
     p, q, n = _averaged(ladder, at, band)
     labels = (band or 1) * ladder.labels(*(int(rung) for rung in best))
-    found = _scored(predicted, contest.partition, labels, stakes.two_sided, p[0], q[0], n, n)
+    found = _scored(predicted, contest.partition, labels, contest.stakes.two_sided, p[0], q[0], n, n)
     totals = (max(ladder.known * ladder.total0, 1.0), max(ladder.known * ladder.total1, 1.0))
     right0, wrong0, right1, wrong1 = (float(rate[0]) for rate in _rates(ladder, at, band))
     own0 = (right0 * totals[0] + 0.5) / (totals[0] + 1.5), (wrong0 * totals[0] + 0.5) / (totals[0] + 1.5)
@@ -357,11 +417,12 @@ def _best_of_both(contest: _Contest, penalty: float, band: int | None) -> _Score
 
 
 def _refined(
-    value: Callable[[Integers], Floats], starts: Integers, fine: Integers, rungs: int, band: int | None
-) -> tuple[float, Integers]:
-    """Move each rung to the best of many while the others stay, first over long and then over short distances.
+    starts: Integers, fine: Integers, rungs: int, band: int | None
+) -> Generator[Integers, Floats, tuple[float, Integers]]:
+    """Move each rung to the best of many while the others stay, first far and then near.
 
-    The two inner rungs of a band move together, and each alone: cells that hold much of both sides are left out.
+    The two inner rungs of a band move as one, and each alone: cells that hold much of both sides are left out. Yields
+    rungs, (events, 3), and is sent what is predicted of them; returns the best prediction and its rungs.
     """
     found, values = starts.copy(), np.empty(len(starts))
     each = np.arange(len(found))
@@ -378,7 +439,7 @@ def _refined(
             falling = (tried[..., 0] <= tried[..., 1]) & (tried[..., 1] <= tried[..., 2])
             shown = np.full(falling.shape, -np.inf)
             _, first, again = np.unique(tried[falling] @ (rungs**2, rungs, 1), return_index=True, return_inverse=True)
-            shown[falling] = value(tried[falling][first])[again]
+            shown[falling] = (yield tried[falling][first])[again]
             best = np.argmax(shown, axis=1)
             found, values = tried[each, best], shown[each, best]
     top = int(np.argmax(values))

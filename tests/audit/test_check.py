@@ -325,7 +325,7 @@ ONE = [
 ]
 PURE, APPROXIMATE = dp.PureDP(1), dp.ApproxDP(1, 1e-3)
 OPINIONS = [
-    *[(GUESS, counts, PURE, None) for counts in BOTH],
+    *[(method, counts, PURE, None) for method in (GUESS, "guess") for counts in BOTH],
     *[(ODDS, counts, PURE, None) for counts in ONE],
     *[(BOTH_SIDES, counts, PURE, 0.7) for counts in BOTH],
     *[(BOTH_SIDES, counts, APPROXIMATE, 0.2) for counts in BOTH],

@@ -112,9 +112,13 @@ def test_counts_are_those_of_every_run_by_itself(partition, drawn, random):
     names = {form[0]: form for form in outputs.forms}
     expected = np.zeros(partition.size, dtype=int)
     starts = np.concatenate([[0], np.cumsum([len(rule.edges) + 1 for rule in partition.rules])])
-    for kind, row in listed:
-        expected[starts[kind] + naive_cell(partition.rules[kind], row) if kind < 2 else -1] += 1
+    cells = [
+        int(starts[kind]) + naive_cell(partition.rules[kind], row) if kind < 2 else partition.size - 1
+        for kind, row in listed
+    ]
+    np.add.at(expected, cells, 1)
     assert partition.counts(outputs).tolist() == expected.tolist()
+    assert partition.places(outputs).tolist() == cells
 
     labels = np.array([random.choice([-1, 0, 0, 1]) for _ in range(partition.size)])
     event = partition.event(labels)

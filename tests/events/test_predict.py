@@ -28,6 +28,20 @@ def test_many_events_are_predicted_as_each_alone(claim, two_sided, rivals):
         assert alone[0] == found[at]
 
 
+@pytest.mark.parametrize("claim", [PureDP(1), ZeroConcentratedDP(0.5)], ids=str)
+def test_each_event_may_have_a_penalty_of_its_own(claim):
+    rng = np.random.default_rng(1)
+    p, q = rng.integers(0, 40, (2, 12)) / 120
+    penalty, rivals = rng.choice([0.5, 2.5, 3.5], 12), rng.random(12) < 0.5
+    asked = {"ahead": 500.0, "claim": claim, "error": 0.05, "two_sided": True}
+    found = predicted_bound(p, q, 120, 120, penalty=penalty, rivals=rivals, **asked)
+    alone = [
+        predicted_bound(p[[at]], q[[at]], 120, 120, penalty=float(penalty[at]), rivals=bool(rivals[at]), **asked)[0]
+        for at in range(12)
+    ]
+    assert found.tolist() == alone and len({*found[np.isfinite(found)]}) > 3
+
+
 @pytest.mark.parametrize(
     ("band", "start", "best"), [(None, [50, 50, 99], [30, 70, 99]), (1, [40, 40, 80], [30, 45, 60])]
 )
@@ -36,8 +50,15 @@ def test_thresholds_move_to_the_best_ones(band, start, best):
         return -np.abs(rungs - best).sum(axis=-1, dtype=float)
 
     # two starts come to the same thresholds, which are tried once
-    found = select._refined(value, np.array([start, start]), np.arange(100), 100, band)
-    assert found[0] == 0 and found[1].tolist() == best
+    climb = select._refined(np.array([start, start]), np.arange(100), 100, band)
+    asked, top = next(climb), None
+    while top is None:
+        assert len({*map(tuple, asked.tolist())}) == len(asked)
+        try:
+            asked = climb.send(value(asked))
+        except StopIteration as stop:
+            top = stop.value
+    assert top[0] == 0 and top[1].tolist() == best
 
 
 def naive_bins(counts, cells):
