@@ -1,4 +1,4 @@
-"""Which confidence, and which chance of a false alarm, can be meant?"""
+"""Which values may a confidence, and a chance of a false alarm, have?"""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 from dpaudit.errors import UsageError
 
 LEAST_ERROR = 1e-12
-"""The least chance of an error that is promised.
+"""The smallest error level that is promised.
 
-A confidence is written as a float, 1 − error to 1e-16: one part in ten thousand of this. Below it an error level is
-what rounding leaves of it, and generators, memory and libraries fail more often.
+A confidence is a float, which stores 1 − error to 1e-16, one part in ten thousand of this. Smaller error levels would
+be distorted by rounding, and generators, memory and libraries fail more often.
 """
 
 _LEAST = LEAST_ERROR * (1 - 1e-3)  # as 1 − (1 − 1e-12) is a little smaller, in floats
@@ -18,7 +18,7 @@ _TOO_SURE = f"promises fewer errors than one in 10^12 ({LEAST_ERROR:g}), which n
 
 
 def refuse_confidence(confidence: Any, name: str = "confidence") -> None:
-    """Raise `UsageError` for what is no confidence, and for one whose error is none, or not to be told from none."""
+    """Raise `UsageError` for anything but a confidence whose error level is large enough to be meaningful."""
     number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
     if not number or not 0 < confidence < 1:
         raise UsageError(f"{name} lies strictly between 0 and 1, such as 0.95, not {confidence!r}")
@@ -29,7 +29,7 @@ def refuse_confidence(confidence: Any, name: str = "confidence") -> None:
 
 
 def refuse_false_alarm(false_alarm: Any, name: str = "false_alarm") -> None:
-    """Raise `UsageError` for what is no chance, and for one that is not to be told from none."""
+    """Raise `UsageError` for anything but a probability that is large enough to be meaningful."""
     if isinstance(false_alarm, bool) or not isinstance(false_alarm, int | float) or not 0 < false_alarm < 1:
         raise UsageError(
             f"{name} is the chance that a mechanism that keeps its claim is called violated, strictly between 0 "

@@ -1,7 +1,7 @@
 """What does dpaudit say when it cannot do what was asked?
 
-One exception for everything that the user can mend: its message names what was given, what is
-possible and what to do next. The command line prints it and ends with exit code 2.
+There is one exception for everything that the user can fix. Its message says what was given, what is possible and what
+to do next. The command line prints it and ends with exit code 2.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Iterable
 
 
 class UsageError(ValueError):
-    """A request that cannot be carried out as it stands; the message says how to mend it."""
+    """A request that cannot be carried out as it stands; the message says how to fix it."""
 
 
 class Notice(UserWarning):
-    """Something that is done otherwise than it was asked for, and changes no result."""
+    """Something is done in another way than was asked for, without changing any result."""
 
 
 class InvalidRunsError(Exception):
@@ -23,13 +23,13 @@ class InvalidRunsError(Exception):
 
 
 def close(word: str, known: Iterable[str]) -> str:
-    """Return a half-sentence that asks for the known words closest to ``word``; empty where none is close."""
+    """Return a question that suggests the known words closest to ``word``; empty if none is close."""
     found = difflib.get_close_matches(word, sorted(known), n=3, cutoff=0.5)
     return "did you mean " + " or ".join(repr(name) for name in found) + "?" if found else ""
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Return a half-sentence that names the known words closest to ``word`` (or all, where few)."""
+    """Return a phrase that names the known words closest to ``word``, or all of them if they are few."""
     names = sorted(known)
     if asked := close(word, names):
         return asked

@@ -1,10 +1,11 @@
-"""What may a target change for all of Python, and how is dpaudit's own work kept from it?
+"""Which settings of Python may a target change, and how is dpaudit's own work protected from it?
 
-A mechanism shares a process with its auditor. Two things in it belong to everybody. *Settings* (how NumPy and `decimal`
-treat errors, the filters of warnings, the working directory, …): a target runs under those that it finds and that its
-module made when it was loaded, dpaudit computes under its own, and what a target changes while it runs is put back
-after every block of runs. *Functions* that dpaudit computes with (Python's, NumPy's, its own): a target that replaces
-one is refused, and what it replaced is named and put back. This is against accidents, and no sandbox: see SECURITY.md.
+A mechanism shares a process with its auditor, and two things in it are shared by all code. *Settings* (how NumPy and
+`decimal` treat errors, warning filters, the working directory, …): a target runs under the settings that it found and
+that its module made when it was loaded; dpaudit computes under its own; and what a target changes while it runs is
+restored after every block of runs. *Functions* that dpaudit computes with (Python's, NumPy's, its own): a target that
+replaces one is refused, and what it replaced is named and restored. This protects against accidents and is not a
+sandbox: see SECURITY.md.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ Functions = dict[Any, dict[str, Any]]
 
 
 class ReplacedError(UsageError):
-    """A function that dpaudit computes with is not what it was: nothing that was computed could be relied on."""
+    """A function that dpaudit computes with was replaced, so nothing that was computed could be relied on."""
 
 
 # --- settings ---------------------------------------------------------------------------------------------
@@ -53,7 +54,7 @@ class ReplacedError(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of a process, as they are at one time."""
+    """The settings of a process at one time."""
 
     errors: Any
     call: Any
@@ -70,7 +71,7 @@ class Settings:
 
     @classmethod
     def now(cls) -> Settings:
-        """Return those that hold now."""
+        """Return the current settings."""
         folder = None
         with suppress(OSError):  # it was removed
             folder = os.getcwd()
@@ -90,7 +91,7 @@ class Settings:
         )
 
     def hold(self) -> None:
-        """Let these hold from now on; what already holds is not touched."""
+        """Apply these settings; those that already hold are not touched."""
         now = Settings.now()
         if now.errors != self.errors:
             np.seterr(**self.errors)
@@ -120,7 +121,7 @@ _PRINTING = {
     "precision": 8, "threshold": 1000, "edgeitems": 3, "linewidth": 75, "suppress": False, "nanstr": "nan",
     "infstr": "inf", "formatter": None, "sign": "-", "floatmode": "maxprec", "legacy": False, "override_repr": None,
 }  # fmt: skip
-_KNOWN: dict[str, Any] = {  # as Python and NumPy have them; all else stays as whoever called has it
+_KNOWN: dict[str, Any] = {  # the defaults of Python and NumPy; all other settings stay the caller's
     "errors": {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"},
     "call": None,
     "buffer": 8192,
@@ -141,7 +142,7 @@ _KNOWN: dict[str, Any] = {  # as Python and NumPy have them; all else stays as w
 
 @dataclass(slots=True)
 class _Lender:
-    """What is known while dpaudit's own settings hold: the target's, and dpaudit's functions as they were before."""
+    """State while dpaudit's own settings apply: the target's settings, and dpaudit's functions as they were before."""
 
     theirs: Settings
     functions: Functions
@@ -152,12 +153,12 @@ _LENDER: ContextVar[_Lender | None] = ContextVar("lender", default=None)  # each
 
 @contextmanager
 def own_settings() -> Iterator[None]:
-    """Work under settings of dpaudit's own; also a decorator.
+    """Work under dpaudit's own settings; also a decorator.
 
-    What whoever called has set is the target's meanwhile, with what loading it adds, and holds again afterwards.
+    The caller's settings are the target's meanwhile, with what loading it adds, and apply again afterwards.
 
     Raises:
-        ReplacedError: where a function that dpaudit computes with was replaced before.
+        ReplacedError: if a function that dpaudit computes with had been replaced before.
     """
     if _LENDER.get() is not None:
         yield
@@ -178,7 +179,7 @@ def own_settings() -> Iterator[None]:
 
 @contextmanager
 def kept() -> Iterator[None]:
-    """Put back, afterwards, the settings that were there before."""
+    """Restore the previous settings afterwards."""
     before = Settings.now()
     try:
         yield
@@ -188,10 +189,10 @@ def kept() -> Iterator[None]:
 
 @contextmanager
 def lent() -> Iterator[None]:
-    """Let a target run under its settings, and put back what it changes.
+    """Let a target run under its own settings, and restore what it changes.
 
     Raises:
-        InvalidRunsError: where it replaced a function that dpaudit computes with.
+        InvalidRunsError: if it replaced a function that dpaudit computes with.
     """
     ours, lender = Settings.now(), _LENDER.get()
     if lender is not None:
@@ -201,16 +202,16 @@ def lent() -> Iterator[None]:
     finally:
         replaced = _put_back(lender)
         ours.hold()
-        if replaced:  # which may be why something else was raised
+        if replaced:  # even if something else was raised, which this may have caused
             raise InvalidRunsError(_sentence(replaced, "while the target ran"))
 
 
 @contextmanager
 def importing() -> Iterator[None]:
-    """Let the module of a target be loaded: the settings that it makes are the target's from now on.
+    """Let the module of a target be loaded; the settings that it makes are the target's from now on.
 
     Raises:
-        ReplacedError: where it replaced a function that dpaudit computes with.
+        ReplacedError: if it replaced a function that dpaudit computes with.
     """
     ours, lender = Settings.now(), _LENDER.get()
     if lender is not None:
@@ -228,7 +229,7 @@ def importing() -> Iterator[None]:
 
 # --- functions --------------------------------------------------------------------------------------------
 
-_SPARED = {"print", "input", "breakpoint", "help", "exit", "quit", "sleep"}  # which change no number and no file
+_SPARED = {"print", "input", "breakpoint", "help", "exit", "quit", "sleep"}  # replacing these changes no result
 _BUILT_IN = {"abs", "all", "any", "dict", "enumerate", "float", "getattr", "int", "isinstance", "len", "list", "map",
              "max", "min", "open", "range", "repr", "reversed", "round", "set", "sorted", "str", "sum", "tuple",
              "type", "zip"}  # fmt: skip
@@ -237,7 +238,7 @@ _FILES = ("open", "fdopen", "write", "close", "replace", "rename", "unlink", "fs
 
 
 def _functions_of(modules: Iterable[types.ModuleType]) -> Functions:
-    """Return the functions and classes of modules, and the functions of the classes that are their own."""
+    """Return the functions and classes of modules, and the methods of the classes that they define."""
     found: Functions = {}
     for module in modules:
         known = {name: value for name, value in list(vars(module).items()) if callable(value)}
@@ -253,9 +254,9 @@ def _own_functions() -> Functions:
 
 
 def _pythons() -> tuple[Functions, Functions]:
-    """Return the functions of Python and NumPy that are watched, and those that had been replaced before.
+    """Return the watched functions of Python and NumPy, and those that had been replaced before.
 
-    What a notebook adds to the built-in ones is its own.
+    Functions that a notebook adds to the built-in ones are its own.
     """
     found = _functions_of((builtins, math, json, json.encoder, json.decoder, time, datetime, struct, io, re, decimal))
     strange: Functions = {}
@@ -287,7 +288,7 @@ def _replaced(functions: Functions) -> Functions:
 
 
 def _put_back(lender: _Lender | None) -> list[str]:
-    """Put back every function that was replaced, and return the names of these."""
+    """Restore every function that was replaced, and return the names of these."""
     replaced = _replaced(_PYTHON) | _replaced({} if lender is None else lender.functions)
     for owner, known in replaced.items():
         for name, function in known.items():

@@ -1,4 +1,4 @@
-"""Which datasets, and which neighbours, should a property hold for? Strategies for Hypothesis.
+"""For which datasets, and which neighbours, should a property hold? Strategies for Hypothesis.
 
     from hypothesis import given
     import dpaudit as dp
@@ -7,7 +7,7 @@
     def test_a_count_moves_by_at_most_one(pair):
         assert abs(count(pair[0]) - count(pair[1])) <= 1
 
-Every pair is one of neighbours, and shrinks to small datasets with simple values.
+Every pair is a pair of neighbours, and shrinks to small datasets with simple values.
 """
 
 from __future__ import annotations
@@ -32,17 +32,20 @@ Record = dict[int, Any]
 
 
 def datasets(domain: Any = None, *, min_size: int = 0, max_size: int = 5, like: Any = None) -> st.SearchStrategy[Any]:
-    """Return a strategy of datasets.
+    """Return a strategy that draws datasets.
 
     Args:
         domain: what records may hold: (low, high), a list of allowed values, or a dict of these by columns.
-        min_size: how many records there are at least.
-        max_size: how many there are at most.
-        like: data whose type and columns the datasets shall have; a column without a declared domain then holds
+        min_size: the smallest number of records.
+        max_size: the largest number of records.
+        like: data whose type and columns the datasets should have; a column without a declared domain then holds
             anything of its type. Without it the datasets are lists, of values or of dicts.
 
+    Returns:
+        The strategy.
+
     Raises:
-        UsageError: without a domain and data, and for a domain that the data cannot have.
+        UsageError: without a domain and data, and if the domain does not suit the data.
 
     >>> from hypothesis import find
     >>> find(datasets({"age": (0, 120)}), lambda people: len(people) == 1)
@@ -58,13 +61,16 @@ def datasets(domain: Any = None, *, min_size: int = 0, max_size: int = 5, like: 
 def pairs(
     relation: Relation | str, *, domain: Any = None, max_size: int = 5, like: Any = None
 ) -> st.SearchStrategy[Pair]:
-    """Return a strategy of pairs of neighbours.
+    """Return a strategy that draws pairs of neighbours.
 
     Args:
         relation: which datasets are neighbours.
-        domain: as for `datasets`; under "queries" the range of the answers, (-10, 10) where none is given.
-        max_size: how many records, or answers, either side has at most.
+        domain: as for `datasets`; under "queries" the range of the answers, by default (-10, 10).
+        max_size: the largest number of records, or answers, on either side.
         like: as for `datasets`; not used under "queries".
+
+    Returns:
+        The strategy.
 
     Raises:
         UsageError: as for `datasets`, and for the relation "declared".

@@ -1,12 +1,11 @@
-"""Whose object is this, and how does it become a mechanism? One module per library, imported only when it is asked for.
+"""How does an object of another library become a mechanism? One module per library, imported only when needed.
 
-An adapter is a module ``dpaudit.adapters.NAME`` with a function ``mechanism_of(made, …)``: it takes what a library
-made and returns a `Mechanism` that runs the library's own code, with the claim that the library's own privacy map or
-accountant states, the relation of its input metric, the unit, and the library's version. Nothing is computed here that
-the library computes itself: an audit asks whether the library keeps *its* word.
+An adapter is a module ``dpaudit.adapters.NAME`` with a function ``mechanism_of(made, …)``: it takes an object of a
+library and returns a `Mechanism` that runs the library's own code, with the claim stated by the library's own privacy
+map or accountant, the relation of its input metric, the unit, and the library's version. Nothing is computed here that
+the library computes itself: an audit asks whether the library keeps *its* promise.
 
-`dpaudit.audit` recognises an object by the module of its type, so that nothing needs to be imported for objects that
-come from elsewhere.
+`dpaudit.audit` recognises an object by the module of its type, so nothing is imported for objects from elsewhere.
 """
 
 from __future__ import annotations
@@ -26,19 +25,19 @@ from dpaudit.targets.mechanism import Mechanism, mechanism
 
 __all__ = ["adapted", "how_to_install", "library_of"]
 
-_LARGEST_GROUP = 1e9
+_LARGEST_GROUP = 1e9  # that the text of a relation can state
 
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library of differential privacy, and the releases of it that its adapter was tried with.
+    """A library of differential privacy, and the releases that its adapter was tested with.
 
     Attributes:
         package: the name that it is imported by.
         distribution: the name that it is installed by.
-        first, last: the supported releases, as (major, minor): every patch of the last one is supported too.
-        adapter: the module that makes mechanisms of its objects.
-        recognised: whether an object says by itself what it releases; else ``mechanism_of`` needs more arguments.
+        first, last: the supported releases, as (major, minor); every patch of the last one is supported too.
+        adapter: the module that makes mechanisms from its objects.
+        recognised: whether an object describes its release by itself; else ``mechanism_of`` needs more arguments.
     """
 
     package: str
@@ -58,7 +57,7 @@ class Library:
         """Return the installed version.
 
         Raises:
-            UsageError: where the library is missing, or its version is none that its adapter knows.
+            UsageError: if the library is missing, or its version is not supported by its adapter.
         """
         try:
             found = version(self.distribution)
@@ -78,7 +77,7 @@ class Library:
 
     @property
     def requirement(self) -> str:
-        """What to ask pip for."""
+        """The requirement for pip."""
         first = ".".join(map(str, self.first))
         beyond = ".".join(map(str, (*self.last[:-1], self.last[-1] + 1)))
         return f"{self.distribution}>={first},<{beyond}"
@@ -99,7 +98,7 @@ LIBRARIES = {
 
 
 def how_to_install(error: BaseException) -> str:
-    """Return what to ask pip for, where an import failed for want of one of these libraries; else nothing."""
+    """Return advice with the requirement for pip, if an import failed for want of one of these libraries; else ""."""
     missing = error.name if isinstance(error, ModuleNotFoundError) and error.name else ""
     for library in LIBRARIES.values():
         if f"{library.package}.".startswith(f"{missing}.") or missing.startswith(f"{library.package}."):
@@ -108,7 +107,7 @@ def how_to_install(error: BaseException) -> str:
 
 
 def library_of(made: Any) -> Library | None:
-    """Return the library whose object this is, by the module of its type; None for what comes from elsewhere."""
+    """Return the library of an object, by the module of its type; None for objects from elsewhere."""
     home = type(made).__module__ or ""
     for library in LIBRARIES.values():
         if home == library.package or home.startswith(library.package + "."):
@@ -117,11 +116,10 @@ def library_of(made: Any) -> Library | None:
 
 
 def adapted(made: Any) -> Mechanism | None:
-    """Return the mechanism that a known library's object stands for; None for what comes from elsewhere.
+    """Return the mechanism of a known library's object; None for objects from elsewhere.
 
     Raises:
-        UsageError: for an object of a library in a version that is not supported, or one that no mechanism can be made
-            of without being told more.
+        UsageError: if the library's version is not supported, or the object does not describe its release by itself.
     """
     library = library_of(made)
     if library is None:
@@ -139,7 +137,7 @@ def required(adapter: str) -> tuple[ModuleType, str]:
     """Import the library of an adapter and return it with its version.
 
     Raises:
-        UsageError: where it is missing, of a version that is not supported, or cannot be imported.
+        UsageError: if it is missing, its version is not supported, or it cannot be imported.
     """
     library = LIBRARIES[adapter]
     release = library.release()
@@ -154,7 +152,7 @@ def required(adapter: str) -> tuple[ModuleType, str]:
 def answers(size: Any) -> tuple[str, str]:
     """Return the relation of a number that moves by at most ``size``, and its unit.
 
-    Relations know steps of 1, so that only whole sizes can be checked; others are declared.
+    Relations consist of steps of 1, so only whole sizes can be checked; others are declared.
     """
     if size == 1:
         return "queries", "a change of the input by 1"
@@ -163,7 +161,7 @@ def answers(size: Any) -> tuple[str, str]:
 
 
 def approximate(epsilon: float, delta: float) -> Claim:
-    """Return (ε, δ)-DP; plain ε-DP where δ is 0."""
+    """Return (ε, δ)-DP, or plain ε-DP if δ is 0."""
     return ApproxDP(float(epsilon), float(delta)) if delta else PureDP(float(epsilon))
 
 
@@ -184,10 +182,17 @@ def wrapped(
     """Return a mechanism that runs a library's code.
 
     Args:
-        run: the function of data, and of ``rng`` where the library can be seeded.
-        shown: what the library's object says of itself; the first line of the report.
-        made_of: what the code digest covers beside ``run`` and ``shown``: functions of the user's.
+        adapter: its name, a key of `LIBRARIES`.
+        run: the function of data, and of ``rng`` if the library can be seeded.
+        name: in reports; by default that of the adapter.
+        shown: the library's own description of the object; the first line of the report.
+        release: the library's version.
+        claim, relation, unit, pairs: as for `dpaudit.mechanism`.
+        made_of: what the code digest covers besides ``run`` and ``shown``: functions of the user.
         more: versions of other distributions that outputs depend on.
+
+    Returns:
+        The mechanism.
     """
     library = LIBRARIES[adapter]
     run.__doc__ = shown

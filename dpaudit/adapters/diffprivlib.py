@@ -1,9 +1,9 @@
-"""What does diffprivlib promise? A mechanism holds its ε and δ, and everything else tells a budget accountant.
+"""What does diffprivlib promise? A mechanism holds its ε and δ, and everything else reports to a budget accountant.
 
 `mechanism_of` takes a mechanism (``Laplace(epsilon=1, sensitivity=1)``), which randomises one value. `release_of` takes
-a tool (``tools.mean``), or any function that hands ``random_state`` and ``accountant`` on to tools and models; what one
-call spends by the library's own `BudgetAccountant` is the claim. Both are seeded through ``random_state``: every draw
-hangs on the seed of the audit, and the evidence can be reproduced.
+a tool (``tools.mean``), or any function that passes ``random_state`` and ``accountant`` on to tools and models; the
+claim is what one call spends by the library's own `BudgetAccountant`. Both are seeded through ``random_state``: every
+draw depends on the seed of the audit, and the evidence can be reproduced.
 """
 
 from __future__ import annotations
@@ -28,14 +28,17 @@ def mechanism_of(
     relation: str | None = None,
     name: str | None = None,
 ) -> Mechanism:
-    """Return the mechanism of a diffprivlib `DPMechanism`; a dataset of it is the value that it randomises.
+    """Return the mechanism of a diffprivlib `DPMechanism`; its dataset is the value that it randomises.
 
     Args:
-        made: the mechanism. One that has a ``random_state`` of its own is run as it is, and cannot be seeded.
+        made: the mechanism. One with its own ``random_state`` is run as it is, and cannot be seeded.
         pairs: neighbouring values; they can be given to the audit too.
         relation: by default ``queries`` for a sensitivity of 1, with a group for a larger whole one, and ``replace``
-            for mechanisms of categories; "declared" for what no relation knows.
+            for mechanisms of categories; "declared" if no relation applies.
         name: in reports; by default the name of the class.
+
+    Returns:
+        The mechanism.
 
     Raises:
         UsageError: for another object of the library, or a version that is not supported.
@@ -79,15 +82,20 @@ def release_of(
     """Return the mechanism of a tool, or of a function ``f(data, *, random_state, accountant, **options)``.
 
     Args:
-        function: such as ``tools.mean``; or a function of yours that fits a model and returns what is published.
-        relation: the library states none: "replace" where it takes the number of records as public (mean, var,
-            models), "add-remove" where it counts (histogram).
+        function: such as ``tools.mean``; or your own function that fits a model and returns what is published.
+        relation: the library states none: "replace" if it treats the number of records as public (mean, var, models),
+            "add-remove" if it counts (histogram).
         spent_on: a dataset to run once under an accountant, which states the claim; by default that of the first pair.
-        claim: in place of the accountant's, for what spends without one.
-        options: handed on to every call, such as ``epsilon`` and ``bounds``.
+        pairs: neighbouring datasets; they can be given to the audit too.
+        claim: instead of the accountant's, for functions that spend without one.
+        name: in reports; by default the name of the function.
+        options: passed on to every call, such as ``epsilon`` and ``bounds``.
+
+    Returns:
+        The mechanism.
 
     Raises:
-        UsageError: where the call fails, or tells the accountant nothing.
+        UsageError: if the call fails, or reports nothing to the accountant.
     """
     diffprivlib, release = required("diffprivlib")
     run = _release(function, options, diffprivlib)
@@ -114,14 +122,14 @@ def _title(function: Callable[..., Any]) -> str:
 
 
 def _moved(made: Any) -> tuple[str, str]:
-    """The relation of what a mechanism randomises, and its unit."""
+    """The relation of the values that a mechanism randomises, and its unit."""
     sensitivity = getattr(made, "sensitivity", None)
     return ("replace", "one value") if sensitivity is None else answers(sensitivity)
 
 
 @functools.lru_cache(maxsize=4)
 def _state(rng: np.random.Generator) -> np.random.RandomState:
-    """A view of a generator in the form that the library takes; it draws from the same stream."""
+    """A generator in the form that the library takes; it draws from the same stream."""
     return np.random.RandomState(rng.bit_generator)
 
 
@@ -157,7 +165,7 @@ def _first(spent_on: Any, pairs: Sequence[tuple[Any, Any]] | None) -> Any:
 
 
 def _spent(function: Callable[..., Any], options: dict[str, Any], data: Any, diffprivlib: Any) -> tuple[Claim, str]:
-    """What one call spends by the library's accountant, and what the library warns of."""
+    """What one call spends by the library's accountant, and the library's warning."""
     accountant = diffprivlib.BudgetAccountant()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -1,6 +1,6 @@
-"""What does training with Opacus promise? Its accountant says so, for the steps that were made.
+"""What does training with Opacus promise? What its accountant states for the steps that were made.
 
-Training is a function of yours: it takes the data, makes a model private with a `PrivacyEngine`, trains it, and returns
+Training is your own function: it takes the data, makes a model private with a `PrivacyEngine`, trains it, and returns
 what is published or scored together with the engine. A large model is audited by the scores of canaries
 (`dpaudit.audit_scores`); `claim_of` states the claim for that. A tiny one can be trained anew for every run.
 """
@@ -20,7 +20,7 @@ def claim_of(engine: Any, delta: float) -> Claim:
     """Return what the accountant of a `PrivacyEngine` states at ``delta``, after training.
 
     Raises:
-        UsageError: for a version that is not supported, or an engine that was not trained with.
+        UsageError: if the version is not supported, or the engine has trained nothing.
     """
     required("opacus")
     accountant = engine.accountant
@@ -37,16 +37,20 @@ def mechanism_of(
     relation: str = "add-remove",
     name: str | None = None,
 ) -> Mechanism:
-    """Return the mechanism of a training run: its output is what ``train`` returns beside the engine.
+    """Return the mechanism of a training run; its output is what ``train`` returns besides the engine.
 
     Args:
         train: ``train(data) → (output, engine)``, which trains a model anew. The randomness is torch's own.
         delta: the δ at which the accountant states ε; the claim comes from one run on the first dataset.
         pairs: neighbouring training sets.
         relation: Opacus accounts for adding or removing a record, with Poisson sampling.
+        name: in reports; by default the name of ``train``.
+
+    Returns:
+        The mechanism.
 
     Raises:
-        UsageError: where training fails, or tells the accountant nothing, or a version that is not supported.
+        UsageError: if training fails or reports nothing to the accountant, or the version is not supported.
     """
     _, release = required("opacus")
     title = name or str(getattr(train, "__name__", "training"))

@@ -1,4 +1,4 @@
-"""What does a measurement of OpenDP promise? Its map says so, its input metric says between which data.
+"""What does a measurement of OpenDP promise? Its map states the loss, its input metric the neighbours.
 
 A `Measurement` holds a domain, a metric on it, a measure of privacy and a map from distances of data to distances of
 outputs (Gaboardi, Hay & Vadhan 2020, "A programming framework for OpenDP"). The relation of an audit comes from the
@@ -40,16 +40,20 @@ def mechanism_of(
     """Return the mechanism of a `Measurement`.
 
     Args:
+        measurement: with its input metric, output measure and map.
         d_in: the distance between the two datasets, in the measurement's input metric; by default 1. A whole number k
             of records gives a group of k.
-        delta: the δ at which a privacy profile is read (`SmoothedMaxDivergence`).
-        order: the order at which a Rényi curve is read (`RenyiDivergence`).
+        delta: the δ at which a privacy profile is evaluated (`SmoothedMaxDivergence`).
+        order: the order at which a Rényi curve is evaluated (`RenyiDivergence`).
         pairs: neighbouring inputs; they can be given to the audit too.
-        relation: in place of the metric's own; "declared" where you vouch for the pairs yourself.
+        relation: instead of the metric's own; "declared" if you vouch for the pairs yourself.
         name: in reports.
 
+    Returns:
+        The mechanism.
+
     Raises:
-        UsageError: for a metric or measure that has no relation or notion here, or a version that is not supported.
+        UsageError: if no relation corresponds to the metric, no notion to the measure, or the version is not supported.
     """
     _, release = required("opendp")
     distance = 1 if d_in is None else d_in
@@ -82,7 +86,7 @@ def _shown(measurement: Any) -> str:
 
 
 def _mapped(measurement: Any, distance: Any) -> Any:
-    """The map at a distance, given in the type that it takes: 1 record is 1, a change of 1.0 is 1.0."""
+    """The map at a distance, in the type that it takes: 1 record is 1, a change of 1.0 is 1.0."""
     try:
         return measurement.map(distance)
     except Exception as first:

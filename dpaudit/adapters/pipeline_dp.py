@@ -1,7 +1,7 @@
 """What does an aggregation of PipelineDP promise? The budget that its accountant was given.
 
-Every run makes an engine of its own on the local backend, because a budget accountant spends once. A dataset is a list
-of rows; the extractors say which user a row is of, in which partition, with which value.
+Every run creates its own engine on the local backend, because a budget accountant spends only once. A dataset is a list
+of rows; the extractors say to which user a row belongs, in which partition it is, and with which value.
 """
 
 from __future__ import annotations
@@ -31,14 +31,19 @@ def mechanism_of(
     Args:
         params: `AggregateParams`, or `SelectPartitionsParams`.
         extractors: `DataExtractors`.
-        epsilon: the total budget that the library's accountant is given.
+        epsilon: the total budget that the library's accountant gets.
         delta: the same; private partition selection needs one.
         public_partitions: the partitions that are known beforehand; None for private partition selection.
-        relation: of rows: with one row a user "add-remove", with up to k rows a user "add-remove(group=k)".
-        unit: what two neighbours differ by.
+        pairs: neighbouring datasets; they can be given to the audit too.
+        relation: of rows: with one row per user "add-remove", with up to k rows per user "add-remove(group=k)".
+        unit: by what two neighbours differ.
+        name: in reports.
+
+    Returns:
+        The mechanism.
 
     Raises:
-        UsageError: where the library refuses the budget or the parameters, or a version that is not supported.
+        UsageError: if the library refuses the budget or the parameters, or the version is not supported.
     """
     library, release = required("pipeline_dp")
     selects = isinstance(params, library.SelectPartitionsParams)

@@ -1,8 +1,8 @@
 """What does PyDP promise? Every algorithm holds the ε and δ that one call of ``quick_result`` spends.
 
-PyDP wraps Google's C++ library. Its noise comes from that library's own generator, which cannot be seeded: evidence is
-not reproducible to the bit. An algorithm bounds what one user adds to one result (``linf_sensitivity``) and to how many
-results (``l0_sensitivity``); here one result is seen.
+PyDP wraps Google's C++ library. Its noise comes from that library's own generator, which cannot be seeded, so evidence
+is not reproducible to the bit. An algorithm bounds how much one user adds to one result (``linf_sensitivity``) and to
+how many results (``l0_sensitivity``); here one result is observed.
 """
 
 from __future__ import annotations
@@ -28,9 +28,12 @@ def mechanism_of(
         made: an algorithm, whose dataset is a list of numbers; a numerical mechanism, whose dataset is one number; or a
             strategy of partition selection, whose dataset is the list of the users in a partition.
         pairs: neighbouring datasets; they can be given to the audit too.
-        relation: by default ``add-remove``, with a group where a user may contribute several values, and ``queries``
-            for a numerical mechanism.
+        relation: by default ``add-remove``, with a group if a user may contribute several values, and ``queries`` for a
+            numerical mechanism.
         name: in reports; by default the name of the class.
+
+    Returns:
+        The mechanism.
 
     Raises:
         UsageError: for another object of the library, or a version that is not supported.

@@ -1,7 +1,7 @@
-"""What does a query of SmartNoise SQL promise? Its reader says what the query costs.
+"""What does a query of SmartNoise SQL promise? Its reader states what the query costs.
 
-A reader is made once for each side, because that takes longer than a query. The claim is what
-``PrivateReader.get_privacy_cost`` states of the query: the ε of every column that gets noise, and the δ of the
+A reader is created once for each side, because that takes longer than a query. The claim is what
+``PrivateReader.get_privacy_cost`` states for the query: the ε of every column that gets noise, and the δ of the
 threshold that decides which groups are shown.
 """
 
@@ -32,14 +32,19 @@ def mechanism_of(
 
     Args:
         query: the SQL text.
-        metadata: what the library is told of the table: bounds, types, the privacy unit.
-        epsilon: the budget of each column, as the library takes it; the claim is what it says the whole query costs.
+        metadata: the library's description of the table: bounds, types, the privacy unit.
+        epsilon: the budget of each column, as the library takes it; the claim is the stated cost of the whole query.
         delta: the same.
-        prepare: called with each new reader before it runs, for its options: ``lambda reader: …``.
-        relation: of rows; with up to k rows a person "add-remove(group=k)".
+        prepare: called with each new reader before it runs, to set its options: ``lambda reader: …``.
+        pairs: neighbouring data frames; they can be given to the audit too.
+        relation: of rows; with up to k rows per person "add-remove(group=k)".
+        name: in reports.
+
+    Returns:
+        The mechanism.
 
     Raises:
-        UsageError: where the library refuses the query or the metadata, or a version that is not supported.
+        UsageError: if the library refuses the query or the metadata, or the version is not supported.
     """
     library, release = required("snsql")
 
@@ -49,7 +54,7 @@ def mechanism_of(
             prepare(reader)
         return reader
 
-    readers: dict[int, tuple[Any, Any]] = {}  # with its frame, so that no other frame comes to have its id
+    readers: dict[int, tuple[Any, Any]] = {}  # with its frame, so that its id is not reused
 
     def execute(data: Any) -> Any:
         if id(data) not in readers:
@@ -78,7 +83,7 @@ def mechanism_of(
 
 
 def _nothing() -> Any:
-    """A frame without rows or columns that are used: what a query costs does not depend on the data."""
+    """A frame without rows or columns that are used: the cost of a query does not depend on the data."""
     import pandas as pd
 
     return pd.DataFrame({"none": [0]})

@@ -1,8 +1,8 @@
-"""What does a measurement of Tumult Core promise? Its privacy function and its input metric say so.
+"""What does a measurement of Tumult Core promise? What its privacy function and its input metric state.
 
 A `Measurement` holds an input domain, an input metric, an output measure and a privacy function from distances of data
 to distances of outputs, in exact numbers (Berghel et al. 2022, "Tumult Analytics: a robust, easy-to-use, scalable, and
-expressive framework for differential privacy"). The privacy function is rounded up to a float.
+expressive framework for differential privacy"). The value of the privacy function is rounded up to a float.
 """
 
 from __future__ import annotations
@@ -31,16 +31,20 @@ def mechanism_of(
     """Return the mechanism of a Tumult Core `Measurement`.
 
     Args:
+        measurement: with its input metric, output measure and privacy function.
         d_in: the distance between the two datasets, in the measurement's input metric.
         prepare: turns a dataset into what the measurement takes, such as a Spark frame; by default plain numbers become
-            NumPy's, and everything else is handed on.
+            NumPy's, and everything else is passed on.
         pairs: neighbouring datasets; they can be given to the audit too.
-        relation: in place of the metric's own; "declared" where you vouch for the pairs yourself.
+        relation: instead of the metric's own; "declared" if you vouch for the pairs yourself.
         name: in reports; by default the name of the class.
 
+    Returns:
+        The mechanism.
+
     Raises:
-        UsageError: for another object of the library, for a metric or measure that has no relation or notion here, or a
-            version that is not supported.
+        UsageError: for another object of the library, if no relation corresponds to the metric or no notion to the
+            measure, or if the version is not supported.
     """
     _, release = required("tmlt_core")
     if not hasattr(measurement, "privacy_function"):

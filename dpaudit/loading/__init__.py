@@ -1,3 +1,3 @@
-"""Where is the mechanism that somebody names, and may its code be run?"""
+"""Where is a named mechanism, and may its code be run?"""
 
 __all__ = ["named", "trust"]

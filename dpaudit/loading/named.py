@@ -1,8 +1,8 @@
-"""Where is the mechanism that somebody names? Catalogue names, ``package.module:name`` and ``file.py:name``.
+"""Where is a named mechanism? Catalogue names, ``package.module:name`` and ``file.py:name``.
 
-The catalogue is whatever installed packages offer: one entry point per package in the group
-``dpaudit.mechanisms`` names a module whose ``__all__`` lists mechanisms. A file called ``mechanisms.py`` in
-the working directory or beside the script does not shadow them.
+The catalogue is whatever installed packages offer: one entry point per package in the group ``dpaudit.mechanisms``
+names a module whose ``__all__`` lists mechanisms. A file called ``mechanisms.py`` in the working directory or beside
+the script does not shadow them.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _offers() -> tuple[tuple[str, Mechanism], ...]:
 
 @lru_cache(maxsize=1)
 def catalogue() -> dict[str, Mechanism]:
-    """Return every mechanism of every installed catalogue by name; names that clash are ``package:name``."""
+    """Return every mechanism of every installed catalogue by name; ambiguous names become ``package:name``."""
     times = Counter(found.name for _, found in _offers())
     named = {}
     for package, found in _offers():
@@ -65,7 +65,7 @@ def catalogue() -> dict[str, Mechanism]:
 
 
 def _from_catalogue(target: str) -> Mechanism | None:
-    """Return the mechanism of this name, or of this ``package:name`` even where the name alone would do."""
+    """Return the mechanism of this name, or of this ``package:name`` even if the name alone is unambiguous."""
     known = catalogue()
     if target in known:
         return known[target]
@@ -74,7 +74,7 @@ def _from_catalogue(target: str) -> Mechanism | None:
 
 
 def _installed_module(point: EntryPoint) -> ModuleType:
-    """Import what an installed package offers, even where the user's own files hold a module of the same name."""
+    """Import a module of an installed package, even if the user's own files include a module of the same name."""
     top, dot, rest = point.value.partition(".")
     main = getattr(sys.modules.get("__main__"), "__file__", None)
     own = {Path.cwd().resolve(), Path(main or ".").resolve().parent}
@@ -83,7 +83,7 @@ def _installed_module(point: EntryPoint) -> ModuleType:
         installed.insert(0, str(point.dist.locate_file("")))
     spec = PathFinder.find_spec(top, installed)
     if spec is None or spec.origin is None or _origin(top) == spec.origin:
-        # without a place of its own there, it lies among the user's files (or has an import hook of its own)
+        # it is not among the installed files: it is one of the user's, or has its own import hook
         return importlib.import_module(point.value)
     alias = f"_dpaudit_{top}"
     if alias not in sys.modules:
@@ -101,7 +101,7 @@ def _installed_module(point: EntryPoint) -> ModuleType:
 
 
 def _origin(top: str) -> str | None:
-    """The file that ``import top`` stands for in this process."""
+    """The file that ``import top`` loads in this process."""
     if top in sys.modules:
         return getattr(sys.modules[top], "__file__", None)
     spec = PathFinder.find_spec(top, sys.path)
@@ -109,10 +109,10 @@ def _origin(top: str) -> str | None:
 
 
 def load(target: str | Mechanism | Callable[..., Any]) -> Mechanism:
-    """Return the mechanism that is named, or make one of a function.
+    """Return the named mechanism, or make one from a function.
 
     Raises:
-        UsageError: for a name that is unknown (with the nearest ones), or code that cannot be imported.
+        UsageError: if the name is unknown (with the nearest names), or the code cannot be imported.
     """
     if not isinstance(target, str):
         made = _mechanism_of(target)
@@ -141,7 +141,7 @@ def _mechanism_of(found: Any) -> Mechanism:
 
 
 def _named(module: ModuleType, place: str, name: str) -> Mechanism:
-    """Return what ``name`` (with dots, where it lies in a class) stands for in a module."""
+    """Return what ``name`` (with dots, if it is in a class) refers to in a module."""
     found: Any = module
     for part in name.split("."):
         try:
@@ -158,22 +158,22 @@ def _named(module: ModuleType, place: str, name: str) -> Mechanism:
 
 
 def _callables(found: Mapping[str, Any]) -> list[str]:
-    """The public names of what can be called."""
+    """The public names of callables."""
     return [name for name, value in found.items() if callable(value) and not name.startswith("_")]
 
 
 def _told(found: Any) -> str:
-    """A value by its repr, or by its class where that only says where in memory it lies."""
+    """A value by its repr, or by its class if the repr only shows a memory address."""
     shown = repr(found)
     return f"an object of {type(found).__qualname__}" if " at 0x" in shown else shown[:60]
 
 
 def _of_catalogue(name: str) -> str:
-    """Ask for an entry of a catalogue that has just this name; empty where there is none."""
+    """A question that suggests the catalogue's entry of this name; empty if there is none."""
     return f"did you mean {name!r}, of the catalogue?" if name in catalogue() else ""
 
 
-_LOADING = threading.RLock()  # a module is in sys.modules before all of it is there
+_LOADING = threading.RLock()  # a module is in sys.modules before it is fully loaded
 
 
 def _from_file(path: str) -> ModuleType:
@@ -186,7 +186,7 @@ def _from_file(path: str) -> ModuleType:
         code = file.read_bytes()
     except OSError as error:
         raise UsageError(f"cannot read {path!r}: {error.strerror or error}") from None
-    # the name holds the content too: a file that was edited since is another module
+    # the name depends on the content too: an edited file is another module
     name = f"{file.stem}_{hashlib.sha256(str(file).encode() + bytes(1) + code).hexdigest()[:12]}"
     with _LOADING:
         return sys.modules[name] if name in sys.modules else _executed(path, file, name)
@@ -219,8 +219,8 @@ _SIBLINGS: dict[str, Path] = {}  # modules that targets imported from their own 
 def _beside(folder: Path) -> Iterator[None]:
     """Let a file import its siblings, as when it is run as a script.
 
-    The folder comes first during the import, and last afterwards, where late imports find it without its
-    hiding what is installed. A sibling of an earlier target gives way to one of the same name here.
+    The folder comes first in the path during the import, and last afterwards, where late imports find it without hiding
+    installed packages. A sibling of an earlier target is replaced by one of the same name here.
     """
     names = {entry.stem for entry in folder.iterdir()}
     for name, home in list(_SIBLINGS.items()):
@@ -242,7 +242,7 @@ def _beside(folder: Path) -> Iterator[None]:
 
 
 def _line(error: BaseException, file: Path) -> str:
-    """Say where in the file an exception was raised, if that can be told."""
+    """The line of the file in which an exception was raised, if known."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
     return f" (line {lines[-1]})" if lines else ""
 
@@ -256,7 +256,7 @@ def _from_module(name: str, function: str) -> ModuleType:
             return importlib.import_module(name)
     except ReplacedError:
         if not known:
-            sys.modules.pop(name, None)  # so that it is refused the next time too
+            sys.modules.pop(name, None)  # so that it is refused next time too
         raise
     except (Exception, SystemExit) as error:
         raise UsageError(
@@ -266,7 +266,7 @@ def _from_module(name: str, function: str) -> ModuleType:
 
 
 def _meant(name: str, function: str) -> str:
-    """Ask for the entry of a catalogue, or for the module beside, that was probably meant; empty where none is near."""
+    """A question that suggests the catalogue entry, or the sibling module, that was probably meant; may be empty."""
     parent, dot, last = name.rpartition(".")
     folders = getattr(sys.modules.get(parent), "__path__", None) if dot else [os.getcwd(), *_homes()]
     modules = [] if folders is None else [module.name for module in pkgutil.iter_modules(list(folders))]
@@ -285,7 +285,7 @@ def _first(asked: str) -> str:
 
 
 def _reference(made: Mechanism) -> str | None:
-    """Return the text by which another process finds the same function and runs it alike, or None."""
+    """Return the text by which another process finds the same function and runs it in the same way, or None."""
     function = made.function
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
     if not module or not name or module == "__main__" or "<" in name or module not in sys.modules:
@@ -313,7 +313,7 @@ def _top_level_known(module: str) -> bool:
 
 
 def public_name(mechanism: Mechanism) -> str:
-    """Return what to type to audit this mechanism again: a file as seen from here, or by its own name elsewhere."""
+    """Return the name to type to audit this mechanism again; a file is named relative to the working directory."""
     reference = mechanism.reference or _script_reference(mechanism.function)
     path, colon, name = (reference or mechanism.name).rpartition(":")
     if not colon or not path.endswith(".py"):
@@ -324,7 +324,7 @@ def public_name(mechanism: Mechanism) -> str:
 
 
 def _script_reference(function: Callable[..., Any]) -> str | None:
-    """The file and name of a function of the script that is being run."""
+    """The file and name of a function of the running script."""
     file = getattr(sys.modules.get("__main__"), "__file__", None)
     name = getattr(function, "__qualname__", "<")
     if getattr(function, "__module__", None) != "__main__" or file is None or "<" in name:

@@ -1,9 +1,9 @@
-"""May this code be run because a file names it? What lies under the working directory, and what a catalogue offers.
+"""May code be run because a file names it? Only code under the working directory, and what a catalogue offers.
 
-Evidence comes from anybody, and a replay runs what it names. So a name leads only to a mechanism of an installed
-catalogue (an entry point of the group ``dpaudit.mechanisms``) or to code under the working directory: the module, and
-the function itself, which a module may merely have imported. Links are followed first. Everything else takes somebody
-who names the target, or says that the file is trusted.
+Evidence may come from anyone, and a replay runs what it names. So a name leads only to a mechanism of an installed
+catalogue (an entry point of the group ``dpaudit.mechanisms``) or to code under the working directory. This applies to
+the module and to the function itself, which a module may merely have imported; links are followed first. For everything
+else somebody has to name the target, or say that the file is trusted.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _SOURCES = (".py", ".pyi", ".pyc")
 
 
 def load_trusted(name: str) -> Mechanism:
-    """Return the mechanism that a file names, where it may be run.
+    """Return the mechanism that a file names, if it may be run.
 
     Raises:
-        UsageError: where it may not, before anything of it is imported or, where the module may be and the function
-            comes from elsewhere, before it is called.
+        UsageError: if it may not; before anything of it is imported or, if the module may be and the function comes
+            from elsewhere, before it is called.
     """
     place, colon, _ = name.rpartition(":")
     if not colon or name in catalogue():
@@ -55,7 +55,7 @@ def _refused(name: str, why: str) -> UsageError:
 
 
 def _is_own(file: Path | None) -> bool:
-    """Whether a file lies under the working directory, all links followed, and is not installed there."""
+    """Whether a file is under the working directory, with all links followed, and not installed there."""
     if file is None:
         return False
     try:
@@ -86,12 +86,12 @@ def _origin_of_module(name: str) -> Path | None:
 
 
 def _is_declared(found: Mechanism) -> bool:
-    """Whether somebody made a mechanism of it, in a module that may be run: it says what it is to keep."""
+    """Whether it was declared as a mechanism in a module that may be run, with a claim, relation, pairs or versions."""
     return any(said is not None for said in (found.claim, found.relation, found.pairs)) or bool(found.versions)
 
 
 def _file_of(function: Any) -> Path | None:
-    """The file that a function was written in."""
+    """The file that defines a function."""
     while isinstance(function, functools.partial | Mechanism):
         function = function.func if isinstance(function, functools.partial) else function.function
     parts = getattr(function, "__functions__", None)

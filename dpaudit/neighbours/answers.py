@@ -1,10 +1,10 @@
 """How far apart are two answers of a query?
 
 An answer is a number, or numbers in lists, tuples, arrays, mappings and tables. Integers and fractions are compared
-exactly. Floats are compared with *room for rounding*: a billionth of the largest number involved, for each number of
-the answer, so that two ways to add up the same numbers are no counterexample to anything. A category that only one of
+exactly. Floats are compared with a *tolerance for rounding*: a billionth of the largest number involved, for each
+number of the answer, so that two ways to add up the same numbers are not a counterexample. A category that only one of
 two mappings names counts as 0 in the other, as in a table of counts. NaN, an infinity, an exception, an answer of
-another shape, or none, on one side alone is infinitely far from any number.
+another shape, or none, on only one side is infinitely far from any number.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.settings import lent
 
 ROUNDING = 1e-9
-"""The room for rounding, as a share of the largest number involved."""
+"""The tolerance for rounding, as a share of the largest number involved."""
 
 NORMS = ("1", "2", "inf")
 
@@ -35,9 +35,9 @@ class QueryAnswer:
     """What a query answered.
 
     Attributes:
-        blocks: its numbers, one-dimensional arrays by where they stand: floats, or objects that are exact.
-        shapes: the shape of everything in it that is no mapping, by where it stands.
-        trouble: what came in place of numbers, such as "raises ValueError"; empty where numbers came.
+        blocks: its numbers, one-dimensional arrays by their position in the answer: floats, or exact objects.
+        shapes: the shape of everything in it that is not a mapping, by position.
+        trouble: what happened instead of an answer with numbers, such as "raises ValueError"; empty otherwise.
     """
 
     blocks: Blocks
@@ -50,11 +50,11 @@ class AnswerMovement:
     """How far one answer is from another.
 
     Attributes:
-        distance: in the norm, exact where all numbers are, `math.inf` where there is trouble; in the norm 2 its square.
-        room: the room for rounding that the distance has; 0.0 where all numbers are exact.
+        distance: in the norm, exact if all numbers are, `math.inf` if there is trouble; in the norm 2 its square.
+        room: the tolerance for rounding of the distance; 0.0 if all numbers are exact.
         norm: "1", "2" or "inf".
-        trouble: what the query did on one side alone, such as "returns NaN on side 1"; empty where it moved by numbers.
-        silent: whether nothing could be compared: both sides gave no number, in the same way.
+        trouble: what the query did on only one side, such as "returns NaN on side 1"; empty if it moved by numbers.
+        silent: whether nothing could be compared: neither side gave a number, in the same way.
     """
 
     distance: Fraction | float
@@ -71,7 +71,7 @@ class AnswerMovement:
         return math.sqrt(self.distance)
 
     def exceeds(self, limit: Fraction | float) -> bool:
-        """Whether the distance is larger than a limit, by more than rounding explains; exactly, without floats."""
+        """Whether the distance exceeds a limit by more than rounding explains; computed exactly, without floats."""
         if self.trouble or self.distance == math.inf:
             return True
         allowed = Fraction(limit) + Fraction(max(self.room, ROUNDING * float(limit)) if self.room else 0)
@@ -79,7 +79,7 @@ class AnswerMovement:
 
 
 def norm_of(given: Any) -> str:
-    """Return a norm as text; raises `UsageError` for any other than 1, 2 and "inf"."""
+    """Return a norm as text; raises `UsageError` for anything but 1, 2 and "inf"."""
     text = "inf" if given == math.inf else str(given)
     if text not in NORMS or isinstance(given, bool):
         raise UsageError(f"the norm of a sensitivity is 1, 2 or 'inf', not {given!r:.40}")
@@ -87,10 +87,10 @@ def norm_of(given: Any) -> str:
 
 
 def answer_of(query: Callable[[Any], Any], data: Any) -> QueryAnswer:
-    """Ask a query; what it raises is an answer too, and it warns nobody."""
+    """Ask a query. An exception that it raises is an answer too, and warnings are suppressed."""
     try:
         with lent(), warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore", RuntimeWarning)  # of numbers that are hostile on purpose
+            warnings.simplefilter("ignore", RuntimeWarning)  # the numbers are hostile on purpose
             given = query(data)
     except InvalidRunsError:
         raise
@@ -106,7 +106,15 @@ def answer_of(query: Callable[[Any], Any], data: Any) -> QueryAnswer:
 
 
 def movement(answer0: QueryAnswer, answer1: QueryAnswer, norm: str) -> AnswerMovement:
-    """Return how far two answers are from each other, in the norm "1", "2" or "inf"."""
+    """Return how far two answers are from each other.
+
+    Args:
+        answer0, answer1: of the two sides.
+        norm: "1", "2" or "inf".
+
+    Returns:
+        The distance, with its tolerance for rounding.
+    """
     if answer0.trouble or answer1.trouble:
         if answer0.trouble == answer1.trouble:
             return AnswerMovement(Fraction(0), 0.0, norm, silent=True)
@@ -134,7 +142,7 @@ def movement(answer0: QueryAnswer, answer1: QueryAnswer, norm: str) -> AnswerMov
 
 
 def same(answer0: QueryAnswer, answer1: QueryAnswer) -> bool:
-    """Whether two answers are one and the same, to the last bit."""
+    """Whether two answers are identical, to the last bit."""
     if (answer0.trouble, answer0.shapes) != (answer1.trouble, answer1.shapes):
         return False
     if answer0.blocks.keys() != answer1.blocks.keys():
@@ -155,11 +163,11 @@ def _infinite(norm: str, trouble: str) -> AnswerMovement:
 
 
 class _NoNumberError(Exception):
-    """An answer that holds something else than numbers."""
+    """An answer that holds something other than numbers."""
 
 
 def _read(given: Any, place: tuple[str, ...], blocks: Blocks, shapes: dict[tuple[str, ...], tuple[int, ...]]) -> None:
-    """Put the numbers of an answer into ``blocks``, by where they stand."""
+    """Put the numbers of an answer into ``blocks``, by position."""
     if hasattr(given, "to_dict") and hasattr(given, "index"):  # pandas: its labels are categories
         given = _labelled(given)
     elif hasattr(given, "to_numpy"):
@@ -186,7 +194,7 @@ def _read(given: Any, place: tuple[str, ...], blocks: Blocks, shapes: dict[tuple
 
 
 def _labelled(table: Any) -> Any:
-    """A pandas object as a mapping by its labels, or by position where a label stands there twice."""
+    """A pandas object as a mapping by its labels, or by position if a label occurs twice."""
     if not table.index.is_unique or not getattr(table, "columns", table.index).is_unique:
         return table.to_numpy()
     return table.to_dict()
@@ -197,7 +205,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """A number as an int, a Fraction or a float: exact where it says exactly what it means."""
+    """A number as an int, a Fraction or a float: exact if its type is."""
     if isinstance(value, bool | np.bool_ | int | np.integer):
         return int(value)
     if isinstance(value, Decimal):
@@ -206,7 +214,7 @@ def _plain(value: Any) -> Any:
 
 
 def _block(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Numbers as floats where one of them is, else as objects that are exact."""
+    """Numbers as floats if one of them is a float, else as exact objects."""
     if numbers.dtype.kind == "f" or any(type(number) is float for number in numbers.tolist()):
         return numbers.astype(np.float64)
     return np.array([int(number) if isinstance(number, bool) else number for number in numbers.tolist()], dtype=object)
@@ -218,7 +226,7 @@ def _block(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 def _apart(
     first: np.ndarray[Any, Any], second: np.ndarray[Any, Any]
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], str]:
-    """Return how far numbers are apart, how large they are where they are not exact, and what trouble there is.
+    """Return how far numbers are apart, how large the inexact ones are, and what trouble there is.
 
     Numbers that are the same infinity, or NaN, on both sides are left out.
     """
@@ -238,7 +246,7 @@ def _apart(
 
 
 def _normed(parts: list[np.ndarray[Any, Any]], scales: list[np.ndarray[Any, Any]], norm: str) -> AnswerMovement:
-    """Put distances together; the room for rounding has a norm like them."""
+    """Combine distances by the norm; the tolerance for rounding is combined in the same way."""
     distances = [_one(part, norm) for part in parts]
     if any(distance == math.inf for distance in distances):
         return AnswerMovement(math.inf, 0.0, norm, "moves farther than floats reach")
@@ -254,7 +262,7 @@ def _room(scale: np.ndarray[Any, Any], norm: str) -> float:
 
 
 def _one(part: np.ndarray[Any, Any], norm: str) -> Fraction | float:
-    """The distance of one block, its square in the norm 2; sums are rounded once where they are not exact."""
+    """The distance of one block, its square in the norm 2; inexact sums are rounded once."""
     if part.dtype == object:
         numbers = part.tolist()
         if norm == "inf":

@@ -1,7 +1,7 @@
 """How is a dataset read from a file?
 
-CSV and Parquet become a pandas frame, ``.npy`` an array, JSON what it says. The first line of a CSV file names the
-columns, unless it is all numbers.
+CSV and Parquet become a pandas frame, ``.npy`` an array, JSON the value that it describes. The first line of a CSV file
+names the columns, unless it is all numbers.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ FORMS = "a .csv, .parquet, .npy or .json file"
 
 
 def read_dataset(path: str | Path) -> Any:
-    """Return the dataset in a file, by the end of its name.
+    """Return the dataset in a file, read by the file's suffix.
 
     Raises:
-        UsageError: for a file that cannot be read, and for a form that is not known.
+        UsageError: if the file cannot be read, or its suffix is unknown.
     """
     readers = {".csv": _csv, ".parquet": _parquet, ".npy": _array, ".json": _json}
     suffix = Path(path).suffix.lower()
@@ -44,7 +44,7 @@ def read_dataset(path: str | Path) -> Any:
         raise UsageError(f"cannot read the dataset '{path}': {error.strerror or error}; give {FORMS}") from None
     except UnicodeDecodeError:
         raise UsageError(f"cannot read the dataset '{path}': it is not text in UTF-8; give {FORMS}") from None
-    except Exception as error:  # what a reader says of a broken file is of any kind
+    except Exception as error:  # readers raise all kinds of errors for a broken file
         raise UsageError(f"cannot read the dataset '{path}': {error}") from None
 
 
@@ -79,7 +79,7 @@ def _array(path: str | Path) -> Any:
     with open(path, "rb") as file:
         try:
             version, _ = npy.read_magic(file)
-            if version in (1, 2, 3):  # NumPy refuses all others; of some versions, it takes -1 for all that is there
+            if version in (1, 2, 3):  # NumPy refuses all others; some versions read -1 as "everything"
                 header = npy.read_array_header_1_0(file) if version == 1 else npy.read_array_header_2_0(file)
                 if any(length < 0 for length in header[0]):
                     raise ValueError(f"its header says that it has the shape {header[0]}")

@@ -1,7 +1,7 @@
-"""How is somebody's data read as records with columns, and made again with some records changed?
+"""How is a user's data read as records with columns, and rebuilt with some records changed?
 
-A dataset keeps its type, its dtypes and its order. What is made shares records with the data it was made of, and
-nothing of the user's own object is ever written to.
+A dataset keeps its type, its dtypes and its order. New datasets share records with the data they were made from, and
+the user's own object is never modified.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class _Rows:
     """Rows that are Python objects: mappings, sequences or arrays of one length, or plain values."""
 
     def __init__(self, rows: Sequence[Any], pattern: Any = ABSENT) -> None:
-        """Read rows; where there is none, the pattern says what one looks like."""
+        """Read rows; if there are none, the pattern shows what one looks like."""
         self.rows = rows
         known = rows if len(rows) or pattern is ABSENT else [pattern]
         self.pattern: Any = known[0] if len(known) else None
@@ -59,14 +59,14 @@ class _Rows:
         self.columns = tuple(columns)
 
     def values(self, column: int) -> list[Any]:
-        """Return what a column holds."""
+        """Return the values of a column."""
         if self.names is None:
             return self.rows if isinstance(self.rows, list) else list(self.rows)
         name = self.names[column]
         return [row[name] for row in self.rows]
 
     def value(self, place: int, column: int) -> Any:
-        """Return one value as it stands in the data."""
+        """Return one value as it is in the data."""
         return self.rows[place] if self.names is None else self.rows[place][self.names[column]]
 
     def made(self, made: Made) -> Any:
@@ -91,7 +91,7 @@ class _Rows:
 
 
 def _cast(column: Column, value: Any) -> Any:
-    """Cast a number of ours; what is taken from the data stays as it is."""
+    """Cast a number of ours; values from the data stay as they are."""
     if value is None or value is column.missing or column.sort is Sort.OTHER:
         return value
     if column.sort is Sort.REAL and column.dtype is None:
@@ -107,7 +107,7 @@ def _like(row: Any, whole: dict[Any, Any]) -> Any:
 
 
 def _names(rows: Sequence[Any]) -> list[Any] | None:
-    """Return the names of the columns that every row has, or None where rows are plain values."""
+    """Return the names of the columns that every row has, or None if rows are plain values."""
     kinds = set(map(type, rows))
     if not kinds:
         return None
@@ -123,7 +123,7 @@ def _names(rows: Sequence[Any]) -> list[Any] | None:
 
 
 class Listed(Dataset):
-    """A list, a tuple, a set or another sequence; ``pattern`` is a record that says what one looks like."""
+    """A list, a tuple, a set or another sequence; ``pattern`` is a record that shows what one looks like."""
 
     def __init__(self, data: Sequence[Any] | Set[Any], pattern: Any = ABSENT) -> None:
         self.data, self.size = data, len(data)
@@ -132,11 +132,11 @@ class Listed(Dataset):
         self.columns = self._rows.columns
 
     def values(self, column: int) -> Any:
-        """Return what a column holds."""
+        """Return the values of a column."""
         return self._rows.values(column)
 
     def value(self, place: int, column: int) -> Any:
-        """Return one value as it stands in the data."""
+        """Return one value as it is in the data."""
         return self._rows.value(place, column)
 
     def _built(self, parts: Sequence[Part]) -> Any:
@@ -158,7 +158,7 @@ class Listed(Dataset):
 
 
 class Mapped(Dataset):
-    """A mapping, whose items are the records: what is made in the place of a record takes its key."""
+    """A mapping whose items are the records: a record that replaces another takes its key."""
 
     def __init__(self, data: Mapping[Any, Any], pattern: Any = ABSENT) -> None:
         self.data, self.size = data, len(data)
@@ -167,11 +167,11 @@ class Mapped(Dataset):
         self.columns = self._rows.columns
 
     def values(self, column: int) -> Any:
-        """Return what a column holds."""
+        """Return the values of a column."""
         return self._rows.values(column)
 
     def value(self, place: int, column: int) -> Any:
-        """Return one value as it stands in the data."""
+        """Return one value as it is in the data."""
         return self._rows.value(place, column)
 
     def _built(self, parts: Sequence[Part]) -> Any:
@@ -200,7 +200,7 @@ def _new_key(keys: Sequence[Any], built: Mapping[Any, Any]) -> Any:
 
 
 class Single(Dataset):
-    """One value, where each person holds their own (the local model)."""
+    """One value, if each person holds their own (the local model)."""
 
     def __init__(self, data: Any) -> None:
         self.data, self.size = data, 1
@@ -209,11 +209,11 @@ class Single(Dataset):
         self.columns = self._rows.columns
 
     def values(self, column: int) -> Any:
-        """Return what a column holds."""
+        """Return the values of a column."""
         return self._rows.values(column)
 
     def value(self, place: int, column: int) -> Any:
-        """Return one value as it stands in the data."""
+        """Return one value as it is in the data."""
         return self._rows.value(place, column)
 
     def _built(self, parts: Sequence[Part]) -> Any:
@@ -223,7 +223,7 @@ class Single(Dataset):
 
 
 class Arrayed(Dataset):
-    """A NumPy array; the records lie along its first axis."""
+    """A NumPy array; the records are along its first axis."""
 
     def __init__(self, data: np.ndarray[Any, Any]) -> None:
         self.data, self.size = data, len(data)
@@ -246,13 +246,13 @@ class Arrayed(Dataset):
         return Column(name, sort, dtype if dtype.kind != "T" else None)
 
     def values(self, column: int) -> Any:
-        """Return what a column holds."""
+        """Return the values of a column."""
         if self.data.dtype.names is not None:
             return self.data[self._names[column]]
         return self._flat[:, column] if self._names else self.data
 
     def value(self, place: int, column: int) -> Any:
-        """Return one value as it stands in the data."""
+        """Return one value as it is in the data."""
         return self.values(column)[place]
 
     def _built(self, parts: Sequence[Part]) -> Any:
@@ -284,14 +284,14 @@ class Arrayed(Dataset):
 
 
 def dataset_of(data: Any, pattern: Any = ABSENT) -> Dataset:
-    """Read somebody's data as a dataset.
+    """Read a user's data as a dataset.
 
     Args:
         data: records, or one value.
-        pattern: a record, which says what one looks like where a list holds none.
+        pattern: a record that shows what one looks like if a list holds none.
 
     Raises:
-        UsageError: for what holds no records that could be read twice.
+        UsageError: if there are no records that could be read twice.
     """
     modules = {kind.__module__.partition(".")[0] for kind in type(data).__mro__}
     if modules & {"pandas", "polars"}:

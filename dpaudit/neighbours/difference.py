@@ -1,7 +1,8 @@
-"""In which records, and in whose, do two datasets differ?
+"""In which records do two datasets differ?
 
-Records are compared as multisets, by their digests. What both datasets begin and end with alike is set aside first,
-column by column where they have columns, so that one record among a million is found without reading them all.
+Records are compared as multisets, by their digests. Records that are equal at the beginning and at the end of both
+datasets are set aside first, column by column where there are columns, so that one different record among a million is
+found without reading them all.
 """
 
 from __future__ import annotations
@@ -15,19 +16,19 @@ import numpy as np
 
 from dpaudit.neighbours.digest import digest
 
-_EXACT = (int, str, bool)  # types whose equal values are the same
-_LARGE = 30  # records from which it pays to set aside what is alike
+_EXACT = (int, str, bool)  # types whose equal values are identical
+_LARGE = 30  # records from which setting aside equal ones is faster
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What one dataset has and the other has not.
+    """The records that only one of two datasets has.
 
     Attributes:
-        sizes: how many records the two have.
-        gone: places in the first dataset of the records that the second has not.
-        come: places in the second dataset of the records that the first has not.
-        common: the places of all other records in the two, each record beside its like: two of (records,).
+        sizes: numbers of records of the two.
+        gone: places in the first dataset of the records that the second does not have.
+        come: places in the second dataset of the records that the first does not have.
+        common: the places of all other records in the two, matched: two arrays (records,).
     """
 
     sizes: tuple[int, int]
@@ -37,7 +38,7 @@ class Difference:
 
 
 def listed(data: Any) -> Sequence[Any] | None:
-    """Return the records of a dataset, or None where it is a single value."""
+    """Return the records of a dataset, or None if it is a single value."""
     if isinstance(data, Mapping):
         return list(data.items())
     if hasattr(data, "itertuples"):
@@ -54,14 +55,14 @@ def listed(data: Any) -> Sequence[Any] | None:
 
 
 def record_digest(record: Any) -> str:
-    """Return the digest of a record; the order of the keys of a mapping is no difference."""
+    """Return the digest of a record; the order of the keys of a mapping does not matter."""
     if isinstance(record, Mapping):
         record = sorted((digest(key), digest(value)) for key, value in record.items())
     return digest(record)
 
 
 def difference(data0: Any, data1: Any) -> Difference | None:
-    """Compare two datasets record by record; None where one of them has no records."""
+    """Compare two datasets record by record; None if one of them has no records."""
     if not (_has_records(data0) and _has_records(data1)):
         return None
     sizes = len(data0), len(data1)
@@ -80,7 +81,7 @@ def difference(data0: Any, data1: Any) -> Difference | None:
 
 
 def _matched(own: list[str], other: list[str]) -> tuple[list[int], list[int], tuple[list[int], list[int]]]:
-    """Match equal records, the first with the first: what is left on either side, and the places of the matches."""
+    """Match equal records, first with first; return what is left on either side, and the places of the matches."""
     waiting: dict[str, deque[int]] = {}
     for place, record in enumerate(other):
         waiting.setdefault(record, deque()).append(place)
@@ -122,7 +123,7 @@ def _cut(data: Any, start: int, stop: int) -> Any:
 
 
 def _alike(data0: Any, data1: Any, least: int) -> tuple[int, int]:
-    """How many records at the start, and how many others at the end, are surely the same on both sides."""
+    """How many records at the start, and how many others at the end, are certainly equal on both sides."""
     if least < _LARGE or type(data0) is not type(data1) or not _sliceable(data0):
         return 0, 0
     start = _run(_columns(data0, 0, least), _columns(data1, 0, least))
@@ -134,7 +135,7 @@ def _alike(data0: Any, data1: Any, least: int) -> tuple[int, int]:
 
 
 def _run(columns0: list[Any] | None, columns1: list[Any] | None, backwards: bool = False) -> int:
-    """How many records in a row are the same, from the first one on, or from the last one back."""
+    """How many consecutive records are equal, from the first one on, or from the last one back."""
     if columns0 is None or columns1 is None or len(columns0) != len(columns1):
         return 0
     shortest = len(columns0[0])
@@ -150,7 +151,7 @@ def _run(columns0: list[Any] | None, columns1: list[Any] | None, backwards: bool
 
 
 def _columns(data: Any, start: int, stop: int) -> list[Any] | None:
-    """The columns of some records, each an array or a list; None where it has none that can be compared quickly."""
+    """The columns of some records, each an array or a list; None if there are none that can be compared quickly."""
     cut = _cut(data, start, stop)
     if isinstance(cut, list | tuple):
         return [cut]
@@ -166,7 +167,7 @@ def _columns(data: Any, start: int, stop: int) -> list[Any] | None:
 
 
 def _comparable(column: Any) -> Any:
-    """A column as an array of numbers where it is one, else as what can be compared value by value."""
+    """A column as an array of numbers if it is one, else as something that can be compared value by value."""
     if not hasattr(column, "tolist"):  # of polars
         if column.dtype.is_float():
             return column.to_list() if column.null_count() else column.to_numpy()
@@ -175,7 +176,7 @@ def _comparable(column: Any) -> Any:
 
 
 def _same(own: Any, other: Any) -> np.ndarray[Any, np.dtype[np.bool_]] | None:
-    """Where two columns are surely the same, to the last bit; None where that cannot be seen quickly."""
+    """Where two columns are certainly equal, to the last bit; None if that cannot be determined quickly."""
     if hasattr(own, "eq_missing"):  # a series of polars that holds no floats
         return np.asarray(own.eq_missing(other).to_numpy()) if own.dtype == other.dtype else None
     if isinstance(own, list | tuple):

@@ -1,4 +1,4 @@
-"""Are two pieces of data the same? A digest that depends on the values alone, not on the process."""
+"""Are two pieces of data equal? A digest that depends on the values alone, not on the process."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 def digest(data: Any) -> str:
     """Return the SHA-256 of a canonical form of the data.
 
-    Values, containers, arrays and frames count by what they hold, other objects by what they would be pickled
-    from, and what cannot be pickled (a connection, a handle) by its type alone. Types count too: 1, 1.0 and
-    True differ; NumPy's scalars count as Python's. The order of a set does not count, that of a dict does.
+    Values, containers, arrays and frames count by their content, other objects by what they would be pickled from, and
+    what cannot be pickled (a connection, a handle) by its type alone. Types count too: 1, 1.0 and True differ; NumPy's
+    scalars count as Python's. The order of a set does not count, that of a dict does.
     """
     state = hashlib.sha256()
     _feed(state, data, ())
@@ -25,7 +25,7 @@ def digest(data: Any) -> str:
 
 
 def _feed(state: Any, data: Any, within: tuple[int, ...]) -> None:
-    """Feed the data to the hash; ``within`` holds the ids of the containers that it lies in."""
+    """Feed the data to the hash; ``within`` holds the ids of the containers around it."""
     if isinstance(data, np.generic):
         data = data.item()
     if isinstance(data, _PLAIN) and not isinstance(data, Enum):
@@ -76,7 +76,7 @@ def _feed_pickled(state: Any, data: Any, within: tuple[int, ...]) -> None:
     try:
         reduced = data.__reduce_ex__(4)
     except Exception:
-        return  # nothing of its content can be read: it is one thing by its type alone
+        return  # its content cannot be read: it counts by its type alone
     if isinstance(reduced, str):
         _tag(state, "name", reduced)
         return
@@ -97,7 +97,7 @@ def _tag(state: Any, kind: str, text: str) -> None:
 
 def _all(state: Any, items: Iterable[Any], within: tuple[int, ...]) -> None:
     if isinstance(items, list | tuple) and set(map(type, items)) <= set(_PLAIN):
-        # the same as below, in one piece: data may hold a million numbers
+        # the same as below, at once, because data may hold a million numbers
         state.update(_bytes("".join([_tagged(type(item).__name__, repr(item)) for item in items])))
         return
     for item in items:

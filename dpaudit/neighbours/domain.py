@@ -1,7 +1,7 @@
 """Which values may a record hold? A declared domain, column by column.
 
-A pair of numbers ``(low, high)`` means everything from low to high, a list means its members, None among them a missing
-value. A dictionary gives them by columns, anything else is the domain of plain values. A column without a declared
+A pair of numbers ``(low, high)`` means everything from low to high; a list means its members, where None is a missing
+value. A dictionary gives them by columns; anything else is the domain of plain values. A column without a declared
 domain may hold whatever its type can hold.
 """
 
@@ -36,7 +36,7 @@ class Range:
             return False
 
     def holds(self, values: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Say which of these values, a list or an array, lie within."""
+        """Say which of these values, a list or an array, are within the range."""
         if isinstance(values, np.ndarray) and values.dtype.kind in "iufM":
             return np.asarray((values >= self.low) & (values <= self.high), dtype=bool)
         return np.array([value in self for value in values], dtype=bool)
@@ -44,7 +44,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """These values and no others; None stands for a missing one."""
+    """These values and no others; None is a missing value."""
 
     values: tuple[Any, ...]
 
@@ -72,7 +72,7 @@ Allowed = Range | Values
 
 
 def by_columns(domain: Any) -> bool:
-    """Whether a domain is given by columns, and not for plain values."""
+    """Whether a domain is given by columns, rather than for plain values."""
     return isinstance(domain, Mapping) and set(domain) != {"values"}
 
 
@@ -115,7 +115,7 @@ def column_domains(domain: Any, dataset: Dataset) -> dict[int, Allowed]:
     """Return what is allowed in each column that has a declared domain, by the number of the column.
 
     Raises:
-        UsageError: for a column that the data do not have, or whose type is another one.
+        UsageError: if the data have no such column, or the domain does not suit its type.
     """
     if domain is None:
         return {}
@@ -145,7 +145,7 @@ def column_domains(domain: Any, dataset: Dataset) -> dict[int, Allowed]:
 
 
 def _fitting(allowed: Allowed, column: Column) -> Allowed:
-    """Return the domain in the type of its column; raises `UsageError` where they do not go together."""
+    """Return the domain in the type of its column; raises `UsageError` if it does not suit it."""
     holds = (
         f"{column.title!r} holds {column.sort.value}"
         if column.name is not None
@@ -192,7 +192,7 @@ def _fitting_range(allowed: Range, column: Column, holds: str) -> Range:
 
 
 def outside(dataset: Dataset, domains: Mapping[int, Allowed]) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Say which records of the data lie outside their declared domain: (size,)."""
+    """Say which records of the data are outside their declared domain: (size,)."""
     found = np.zeros(dataset.size, dtype=bool)
     for number, allowed in domains.items():
         found |= ~allowed.holds(dataset.values(number))
@@ -200,7 +200,7 @@ def outside(dataset: Dataset, domains: Mapping[int, Allowed]) -> np.ndarray[Any,
 
 
 def pattern_of(domain: Any) -> Any:
-    """Return a record that a domain allows, to say what one looks like: a dict of columns, or a plain value."""
+    """Return a record within a domain, which shows what one looks like: a dict of columns, or a plain value."""
     if domain is None:
         raise UsageError("nothing says what a record looks like; give a domain: {'age': (0, 120)}, or (0, 1)")
     if not by_columns(domain):
@@ -216,7 +216,7 @@ def blank(domain: Any) -> Dataset:
 
 
 def _first(allowed: Allowed) -> Any:
-    """A value that has the type of all of them."""
+    """A value whose type suits all of them."""
     known = (allowed.low, allowed.high) if isinstance(allowed, Range) else allowed.values
     known = tuple(value for value in known if value is not None)
     return next((value for value in known if isinstance(value, float)), known[0] if known else None)
@@ -225,8 +225,8 @@ def _first(allowed: Allowed) -> Any:
 def read_domain(texts: Iterable[str]) -> Any:
     """Read a domain as it is typed: ``NAME=JSON`` for each column, or one ``JSON`` for plain values.
 
-    A JSON list of two numbers is a range from the one to the other, any other list holds the allowed values;
-    ``{"values": [0, 1]}`` are exactly these numbers.
+    A JSON list of two numbers is a range; any other list holds the allowed values; ``{"values": [0, 1]}`` means exactly
+    these numbers.
     """
     named: dict[str | None, Any] = {}
     for text in texts:
@@ -259,7 +259,7 @@ def read_domain(texts: Iterable[str]) -> Any:
 def _from_json(read: Any) -> Any:
     if _two_numbers(read):
         return tuple(read)
-    # a list of two numbers reads as a range: written as values, it is the list that Python is given
+    # a list of two numbers reads as a range; as {"values": […]} it becomes the list itself
     return read["values"] if isinstance(read, dict) and _two_numbers(read.get("values")) else read
 
 

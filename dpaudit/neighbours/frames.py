@@ -1,4 +1,4 @@
-"""How are the frames and series of pandas and polars read as records, and made again?"""
+"""How are the frames and series of pandas and polars read as records, and rebuilt?"""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def frame_of(data: Any) -> Dataset:
 class PandasFrame(Dataset):
     """A data frame or a series of pandas.
 
-    An index that counts from 0 counts the new records too; any other keeps its labels, what is made in the place of
-    a record takes its label, and a further record gets a new one.
+    An index that counts from 0 counts the new records too. Any other index keeps its labels: a record that replaces
+    another takes its label, and an additional record gets a new one.
     """
 
     def __init__(self, data: Any) -> None:
@@ -69,14 +69,14 @@ class PandasFrame(Dataset):
         return Column(name, Sort.OTHER, None, (), missing)
 
     def values(self, column: int) -> Any:
-        """Return what a column holds."""
+        """Return the values of a column."""
         series, sort = self._columns[column], self.columns[column].sort
         if sort.numeric and not isinstance(series.dtype, np.dtype):
             return series.to_numpy(dtype=np.float64, na_value=np.nan)
         return series.to_numpy() if sort.numeric or sort is Sort.TIME else series.tolist()
 
     def value(self, place: int, column: int) -> Any:
-        """Return one value as it stands in the data."""
+        """Return one value as it is in the data."""
         return self._columns[column].iloc[place]
 
     def _built(self, parts: Sequence[Part]) -> Any:
@@ -108,7 +108,7 @@ class PandasFrame(Dataset):
 
 
 class _Labels:
-    """The labels of made records, where the index does not just count."""
+    """The labels of made records, if the index does not just count."""
 
     def __init__(self, index: Any, free: set[int]) -> None:
         self._index, self._free, self._new = index, free, 0
@@ -165,12 +165,12 @@ class PolarsFrame(Dataset):
         return Column(name, sort, None, (), missing)
 
     def values(self, column: int) -> Any:
-        """Return what a column holds."""
+        """Return the values of a column."""
         series, sort = self._columns[column], self.columns[column].sort
         return series.to_numpy() if sort.numeric or sort is Sort.TIME else series.to_list()
 
     def value(self, place: int, column: int) -> Any:
-        """Return one value as it stands in the data."""
+        """Return one value as it is in the data."""
         return self._columns[column][place]
 
     def _built(self, parts: Sequence[Part]) -> Any:

@@ -1,8 +1,8 @@
-"""Which datasets were meant to be neighbours, where nobody says so? One step, or a refusal.
+"""Under which relation are pairs neighbours, if none is stated? One step of a relation, or a refusal.
 
-A pair that is no pair of neighbours makes a correct mechanism look broken, so no pair goes unchecked because nothing
-was said of it. Datasets that differ in one record are neighbours under ``add-remove`` or ``replace``, and numbers that
-lie at most 1 apart under ``queries``. Whatever else was meant has to be said; nothing is ever taken for "declared".
+A pair that is not a pair of neighbours makes a correct mechanism look broken, so pairs are checked even if no relation
+is stated. Datasets that differ in one record are neighbours under ``add-remove`` or ``replace``, and numbers that are
+at most 1 apart under ``queries``. Anything else has to be stated; nothing is ever assumed to be "declared".
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def inferred(pairs: Sequence[tuple[Any, Any]]) -> Relation:
     """Return the relation under which each of these pairs is one step.
 
     Raises:
-        UsageError: where a pair is no single step, or where pairs are steps of several kinds.
+        UsageError: if a pair is not a single step, or if pairs are steps of several kinds.
     """
     found = list(dict.fromkeys(_of(data0, data1) for data0, data1 in pairs))
     if len(found) > 1:
@@ -38,7 +38,7 @@ def inferred(pairs: Sequence[tuple[Any, Any]]) -> Relation:
 
 
 def as_pairs(given: Sequence[Any]) -> list[tuple[Any, Any]]:
-    """Return pairs of datasets as tuples; raises `UsageError` for what is no pair."""
+    """Return pairs of datasets as tuples; raises `UsageError` for anything that is not a pair."""
     for pair in given:
         if not isinstance(pair, list | tuple) or len(pair) != 2:
             raise UsageError(f"a pair is two datasets, (data0, data1), not {pair!r:.80}")
@@ -46,7 +46,7 @@ def as_pairs(given: Sequence[Any]) -> list[tuple[Any, Any]]:
 
 
 def neighbouring(said: str | Relation | None) -> Callable[[tuple[Any, Any]], bool]:
-    """Return whether a pair is one of neighbours, under what is said, or where nothing is said as a single step."""
+    """Return a function that checks a pair under the stated relation, or without one as a single step."""
     if said is None:
         return _is_one_step
     relation = parse_relation(said)
@@ -80,7 +80,7 @@ def _of(data0: Any, data1: Any) -> Relation:
 
 
 def _of_numbers(number0: float, number1: float) -> Relation:
-    """A number is an answer, or somebody's value: within 1 both say that two of them are neighbours."""
+    """A number is an answer, or a person's value: within 1, both readings make two numbers neighbours."""
     apart = abs(number0 - number1)
     if 0 < apart <= 1:
         return Relation("queries")

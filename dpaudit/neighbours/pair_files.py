@@ -1,7 +1,7 @@
 """How are neighbouring datasets read from files?
 
-JSON holds one pair, ``[data0, data1]``, or a list of pairs; two ``.npy``, ``.csv`` or ``.parquet`` files hold a dataset
-each.
+JSON holds one pair, ``[data0, data1]``, or a list of pairs; two ``.npy``, ``.csv`` or ``.parquet`` files hold one
+dataset each.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def read_pairs(files: Sequence[str | Path], neighbouring: Callable[[Pair], bool]
     """Return the pairs in these files; raises `UsageError` with the possible forms.
 
     Args:
-        files: their names; ``.npy``, ``.csv`` and ``.parquet`` files count two by two.
-        neighbouring: whether a pair is one of neighbours, to decide between two readings of a JSON file.
+        files: their names; consecutive ``.npy``, ``.csv`` and ``.parquet`` files form pairs.
+        neighbouring: checks a pair, to decide between two readings of a JSON file.
     """
     pairs: list[Pair] = []
     waiting: list[Any] = []
@@ -46,8 +46,8 @@ def read_pairs(files: Sequence[str | Path], neighbouring: Callable[[Pair], bool]
 def readings(value: Any, name: str | Path) -> list[list[Pair]]:
     """Return the ways to read a JSON value as pairs, the likelier first.
 
-    A list of two is one pair; where both of its entries are lists of two as well, it may be two pairs. That
-    is the likelier reading where all that lies within are lists, and so look like datasets.
+    A list of two is one pair; if both of its entries are lists of two as well, it may be two pairs. That is the
+    likelier reading if all the inner values are lists, and so look like datasets.
     """
     one = [[(value[0], value[1])]] if isinstance(value, list) and len(value) == 2 else []
     several = []

@@ -1,4 +1,4 @@
-"""Whose records are whose? Each record is a person's only one, unless a column names the person."""
+"""Which records belong to the same person? Each record is a person's only one, unless a column names the person."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from dpaudit.neighbours.domain import Allowed
 from dpaudit.neighbours.records import Dataset, Sort, is_missing
 
 Places = tuple[int, ...]
-_NAMES = 100  # of new people, found at once
-_SHOWN = 5  # records that a name tells of
+_NAMES = 100  # new names found at once
+_SHOWN = 5  # largest number of records that a description lists
 
 
 class People:
-    """The people of a dataset, and names for further ones.
+    """The people of a dataset, and names for additional ones.
 
     Attributes:
-        column: the number of the column that names them; None where each record is one person.
-        usable: which records may be touched: (size,). A person may be touched if all of their records may.
+        column: the number of the column that names them; None if each record is one person.
+        usable: (size,) which records may be changed; a person may be changed if all of their records may.
     """
 
     def __init__(self, dataset: Dataset, column: int | None, usable: np.ndarray[Any, Any]) -> None:
@@ -47,18 +47,18 @@ class People:
         return tuple(self._order[start : start + count].tolist())
 
     def named(self, place: int) -> bool:
-        """Whether a record says whose it is; one that does not is nobody's but its own."""
+        """Whether a record names its person; a record without a name is a person of its own."""
         return self.column is not None and int(self._codes[place]) < len(self._names)
 
     def words(self, people: Sequence[Places]) -> str:
-        """Name people, or records, by their places, without any value of the data."""
+        """Describe people, or records, by their places, without any value of the data."""
         names = [f"record {own[0]}" if self.column is None else f"the person of record {own[0]}" for own in people]
         if len(names) > _SHOWN:
             names = [*names[: _SHOWN - 1], f"{len(names) - _SHOWN + 1} more"]
         return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
     def together(self, places: Sequence[int], steps: int) -> list[Places]:
-        """Return as many people as a group has: those at the places, and then those who come after the first."""
+        """Return as many people as a group has: those at the places, and then those who follow the first."""
         size = self._dataset.size
         found: dict[int, Places] = {}
         after = ((places[0] + step) % size for step in range(size)) if len(places) else ()
@@ -71,7 +71,7 @@ class People:
         return list(found.values())
 
     def sample(self, limit: int, rng: np.random.Generator) -> list[int]:
-        """Return the place of everybody's first record in a random order, at most ``limit`` of them."""
+        """Return the place of each person's first record in a random order, at most ``limit`` of them."""
         places = np.flatnonzero(self.usable)
         if self.column is not None:
             first = self._order[self._starts]
@@ -79,7 +79,7 @@ class People:
         return [int(place) for place in rng.choice(places, min(limit, len(places)), replace=False)]
 
     def new(self, count: int, allowed: Allowed | None = None) -> list[Any]:
-        """Return names of people that are not in the data; fewer than ``count`` where there are no more."""
+        """Return names that are not in the data; fewer than ``count`` if there are no more."""
         if self.column is None:
             return [None] * count
         if len(self._new) < count:
@@ -104,7 +104,7 @@ class People:
 
 
 def _coded(dataset: Dataset, column: int) -> tuple[np.ndarray[Any, Any], list[Any]]:
-    """Number the people: whose each record is, (size,), and their names; nobody's records come last, one by one."""
+    """Number the people: the person of each record, (size,), and their names; records without a name come last."""
     values = dataset.values(column)
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
         unique, codes = np.unique(values, return_inverse=True)

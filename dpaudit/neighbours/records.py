@@ -1,4 +1,4 @@
-"""What is a dataset to those who change it? Records with columns, and parts of which another one is built."""
+"""What is a dataset to the code that changes it? Records with columns, and parts that another dataset is built from."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Absent:
         return "ABSENT"
 
 
-ABSENT: Any = _Absent()  # there is no such value
+ABSENT: Any = _Absent()  # for "no such value", where None is a value
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ class Column:
     """One column of a dataset.
 
     Attributes:
-        name: None where the records are plain values.
+        name: None if the records are plain values.
         sort: what it holds.
-        dtype: what bounds its numbers and the length of its texts; None where Python's own types do not.
-        choices: the categories, where its type lists them.
-        missing: how a missing value is written, where it holds one already; else `ABSENT`.
+        dtype: limits its numbers and the length of its texts; None if Python's own types do not.
+        choices: the categories, if its type lists them.
+        missing: how a missing value is written, if the column holds one already; else `ABSENT`.
     """
 
     name: Any
@@ -72,7 +72,7 @@ class Column:
 
     @property
     def ends(self) -> tuple[Any, Any]:
-        """The least and the largest number of its type; Python's integers have none, and so end very far out."""
+        """The smallest and the largest number of its type; very far ends for Python's integers, which have none."""
         if self.sort is Sort.REAL:
             dtype = self.dtype if self.dtype is not None and self.dtype.itemsize < 8 else np.dtype(np.float64)
             most = float(np.finfo(dtype).max)
@@ -83,12 +83,12 @@ class Column:
 
     @property
     def width(self) -> int | None:
-        """How many characters its texts have at most; None without a limit."""
+        """The largest number of characters of its texts; None without a limit."""
         return self.dtype.itemsize // 4 if self.dtype is not None and self.dtype.kind == "U" else None
 
     @property
     def plain(self) -> Any:
-        """A harmless value, for records that are like no other."""
+        """A harmless value, for records that are not based on another."""
         if self.sort is Sort.CHOICE:
             return self.choices[0] if self.choices else None
         if self.sort is Sort.TIME and self.dtype is not None:
@@ -98,7 +98,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A record that is made: like the one at a place (or like none), but for some of its columns.
+    """A new record: like the one at a place (or like none), except in some of its columns.
 
     ``fields`` holds the new values by the numbers of their columns.
     """
@@ -114,7 +114,7 @@ def is_missing(value: Any) -> bool:
     """Whether a value is None, NaN, NaT or pandas' NA."""
     try:
         return value is None or not bool(value == value)
-    except (TypeError, ValueError):  # NA is neither equal to itself nor not; an array is no value
+    except (TypeError, ValueError):  # comparing NA gives NA; an array is not a single value
         return not isinstance(value, np.ndarray)
 
 
@@ -126,15 +126,15 @@ class Dataset:
     columns: tuple[Column, ...]
 
     def values(self, column: int) -> Any:
-        """Return what a column holds, in the order of the records, as a list or an array."""
+        """Return the values of a column, in the order of the records, as a list or an array."""
         raise NotImplementedError
 
     def value(self, place: int, column: int) -> Any:
-        """Return one value as it stands in the data."""
+        """Return one value as it is in the data."""
         raise NotImplementedError
 
     def build(self, parts: Sequence[Part]) -> Any:
-        """Return data of the same kind, put together of parts: own records, by their places, and made ones.
+        """Return data of the same kind, assembled from parts: own records, by their places, and made ones.
 
         All records in their order are the user's own object.
         """
@@ -147,7 +147,7 @@ class Dataset:
         raise NotImplementedError
 
     def numbered(self, name: str) -> int:
-        """Return the number of the column with this name; raises `UsageError` with the names there are."""
+        """Return the number of the column with this name; raises `UsageError` with the existing names."""
         for number, column in enumerate(self.columns):
             if column.name is not None and str(column.name) == str(name):
                 return number
@@ -168,7 +168,7 @@ class Dataset:
 
 
 def taken_places(parts: Sequence[Part], size: int) -> set[int]:
-    """Return those places that made records are like, and at which no own record stands any more."""
+    """Return the places that made records are based on and that no own record occupies any more."""
     like = {made.like for part in parts if is_made(part) for made in part if made.like is not None}  # type: ignore[union-attr]
     for part in parts:
         if isinstance(part, slice):

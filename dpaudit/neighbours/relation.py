@@ -1,14 +1,14 @@
 """Which datasets are neighbours, and are these two?
 
-A wrong pair is the commonest cause of a false alarm, so every given pair is checked against its relation.
-A dataset is a sequence of records (list, tuple, array, data frame) or a mapping whose items are the
-records; under ``replace`` a single value counts as a dataset of one record (the local model). Records are
-compared as multisets, so their order is no difference; nor is the order of the keys of a record that is a
-mapping. A group of k stands for a chain of k neighbouring steps.
+A wrong pair is the most common cause of a false alarm, so every given pair is checked against its relation. A dataset
+is a sequence of records (list, tuple, array, data frame) or a mapping whose items are the records; under ``replace`` a
+single value counts as a dataset of one record (the local model). Records are compared as multisets, so their order
+makes no difference; nor does the order of the keys of a record that is a mapping. A group of k is a chain of k
+neighbouring steps.
 
-Where a column names the person, a step is a person instead of a record: ``add-remove`` then takes away, or adds, all
-records of one person, and ``replace`` puts other records in their place. A record in which the name is missing is
-nobody's but its own.
+If a column names the person, a step is a person instead of a record: ``add-remove`` then removes or adds all records of
+one person, and ``replace`` replaces them by other records. A record in which the name is missing is a person of its
+own.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MOVEMENTS = {
     "declared": ("all",),
 }
 _NAME = r"(?!\s)[^(),\r\n]+(?<!\s)"  # of a column of persons, so that the text of a relation reads back
-_SLACK = 1e-9  # room for the rounding of differences between real answers
+_SLACK = 1e-9  # tolerance for rounding of differences between real answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ class Relation:
     Attributes:
         kind: "add-remove", "replace", "queries" or "declared".
         movement: how answers move, for queries: "all", "one", "monotone", "norm=1" or "norm=2".
-        group: how many neighbouring steps lie between the two datasets at most.
-        person: the column that names the person, where neighbours differ in one person; None where in one record.
+        group: the largest number of neighbouring steps between the two datasets.
+        person: the column that names the person, if neighbours differ in one person; None if in one record.
     """
 
     kind: str
@@ -87,7 +87,7 @@ class Relation:
             self._check_records(data0, data1)
 
     def accepts(self, data0: Any, data1: Any) -> bool:
-        """Whether `check` lets the two datasets pass."""
+        """Whether `check` accepts the two datasets."""
         try:
             self.check(data0, data1)
         except UsageError:
@@ -161,14 +161,14 @@ class Relation:
         for data in (data0, data1):
             if listed(data) is None and (self.kind != "replace" or self.person is not None):
                 raise self._refuse(f"{data!r:.60} is no list, array, frame or mapping of records")
-        # a single value beside a dataset of records is a record of its own
+        # a single value compared with a dataset of records is one record
         records0, records1 = ([data] if (found := listed(data)) is None else list(found) for data in (data0, data1))
         apart = difference(records0, records1)
         assert apart is not None
         return apart
 
     def _check_people(self, data0: Any, data1: Any, found: Difference) -> None:
-        """Count the people who are on one side alone, and those whose records differ."""
+        """Count the people who are on only one side, and those whose records differ."""
         names0, names1 = self._names(data0), self._names(data1)
         all0, all1 = set(names0), set(names1)
         gone, come = [names0[place] for place in found.gone], [names1[place] for place in found.come]
@@ -176,7 +176,7 @@ class Relation:
         removed, added = len(touched0 - all1) + gone.count(None), len(touched1 - all0) + come.count(None)
         changed = len((touched0 | touched1) & all0 & all1)
         if self.kind == "add-remove":
-            # a person whose records change leaves with the old ones and joins with the new ones
+            # a person whose records change is removed with the old ones and added with the new ones
             if removed + added + 2 * changed > self.group:
                 more = f", with other records: {changed} (two steps each)" if changed else ""
                 raise self._refuse(f"people removed: {removed}, added: {added}{more}, allowed in all: {self.group}")
@@ -186,7 +186,7 @@ class Relation:
             raise self._refuse(f"the records of {removed + changed} people differ, at most {self.group} may")
 
     def _names(self, data: Any) -> list[Any]:
-        """Return whose each record is; None for a record that does not say."""
+        """Return the person of each record; None for a record without a name."""
         names = _column(data, str(self.person))
         if names is None:
             raise self._refuse(f"the data have no column {self.person!r}")
@@ -209,7 +209,7 @@ def _steps(moved: Any) -> Any:
 
 
 def _column(data: Any, name: str) -> Iterable[Any] | None:
-    """Return what a column holds, record by record, as Python values; None where there is no such column."""
+    """Return the values of a column, record by record, as Python values; None if there is no such column."""
     if hasattr(data, "columns") and hasattr(data, "to_numpy"):
         place = next((number for number, known in enumerate(data.columns) if str(known) == name), None)
         if place is None:
@@ -230,7 +230,7 @@ def _column(data: Any, name: str) -> Iterable[Any] | None:
 
 
 def _key(record: Any, name: str) -> tuple[Any] | None:
-    """The key, or the place, of a column in a record; in a tuple, because a key may be None."""
+    """The key, or the index, of a column in a record; in a tuple, because a key may be None."""
     if isinstance(record, Mapping):
         return (name,) if name in record else next(((key,) for key in record if str(key) == name), None)
     if isinstance(record, Sequence | np.ndarray) and not isinstance(record, str | bytes) and name.isdecimal():

@@ -1,7 +1,7 @@
-"""How is a dataset written down so that it can be read back, value by value and type by type?
+"""How is a dataset written so that it can be read back with all values and types?
 
-As JSON text. Lists, texts, numbers, true, false and null stand for themselves (``1`` and ``1.0`` differ, as they do in
-a digest); what JSON has no form for is an object with one member, whose name begins with ``$``. What is read back has
+As JSON text. Lists, texts, numbers, true, false and null represent themselves (``1`` and ``1.0`` differ, as they do in
+a digest); what JSON has no form for is an object with one member whose name begins with ``$``. What is read back has
 the digest of what was written, or it is refused.
 """
 
@@ -23,7 +23,7 @@ def kept_text(data: Any) -> str:
     """Return a dataset as JSON text.
 
     Raises:
-        UsageError: for data that could not be read back as they are.
+        UsageError: if the data could not be read back unchanged.
     """
     try:
         text = json.dumps(_plain(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -39,7 +39,7 @@ _INSTEAD = f"kept are {KINDS}; leave out keep_data (--keep-data) to keep digests
 
 
 def read_kept(text: str) -> Any:
-    """Return the dataset that `kept_text` wrote; raises `UsageError` where the text is none."""
+    """Return the dataset that `kept_text` wrote; raises `UsageError` for any other text."""
     try:
         return _read(json.loads(text))
     except (ValueError, TypeError, LookupError, RecursionError) as error:

@@ -1,6 +1,6 @@
-"""What does a promise of privacy mean? Claims as values, their curves, and their texts.
+"""What does a privacy promise mean? Claims as values, their curves, and their texts.
 
-Nothing here is random and nothing here knows a mechanism.
+Nothing here is random, and nothing here depends on a mechanism.
 """
 
 from dpaudit.privacy.claims import Claim

@@ -1,10 +1,10 @@
-"""What exactly does somebody claim, and which events would refute it?
+"""What exactly is claimed, and which events would refute it?
 
-A claim is an immutable value. Its *trade-off curve* f gives the smallest false negative rate that any
-attacker can reach at a false positive rate (Dong, Roth & Su 2022, Gaussian differential privacy,
-Definition 2.1), its *privacy profile* δ(ε) the smallest δ such that the claim implies (ε, δ)-DP (Balle,
-Barthe & Gaboardi 2018), and `least` turns the probabilities of one event into the smallest value of the
-claim's own parameter that allows them. The three say the same thing about one set of pairs (p, q).
+A claim is an immutable value. Its *trade-off curve* f gives the smallest false negative rate that any attacker can
+reach at a false positive rate (Dong, Roth & Su 2022, Gaussian differential privacy, Definition 2.1), its *privacy
+profile* δ(ε) the smallest δ such that the claim implies (ε, δ)-DP (Balle, Barthe & Gaboardi 2018), and `least` turns
+the probabilities of one event into the smallest value of the claim's own parameter that allows them. The three describe
+the same set of pairs (p, q).
 """
 
 from __future__ import annotations
@@ -32,7 +32,20 @@ def number_text(value: float) -> str:
 
 
 def require(name: str, value: float, low: float, high: float, *, open_low: bool = False) -> float:
-    """Return a number of a claim; raise `UsageError` where it is none, or not between ``low`` and ``high``."""
+    """Return a number of a claim as a float.
+
+    Args:
+        name: what it is called in an error.
+        value: as it was given.
+        low, high: the range of values.
+        open_low: whether ``low`` itself is excluded.
+
+    Returns:
+        The number; −0 becomes 0.
+
+    Raises:
+        UsageError: if it is not a finite number in the range.
+    """
     try:
         if isinstance(value, bool | str | bytes):
             raise TypeError
@@ -49,14 +62,14 @@ def require(name: str, value: float, low: float, high: float, *, open_low: bool 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """What readers are told of a claim. In braces stand its numbers by name, {value} and, of e^value, {factor}.
+    """How a claim is described to readers. Braces contain its numbers by name, {value} and, for e^value, {factor}.
 
     Attributes:
         kind: the kind of promise, in one word.
         source: who defined it, and where.
-        meaning: what it promises, as a sentence for who knows the field; {about} is " ≈ e^value" where that is short.
-        more: what is written after its parameter, beside it.
-        at: where bounds of its parameter hold, beside δ.
+        meaning: what it promises, as a sentence for experts; {about} is " ≈ e^value" if that is short.
+        more: what is written after its parameter.
+        at: where bounds of its parameter hold, besides δ.
         claimed: what was promised, in plain words for a person in the data.
         proved, not_violated, violated: what these verdicts mean for that person.
     """
@@ -73,15 +86,15 @@ class Words:
 
 
 class Claim(ABC):
-    """A promise of privacy: a notion with its numbers, and with its words.
+    """A privacy promise: a notion with its numbers and its words.
 
-    A new notion is a class like those beside this module, and a place in `dpaudit.privacy.text.NOTIONS`.
+    A new notion is a class like those in the neighbouring modules, and an entry in `dpaudit.privacy.text.NOTIONS`.
 
     Attributes:
         parameter: the name of the number that bounds are about: "epsilon", "rho" or "mu".
         symbol: the letter for it.
         notion: the name of the notion in words.
-        variant: what registries of deployments call it.
+        variant: its name in registries of deployments.
         example: a claim of this notion as it is typed.
     """
 
@@ -99,12 +112,12 @@ class Claim(ABC):
 
     @property
     def delta(self) -> float:
-        """The δ at which ε is meant; 0 for every notion without one."""
+        """The δ at which ε is stated; 0 for every notion without one."""
         return 0.0
 
     @property
     def pure(self) -> bool:
-        """Whether the claim is plain ε-DP, for which the guess bound holds."""
+        """Whether the claim is plain ε-DP, for which the guess bound is valid."""
         return False
 
     @property
@@ -114,28 +127,28 @@ class Claim(ABC):
 
     @property
     def is_divergence(self) -> bool:
-        """Whether it limits Rényi divergences, for which the bound by many bins holds."""
+        """Whether it limits Rényi divergences, for which the multinomial bound is valid."""
         return False
 
     @property
     @abstractmethod
     def words(self) -> Words:
-        """What readers are told of it."""
+        """How it is described to readers."""
 
     @abstractmethod
     def tradeoff(self, fpr: ArrayLike) -> Floats:
-        """Return the least false negative rate f(fpr) that the claim allows; shape of ``fpr``."""
+        """Return the smallest false negative rate f(fpr) that the claim allows; shape of ``fpr``."""
 
     @abstractmethod
     def profile(self, epsilon: ArrayLike) -> Floats:
-        """Return δ(ε), the least δ for which the claim implies (ε, δ)-DP; shape of ``epsilon`` (nats ≥ 0)."""
+        """Return δ(ε), the smallest δ for which the claim implies (ε, δ)-DP; shape of ``epsilon`` (nats ≥ 0)."""
 
     @abstractmethod
     def least(self, p: ArrayLike, q: ArrayLike) -> Floats:
-        """Return the least value of `parameter` that allows an event of probabilities ``p`` and ``q``.
+        """Return the smallest value of `parameter` that allows an event of probabilities ``p`` and ``q``.
 
-        Non-decreasing in ``p``, non-increasing in ``q``, 0 where nothing is shown (p ≤ q), ∞ where no
-        finite value allows it. Whatever else the claim fixes (δ, the order) stays as it is.
+        Non-decreasing in ``p``, non-increasing in ``q``, 0 if nothing is shown (p ≤ q), ∞ if no finite value allows it.
+        Other numbers of the claim (δ, the order) stay fixed.
         """
 
     @abstractmethod
@@ -143,7 +156,7 @@ class Claim(ABC):
         """Return what the claim implies for datasets that differ by ``size`` neighbouring steps."""
 
     def gross(self) -> float:
-        """Return the value of a gross violation, max(2v, v + 0.1): what every audit should be able to find."""
+        """Return the value of a gross violation, max(2v, v + 0.1), which every audit should be able to find."""
         return max(2 * self.value, self.value + 0.1)
 
     def with_value(self, value: float) -> Claim:
@@ -165,7 +178,7 @@ class Claim(ABC):
 
 
 def check_group(size: int) -> int:
-    """Return the size of a group; raise `UsageError` where it is none."""
+    """Return the size of a group; raise `UsageError` if it is not a whole number of at least 1."""
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise UsageError(f"a group is a whole number of records, 1 or more, not {size!r}")
     return size

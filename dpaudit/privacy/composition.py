@@ -1,9 +1,8 @@
-"""What do several releases claim together? Arithmetic of claims: no randomness, no mechanism.
+"""What do several releases claim together? Arithmetic of claims, without randomness or mechanisms.
 
-`compose`, `parallel`, `mixture`, `post_process` and `group` take claims and give the claim of the whole.
-Claims of different notions are brought to a common one first, by the conversions below, each of which is a
-theorem: `to_zcdp`, `to_gaussian`, `to_renyi` and `to_approx`. What no theorem allows is refused, with what
-is possible instead.
+`compose`, `parallel`, `mixture`, `post_process` and `group` take claims and give the claim of the whole. Claims of
+different notions are first converted to a common one, by the conversions below, each of which is a theorem: `to_zcdp`,
+`to_gaussian`, `to_renyi` and `to_approx`. What no theorem allows is refused, with what is possible instead.
 """
 
 from __future__ import annotations
@@ -100,10 +99,10 @@ def parallel(*claims: Claim | str, relation: str, replaced: Sequence[Claim | str
 
 
 def post_process(claim: Claim | str) -> Claim:
-    """Return the claim as it is: what is computed from a release alone loses nothing more.
+    """Return the claim unchanged: what is computed from a release alone loses nothing more.
 
-    Dwork & Roth (2014), Proposition 2.1; Bun & Steinke (2016), Lemma 1.8; Mironov (2017), section III; Dong,
-    Roth & Su (2022), Proposition 2.8.
+    Dwork & Roth (2014), Proposition 2.1; Bun & Steinke (2016), Lemma 1.8; Mironov (2017), section III; Dong, Roth & Su
+    (2022), Proposition 2.8.
     """
     return _claims([claim])[0]
 
@@ -128,7 +127,7 @@ def mixture(*claims: Claim | str) -> Claim:
 
 
 def group(claim: Claim | str, size: int) -> Claim:
-    """Return what the claim implies for ``size`` neighbouring steps; the sources stand at each `Claim.group`."""
+    """Return what the claim implies for ``size`` neighbouring steps; the sources are given at each `Claim.group`."""
     return _claims([claim])[0].group(size)
 
 
@@ -243,7 +242,7 @@ def _from_renyi(orders: Any, epsilons: Any, delta: float) -> Any:
 
 
 def _from_zcdp(rho: float, delta: float) -> float:
-    """The least ε over orders, on a grid that is refined: every order gives a true bound."""
+    """The smallest ε over orders, on a grid that is refined: every order gives a valid bound."""
     if rho == 0:
         return 0.0
     exponents = np.linspace(-6, 9, 3001)
@@ -257,7 +256,7 @@ def _from_zcdp(rho: float, delta: float) -> float:
 
 
 def _least(holds: Callable[[float], bool]) -> float:
-    """The least ε ≥ 0 at which a condition holds that holds from some point on, by bisection; it holds there."""
+    """The smallest ε ≥ 0 at which a monotone condition holds, by bisection; it holds there."""
     if holds(0.0):
         return 0.0
     low, high = 0.0, 1.0
@@ -294,7 +293,7 @@ def _pure_epsilon(claim: Claim, notion: str) -> float:
 
 
 def _common(given: Sequence[Claim | str]) -> list[Claim]:
-    """Bring claims to one notion; the first that all of them imply, of pure, (ε, δ), GDP, zCDP, Rényi."""
+    """Convert claims to one notion: the first that all of them imply, of pure, (ε, δ), GDP, zCDP, Rényi."""
     claims = _claims(given)
     curves = [claim for claim in claims if not isinstance(claim, PureDP | ApproxDP)]
     if not curves:
@@ -334,12 +333,12 @@ def _sum(claims: Sequence[Claim]) -> Claim:
 
 
 def _worst(claims: Sequence[Claim]) -> Claim:
-    """The least claim of a notion that all claims of it imply."""
+    """The strongest claim of a notion that all claims of it imply."""
     return _two_worst(claims)[0]
 
 
 def _two_worst(claims: Sequence[Claim]) -> tuple[Claim, Claim | None]:
-    """The worst claim and the next; of (ε, δ), ε and δ each by itself, which can only say less."""
+    """The worst claim and the next; for (ε, δ), of ε and δ separately, which can only be weaker."""
     first = claims[0]
     values = sorted((claim.value for claim in claims), reverse=True)[:2]
     if isinstance(first, ApproxDP):

@@ -72,7 +72,7 @@ AT_ZERO = replace(PURE, more=APPROXIMATE.more)
 def _approximate_loss(p: ArrayLike, q: ArrayLike, delta: float) -> Floats:
     """ε of an event and of its complement: log((p − δ)/q) and log((1 − q − δ)/(1 − p))."""
     p, q = probabilities(p, q)
-    # a remainder after δ that may be rounding says nothing
+    # a remainder after δ that may be due to rounding shows nothing
     rounding = 4 * np.finfo(np.float64).eps if delta > 0 else 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
         event = np.where(p - delta > rounding, np.log(np.maximum(p - delta, 0.0)) - np.log(q), 0.0)
@@ -106,7 +106,7 @@ class PureDP(Claim):
 
     @property
     def words(self) -> Words:
-        """What readers are told of it."""
+        """How it is described to readers."""
         return PURE
 
     def tradeoff(self, fpr: ArrayLike) -> Floats:
@@ -154,7 +154,7 @@ class ApproxDP(Claim):
 
     @property
     def words(self) -> Words:
-        """What readers are told of it; at δ = 0 that it is pure."""
+        """How it is described to readers; at δ = 0 as pure."""
         return APPROXIMATE if self.delta > 0 else AT_ZERO
 
     def tradeoff(self, fpr: ArrayLike) -> Floats:

@@ -56,7 +56,7 @@ class GaussianDP(Claim):
 
     @property
     def words(self) -> Words:
-        """What readers are told of it."""
+        """How it is described to readers."""
         return GAUSSIAN
 
     def tradeoff(self, fpr: ArrayLike) -> Floats:

@@ -91,7 +91,7 @@ class _Bits:
             hit = np.where(self.hit_p > -np.inf, t * (self.hit_p - self.hit_q), 0.0)
             miss = np.where(self.miss_p > -np.inf, t * (self.miss_p - self.miss_q), 0.0)
             far = np.logaddexp(self.hit_p + hit, self.miss_p + miss) / t
-            # close to order 1 the two terms add up to nearly 1, and their logarithm would be all rounding
+            # close to order 1 the two terms add up to nearly 1, and their logarithm would be mostly rounding error
             near = np.log1p(np.exp(self.hit_p) * np.expm1(hit) + np.exp(self.miss_p) * np.expm1(miss)) / t
         return np.where(np.maximum(np.abs(hit), np.abs(miss)) < 0.5, near, far)
 
@@ -99,8 +99,8 @@ class _Bits:
 class _RenyiRegion(Claim):
     """What zCDP and Rényi DP share: curves that follow from the pairs (p, q) that their divergence allows.
 
-    A test is post-processing to one bit, and a mechanism may itself release just that bit, so the pairs
-    that the divergence allows are exactly the pairs that the claim allows.
+    A test is post-processing to one bit, and a mechanism may itself release just that bit, so the pairs that the
+    divergence allows are exactly the pairs that the claim allows.
     """
 
     __slots__ = ()
@@ -111,7 +111,7 @@ class _RenyiRegion(Claim):
         return True
 
     def tradeoff(self, fpr: ArrayLike) -> Floats:
-        """The lower boundary of the allowed pairs, by bisection: exact to 2^-50, and never too high."""
+        """The lower boundary of the allowed pairs, by bisection: accurate to 2^-50, and never too high."""
         alpha = np.asarray(fpr, dtype=np.float64)
         return np.asarray(1.0 - self._largest_p(np.atleast_1d(alpha)).reshape(alpha.shape))
 
@@ -124,7 +124,7 @@ class _RenyiRegion(Claim):
         return high
 
     def profile(self, epsilon: ArrayLike) -> Floats:
-        """sup over allowed pairs of p − e^ε·q, on a grid of q that is refined: to about 1e-6 relative or 1e-15."""
+        """The supremum of p − e^ε·q over allowed pairs, on a refined grid of q: to about 1e-6 relative or 1e-15."""
         at = np.asarray(epsilon, dtype=np.float64)
         scale = np.exp(np.atleast_1d(at))[:, None]
         q = np.broadcast_to(np.concatenate([[0.0], np.geomspace(1e-15, 1.0, 600)]), (scale.size, 601))
@@ -137,7 +137,7 @@ class _RenyiRegion(Claim):
         return np.asarray(np.maximum(0.0, heights.max(axis=1)).reshape(at.shape))
 
 
-# α − 1 for the orders that are looked at; finitely many can only make `least` smaller, which is sound
+# α − 1 for the orders that are tried; trying finitely many can only make `least` smaller, which is sound
 _COARSE = np.geomspace(1e-6, 1e6, 31)
 _FINER = tuple(np.geomspace(1 / ratio, ratio, 9) for ratio in (10**0.4, 10**0.1))
 
@@ -158,11 +158,11 @@ class ZeroConcentratedDP(_RenyiRegion):
 
     @property
     def words(self) -> Words:
-        """What readers are told of it."""
+        """How it is described to readers."""
         return CONCENTRATED
 
     def least(self, p: ArrayLike, q: ArrayLike) -> Floats:
-        """The largest D_α(Bern p‖Bern q)/α over α and both directions (data processing); 0 where p ≤ q."""
+        """The largest D_α(Bern p‖Bern q)/α over α and both directions (data processing); 0 if p ≤ q."""
         p, q = probabilities(p, q)
         bits, lead = _Bits.of(p, q), (-1, *([1] * p.ndim))
         steps = _COARSE.reshape(lead)
@@ -198,16 +198,16 @@ class RenyiDP(_RenyiRegion):
 
     @property
     def words(self) -> Words:
-        """What readers are told of it."""
+        """How it is described to readers."""
         return RENYI
 
     def least(self, p: ArrayLike, q: ArrayLike) -> Floats:
-        """The larger D_α(Bern p‖Bern q) of both directions (data processing); 0 where p ≤ q."""
+        """The larger D_α(Bern p‖Bern q) of both directions (data processing); 0 if p ≤ q."""
         p, q = probabilities(p, q)
         return np.where(p > q, _Bits.of(p, q).divergence(self.order - 1), 0.0)
 
     def group(self, size: int) -> RenyiDP:
-        """Refused for groups of 2 and more: the order changes with the group (Mironov 2017, Proposition 2)."""
+        """Refused for groups of 2 and more, because the order changes with the group (Mironov 2017, Proposition 2)."""
         if check_group(size) == 1:
             return self
         raise UsageError(

@@ -1,9 +1,9 @@
-"""What may be asked of an audit, and of a proof? Every option, said once.
+"""What may be asked of an audit, and of a proof? Every option, defined once.
 
-A request is a frozen record. What is said of an option beside its type and its default stands with it, as an `Option`:
-what it means, how it is written, and how evidence records it. The options of the command line, the settings of a gate,
-the key of a file of finished blocks, the comparison of an answer with what was asked, the arguments of a replay and the
-printed command are read from there.
+A request is a frozen record. Everything about an option besides its type and its default is kept with it, as an
+`Option`: what it means, how it is written, and how evidence records it. The options of the command line, the settings
+of a gate, the key of a file of finished blocks, the comparison of an answer with the request, the arguments of a replay
+and the printed command are derived from it.
 """
 
 from dpaudit.request.audit import AuditOptions, AuditRequest

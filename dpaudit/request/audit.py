@@ -19,61 +19,60 @@ class AuditRequest:
     """A request for an audit.
 
     Attributes:
-        target: a catalogue name, "package.module:function", "path/to/file.py:function", a Mechanism, or a
-            function that asks for ``noise``, ``size`` and ``rng``, ``rng``, or none of these.
+        target: a catalogue name, "package.module:function", "path/to/file.py:function", a Mechanism, or a function that
+            asks for ``noise``, ``size`` and ``rng``, ``rng``, or none of these.
         parameters: parameters of the mechanism; the others keep their defaults.
         claim: a Claim or its text; by default the mechanism's own. Without any the verdict is NO CLAIM.
-        runs: executions in all: both sides, search, learning and measuring, every pair. At least 100 a pair.
+        runs: executions in all: both sides, search, learning and measuring, every pair. At least 100 per pair.
         confidence: of the whole audit, whatever the number of pairs.
         seed: the root of every random draw of dpaudit; the same seed gives the same evidence. By default a fresh one,
             which the evidence records; with ``resume``, that of the file.
-        relation: which datasets are neighbours; by default the mechanism's own, else "add-remove" with ``data`` or
-            a domain, and without the one that the pairs are one step of: "add-remove" or "replace" of one record, or
-            "queries" for two numbers that lie at most 1 apart. A pair that is no step is refused; "declared" takes
-            pairs on trust, where it is asked for.
-        false_alarm: the chance that a mechanism that keeps its claim is called VIOLATED. A bound above the claim is
-            looked at a second time where that chance would be larger, on fresh runs of its event, twice as many as
-            measured it and beyond ``runs`` (`dpaudit.stats.two_looks`); ``confidence`` stays that of the bounds. With
-            1 − confidence, or more, every bound above the claim is a violation.
-        fixed: learning and measuring runs of each pair, in place of ``runs``: as ``evidence.fixed`` of older evidence
-            says that a time budget left them.
-        floating_point: what the low-order bits of outputs count for, where they leak through the grid of
-            doubles (Mironov 2012). "report": they are a finding of their own, ``evidence.floating_point``, at
-            the same confidence, and the verdict is about real arithmetic; "verdict": they decide too, and take a
-            fifth of the error level; "ignore": they are not examined. A program has none: it stands for mathematics.
+        relation: which datasets are neighbours; by default the mechanism's own, else "add-remove" with ``data`` or a
+            domain, and otherwise the one of which the pairs are one step: "add-remove" or "replace" of one record, or
+            "queries" for two numbers that are at most 1 apart. A pair that is not a step is refused; "declared" takes
+            pairs on trust.
+        false_alarm: the chance that a mechanism that keeps its claim is called VIOLATED. If a bound above the claim is
+            not sure enough for that, there is a second look at fresh runs of its event, twice as many as measured it
+            and in addition to ``runs`` (`dpaudit.stats.two_looks`); ``confidence`` remains that of the bounds. With 1 −
+            confidence, or more, every bound above the claim is a violation.
+        fixed: learning and measuring runs of each pair, instead of ``runs``: as recorded in ``evidence.fixed`` of older
+            evidence with a time budget.
+        floating_point: how the low-order bits of outputs are used, which leak through the grid of doubles (Mironov
+            2012). "report": they are a finding of their own, ``evidence.floating_point``, at the same confidence, and
+            the verdict is about real arithmetic; "verdict": they decide too, and take a fifth of the error level;
+            "ignore": they are not examined. A program has none: it is treated as mathematics.
         sequential: whether every run is bet on as it comes, so that the audit ends as soon as the claim is refuted;
             ``runs`` is then the limit, or the time itself (`dpaudit.auditing.sequential`). Low-order bits are not
             examined.
-        observe: "time" lets the run time join every output, as (output, seconds): the verdict is then about both
-            together (`dpaudit.sampling.timed`). Every run is a single call, and the evidence is not reproducible.
-        types: "count": outputs of other types are other outputs (0 and 0.0, a list and a tuple), as for anyone who
-            reads them by Python; "ignore": they are what they hold.
-        curve: whether to bound the whole privacy curve too, on the same runs: ``evidence.curve``, a finding beside
-            the verdict, at the same confidence to itself (`privacy_curve`).
+        observe: "time" adds the run time to every output, as (output, seconds): the verdict is then about both together
+            (`dpaudit.sampling.timed`). Every run is a single call, and the evidence is not reproducible.
+        types: "count": outputs of different types are different outputs (0 and 0.0, a list and a tuple), as for anyone
+            who reads them in Python; "ignore": only their content counts.
+        curve: whether to bound the whole privacy curve too, on the same runs: ``evidence.curve``, a finding beside the
+            verdict, at the full confidence by itself (`privacy_curve`).
         learn: "trees" lets boosted trees compete with the built-in scores for vectors (extra ``learn``).
-        search: whether to search among ``pairs`` (or the mechanism's own) for the one that gives most away; otherwise
-            all of them are audited, and share the error level.
+        search: whether to search among ``pairs`` (or the mechanism's own) for the one that reveals most; otherwise all
+            of them are audited, and share the error level.
         pairs: neighbouring datasets [(data0, data1), …]; by default the mechanism's own.
-        data: one dataset, in place of pairs: a list, an array, a pandas or polars frame. Neighbours of it are searched
-            for the pair that gives most away (`dpaudit.auditing.search`), with a share of the runs that no bound looks
-            at.
+        data: one dataset, instead of pairs: a list, an array, a pandas or polars frame. Its neighbours are searched for
+            the pair that reveals most (`dpaudit.auditing.search`), with a share of the runs that no bound uses.
         domain: what records may hold: {"age": (0, 120), "species": ["Adelie", "Gentoo"]}, or (0, 120) for plain
-            numbers; by default whatever has the column's own type. Over a declared domain the search goes on beyond
+            numbers; by default anything of the column's own type. Over a declared domain the search continues beyond
             neighbours of the data, to small datasets; without ``data`` there are only these, as lists.
-        beyond_domain: whether records of ``data`` outside of the domain are tried too.
-        keep_data: the evidence holds the pairs themselves, so that anyone can replay it; without, pairs that are
-            given here stand in it by digest alone: they may be personal data.
+        beyond_domain: whether records of ``data`` outside the domain are tried too.
+        keep_data: whether the evidence holds the pairs themselves, so that anyone can replay it; otherwise it holds
+            only digests of pairs that are given here, which may be personal data.
         workers: processes; they do not change the evidence.
-        time_budget: seconds; replaces ``runs`` by a number that is found before anything else, by rehearsals that are
-            thrown away (`dpaudit.auditing.calibration`). Where the machine turns out slower, the audit takes longer.
-        resume: a file in which finished blocks of runs are kept, so that the same audit, asked again after an
-            interruption, goes on from there (`dpaudit.auditing.checkpoint`). Without a time budget.
+        time_budget: seconds; replaces ``runs`` by a number that is measured first, by rehearsals that are thrown away
+            (`dpaudit.auditing.calibration`). If the machine turns out to be slower, the audit takes longer.
+        resume: a file in which finished blocks of runs are kept, so that the same audit, repeated after an
+            interruption, continues from there (`dpaudit.auditing.checkpoint`). Not with a time budget.
         query: the deterministic function within the mechanism, of the data and of parameters, before any noise; by
             default the mechanism's own.
-        sensitivity: its declared sensitivity, a number or (number, norm). Where there is a query, neighbours are
-            searched for one that moves it farther (`dpaudit.auditing.sensitivity`): ``evidence.sensitivity``, a
-            finding beside the verdict.
-        listen: called with (stage, runs done, runs in all) as the audit goes on.
+        sensitivity: its declared sensitivity, a number or (number, norm). If there is a query, neighbours are searched
+            for one that moves it farther (`dpaudit.auditing.sensitivity`): ``evidence.sensitivity``, a finding beside
+            the verdict.
+        listen: called with (stage, runs done, runs in all) as the audit proceeds.
     """
 
     target: Any

@@ -1,4 +1,4 @@
-"""What is said of one option, and what is made of it? Flags, settings, keys, and the arguments of functions."""
+"""What is known about one option? From it flags, settings, keys and the arguments of functions are derived."""
 
 from __future__ import annotations
 
@@ -14,26 +14,27 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Kind = Literal["text", "file", "count", "number", "flag", "choice", "assignment", "split", ""]
 
 OPTION = "option"
-"""Under which name an `Option` stands in the metadata of a field."""
+"""The key of an `Option` in the metadata of a field."""
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What is said of one option.
+    """The description of one option.
 
     Attributes:
         help: what it means, in a sentence.
-        kind: how it is written as text; empty where it can only be said in Python.
+        kind: how it is written as text; empty if it can only be given in Python.
         allowed: the texts of a "choice".
-        flag: of the command line; by default its name. ``short``: a short one.
-        shown: what the command line shows for its value.
+        flag: of the command line; by default its name.
+        short: a short flag.
+        shown: the placeholder for its value on the command line.
         several: whether it may be given several times.
-        asked: what it is called where an answer is compared with it; empty where it is no part of what is asked.
-        recorded: what evidence says that it was; None where that takes more than a look (pairs and data).
-        always: whether a printed command names it, though it is the default.
-        if_invalid: whether evidence says it also where the runs could not be trusted.
-        gate: "target" where a gate sets it for each target, "shared" where a target without it has that of the gate,
-            "given" where the gate finds it out; empty where a gate has it not.
+        asked: its name when an answer is compared with the request; empty if it does not affect the answer.
+        recorded: reads its value from evidence; None if that is not directly possible (pairs and data).
+        always: whether a printed command includes it even at its default.
+        if_invalid: whether evidence records it even if the runs could not be trusted.
+        gate: "target" if a gate sets it for each target, "shared" if targets without it use the gate's, "given" if the
+            gate determines it; empty if a gate does not have it.
     """
 
     help: str
@@ -61,12 +62,12 @@ def options_of(kind: type[Any]) -> dict[str, Option]:
 
 
 def default_of(kind: type[Any], name: str) -> Any:
-    """Return what an option is where nothing is said."""
+    """Return the default of an option."""
     return next(each.default for each in fields(kind) if each.name == name)
 
 
 def recorded(kind: type[Any], evidence: Evidence) -> dict[str, Any]:
-    """Return the options that evidence was asked for with, those that take no more than a look."""
+    """Return the options that evidence was requested with, as far as they can be read from it directly."""
     found = {name: option.recorded for name, option in options_of(kind).items()}
     return {name: read(evidence) for name, read in found.items() if read is not None}
 

@@ -19,21 +19,21 @@ class ProofRequest:
 
     Attributes:
         target: as for `dpaudit.audit`; it must be a program, ``f(data, noise, **parameters)``.
-        parameters: parameters of the mechanism; numbers are exact, a float counts as the decimal that is written.
+        parameters: parameters of the mechanism; numbers are exact, a float counts as its decimal notation.
         claim: a pure or (ε, δ) claim or its text; by default the mechanism's own.
         length: how many answers the data hold. None: any number of them, for a mechanism that is a `Fold`.
-        domain: "real" or "integer" answers; or all datasets there are, for a program with discrete noise: then
-            every output is enumerated, and the loss is exact.
+        domain: "real" or "integer" answers; or all datasets that exist, for a program with discrete noise: then every
+            output is enumerated, and the loss is exact.
         runs: executions that confirm the counterexample and look for more on its pair; 0 for none.
         confidence: of what is sampled.
         seed: the root of every random draw, by default a fresh one.
         relation: which datasets are neighbours; by default the mechanism's own.
-        false_alarm: as for `dpaudit.audit`, of what is sampled; a bound that contradicts a proof has a second look of
-            its own.
-        keep_data: the evidence holds the domain that was enumerated, so that anyone can replay it.
+        false_alarm: as for `dpaudit.audit`, of what is sampled; a bound that contradicts a proof has its own second
+            look.
+        keep_data: whether the evidence holds the enumerated domain, so that anyone can replay it.
         workers: processes.
-        time_budget: seconds for reading and proving, runs apart; None for as long as it takes. Nothing is left of a
-            proof that takes longer.
+        time_budget: seconds for reading and proving, without runs; None for no limit. A proof that takes longer is
+            abandoned.
         listen: called with (stage, runs done, runs in all).
     """
 

@@ -1,3 +1,3 @@
-"""Which function is it, with all that it reaches, and what is claimed of it?"""
+"""Which function is audited, with everything that it reaches, and what is claimed about it?"""
 
 __all__ = ["mechanism", "source_digest"]

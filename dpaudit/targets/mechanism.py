@@ -1,6 +1,6 @@
-"""What is this function, as a mechanism: what does it ask for, what is claimed of it, on which pairs?
+"""What does a function ask for, what is claimed about it, and on which pairs?
 
-Nothing is ever subclassed. A mechanism is a function; what it asks for decides how it is run:
+There is nothing to subclass. A mechanism is a function; what it asks for decides how it is run:
 
 =================  =======================================  =================================
 asks for           signature                                runs as
@@ -76,13 +76,13 @@ def _takes_any(listed: list[inspect.Parameter]) -> bool:
 def _names(function: Callable[..., Any]) -> tuple[dict[str, Any], bool]:
     """Return what a function takes by name after its data, with defaults, and whether it takes any other name.
 
-    A wrapper (functools.wraps) that takes ``**names`` hands them on to the function within, so that one's
-    names count too; except ``noise``, ``rng`` and ``size`` where the wrapper itself asks for one of them.
+    A wrapper (functools.wraps) that takes ``**names`` passes them on to the inner function, whose names count too;
+    except ``noise``, ``rng`` and ``size`` if the wrapper itself asks for one of them.
     """
     try:
         own = _listed(function, follow=False)
     except UsageError:
-        own = _listed(function, follow=True)  # a wrapper without a signature of its own, such as a cache
+        own = _listed(function, follow=True)  # a wrapper without its own signature, such as a cache
     names = _named(own, _title(function))
     if not _takes_any(own):
         return names, False
@@ -122,7 +122,7 @@ _SIZES = ("n_samples", "num_samples", "nsamples", "n_runs", "samples", "n")
 
 
 def _size_hint(missing: list[str]) -> str:
-    """What to do where the number of outputs of a call has another name than ours."""
+    """Advice if the number of outputs of a call has another name than ``size``."""
     other = next((name for name in missing if name in _SIZES), None)
     return "" if other is None else f"; where {other} says how many outputs a call returns, name it size"
 
@@ -144,9 +144,9 @@ def _stated(shape: str | Shape, names: Mapping[str, Any], anything: bool, title:
 
 
 def _sources(function: Any) -> Iterator[str]:
-    """The source of a function and of every function that it wraps, as far as there is any to read.
+    """The source of a function and of every function that it wraps, as far as it can be read.
 
-    An object that is nothing but functions put together, such as a fold, names them as ``__functions__``.
+    An object that combines functions, such as a fold, lists them as ``__functions__``.
     """
     while function is not None:
         if isinstance(function, functools.partial):
@@ -156,7 +156,7 @@ def _sources(function: Any) -> Iterator[str]:
         if parts is not None:
             yield from _sources_of_parts(parts, set())
         elif not isinstance(function, Mechanism):
-            own = getattr(function, "__code__", None)  # the source of a wrapper is its own, not that within
+            own = getattr(function, "__code__", None)  # the source of the wrapper itself, not of the inner function
             has_source = inspect.isroutine(function) or inspect.isclass(function)
             with contextlib.suppress(OSError, TypeError, SyntaxError):
                 yield inspect.getsource(own or (function if has_source else type(function)))
@@ -164,9 +164,9 @@ def _sources(function: Any) -> Iterator[str]:
 
 
 def _sources_of_parts(parts: Iterable[Any], seen: set[int]) -> Iterator[str]:
-    """The sources of parts and of what they close over; what is no function stands there as a value.
+    """The sources of parts and of their closures; parts that are not functions count as values.
 
-    Parts are often made by one function for several objects, which then differ in nothing but what is closed over.
+    Parts are often made by one function for several objects, which then differ only in their closures.
     """
     for part in parts:
         if id(part) in seen:
@@ -189,31 +189,34 @@ def _closed_over(function: Any) -> Iterator[Any]:
 
 @dataclass(frozen=True, eq=False)
 class Mechanism:
-    """A randomised function with what is known of it; calling it calls the function.
+    """A randomised function with what is known about it; calling it calls the function.
 
     Attributes:
         function: the function itself.
         name: its name in the catalogue, in reports and on the command line.
-        claim: a Claim, its text, a callable that is given the parameters it names, or None.
+        claim: a Claim, its text, a callable of the parameters that it names, or None.
         relation: the text of a relation, or a callable of parameters, or None.
         pairs: worst-case pairs, a list or a callable of parameters, or None.
-        true_loss: the real value of the claim's parameter over those pairs, where known (or a callable).
-        law: where outputs are single numbers of a known law, a callable of ``data`` and of the parameters that it
-            names, which returns the function x ↦ P(output < x) over arrays (floats, shape kept), or None for such
-            data. It is drawn beside what was counted, and decides nothing.
-        query: the deterministic function within, before any noise: a callable of the data and of the parameters that
-            it names, which returns numbers. `dpaudit.auditing.sensitivity` searches its declared sensitivity for a
-            counterexample.
-        sensitivity: how far the query moves between neighbours at most, as declared: a number, or (number, norm) with
-            the norm 1, 2 or "inf"; or a callable of the parameters that it names.
+        true_loss: the true value of the claim's parameter over those pairs, if known (or a callable).
+        law: if outputs are single numbers of a known distribution, a callable of ``data`` and of the parameters that it
+            names, which returns the function x ↦ P(output < x) over arrays (floats, shape kept), or None for such data.
+            It is drawn beside the counts, and decides nothing.
+        query: the deterministic function within, before any noise: a callable of the data and of the parameters that it
+            names, which returns numbers. `dpaudit.auditing.sensitivity` searches for a counterexample to its declared
+            sensitivity.
+        sensitivity: the declared largest movement of the query between neighbours: a number, or (number, norm) with the
+            norm 1, 2 or "inf"; or a callable of the parameters that it names.
         unit: what one record stands for.
         source: authors, year, number of the algorithm or theorem.
         family: the group it is listed under.
         correct: False for a published mistake.
-        needs: what it takes to find the mistake, where an audit at the default runs does not.
+        needs: what it takes to find the mistake, if an audit with the default runs does not.
         shape: how it is run.
         reference: the text by which another process can load it, or None.
-        versions: versions of what its outputs depend on beside dpaudit's own, by distribution; evidence holds them.
+        defaults: its parameters with their default values.
+        open_ended: whether it takes any other parameter.
+        asked: which of noise, rng and size it asks for.
+        versions: versions, besides dpaudit's own, that its outputs depend on, by distribution; evidence records them.
     """
 
     function: Callable[..., Any]
@@ -249,12 +252,12 @@ class Mechanism:
 
     @property
     def own_randomness(self) -> bool:
-        """Whether it is given nothing to draw from: an opaque function, or a sampler that does not ask for rng."""
+        """Whether it receives nothing to draw from: an opaque function, or a sampler that does not ask for rng."""
         return self.shape is Shape.OPAQUE or (self.shape is Shape.SAMPLER and "rng" not in self.asked)
 
     @property
     def description(self) -> str:
-        """The docstring of the function, or the empty text."""
+        """The docstring of the function, or an empty text."""
         function = self.function
         while isinstance(function, functools.partial):
             function = function.func
@@ -267,16 +270,14 @@ class Mechanism:
 
     @functools.cached_property
     def digest(self) -> str | None:
-        """A digest of the function's code and all that it reaches (`dpaudit.targets.source_digest`).
+        """A digest of the function's code and everything that it reaches (`dpaudit.targets.source_digest`).
 
-        As it is when first asked for.
-
-        None where there is no code to read.
+        Computed when first asked for. None if there is no code to read.
         """
         return reached_digest(self.function)
 
     def digest_like(self, stated: str | None) -> str | None:
-        """Return the digest of the kind of a stated one: older evidence has that of the function's own source alone."""
+        """Return the digest of the same kind as a stated one: older evidence covers the function's own source alone."""
         if stated is None or stated.startswith(REACHED):
             return self.digest
         sources = list(_sources(self.function))
@@ -302,7 +303,7 @@ class Mechanism:
         return merged
 
     def claim_for(self, parameters: Mapping[str, Any]) -> Claim | None:
-        """Return the claim at these parameters, or None where the mechanism makes none."""
+        """Return the claim at these parameters, or None if the mechanism makes none."""
         return as_claim(self._resolve(self.claim, parameters, "claim"))
 
     def relation_for(self, parameters: Mapping[str, Any]) -> str | None:
@@ -311,7 +312,7 @@ class Mechanism:
         return None if relation is None else str(relation)
 
     def pairs_for(self, parameters: Mapping[str, Any]) -> list[tuple[Any, Any]]:
-        """Return the worst-case pairs at these parameters; empty where the mechanism names none."""
+        """Return the worst-case pairs at these parameters; empty if the mechanism names none."""
         pairs = self._resolve(self.pairs, parameters, "pairs")
         found = []
         for pair in () if pairs is None else pairs:
@@ -321,16 +322,16 @@ class Mechanism:
         return found
 
     def true_loss_for(self, parameters: Mapping[str, Any]) -> float | None:
-        """Return the real loss over the worst-case pairs, in the claim's own parameter, where it is known."""
+        """Return the true loss over the worst-case pairs, in the unit of the claim's parameter, if it is known."""
         loss = self._resolve(self.true_loss, parameters, "true_loss")
         return None if loss is None else float(loss)
 
     def law_for(self, data: Any, parameters: Mapping[str, Any]) -> Any:
-        """Return the function x ↦ P(output < x) for a dataset, or None where it is not known."""
+        """Return the function x ↦ P(output < x) for a dataset, or None if it is not known."""
         return self._resolve(self.law, {**parameters, "data": data}, "law")
 
     def query_for(self, parameters: Mapping[str, Any]) -> Callable[[Any], Any] | None:
-        """Return the query as a function of the data alone, or None where the mechanism exposes none."""
+        """Return the query as a function of the data alone, or None if the mechanism exposes none."""
         if self.query is None:
             return None
         names, takes_any = _names(self.query)
@@ -344,12 +345,12 @@ class Mechanism:
         return functools.partial(self.query, **given)
 
     def sensitivity_for(self, parameters: Mapping[str, Any]) -> tuple[Any, Any] | None:
-        """Return the declared sensitivity of the query and its norm (1 where none is named), or None."""
+        """Return the declared sensitivity of the query and its norm (1 by default), or None."""
         stated = self._resolve(self.sensitivity, parameters, "sensitivity")
         return None if stated is None else tuple(stated) if isinstance(stated, tuple | list) else (stated, 1)
 
     def _resolve(self, spec: Any, parameters: Mapping[str, Any], what: str) -> Any:
-        """Call a callable with the parameters that it names; return anything else as it is."""
+        """Call a callable with the parameters that it names; return anything else unchanged."""
         if not callable(spec):
             return spec
         wanted = inspect.signature(spec).parameters.values()
@@ -376,7 +377,7 @@ _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 class MechanismOptions(TypedDict, total=False):
-    """What can be said of a function; see `Mechanism`."""
+    """What can be declared about a function; see `Mechanism`."""
 
     claim: Any
     relation: Any
@@ -407,13 +408,13 @@ def mechanism(
 
 
 def mechanism(function: Callable[..., Any] | None = None, **options: Unpack[MechanismOptions]) -> Any:
-    """Say what a function claims: a decorator, with or without arguments, or a plain call.
+    """Declare a function as a mechanism: a decorator, with or without arguments, or a plain call.
 
-    Every argument is described at `Mechanism`; ``claim``, ``relation``, ``pairs`` and ``true_loss`` may be
-    callables, which are given the parameters that they name (a claim class in the usual case).
+    The arguments are described at `Mechanism`; ``claim``, ``relation``, ``pairs`` and ``true_loss`` may be callables,
+    which receive the parameters that they name (a claim class in the usual case).
 
     Raises:
-        UsageError: for a callable without a readable signature or in none of the forms.
+        UsageError: for a callable without a readable signature or in none of the supported forms.
     """
     if function is None:
         return functools.partial(mechanism, **options)
@@ -423,7 +424,7 @@ def mechanism(function: Callable[..., Any] | None = None, **options: Unpack[Mech
 
 
 def _refuse_other_callables(function: Callable[..., Any], title: str) -> None:
-    """Raise `UsageError` for what can be called, and returns no output of a mechanism."""
+    """Raise `UsageError` for callables that do not return outputs of a mechanism."""
     if inspect.isclass(function):
         raise UsageError(
             f"{title} is a class, and a call of it makes an object; write a function around it: "

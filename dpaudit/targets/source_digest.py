@@ -1,11 +1,11 @@
-"""Which code is this function, with all that it reaches? Releases that differ in a helper or a constant differ here.
+"""Which code is this function, with everything that it reaches? A digest that changes with helpers and constants.
 
-From the function on, everything that its code names is followed, as far as it can be seen without running it: helpers
-of its own package or folder, classes with their attributes, what is closed over, default values, and the module
-constants that are read. Of a library (what is installed, and Python's own modules) the name and version count. Source
-counts as its syntax tree without docstrings, so that layout and comments do not, and Python 3.11 to 3.13 give the
-same; where there is no source, bytecode counts, which differs between versions of Python. What only a run finds
-(``getattr`` with a computed name, ``exec``, files, the environment) is not seen.
+Starting from the function, everything that its code names is followed, as far as it can be seen without running it:
+helpers of its own package or folder, classes with their attributes, closures, default values, and the module constants
+that are read. A library (an installed package, or one of Python's own modules) counts by name and version. Source
+counts as its syntax tree without docstrings, so layout and comments do not matter, and Python 3.11 to 3.13 give the
+same digest. Without source, bytecode counts, which differs between versions of Python. What only a run reveals
+(``getattr`` with a computed name, ``exec``, files, the environment) is not covered.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from types import CodeType, ModuleType
 from typing import Any
 
 PREFIX = "reached1:"
-"""How a digest begins that covers all that a function reaches; older ones cover its own source alone."""
+"""The prefix of digests that cover everything a function reaches; older ones cover its own source alone."""
 
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 _MOST_PARTS = 10_000
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
-_STATED = frozenset({"dpaudit", "numpy", "scipy"})  # evidence states their versions by themselves
-_UNSAID = frozenset({"ctx", "kind", "type_comment", "type_ignores"})  # which say nothing of what runs
+_STATED = frozenset({"dpaudit", "numpy", "scipy"})  # evidence records their versions separately
+_UNSAID = frozenset({"ctx", "kind", "type_comment", "type_ignores"})  # irrelevant to what runs
 
 
 def reached_digest(function: Any) -> str | None:
-    """Return the digest of a function and all that it reaches; None where there is no code to read."""
+    """Return the digest of a function and everything that it reaches; None if there is no code to read."""
     walk = _Walk(_module_of(function).partition(".")[0])
     text = walk.value(function)
     return PREFIX + hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest() if walk.read else None
@@ -55,13 +55,13 @@ def _is_mechanism(value: Any) -> bool:
 
 
 class _Walk:
-    """Texts of what is reached; each object is described once, and then by its number."""
+    """Descriptions of what is reached; each object is described once, and then referred to by its number."""
 
     def __init__(self, top: str) -> None:
         self.read = 0  # functions whose code was read
         self._top = "" if top == "dpaudit" else top
         self._seen: dict[int, int] = {}
-        self._kept: list[Any] = []  # so that no id is used twice
+        self._kept: list[Any] = []  # so that no id is reused
 
     def value(self, value: Any) -> str:
         """Describe a value, a function, a class or a module."""
@@ -128,7 +128,7 @@ class _Walk:
         return f"({'; '.join(found)})"
 
     def _object(self, value: Any) -> str:
-        """Describe what is no function: by its class and its attributes, or as a library writes it."""
+        """Describe an object that is not a function: by its class and its attributes, or by a library's repr."""
         kind = type(value)
         if hasattr(value, "__wrapped__"):
             return f"{kind.__name__} of {self.value(value.__wrapped__)}"
@@ -150,7 +150,7 @@ class _Walk:
     # --- names in code ------------------------------------------------------------------------------------
 
     def _names(self, code: CodeType, space: Mapping[str, Any]) -> Iterator[str]:
-        """Yield what the global names of a code stand for, in the order of the names, and what it imports itself."""
+        """Yield what the global names of a code object refer to, in the order of the names, and what it imports."""
         names, attributes, imports = _named(code)
         for name in sorted(names):
             if name in space:
@@ -163,7 +163,7 @@ class _Walk:
                 yield from self._imported(full)
 
     def _imported(self, name: str) -> Iterator[str]:
-        """Yield what a function imports when it runs: the whole file, which need not be imported yet."""
+        """Yield what a function imports when it runs: the whole file, which may not be imported yet."""
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.origin is not None and spec.origin.endswith(".py"):
             file = Path(spec.origin)
@@ -171,7 +171,7 @@ class _Walk:
             yield f"import {_tree_text(_parsed(spec.origin)) if own else _library(name)}"
 
     def _members(self, module: ModuleType, attributes: set[str], path: str) -> Iterator[str]:
-        """Yield what attributes stand for in a module of one's own, and in the modules within it."""
+        """Yield what attributes refer to in a module of the user's own, and in the modules within it."""
         if self._is_library(module.__name__) or path.count(".") > len(attributes):
             return
         for name in sorted(attributes & vars(module).keys()):
@@ -202,7 +202,7 @@ _OF_CLASSES = frozenset(
 
 
 def _named(code: CodeType) -> tuple[set[str], set[str], set[tuple[str, int]]]:
-    """The global names, attributes and imports in a code and all codes within it."""
+    """The global names, attributes and imports in a code object and all code objects within it."""
     names: set[str] = set()
     attributes: set[str] = set()
     imports: set[tuple[str, int]] = set()
@@ -227,7 +227,7 @@ def _named(code: CodeType) -> tuple[set[str], set[str], set[tuple[str, int]]]:
 
 
 def _source(code: CodeType) -> str:
-    """The syntax of a function, or its bytecode where there is no source."""
+    """The syntax of a function, or its bytecode without source."""
     with contextlib.suppress(SyntaxError, ValueError, RecursionError, OSError):
         found = [_tree_text(node) for node in _functions(code.co_filename).get((code.co_firstlineno, code.co_name), ())]
         if found:
@@ -246,7 +246,7 @@ def _functions(file: str) -> Mapping[tuple[int, str], list[ast.AST]]:
 
 @functools.lru_cache(maxsize=64)
 def _functions_of(text: str) -> Mapping[tuple[int, str], list[ast.AST]]:
-    """All functions of a source, by their first line and name; lambdas of one line stand together."""
+    """All functions of a source, by their first line and name; lambdas on one line are grouped."""
     found: dict[tuple[int, str], list[ast.AST]] = {}
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -258,7 +258,7 @@ def _functions_of(text: str) -> Mapping[tuple[int, str], list[ast.AST]]:
 
 
 def _tree_text(node: Any) -> str:
-    """Write a syntax tree alike for every version of Python: empty fields and docstrings are left out."""
+    """Write a syntax tree in the same way for every version of Python, without empty fields and docstrings."""
     if isinstance(node, list):
         return f"[{', '.join(map(_tree_text, node))}]"
     if not isinstance(node, ast.AST):

@@ -1,3 +1,3 @@
-"""Which neighbours of somebody's data are the most likely to give a release away?"""
+"""On which neighbours of a user's data does a release probably reveal most?"""
 
 __all__ = ["candidates", "edge_values"]

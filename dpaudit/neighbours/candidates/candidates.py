@@ -1,9 +1,9 @@
-"""Which neighbours of somebody's data are the most likely to give a release away?
+"""Which neighbours of a user's data should be tried first?
 
 Nobody knows the worst pair of a release that they did not write. These are the pairs on which releases commonly go
-wrong: an extreme record more or less, a far outlier, an odd value of the column's own type, a person twice, almost
-nothing left, all records the same, another order beside a change; over a declared domain, all tiny datasets too. Every
-candidate is a pair of neighbours; none is built before it is asked for.
+wrong: an extreme record more or less, a far outlier, an odd value of the column's own type, a person twice, almost no
+records left, all records equal, another order besides a change; over a declared domain, all tiny datasets too. Every
+candidate is a pair of neighbours; none is built before it is needed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from dpaudit.neighbours.relation import Relation, parse_relation
 
 __all__ = ["KINDS", "LazyPair", "candidates", "smaller"]
 
-_LISTED = 500  # tiny datasets that are listed, of which some are tried
+_LISTED = 500  # tiny pairs that are listed, of which some are tried; takes a fraction of a second
 KINDS = ("extreme", "outlier", "odd value", "copy", "removal", "order", "base", "tiny")
 
 
@@ -42,7 +42,14 @@ def candidates(
     seed: int = 0,
     limit: int = 500,
 ) -> list[LazyPair]:
-    """Return pairs of neighbours of the data, the likely worst first; see `chosen`, which also counts the others."""
+    """Return pairs of neighbours of the data, the likely worst first; see `chosen`, which also counts the others.
+
+    Args:
+        data, relation, domain, beyond_domain, seed, limit: as for `chosen`.
+
+    Returns:
+        The candidates.
+    """
     return chosen(data, relation, domain=domain, beyond_domain=beyond_domain, seed=seed, limit=limit)[0]
 
 
@@ -58,22 +65,25 @@ def chosen(
     """Return pairs of neighbours of the data, the likely worst first, and how many more were left out.
 
     Args:
-        data: what a release is given: records in a list, an array, a frame or a mapping; answers under "queries". None
-            leaves the domain alone, over which datasets are lists.
+        data: what a release receives: records in a list, an array, a frame or a mapping; answers under "queries". None
+            uses the domain alone, over which datasets are lists.
         relation: which datasets are neighbours.
         domain: what records may hold: (low, high), a list of values, or a dict of these by columns. A record of the
-            data outside it takes no part in any change.
+            data outside it is not changed.
         beyond_domain: whether records outside the declared domain are tried too.
-        seed: of the sample of records, where there are more than can be tried.
-        limit: how many candidates there are at most; every kind keeps its share, and one of each sort comes first.
+        seed: of the sample of records, if there are more than can be tried.
+        limit: the largest number of candidates; every kind keeps its share, and one of each sort comes first.
+
+    Returns:
+        The candidates, and the number of those left out.
 
     Raises:
-        UsageError: for data that the relation cannot have, and a domain that the data cannot have.
+        UsageError: if the data do not suit the relation, or the domain does not suit the data.
     """
     relation = parse_relation(relation)
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
         raise UsageError(f"the limit of candidates is a whole number, 1 or more, not {limit!r}")
-    listed = limit if relation.person is not None else max(limit, _LISTED)  # people take long to list
+    listed = limit if relation.person is not None else max(limit, _LISTED)  # listing people is slow
     if relation.kind == "declared":
         raise UsageError(
             "no neighbours follow from the relation 'declared'; give pairs, or a relation that says what may change"
@@ -100,7 +110,7 @@ def chosen(
 
 
 def _tiny(data: Any, relation: Relation, domain: Any, limit: int) -> list[LazyPair]:
-    """All tiny pairs over a declared domain; none beside data that are one value, or a set, or hold no record."""
+    """All tiny pairs over a declared domain; none for data that are one value, or a set, or hold no record."""
     if data is None or (domain is not None and isinstance(data, list) and not data):
         return tiny_pairs(domain, relation, limit=limit)
     if domain is None or isinstance(data, set | frozenset):
@@ -113,7 +123,7 @@ def _tiny(data: Any, relation: Relation, domain: Any, limit: int) -> list[LazyPa
 
 
 def _read(data: Any, domain: Any) -> Dataset:
-    """Read the data; where a list holds no record, the domain says what one looks like."""
+    """Read the data; if a list holds no record, the domain defines what a record looks like."""
     dataset = dataset_of(data)
     if dataset.size or not isinstance(dataset, Listed | Mapped):
         return dataset
@@ -126,7 +136,7 @@ def _read(data: Any, domain: Any) -> Dataset:
 
 
 def _possible(found: Iterable[LazyPair], dataset: Dataset, relation: Relation) -> list[LazyPair]:
-    """All of them, but for data in which equal records, or a dataset of another size, cannot be."""
+    """The candidates that are possible: sets hold no equal records, and single values have no other size."""
     if isinstance(dataset.data, set | frozenset):
         return [one for one in found if relation.accepts(*one.pair())]
     if isinstance(dataset, Single):
@@ -140,7 +150,7 @@ def _article(data: Any) -> str:
 
 
 def _limited(found: list[LazyPair], limit: int) -> tuple[list[LazyPair], int]:
-    """Keep at most ``limit`` candidates: of every kind the first of each sort, one kind after the other in turn."""
+    """Keep at most ``limit`` candidates: of every kind the first of each sort, the kinds taking turns."""
     by_kind = {kind: _spread([one for one in found if one.kind == kind]) for kind in KINDS}
     turns = itertools.zip_longest(*by_kind.values())
     kept = set(map(id, itertools.islice((one for turn in turns for one in turn if one is not None), limit)))
@@ -149,7 +159,7 @@ def _limited(found: list[LazyPair], limit: int) -> tuple[list[LazyPair], int]:
 
 
 def _spread(found: list[LazyPair]) -> list[LazyPair]:
-    """The first of each sort, then the second of each, and so on: what is left out is never a whole sort."""
+    """The first of each sort, then the second of each, and so on, so that never a whole sort is left out."""
     turns: Counter[str] = Counter()
     placed = []
     for one in found:
@@ -159,7 +169,7 @@ def _spread(found: list[LazyPair]) -> list[LazyPair]:
 
 
 def _told_apart(found: list[LazyPair]) -> list[LazyPair]:
-    """Number those that have one name, as where two columns have."""
+    """Number candidates that share a name, for example if two columns do."""
     names: Counter[str] = Counter()
     apart = []
     for one in found:

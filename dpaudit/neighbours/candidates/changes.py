@@ -1,4 +1,4 @@
-"""Which changes of somebody's records make neighbours under add-remove and replace?"""
+"""Which changes of a user's records make neighbours under add-remove and replace?"""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ from dpaudit.neighbours.persons import People, Places
 from dpaudit.neighbours.records import Dataset, Made, Sort, is_missing
 from dpaudit.neighbours.relation import Relation
 
-_MANY_RECORDS = 100  # of a person who gives more than anybody
-_SEEN = 10  # so many times more records are read for different values as are wanted
-_WIDE = 40  # columns that are varied one by one, where there are more
-_EQUAL_RECORDS = (1, 2, 10)  # in the made datasets that a change happens in
-_FIRST_RECORDS = (1, 2, 3, 4, 5, 8, 10, 15, 20, 30, 50, 100)  # of the data, that a change happens in
+# chosen to cover what releases commonly get wrong in a few hundred candidates; no benchmark measures them
+_MANY_RECORDS = 100  # of a person who contributes very many
+_SEEN = 10  # records read for each different value that is wanted
+_WIDE = 40  # largest number of columns that are varied one by one
+_EQUAL_RECORDS = (1, 2, 10)  # sizes of made datasets of equal records
+_FIRST_RECORDS = (1, 2, 3, 4, 5, 8, 10, 15, 20, 30, 50, 100)  # sizes of datasets of the first records of the data
 _HALF = 5
 _ODD_FIRST = ("NaN", "missing", "inf", "new category", "-inf", "empty text", "long text")
 _ODD_LAST = ("0", "1", "-1", str(2**53 + 1), "-0.0", "0.0", "denormal", "odd text")
-_COPIES = 60  # of extreme records in the place of each other
+_COPIES = 60  # pairs in which one extreme record replaces another
 
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """A record to try: values by columns, what they are in words, and which way they lean (see `Hostile`)."""
+    """A record to try: values by columns, a description, and whether they are large or small (see `Hostile`)."""
 
     kind: str
     words: str
@@ -89,7 +90,7 @@ class Changes:
     # --- what is tried ---
 
     def _typical(self) -> int | None:
-        """The place of a record to start from: one without missing values, where one comes early."""
+        """The place of a record to start from: an early one without missing values, if there is one."""
         places = np.flatnonzero(self.people.usable)[:100].tolist()
         whole = (
             place
@@ -116,7 +117,7 @@ class Changes:
                 yield Try(value.kind, words, self.plain | {number: value.value}, number, value.lean, level)
 
     def _notable(self) -> list[tuple[int, ...]]:
-        """Places of the extreme records of all columns, as many as the group has; of a typical one, and of the last."""
+        """Places of the extreme records of all columns (as many as the group has), and of a typical and a last one."""
         found = [places for seen in self.seen.values() for places in seen.groups]
         last = np.flatnonzero(self.people.usable)[-1:].tolist()
         return list(dict.fromkeys([*found, *((place,) for place in [self.typical, *last] if place is not None)]))
@@ -147,12 +148,12 @@ class Changes:
                 yield self._pair(f"a copy of {self.people.words([own])} added{times}", "copy", Side(added=records))
 
     def _newcomers(self, records: Sequence[Made]) -> tuple[Made, ...]:
-        """These records once for each step, each time of a new person; none where there are no names left."""
+        """These records once for each step, each time of a new person; empty if there are no names left."""
         names = self.people.new(self.steps, self.allowed_names)
         return tuple(self._of(made, name) for name in names for made in records) if len(names) == self.steps else ()
 
     def _different(self, one: Try, many: int) -> list[Made]:
-        """So many records that are alike in what is tried, and differ in all else: a release may drop duplicates."""
+        """Records with the tried values that differ in everything else, because a release may drop duplicates."""
         if many == 1:
             return []
         tried = {number: value for number, value in one.fields.items() if self.plain.get(number, one) is not value}
@@ -166,7 +167,7 @@ class Changes:
         ]
 
     def _spread(self, number: int, many: int) -> list[Any]:
-        """Values of a column that differ: over its declared domain, else as the data have them."""
+        """Different values of a column: over its declared domain, else from the data."""
         if number not in self.spreads:
             allowed, column = self.domains.get(number), self.dataset.columns[number]
             if isinstance(allowed, Values):
@@ -239,7 +240,7 @@ class Changes:
         yield from itertools.islice(self._exchanged(), _COPIES)
 
     def _giving_way(self, one: Try) -> list[Places]:
-        """Whose records are replaced: those at the other end of the column, or whoever differs at all."""
+        """Whose records are replaced: those at the other end of the column, or anyone whose records differ."""
         seen = self.seen[one.column]
         away = seen.lows if one.lean > 0 else seen.highs if one.lean < 0 else seen.rare
         typical = () if self.typical is None else (self.typical,)
@@ -250,7 +251,7 @@ class Changes:
         return []
 
     def _opposites(self, one: Try) -> list[Try]:
-        """What leans the other way in the same columns, the first of its kind."""
+        """Extreme records at the other end in the same columns, the first of their kind."""
         if one.lean <= 0:
             return []
         found = [
@@ -266,7 +267,7 @@ class Changes:
         return found[rank : rank + 1] or found[:1]
 
     def _exchanged(self) -> Iterator[LazyPair]:
-        """Somebody replaced by a copy of somebody else."""
+        """One person's records replaced by a copy of another's."""
         people = {own[0]: own for places in self._notable() for own in [self.people.of(places[0])]}
         for own in people.values():
             for other in people.values():
@@ -288,7 +289,7 @@ class Changes:
                 yield self._pair(name, "copy", Side(dropped=dropped, added=copies))
 
     def _held(self, places: Places) -> list[str]:
-        """What somebody's records hold, but for whose they are."""
+        """What a person's records hold, except the name."""
         columns = [number for number in range(len(self.dataset.columns)) if number != self.people.column]
         return sorted(digest([self.dataset.value(place, number) for number in columns]) for place in places)
 
@@ -296,7 +297,7 @@ class Changes:
         return any(digest(value) != digest(self.dataset.value(place, number)) for number, value in fields.items())
 
     def _unusual(self, fields: Mapping[int, Any]) -> bool:
-        """Whether a record with these values is another one than that which all are made like."""
+        """Whether a record with these values differs from the one that made records are based on."""
         if self.typical is not None:
             return self._differs(self.typical, fields)
         return _apart({n: self.plain.get(n, self.dataset.columns[n].plain) for n in fields}, fields)
@@ -304,7 +305,7 @@ class Changes:
     # --- other datasets than the user's own: the first of their records, and made ones ---
 
     def _among_the_first(self) -> Iterator[LazyPair]:
-        """The first records of the data, with and without the last of them: thresholds lie at small counts."""
+        """The first records of the data, with and without the last of them, because thresholds are at small counts."""
         if self.people.column is not None or self.typical is None:
             return
         lean = next((one for one in self.tries if one.kind == EXTREME), None)
@@ -333,7 +334,7 @@ class Changes:
                 )
 
     def _made(self) -> Iterator[LazyPair]:
-        """No record against one, and records that are all the same beside one that is not."""
+        """No record and one; and equal records with a different one."""
         if self.relation.kind == "add-remove":
             for one in self.tries:
                 if one.kind == EXTREME:
@@ -359,7 +360,7 @@ class Changes:
                     yield from self._base(f"no record, or one: {one.words}", [], [record], sort=one.level)
 
     def _beside(self, low: Try, high: Try) -> Iterator[LazyPair]:
-        """Equal records at one end, and one at the other end that joins them or takes the place of one."""
+        """Equal records at one end, and one at the other end that is added or replaces one of them."""
         record0, record1 = Made(self.typical, low.fields), Made(self.typical, high.fields)
         replace = self.relation.kind == "replace"
         for size in _EQUAL_RECORDS:
@@ -381,7 +382,7 @@ class Changes:
     def _base(
         self, name: str, base: Sequence[Made], more: Sequence[Made], instead: Sequence[Made] = (), sort: str = ""
     ) -> Iterator[LazyPair]:
-        """Made datasets: the base with other records, and with further ones in their place, once for each step."""
+        """Made datasets: the base with ``instead`` on one side and ``more`` on the other, once for each step."""
         names = self.people.new(len(base) + self.steps, self.allowed_names)
         if len(names) < len(base) + self.steps:
             return
@@ -397,19 +398,19 @@ class Changes:
 
 
 def _rank(level: str) -> int:
-    """Ends of domains and data first, and of odd values those first that releases go wrong on most."""
+    """Sort key: ends of domains and data first, then the odd values on which releases go wrong most often."""
     return _ODD_FIRST.index(level) if level in _ODD_FIRST else len(_ODD_FIRST) if level in _ODD_LAST else -1
 
 
 def _together(takers: Mapping[int, Hostile], columns: int) -> str:
-    """What several columns are at once."""
+    """A description of several columns at once."""
     titles = "all columns" if len(takers) == columns else f"{len(takers)} columns"
     words = {value.words.replace(" its ", " their ") for value in takers.values()}
     return f"{titles} {words.pop()}" if len(words) == 1 else f"{titles} at their {next(iter(takers.values())).level}"
 
 
 def _apart(fields0: Mapping[int, Any], fields1: Mapping[int, Any]) -> bool:
-    """Whether two records have other values in the same columns."""
+    """Whether two records have different values in the same columns."""
     return fields0.keys() == fields1.keys() and any(digest(fields0[n]) != digest(fields1[n]) for n in fields0)
 
 

@@ -1,8 +1,8 @@
-"""Which values is a release most likely to be wrong about?
+"""On which values is a release most likely to be wrong?
 
 Ends of the domain and of the data, far outliers, and odd values of the column's own type: NaN, infinities, −0.0,
-denormals, the largest integers, empty and endless texts, categories that nobody has. The type of a column never
-changes, and a value outside a declared domain is offered only on request.
+denormals, the largest integers, empty and very long texts, unused categories. The type of a column never changes, and a
+value outside a declared domain is offered only on request.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from dpaudit.neighbours.domain import Allowed, Range, Values
 from dpaudit.neighbours.records import ABSENT, Column, Dataset, Sort, is_missing
 
 EXTREME, OUTLIER, ODD = "extreme", "outlier", "odd value"
-_FAR = 1000  # how many times farther away than anything seen or allowed
+_FAR = 1000  # factor of a far outlier over the largest magnitude or the width of the domain
 _LONG = 100_000  # characters of a very long text
-_SHOWN_VALUES = 12  # allowed values of a column that are each tried
+_SHOWN_VALUES = 12  # largest number of allowed values of a column that are tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,8 @@ class Hostile:
     Attributes:
         kind: "extreme", "outlier" or "odd value".
         level: what it is, in the same words for every column, so that all columns can take it at once.
-        words: what it is, to stand behind the name of the column; holds no value of the user's data.
+        value: the value, in the type of the column.
+        words: what it is, to follow the name of the column; holds no value of the user's data.
         lean: +1 for a large number, −1 for a small one, else 0.
     """
 
@@ -45,10 +46,10 @@ class Hostile:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Where the data are extreme in one column: places of records, empty where there is nothing of the kind.
+    """Where the data are extreme in one column: places of records, empty if there are none.
 
-    For numbers and times those with the lowest and with the highest values, the most extreme first; for the rest one
-    with the rarest and one with the commonest value.
+    For numbers and times these are the lowest and the highest values, the most extreme first; for other types one
+    record with the rarest and one with the most common value.
     """
 
     lows: tuple[int, ...] = ()
@@ -58,7 +59,7 @@ class Seen:
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:
-        """The kinds of extreme records that there are."""
+        """The kinds of extreme records that exist."""
         return tuple(dict.fromkeys(places for places in (self.highs, self.lows, self.rare, self.common) if places))
 
 
@@ -68,8 +69,11 @@ def seen_in(dataset: Dataset, number: int, usable: np.ndarray[Any, Any], count: 
     Args:
         dataset: the data.
         number: of the column.
-        usable: which records count: (size,).
+        usable: (size,) which records count.
         count: how many of the lowest and of the highest are wanted.
+
+    Returns:
+        The places of these records.
     """
     column, values = dataset.columns[number], dataset.values(number)
     if column.sort is Sort.OTHER or not usable.any():
@@ -123,8 +127,11 @@ def hostile(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None, 
         dataset: the user's data.
         number: of the column.
         seen: where the data are extreme in it.
-        allowed: its declared domain; None where there is none.
+        allowed: its declared domain; None if there is none.
         beyond: whether values outside the declared domain are wanted too.
+
+    Returns:
+        Different values, by kind.
     """
     column = dataset.columns[number]
     found: list[Hostile] = []
@@ -185,7 +192,7 @@ def _nothing(column: Column) -> Iterator[Hostile]:
 
 
 def _outliers(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None) -> Iterator[Hostile]:
-    """Numbers beyond what is allowed, or beyond what was seen; and the ends of the type."""
+    """Numbers outside the domain, or beyond those seen; and the ends of the type."""
     column = dataset.columns[number]
     least, most = column.ends
     if isinstance(allowed, Range):
@@ -262,7 +269,16 @@ def _odd_texts(column: Column, values: Any) -> Iterator[Hostile]:
 
 
 def new_names(stem: str, count: int, width: int | None) -> Iterator[str]:
-    """Yield names that differ from each other, cut to a width; fewer than ``count`` where it holds no more."""
+    """Yield distinct names, cut to a width.
+
+    Args:
+        stem: what they begin with.
+        count: how many are wanted.
+        width: their largest length, in characters; None for no limit.
+
+    Yields:
+        At most ``count`` names; fewer if the width allows no more.
+    """
     seen = set()
     for number in range(1, count + 1):
         name = stem if number == 1 else f"{stem} {number}"

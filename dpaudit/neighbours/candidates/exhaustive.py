@@ -1,7 +1,7 @@
-"""Which pairs of tiny datasets are there over a small domain? All of them.
+"""Which pairs of tiny datasets exist over a small domain? All of them.
 
 What goes wrong with many records mostly goes wrong with three, and three can be tried in every way: the ends and the
-middle of each range, every allowed value.
+middle of each range, and every allowed value.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dpaudit.neighbours.domain import Allowed, Range, blank, column_domains
 from dpaudit.neighbours.records import ABSENT, Dataset, Made, Sort
 from dpaudit.neighbours.relation import Relation, parse_relation
 
-_MANY_RECORDS = 64  # different records, of which datasets are made
+_MANY_RECORDS = 64  # largest number of different records that datasets are made of
 
 
 def tiny_pairs(
@@ -29,16 +29,19 @@ def tiny_pairs(
     """Return all pairs of neighbours with at most ``size`` records each over a small domain, the smallest first.
 
     Args:
-        domain: what records may hold, declared; see `dpaudit.neighbours.domain`. Of a range, both ends and the middle
-            are tried; of a list, everything.
-        relation: which datasets are neighbours; pairs that differ only in their order, or in which side is which, are
-            one pair.
-        size: how many records a dataset has at most; how many answers, under "queries".
-        limit: how many pairs there are at most; what is left out are the largest ones.
-        like: data whose type and columns the datasets shall have; without it they are lists, of values or of dicts.
+        domain: what records may hold (see `dpaudit.neighbours.domain`). Of a range, both ends and the middle are tried;
+            of a list, everything.
+        relation: which datasets are neighbours; pairs that differ only in their order, or in the order of the sides,
+            count as one.
+        size: the largest number of records in a dataset; of answers, under "queries".
+        limit: the largest number of pairs; the largest pairs are left out.
+        like: data whose type and columns the datasets should have; without it they are lists of values or of dicts.
+
+    Returns:
+        The candidates.
 
     Raises:
-        UsageError: without a domain, and for one that the relation or the data cannot have.
+        UsageError: without a domain, and if the domain does not suit the relation or the data.
     """
     relation = parse_relation(relation)
     if domain is None:
@@ -86,7 +89,7 @@ def _points(dataset: Dataset, number: int, allowed: Allowed) -> list[Any]:
 def _pairs(
     dataset: Dataset, records: Sequence[Mapping[int, Any]], shown: Sequence[str], relation: Relation, size: int
 ) -> Iterator[LazyPair]:
-    """Yield common records with what one side has more, and the other; ``shown`` are the records in words."""
+    """Yield pairs of datasets: common records with what each side has in addition; ``shown`` describes the records."""
     most = size if relation.person is not None else relation.group
     for total in range(1, 2 * size + 1):
         for gone, come in _changes(len(records), relation, most, total):
@@ -104,7 +107,7 @@ def _pairs(
 
 
 def _columns_apart(records: Sequence[Mapping[int, Any]]) -> str:
-    """In which column records differ: none, its number, or "many"."""
+    """In which column records differ: "none", its number, or "many"."""
     first = records[0]
     apart = {number for record in records for number, value in record.items() if repr(value) != repr(first[number])}
     return "many" if len(apart) > 1 else str(next(iter(apart), "none"))
@@ -113,7 +116,7 @@ def _columns_apart(records: Sequence[Mapping[int, Any]]) -> str:
 def _changes(
     count: int, relation: Relation, most: int, total: int
 ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Yield what side 0 alone has and what side 1 alone has, each two multisets once."""
+    """Yield what only side 0 has and what only side 1 has, each pair of multisets once."""
     for less, more in itertools.product(range(most + 1), repeat=2):
         if less > more or more == 0 or less + more > total:
             continue
@@ -134,7 +137,7 @@ def _told(shown: Sequence[str], places: Sequence[int]) -> str:
 
 
 def _shown(dataset: Dataset, record: Mapping[int, Any]) -> str:
-    """A record in words, by its declared columns alone: other columns may hold what only the data say."""
+    """A description of a record by its declared columns alone: other columns may hold personal data."""
     values = {dataset.columns[n].name: v.item() if hasattr(v, "item") else v for n, v in record.items()}
     if None in values:
         return repr(values[None])

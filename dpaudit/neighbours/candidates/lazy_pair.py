@@ -1,4 +1,4 @@
-"""How is a pair of neighbours made of somebody's data, once somebody asks for it?"""
+"""How is a pair of neighbours made from a user's data, when it is needed?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from dpaudit.neighbours.records import Dataset, Made, Part
 
-_MANY_CUTS = 64  # from where records are picked by their places rather than cut out one by one
+_MANY_CUTS = 64  # from which picking records by their places is faster than cutting them out one by one
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,9 +19,10 @@ class LazyPair:
     """A pair of neighbours that can be made.
 
     Attributes:
-        name: what the change is, in places of records (counted from 0) and values of ours, never of the user's data.
+        name: what changes, in places of records (counted from 0) and values of ours, never of the user's data.
         kind: "extreme", "outlier", "odd value", "copy", "removal", "order", "base" or "tiny".
-        sort: what sort of change it is among those of its kind: where few can be tried, one of each sort comes first.
+        make: makes the two datasets.
+        sort: the sort of change within its kind: if only a few can be tried, one of each sort comes first.
     """
 
     name: str
@@ -36,14 +37,15 @@ class LazyPair:
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """How one side of a pair is made of the data.
+    """How one side of a pair is made from the data.
 
     Attributes:
         own: the places of the records that it starts from; None for all of them.
         dropped: places of records that are left out.
-        put: made records by the places in which they stand.
+        put: made records by the places that they take.
         added: made records after all others.
-        order: "" as it is, "first" where added records come first, "reversed" where the data's own order is turned.
+        order: "" for the usual order, "first" if added records come first, "reversed" if the data's own order is
+            reversed.
     """
 
     own: np.ndarray[Any, Any] | tuple[int, ...] | None = None
@@ -53,7 +55,7 @@ class Side:
     order: str = ""
 
     def parts(self, size: int) -> list[Part]:
-        """Return the parts that the side is built of."""
+        """Return the parts that the side is built from."""
         added: list[Part] = [list(self.added)] if self.added else []
         return added + self._kept(size) if self.order == "first" else self._kept(size) + added
 
@@ -71,7 +73,7 @@ class Side:
         return [*parts, slice(start, size)]
 
     def _picked(self, own: np.ndarray[Any, Any]) -> list[Part]:
-        """The places that stay, and after them what stands in the place of others."""
+        """The places that stay, followed by the records that replace others."""
         gone = [*self.dropped, *(place for place, _ in self.put)]
         places = own[~np.isin(own, gone)] if gone else own
         parts: list[Part] = [places[::-1] if self.order == "reversed" else places] if len(places) else []
@@ -79,7 +81,16 @@ class Side:
 
 
 def made_of(dataset: Dataset, name: str, kind: str, side0: Side, side1: Side, sort: str = "") -> LazyPair:
-    """Return the candidate of two sides of a dataset."""
+    """Return the candidate made of two sides of a dataset.
+
+    Args:
+        dataset: the user's data.
+        name, kind, sort: as for `LazyPair`.
+        side0, side1: how the sides are made.
+
+    Returns:
+        The candidate, not yet built.
+    """
     return LazyPair(name, kind, partial(_built, dataset, side0, side1), sort)
 
 

@@ -1,4 +1,4 @@
-"""Which answers are neighbours of somebody's answers? All, one, or some moved as far as the relation lets them."""
+"""Which answers are neighbours of a user's answers? All, one, or some moved as far as the relation allows."""
 
 from __future__ import annotations
 
@@ -14,15 +14,26 @@ from dpaudit.neighbours.candidates.lazy_pair import LazyPair
 from dpaudit.neighbours.domain import Range, allowed_of
 from dpaudit.neighbours.relation import Relation
 
-_TRIED_ONE_BY_ONE = 40  # answers of which each is moved alone
-_FAR = 1000.0
+_TRIED_ONE_BY_ONE = 40  # largest number of answers that are moved alone
+_FAR = 1000.0  # how far one answer stands out from the others
 
 
 def answer_candidates(data: Any, relation: Relation, *, domain: Any = None) -> list[LazyPair]:
-    """Return the candidates of the relation "queries"; raises `UsageError` for data that are no finite numbers.
+    """Return the candidates of the relation "queries".
 
-    Further sets of answers are tried beside the user's own: all 0, and one that stands out from the rest, which is
-    where selections and thresholds go wrong.
+    Besides the user's own answers, other ones are tried: all 0, and one that stands out from the rest, which is where
+    selections and thresholds go wrong.
+
+    Args:
+        data: the answers.
+        relation: "queries", with its movement and group.
+        domain: the range of the answers, (low, high), or None.
+
+    Returns:
+        The candidates.
+
+    Raises:
+        UsageError: if the data are not finite numbers, or no answer can move.
     """
     answers = _numbers(data, relation)
     size = answers.size
@@ -83,7 +94,7 @@ def _numbers(data: Any, relation: Relation) -> np.ndarray[Any, Any]:
 
 
 def _moves(size: int, relation: Relation, whole: bool) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
-    """Yield how the answers may move, and in which words."""
+    """Yield how the answers may move, with a description."""
     step = float(relation.group)
     by = f"by {relation.group}"
     ones, places = np.ones(size), np.arange(size)

@@ -1,8 +1,8 @@
-"""Which simpler pairs of neighbours lie within a pair? For shrinking one that gives a release away.
+"""Which simpler pairs of neighbours can be made from a pair? For shrinking a pair that reveals much.
 
-Records that both sides share are dropped, many at once and then fewer; steps of a group are undone; records that stay
-are made alike, column by column; answers are dropped, or brought to 0. No value is put into a column that the column
-did not hold before, so what lies within a domain stays there.
+Records that both sides share are dropped, many at once and then fewer; steps of a group are undone; remaining records
+are made alike, column by column; answers are dropped, or set to 0. A column never gets a value that it did not hold
+before, so data within a domain stay there.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.records import Dataset, Made, Part
 from dpaudit.neighbours.relation import Relation, parse_relation
 
-_FEW = 50  # common records up to which they are made alike
-_ORDERED = 2  # fewest common records that can stand in another order
+_FEW = 50  # largest number of common records that are made alike
+_ORDERED = 2  # smallest number of common records that can have another order
 
 Pair = tuple[Any, Any]
 Sides = tuple[Dataset, Dataset]
 
 
 def smaller(pair: Pair, relation: Relation | str) -> Iterator[Pair]:
-    """Yield simpler pairs of the same relation, the boldest first; each is a pair of neighbours.
+    """Yield simpler pairs of the same relation, the boldest simplification first; each is a pair of neighbours.
 
-    Whoever shrinks takes the first that still does what the pair did, and asks again with that one; that comes to an
-    end, because every step leaves fewer records or answers, or fewer differences between them.
+    To shrink a pair, take the first that still does what the pair did, and call this again with that one. This ends,
+    because every step leaves fewer records or answers, or fewer differences between them.
     """
     relation = parse_relation(relation)
     if relation.kind == "queries":
@@ -70,7 +70,7 @@ def _of_records(data0: Any, data1: Any) -> Iterator[Pair]:
 
 
 def _pieces(count: int) -> Iterator[tuple[int, int]]:
-    """All of so many things, each half of them, each quarter, down to each single one."""
+    """Slices of so many items: all of them, each half, each quarter, down to each single one."""
     pieces = 1
     while count:
         edges = np.linspace(0, count, min(pieces, count) + 1).astype(int).tolist()
@@ -89,7 +89,7 @@ def _without(sides: Sides, gone: Any, come: Any) -> Pair:
 
 
 def _in_order(sides: Sides, apart: Difference) -> Iterator[Pair]:
-    """With the common records in the order of side 0, and what is new after them, where side 1 has another order."""
+    """With the common records in the order of side 0, followed by new ones, if side 1 has another order."""
     own, other = apart.common
     if isinstance(sides[1].data, set | frozenset):
         return
@@ -98,7 +98,7 @@ def _in_order(sides: Sides, apart: Difference) -> Iterator[Pair]:
 
 
 def _alike(sides: Sides, apart: Difference) -> Iterator[Pair]:
-    """With one column less in which records differ: the new from the old, the new or the common from a common one."""
+    """With one column less in which records differ: new records like old ones, new or common ones like a common."""
     columns = range(len(sides[0].columns))
     if len(columns) > 1:
         for old, new in zip(apart.gone, apart.come, strict=False):
