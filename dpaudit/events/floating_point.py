@@ -30,7 +30,7 @@ from dpaudit.sampling.outputs import Outputs
 from dpaudit.stats.clopper_pearson import probability_at_least
 
 NAME = "low-order bits"
-# chosen so that a choice takes a fraction of a second; no benchmark measures them
+# chosen; no benchmark measures them
 _MOST_RUNS = 5_000  # learning runs of a side that are examined
 _MOST_FORMS, _MOST_NUMBERS = 3, 4  # numbers of a form
 _MOST_STEPS = 12
