@@ -1,8 +1,7 @@
-"""Is a certificate true? An independent check of proofs, in exact fractions.
+"""Does a certificate prove what it claims? An independent check of proofs, in exact fractions.
 
-The checker imports nothing of dpaudit beside itself and nothing beside the standard library, so that
-believing a proof means believing this package and the theorem in ``docs/certificate.md``, which also
-specifies the format.
+The checker imports nothing but itself and the standard library, so trusting a proof means trusting this package and
+the theorem in ``docs/certificate.md``, which also specifies the format.
 """
 
 from __future__ import annotations
@@ -41,11 +40,11 @@ class Checked:
     """What an accepted certificate proves.
 
     Attributes:
-        bound: ε in nats: no event is more than e^bound times as likely on one side as on the other.
+        bound: ε in nats; no event is more than e^bound times as likely on one side as on the other.
         kind: "tree" (one length) or "fold" (any length).
         mechanism: its name and the digest of its source, as given.
         scope: what the bound holds for, as plain data.
-        sentences: what was checked, and what was not, for people.
+        sentences: what was checked and what was not, for people to read.
     """
 
     bound: Fraction
@@ -61,11 +60,11 @@ def check_text(content: str | bytes) -> Checked:
 
 
 def check_certificate(certificate: object) -> Checked:
-    """Check a certificate, a JSON object as Python's reader returns it, and return what it proves.
+    """Check a certificate, a JSON object as `json.loads` returns it, and return what it proves.
 
     Raises:
-        ForgedError: it can be read and does not prove its bound.
-        CertificateError: it is not of this format, or too large.
+        ForgedError: if it can be read but does not prove its bound.
+        CertificateError: if it is not in this format, or too large.
     """
     if type(certificate) is not dict:
         raise CertificateError(f"a certificate is a JSON object, not {shown(certificate)}")

@@ -1,4 +1,4 @@
-"""Does a tree's certificate prove its bound? Merged classes are what they say, and every class has its shifts."""
+"""Does the certificate of a tree prove its bound? Merged classes must be their hulls, and every class needs shifts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,21 @@ MOST_CONDITIONS = 10_000  # of a hull
 
 
 def check_tree(given: dict[str, Any], length: int, movement: Movement, steps: Steps) -> tuple[Fraction, list[str]]:
-    """Return the bound that the shifts show, and what was checked; raises where something fails."""
+    """Return the bound that the shifts prove, and what was checked.
+
+    Args:
+        given: the certificate.
+        length: the number of queries.
+        movement: how the queries of neighbours differ.
+        steps: the counter of the work.
+
+    Returns:
+        ε in nats, and sentences for people.
+
+    Raises:
+        ForgedError: if a shift fails, or a worst difference has none.
+        CertificateError: if it is not in this format, or too large.
+    """
     nodes = items(given["nodes"], "nodes", MOST_NODES, 1)
     merged = items(given["classes"], "classes", MOST_NODES)
     tree = Tree("", {"q": length}, steps, (set(), frozenset({"shifts", "class"}))).read(nodes)
@@ -53,7 +67,7 @@ def check_tree(given: dict[str, Any], length: int, movement: Movement, steps: St
 
 
 def _same_supports(tree: Tree) -> None:
-    """Raise unless draws of one number have one support: a merged class is run on the tree's other paths."""
+    """Raise unless each draw has the same support on all paths, since a merged class is compared with other paths."""
     for number, found in enumerate(tree.supports):
         if len(found) > 1:
             raise ForgedError(f"classes are merged, but h{number} does not have the same support on all paths")
@@ -62,7 +76,7 @@ def _same_supports(tree: Tree) -> None:
 def _merged(
     where: str, entry: object, leaves: list[Leaf], live: list[Leaf], length: int, steps: Steps
 ) -> tuple[Region, Any]:
-    """Check that a merged class is its hull; return the region and the shifts to be checked."""
+    """Check that a merged class equals its hull; return the region, and the shifts that are still to be checked."""
     entry = fields(entry, {"hull", "inside", "apart", "shifts"}, where)
     if not leaves:
         raise CertificateError(f"{where}: no leaf belongs to it")
@@ -100,7 +114,7 @@ def _hull(value: object, length: int, draws: tuple[Draw, ...], where: str, steps
 
 
 def _by_leaf(value: object, name: str, leaves: dict[int, Leaf], where: str, steps: Steps) -> list[tuple[Leaf, Any]]:
-    """Return the entries for exactly these leaves, each once."""
+    """Return one entry for each of these leaves; raise if any is missing, repeated or unknown."""
     found: dict[int, Any] = {}
     for entry in items(value, where, MOST_NODES):
         steps.spend(1)

@@ -1,4 +1,4 @@
-"""Does a fold's certificate prove its bound for any length? Every step keeps the distances and its allowance."""
+"""Does the certificate of a fold prove its bound for any length? Every step must keep distances and allowances."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ class _Case:
 
     Attributes:
         low: the smallest difference of a query.
-        high: the largest.
+        high: the largest difference of a query.
         distances: the constant difference of each real state variable.
-        allowances: what may be spent from each state on; two numbers where only one query moves, before and after.
+        allowances: what a run may still cost from each state on, in nats; two numbers if only one query moves: before
+            that query and after it.
     """
 
     low: int
@@ -44,12 +45,25 @@ class _Case:
     allowances: tuple[tuple[Fraction, ...], ...]
 
     def left(self, state: int | None, moved: bool) -> Fraction:
-        """What may be spent from a state on (nothing where the run has stopped)."""
+        """Return what a run may still cost from a state on (0 if it has stopped)."""
         return Fraction(0) if state is None else self.allowances[state][-1 if moved else 0]
 
 
 def check_fold(given: dict[str, Any], movement: Movement, steps: Steps) -> tuple[Fraction, list[str]]:
-    """Return the bound that the allowances show, and what was checked; raises where something fails."""
+    """Return the bound that the allowances prove, and what was checked.
+
+    Args:
+        given: the certificate.
+        movement: how the queries of neighbours differ.
+        steps: the counter of the work.
+
+    Returns:
+        ε in nats, and sentences for people.
+
+    Raises:
+        ForgedError: if a shift fails, costs more than its allowance, or a worst difference has none.
+        CertificateError: if it is not in this format, or too large.
+    """
     states = items(given["states"], "states", MOST_STATES)
     cases = _cases(given["cases"], len(states), movement, steps)
     reals = len(cases[0].distances)
@@ -98,7 +112,7 @@ def _cases(value: object, states: int, movement: Movement, steps: Steps) -> list
 def _leaf(
     leaf: Leaf, kind: str, state: int | None, cases: Sequence[_Case], states: int, movement: Movement, steps: Steps
 ) -> Fraction:
-    """Check one leaf in every case; return what a run may spend that starts here (0 but for ``init``)."""
+    """Check one leaf in every case; return what a run that starts here may cost (0 except for ``init``)."""
     if leaf.discrete and not movement.integer:
         raise ForgedError(f"{leaf.name}: integer noise proves nothing of data that are real")
     if leaf.discrete and movement.summed and movement.group > 1:
@@ -128,7 +142,7 @@ def _leaf(
             if kind == "init":
                 largest = max(largest, cost + case.left(follows, False))
                 continue
-            # before and after the query that moves are the same where every query may move
+            # if every query may move, before and after the moving query are the same
             for before in (False, True) if movement.summed and not difference else (False,):
                 after = before or bool(difference)
                 if case.left(state, before) < cost + case.left(follows, after):
@@ -142,8 +156,8 @@ def _leaf(
 def _costs(
     leaf: Leaf, kind: str, case: _Case, new: list[Expression], entries: object, movement: Movement, steps: Steps
 ) -> dict[Fraction, Fraction]:
-    """Return the cost of each difference listed; raises where a shift fails or a worst difference has none."""
-    # that a new state variable keeps its distance is an equality to a constant, written as a multiple of "1"
+    """Return the cost of each listed difference; raise if a shift fails or a worst difference has none."""
+    # a new state variable must keep its distance: an equality to a constant, written as a multiple of "1"
     kept = [
         Expression({**one.terms, "1": -distance} if distance else one.terms, one.constant)
         for one, distance in zip(new, case.distances if new else (), strict=True)

@@ -1,6 +1,6 @@
-"""What does the checker know of each kind of noise? Its values, and the shifts that cost |shift|/scale.
+"""What does the checker know about each kind of noise? Its values, and the shifts that cost |shift|/scale.
 
-A table of its own: it is written by hand from ``docs/certificate.md``, and shares nothing with the prover's.
+This table is written by hand from ``docs/certificate.md`` and shares nothing with that of the prover.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What does the file say? JSON values, taken strictly: nothing is converted, guessed or ignored.
+"""What does the file say? JSON values, read strictly: nothing is converted, guessed or ignored.
 
-A certificate may come from anybody, so every value is looked at before it is used: types exactly, names by
-a pattern, numbers by their digits, and every loop counts its steps.
+A certificate may come from anybody, so every value is checked before it is used: types exactly, names by a pattern,
+numbers by their digits; and every loop counts its steps.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _VARIABLE = re.compile(r"([qhs])(0|[1-9][0-9]{0,5})", re.ASCII)
 
 
 class CertificateError(ValueError):
-    """What was given is no certificate of this format; the message says where it departs from it."""
+    """The file is not a certificate in this format; the message says where it deviates."""
 
 
 class ForgedError(CertificateError):
-    """A certificate that can be read and does not prove what it says; the message says which part fails."""
+    """The certificate can be read but does not prove what it claims; the message says which part fails."""
 
 
 class Steps:
@@ -43,14 +43,14 @@ class Steps:
         self.left = most
 
     def spend(self, number: int) -> None:
-        """Count so many steps; raises `CertificateError` when there are too many."""
+        """Count ``number`` steps; raise `CertificateError` if there are too many in all."""
         self.left -= number
         if self.left < 0:
             raise CertificateError(f"the certificate takes more than {MOST_STEPS:,} steps to check")
 
 
 def shown(value: object) -> str:
-    """Return a value for a message, cut short."""
+    """Return a value as text for a message, shortened."""
     if type(value) in (list, dict):
         return f"a {'list' if type(value) is list else 'JSON object'}"
     if type(value) is int and value.bit_length() > 100:
@@ -59,9 +59,10 @@ def shown(value: object) -> str:
 
 
 def read_json(text: str | bytes) -> object:
-    """Return the object that a text of JSON stands for.
+    """Return the value of a JSON text.
 
-    Raises `CertificateError` for what is too long or too deep, for keys given twice, floats and long numbers.
+    Raises:
+        CertificateError: for a text that is too long or too deep, repeated keys, floats, and long numbers.
     """
     if len(text) > MOST_TEXT:
         raise CertificateError(f"the text is longer than {MOST_TEXT:,} characters")
@@ -95,7 +96,17 @@ def _short_int(text: str) -> int:
 
 
 def fields(value: object, names: set[str], where: str, optional: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """Return a JSON object that has exactly these fields."""
+    """Return a JSON object that has exactly these fields.
+
+    Args:
+        value: the object.
+        names: the fields that it must have.
+        where: what to call it in messages.
+        optional: the fields that it may have besides.
+
+    Raises:
+        CertificateError: if it is anything else.
+    """
     if type(value) is not dict:
         raise CertificateError(f"{where}: must be a JSON object, not {shown(value)}")
     for name in value:
@@ -108,7 +119,17 @@ def fields(value: object, names: set[str], where: str, optional: frozenset[str] 
 
 
 def items(value: object, where: str, most: int, least: int = 0) -> list[Any]:
-    """Return a list of so many members."""
+    """Return a list of ``least`` to ``most`` members.
+
+    Args:
+        value: the list.
+        where: what to call it in messages.
+        most: the largest number of members.
+        least: the smallest number of members.
+
+    Raises:
+        CertificateError: if it is anything else.
+    """
     if type(value) is not list:
         raise CertificateError(f"{where}: must be a list, not {shown(value)}")
     if not least <= len(value) <= most:
@@ -124,14 +145,24 @@ def text(value: object, where: str) -> str:
 
 
 def whole(value: object, where: str, least: int, most: int) -> int:
-    """Return a whole number of the range."""
+    """Return a whole number from ``least`` to ``most``.
+
+    Args:
+        value: the number.
+        where: what to call it in messages.
+        least: the smallest.
+        most: the largest.
+
+    Raises:
+        CertificateError: if it is anything else.
+    """
     if type(value) is not int or not least <= value <= most:
         raise CertificateError(f"{where}: must be a whole number from {least:,} to {most:,}, not {shown(value)}")
     return value
 
 
 def rational(value: object, where: str) -> Fraction:
-    """Return a rational from its text in lowest terms."""
+    """Return a rational number from its text, which must be in lowest terms."""
     number = _rational(value) if type(value) is str and len(value) <= 2 * MOST_DIGITS + 2 else None
     if number is None:
         raise CertificateError(
@@ -154,7 +185,7 @@ def _rational(value: str) -> Fraction | None:
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A linear expression; terms have no zero coefficients."""
+    """A linear expression; no coefficient is zero."""
 
     terms: Mapping[str, Fraction]
     constant: Fraction
@@ -176,7 +207,17 @@ def _variable(name: str) -> tuple[str, int] | None:
 
 
 def expression(value: object, known: Mapping[str, int], where: str, steps: Steps) -> Expression:
-    """Return a linear expression; ``known`` says how many variables there are of each letter."""
+    """Return a linear expression.
+
+    Args:
+        value: its coefficients by variable; "1" is the constant.
+        known: how many variables there are of each letter.
+        where: what to call it in messages.
+        steps: the counter of the work.
+
+    Raises:
+        CertificateError: for unknown variables, zero coefficients and long numbers.
+    """
     if type(value) is not dict:
         raise CertificateError(f"{where}: a linear expression is a JSON object, not {shown(value)}")
     steps.spend(len(value) + 1)
@@ -196,7 +237,16 @@ def expression(value: object, known: Mapping[str, int], where: str, steps: Steps
 
 
 def to_integers(numbers: list[Fraction], digits: int, where: str) -> tuple[list[int], int]:
-    """Return the numbers times their common denominator, and that denominator."""
+    """Return the numbers times their common denominator, and that denominator.
+
+    Args:
+        numbers: rational numbers.
+        digits: how many the denominator may have.
+        where: what to call them in messages.
+
+    Raises:
+        CertificateError: if the denominator is longer.
+    """
     common = 1
     for number in numbers:
         common = lcm(common, number.denominator)
@@ -207,14 +257,24 @@ def to_integers(numbers: list[Fraction], digits: int, where: str) -> tuple[list[
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a leaf returns: its form, which holds everything, and the expressions that it releases."""
+    """The output of a leaf: its complete form, and the expressions that it releases."""
 
     form: tuple[Any, ...]
     released: tuple[Expression, ...]
 
 
 def output(value: object, known: Mapping[str, int], where: str, steps: Steps) -> Output:
-    """Return an output, with the released expressions taken from it."""
+    """Return an output, with the expressions that it releases.
+
+    Args:
+        value: the output as JSON.
+        known: how many variables there are of each letter.
+        where: what to call it in messages.
+        steps: the counter of the work.
+
+    Raises:
+        CertificateError: if it is not an output in this format, or too large.
+    """
     released: list[Expression] = []
     members = 0
 

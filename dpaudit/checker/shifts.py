@@ -1,9 +1,8 @@
-"""What does it cost to carry a class from one dataset to a neighbour? Rows, worst differences and costs.
+"""What does it cost to align a class with that on a neighbouring dataset? Rows, worst differences and costs.
 
-A class is carried by one shift of its draws for each difference of the data. The differences of a relation
-form a polytope and the cheapest cost is convex, so its vertices are the worst; where a query makes all rows
-harder in one direction only, the other direction needs no look. Discrete draws allow no mixtures of shifts:
-there every whole-number difference counts.
+A class has one shift of its draws for each difference of the data. The differences of a relation form a polytope and
+the cheapest cost is convex, so the worst differences are vertices. If a query can make the rows harder in one direction
+only, the other direction is left out. For discrete draws shifts cannot be mixed, so every integer difference counts.
 """
 
 from __future__ import annotations
@@ -49,12 +48,12 @@ class Movement:
 
     @property
     def summed(self) -> bool:
-        """Whether the sum of the differences' sizes is limited, not each of them."""
+        """Whether the sum of all |differences| is limited, instead of each of them."""
         return self.name in ("one", "norm=1")
 
     @property
     def ranges(self) -> list[tuple[int, int]]:
-        """The boxes whose union holds the differences of each query."""
+        """The ranges of a query's difference; the box of each range is covered separately."""
         if self.name == "monotone":
             return [(up - self.group, up) for up in range(self.group + 1)]
         return [(-self.group, self.group)]
@@ -62,10 +61,10 @@ class Movement:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """What a shift must keep: the rows stay ≥ 0, the equalities 0; both without their constants.
+    """What a shift must keep: the rows stay ≥ 0 and the equalities 0, both without their constants.
 
     Attributes:
-        name: how messages call it.
+        name: what messages call it.
         rows: inequalities over data, states and draws.
         equalities: conditions with "=" and released expressions.
         draws: the draws that are shifted.
@@ -80,7 +79,14 @@ class Region:
     def of(
         cls, name: str, conditions: Sequence[Condition], kept: Iterable[Expression], draws: Sequence[Draw]
     ) -> Region:
-        """Return the region of some conditions, with further expressions that must keep their value."""
+        """Return the region of some conditions.
+
+        Args:
+            name: what messages call it.
+            conditions: those of the region.
+            kept: further expressions that must keep their value.
+            draws: the draws that are shifted.
+        """
         equal = [row for row in conditions if row.kind == "="]
         equal += [condition(expression, "=", draws, name) for expression in kept]
         rows = tuple(row.terms for row in conditions if row.kind != "=")
@@ -120,9 +126,16 @@ class Region:
         return shifts
 
     def cost(self, values: Mapping[str, Fraction], shift: Sequence[Fraction], where: str, steps: Steps) -> Fraction:
-        """Return the cost of a shift; raises `ForgedError` unless it keeps the region.
+        """Return the cost of a shift in nats.
 
-        ``values`` are the differences of the other variables ("1" stands for 1, for equalities to a constant).
+        Args:
+            values: the differences of the other variables ("1" has the value 1, for equalities to a constant).
+            shift: of each draw.
+            where: what to call it in messages.
+            steps: the counter of the work.
+
+        Raises:
+            ForgedError: unless the shift keeps the region.
         """
         moved = dict(values)
         moved.update((f"h{number}", value) for number, value in enumerate(shift))
@@ -142,7 +155,17 @@ class Region:
 
 
 def worst(region: Region, length: int, movement: Movement, steps: Steps) -> Iterator[tuple[int, ...]]:
-    """Return the worst differences of a class over queries q0, …, some perhaps more than once."""
+    """Yield the worst differences of a class over the queries q0, q1, …; some may come more than once.
+
+    Args:
+        region: what shifts must keep.
+        length: the number of queries.
+        movement: how the queries of neighbours differ.
+        steps: the counter of the work.
+
+    Raises:
+        CertificateError: if there are too many.
+    """
     ways = region.way([f"q{number}" for number in range(length)])
     whole_numbers = region.discrete
     if not movement.summed:
@@ -161,7 +184,7 @@ def worst(region: Region, length: int, movement: Movement, steps: Steps) -> Iter
 
 
 def _points(ways: list[str], most: int, where: str, steps: Steps) -> list[tuple[int, ...]]:
-    """Return the whole-number points with Σ|δ| at most so much, each on the side that its way says."""
+    """Return the integer points with Σ|δ| ≤ ``most``, each coordinate with the signs that ``ways`` allows."""
     points: list[tuple[tuple[int, ...], int]] = [((), most)]
     for way in ways:
         longer = []
@@ -176,7 +199,18 @@ def _points(ways: list[str], most: int, where: str, steps: Steps) -> list[tuple[
 
 
 def dearest(region: Region, value: object, length: int, movement: Movement, steps: Steps) -> Fraction:
-    """Return the largest cost of a class's shifts; raises where one fails or a worst difference has none."""
+    """Return the largest cost of a class's shifts in nats.
+
+    Args:
+        region: what the shifts must keep.
+        value: the shifts as JSON.
+        length: the number of queries.
+        movement: how the queries of neighbours differ.
+        steps: the counter of the work.
+
+    Raises:
+        ForgedError: if a shift fails, or a worst difference has none.
+    """
     listed: set[tuple[Fraction, ...]] = set()
     largest = Fraction(0)
     for entry in items(value, f"{region.name}: the shifts", MOST_DIFFERENCES * 2):

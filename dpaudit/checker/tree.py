@@ -1,8 +1,8 @@
 """What is the mechanism? A tree of draws and branches, read from its nodes, and the conditions of its leaves.
 
-The tree is complete by its form: a branch has all of its ways, and what no run enters is a dead node with a
-Farkas vector. Conditions are kept in whole numbers (their expressions times a common denominator), so that
-adding them up needs no fractions.
+The tree is complete by its form: a branch has all of its sides, and a side that no run takes is a dead node with a
+Farkas vector. Conditions are stored as integers (expressions times a common denominator), so that adding them needs no
+fractions.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Draw:
 
     @property
     def law(self) -> Law:
-        """What is known of it."""
+        """Its law."""
         return LAWS[self.method]
 
     @property
@@ -62,13 +62,13 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """An expression, in whole numbers, that is > 0, ≥ 0 or = 0.
+    """An expression with integer coefficients that is > 0, ≥ 0 or = 0.
 
     Attributes:
         terms: coefficients, none of them 0.
         constant: the constant.
         kind: ">", ">=" or "=".
-        smooth: whether it mentions a continuous draw; then the places where the expression is 0 have probability 0.
+        smooth: whether it contains a continuous draw; then the expression is 0 with probability 0.
     """
 
     terms: Mapping[str, int]
@@ -83,7 +83,15 @@ class Condition:
 
 
 def condition(given: Expression, kind: str, draws: Sequence[Draw], where: str, sign: int = 1) -> Condition:
-    """Return the condition that an expression, or its negative, is > 0, ≥ 0 or = 0."""
+    """Return the condition that an expression, or its negative, is > 0, ≥ 0 or = 0.
+
+    Args:
+        given: the expression.
+        kind: ">", ">=" or "=".
+        draws: those of the path.
+        where: what to call it in messages.
+        sign: −1 for the negative of the expression.
+    """
     (constant, *coefficients), _ = to_integers([given.constant, *given.terms.values()], DIGITS_OF_EXPRESSION, where)
     terms = {name: sign * c for name, c in zip(given.terms, coefficients, strict=True)}
     smooth = any(name[0] == "h" and draws[int(name[1:])].continuous for name in terms)
@@ -91,7 +99,7 @@ def condition(given: Expression, kind: str, draws: Sequence[Draw], where: str, s
 
 
 def supports(draws: Iterable[Draw]) -> list[Condition]:
-    """Return what is known of draws because of their support."""
+    """Return the conditions that draws satisfy because of their supports."""
     known = []
     for number, draw in enumerate(draws):
         name, support = f"h{number}", draw.law.support
@@ -104,7 +112,17 @@ def supports(draws: Iterable[Draw]) -> list[Condition]:
 
 
 def contradict(conditions: Sequence[Condition], vector: object, where: str, steps: Steps) -> None:
-    """Raise unless the Farkas vector shows that the conditions cannot all hold, but with probability 0."""
+    """Raise unless the Farkas vector shows that the conditions can only all hold with probability 0.
+
+    Args:
+        conditions: in the order that the vector refers to.
+        vector: the multipliers as JSON.
+        where: what to call it in messages.
+        steps: the counter of the work.
+
+    Raises:
+        ForgedError: if it does not.
+    """
     pairs = items(vector, where, len(conditions), 1)
     before, numbers, multipliers = -1, [], []
     for pair in pairs:
@@ -132,15 +150,15 @@ def contradict(conditions: Sequence[Condition], vector: object, where: str, step
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One end of a run: what led there, what was drawn, what comes out.
+    """The end of a path, with its conditions, draws and output.
 
     Attributes:
-        name: how messages call it.
+        name: what messages call it.
         number: of its node.
         conditions: from the root down.
         draws: from the root down.
-        output: what comes out.
-        given: the node's fields beside its output.
+        output: what is returned.
+        given: the node's fields besides its output.
     """
 
     name: str
@@ -152,7 +170,7 @@ class Leaf:
 
     @property
     def null(self) -> bool:
-        """Whether an equality holds here that has probability 0."""
+        """Whether the path needs an equality of probability 0."""
         return any(condition.kind == "=" and condition.smooth for condition in self.conditions)
 
     @property
@@ -163,7 +181,7 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A node's place: what lies above it."""
+    """The place of a node: the draws and conditions above it."""
 
     conditions: tuple[Condition, ...] = ()
     draws: tuple[Draw, ...] = ()
@@ -171,15 +189,15 @@ class _Place:
 
 @dataclass(slots=True)
 class Tree:
-    """A tree, read and found complete.
+    """A tree that was read and is complete.
 
     Attributes:
-        name: how messages call it.
+        name: what messages call it.
         variables: how many data and state variables there are of each letter.
         steps: the counter of the work.
-        extra: the fields that a leaf may have beside its output, and those that it must have.
-        leaves: its leaves by the number of their node.
-        supports: for each number of a draw, the supports that it has on the paths.
+        extra: the fields that a leaf may have besides its output, and those that it must have.
+        leaves: its leaves, by the number of their node.
+        supports: the supports that each draw has on the paths, by its number.
         dead: how many dead nodes it has.
     """
 
@@ -192,7 +210,7 @@ class Tree:
     dead: int = 0
 
     def read(self, nodes: list[Any]) -> Tree:
-        """Read the nodes; raises `CertificateError` where they form no complete tree."""
+        """Read the nodes; raise `CertificateError` if they do not form a complete tree."""
         places = {0: _Place()}
         for number, node in enumerate(nodes):
             where = f"{self.name}node {number}"
@@ -206,7 +224,7 @@ class Tree:
                 if not number < whole(child, f"{where}: a child", 0, MOST_NODES) < len(nodes) or child in places:
                     raise CertificateError(f"{where}: node {child} is no later node that is free to be its child")
                 places[child] = below
-        return self  # every child is a later node, so none is left over
+        return self  # every child is a later node, so all nodes have been read
 
     def _known(self, place: _Place) -> dict[str, int]:
         return {**self.variables, "h": len(place.draws)}
@@ -265,7 +283,7 @@ class Tree:
         known = self._known(place)
         values = [expression(value, known, where, self.steps) for value in items(node["argmax"], where, 1_000, 2)]
         then = items(node["then"], where, len(values), len(values))
-        # n·(n − 1) conditions are made of n expressions: counted dearly, for the memory that they take
+        # n expressions make n·(n − 1) conditions; they count extra, because of their memory
         self.steps.spend(len(values) * sum(len(value.terms) + 50 for value in values))
         children = []
         for k, (best, child) in enumerate(zip(values, then, strict=True)):

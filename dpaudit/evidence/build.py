@@ -1,7 +1,7 @@
-"""How is evidence put together? Bounds, and whole evidence, by the rules that each must keep.
+"""How are bounds and evidence built, and which rules must each follow?
 
-A bound is rounded so that it stays true. What rests on counts has a confidence below 1 and says what it assumes; what
-is certain has confidence 1 and no counts. The headline's bound is meant at the confidence of the whole audit. Runs
+A bound is rounded so that it stays true. A bound from counts has a confidence below 1 and states its assumptions; a
+certain bound has confidence 1 and no counts. The bound in the headline holds at the confidence of the whole audit. Runs
 that cannot be trusted show nothing.
 """
 
@@ -27,7 +27,7 @@ from dpaudit.evidence.records import (
 from dpaudit.privacy import Claim
 
 NOTHING = "none"
-"""The method of a bound where nothing was measured."""
+"""The method of a bound when nothing was measured."""
 
 
 def sampled_bound(
@@ -43,13 +43,13 @@ def sampled_bound(
     arithmetic: str = "real",
     assumes: tuple[str, ...] = (),
 ) -> Bound:
-    """Return a lower bound that rests on runs, rounded down.
+    """Return a lower bound from runs, rounded down.
 
     Args:
-        value: the bound of the notion's parameter.
-        notion: what is bounded, with its δ or order; its own value is not used.
+        value: the bound on the notion's parameter.
+        notion: the privacy notion that is bounded, with its δ or order; its own value is not used.
         method: how counts became the bound (`dpaudit.stats.methods`).
-        confidence: 1 − the chance that this bound is wrong.
+        confidence: 1 − the probability that this bound is wrong.
         weight, counts, event, pair, arithmetic, assumes: as in `Bound`.
     """
     return Bound(
@@ -71,22 +71,28 @@ def sampled_bound(
 
 
 def no_bound(notion: Claim, confidence: float, arithmetic: str = "real") -> Bound:
-    """Return the bound where nothing was measured: 0."""
+    """Return the bound when nothing was measured: 0.
+
+    Args:
+        notion: the privacy notion.
+        confidence: of the audit.
+        arithmetic: "real" or "float".
+    """
     return sampled_bound(0.0, notion, method=NOTHING, confidence=confidence, arithmetic=arithmetic)
 
 
 def certain_bound(
     value: float, notion: Claim, *, side: Literal["lower", "upper"], kind: str, method: str, exact: str | None
 ) -> Bound:
-    """Return a bound of ε that rests on no runs; a lower one is of the evidence's only pair.
+    """Return a bound on ε that does not depend on runs; a lower bound is about the evidence's only pair.
 
     Args:
-        value: of ε, rounded outward already; infinite where ε has no limit.
-        notion: what is bounded, with its δ.
+        value: in nats, already rounded outward; infinite if ε has no limit.
+        notion: the privacy notion that is bounded, with its δ.
         side: "lower" or "upper".
         kind: "exact" or "proof".
         method: of the proof.
-        exact: the value itself as text, such as "5/8"; None where it has none.
+        exact: the exact value as text, such as "5/8"; None if there is no such text.
     """
     return Bound(
         value=value,
@@ -103,7 +109,7 @@ def certain_bound(
 
 
 def at_whole(bound: Bound, confidence: float) -> Bound:
-    """Return the same bound at the confidence of the whole audit, of which its own error level is a share."""
+    """Return the same bound, stated at the confidence of the whole audit (its own error is a share of that)."""
     return msgspec.structs.replace(bound, confidence=confidence)
 
 
@@ -112,7 +118,7 @@ class Subject:
     """What evidence is about, known before anything is run; the members are those of `Evidence`.
 
     Attributes:
-        claim: what is claimed, or None; ``notion`` is what is bounded: the claim, where there is one.
+        claim: the claim, or None; ``notion`` is the privacy notion that is bounded: that of the claim, if there is one.
     """
 
     target: Target
@@ -143,13 +149,13 @@ class Subject:
         measuring: int = 0,
         **found: Any,
     ) -> Evidence:
-        """Return evidence of what was found.
+        """Return evidence with what was found.
 
         Args:
-            verdict, reason: what is concluded, and why.
-            lower: the headline's bound.
+            verdict, reason: the conclusion, and why.
+            lower: the bound in the headline.
             attempts, histogram: what was measured.
-            learning, measuring: runs of both sides and all pairs.
+            learning, measuring: how many runs, of both sides and all pairs.
             found: other members of `Evidence`.
         """
         return Evidence(
@@ -178,11 +184,22 @@ class Subject:
         )
 
     def nothing(self, verdict: Verdict, reason: str = "", *, learning: int = 0, measuring: int = 0) -> Evidence:
-        """Return evidence that shows nothing: of no runs, or of runs that were spent in vain."""
+        """Return evidence that shows nothing, because there were no runs or they cannot be used.
+
+        Args:
+            verdict: the conclusion.
+            reason: why.
+            learning, measuring: how many runs were made, of both sides and all pairs.
+        """
         lower = no_bound(self.notion, self.confidence)
         return self.evidence(verdict, reason, lower, learning=learning, measuring=measuring)
 
     def invalid(self, why: str, *, learning: int = 0, measuring: int = 0) -> Evidence:
-        """Return evidence of runs that cannot be trusted."""
+        """Return evidence with the verdict INVALID, for runs that cannot be trusted.
+
+        Args:
+            why: the reason.
+            learning, measuring: how many runs were made, of both sides and all pairs.
+        """
         reason = f"The runs cannot be trusted: {why}."
         return self.nothing(Verdict.INVALID, reason, learning=learning, measuring=measuring)

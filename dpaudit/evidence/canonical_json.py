@@ -1,4 +1,4 @@
-"""How are documents of JSON read, hashed and written? Canonically, and whole or not at all."""
+"""How are JSON documents read, hashed and written? In canonical form, and atomically."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from typing import Any
 from dpaudit.errors import UsageError
 
 _PREFIX, _PART = ".dpaudit-", ".part"
-_ABANDONED = 600  # seconds after which a part belongs to nobody
-_LARGEST_INTEGER = 2**53  # from here on a float does not tell integers apart
+_ABANDONED = 600  # seconds after which a part file is taken to be abandoned
+_LARGEST_INTEGER = 2**53  # from here on, floats do not distinguish integers
 
 
 def refuse_device(path: str | Path) -> None:
-    """Raise `OSError` for a device that nothing is read from: some have no end."""
+    """Raise `OSError` for a device, since reading some of them never ends."""
     kind = os.stat(path)
     if stat.S_ISBLK(kind.st_mode) or (stat.S_ISCHR(kind.st_mode) and kind.st_rdev != os.stat(os.devnull).st_rdev):
         with open(path, "rb", buffering=0) as file:
@@ -33,17 +33,17 @@ def refuse_device(path: str | Path) -> None:
 
 
 def read_text(path: str | Path, what: str = "the evidence", hint: str = "") -> str:
-    """Return the text of a file: UTF-8; a byte order mark in front of it is no part of it.
+    """Return the text of a UTF-8 file, without a leading byte order mark.
 
-    Every text file that somebody gives is read here.
+    Every text file that a user passes is read by this function.
 
     Args:
         path: of the file.
-        what: it is, for the error.
-        hint: what else to give, for the error.
+        what: what the file is, for the error message.
+        hint: what to pass instead, for the error message.
 
     Raises:
-        UsageError: where it cannot be read.
+        UsageError: if it cannot be read.
     """
     try:
         refuse_device(path)
@@ -55,7 +55,7 @@ def read_text(path: str | Path, what: str = "the evidence", hint: str = "") -> s
 
 
 def content_id(record: Any) -> str:
-    """Return ``dpa1:`` and the SHA-256 of the RFC 8785 form of JSON values."""
+    """Return ``dpa1:`` and the SHA-256 of JSON values in RFC 8785 form."""
     import rfc8785
 
     try:
@@ -65,7 +65,7 @@ def content_id(record: Any) -> str:
 
 
 def plain_value(value: Any) -> Any:
-    """Return a parameter as a JSON value (a NumPy scalar as a plain one, a fraction as "1/3"), or else its repr."""
+    """Return a parameter as a JSON value (a NumPy scalar as a plain number, a fraction as "1/3"), or else its repr."""
     if hasattr(value, "dtype") and hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
         value = value.item()
     if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
@@ -76,16 +76,16 @@ def plain_value(value: Any) -> Any:
         return [plain_value(item) for item in value]
     if isinstance(value, dict):
         return {str(key): plain_value(item) for key, item in value.items()}
-    return re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(value))  # an address would change the id from run to run
+    return re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(value))  # addresses would make the id differ between runs
 
 
 def read_json(text: str) -> Any:
-    """Return the JSON values of a text; raises `ValueError` where it is no JSON, or says two things."""
+    """Return the values of a JSON text; raise `ValueError` if it is no JSON, or repeats a key."""
     return json.loads(text, object_pairs_hook=_members, parse_int=_integer, parse_constant=_refuse_constant)
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON; one that names a member twice says two things, so it is refused."""
+    """Return a JSON object; a repeated key is refused, since it would be ambiguous."""
     members = dict(pairs)
     if len(members) < len(pairs):
         raise ValueError("a member stands there twice")
@@ -93,7 +93,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _integer(text: str) -> int | float:
-    """A number without a point. Larger integers are written as text, so that one above 2^53 is a real number."""
+    """Read a number without a decimal point; above 2^53 it is a real number, since such integers are texts."""
     number = float(text)
     return number if abs(number) >= _LARGEST_INTEGER else int(text)
 
@@ -103,7 +103,7 @@ def _refuse_constant(text: str) -> None:
 
 
 def json_values(value: Any) -> Any:
-    """Replace what JSON cannot hold: infinities, NaN, large integers and lone surrogates become text."""
+    """Replace values that JSON cannot represent: infinities, NaN, large integers and lone surrogates become text."""
     if isinstance(value, dict):
         return {_json_text(str(key)): json_values(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -122,20 +122,20 @@ def _json_text(text: str) -> str:
 
 
 def write_whole(path: str | Path, text: str) -> None:
-    """Write a text file so that it appears whole or not at all; a device or a pipe is written as it is."""
+    """Write a text file atomically; a device or a pipe is written directly."""
     target = Path(path)
     try:
-        target = target.resolve()  # behind a symbolic link stands the file that is meant
+        target = target.resolve()  # write the file that a symbolic link points to
         if target.exists() and not target.is_file():
             target.write_text(text, encoding="utf-8", newline="\n")
             return
         replace_whole(target, text.encode())
-    except (OSError, ValueError, RuntimeError) as error:  # of these the last for a loop of links
+    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: a loop of links
         raise UsageError(f"cannot write {str(path)!r}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def replace_whole(target: Path, content: bytes) -> None:
-    """Put a file in the place of another, on the disk before it is seen; parts that were left there are cleaned."""
+    """Replace a file atomically, once the new content is on the disk; remove part files left by killed processes."""
     _clean_parts(target.parent)
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else _default_mode()
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=_PREFIX, suffix=_PART)
@@ -154,7 +154,7 @@ def replace_whole(target: Path, content: bytes) -> None:
 
 
 def _keep_names(folder: Path) -> None:
-    """Let the disk keep the names in a folder, where the system has such an order."""
+    """Flush a folder's entries to the disk, if the system supports that."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -164,7 +164,7 @@ def _keep_names(folder: Path) -> None:
 
 
 def _clean_parts(folder: Path) -> None:
-    """Remove what a process left that was killed while it wrote; nobody writes for so long."""
+    """Remove part files of processes that were killed while writing, after a time that no write takes."""
     with contextlib.suppress(OSError):
         for part in folder.glob(f"{_PREFIX}*{_PART}"):
             with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Which outputs speak for which side? An event: data that is fixed before the runs that measure it."""
+"""Which outputs count as evidence for which side? An event: plain data, fixed before the runs that measure it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import msgspec
 
 
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A frozen part of evidence."""
+    """An immutable part of evidence."""
 
 
 class Coordinate(Record, frozen=True, tag="coordinate"):
@@ -41,10 +41,10 @@ class Linear(Record, frozen=True, tag="linear"):
 
 
 class Tree(Record, frozen=True):
-    """A decision tree as parallel tuples, one entry a node, parents before children; node 0 is the root.
+    """A decision tree as parallel tuples with one entry per node, parents before children; node 0 is the root.
 
-    A run at node i goes to ``left[i]`` where its number ``feature[i]`` is at most ``threshold[i]``, else to
-    ``right[i]``. At a leaf ``feature[i]`` is −1, and ``value[i]`` is what the tree says.
+    A run at node i goes to ``left[i]`` if its number ``feature[i]`` is at most ``threshold[i]``, else to
+    ``right[i]``. At a leaf ``feature[i]`` is −1, and ``value[i]`` is the result.
     """
 
     feature: tuple[int, ...]
@@ -63,21 +63,21 @@ class Tree(Record, frozen=True):
 
 
 class Trees(Record, frozen=True, tag="trees"):
-    """The score is the sum of what each tree says of the run's numbers."""
+    """The score is the sum of the results of all trees."""
 
     trees: tuple[Tree, ...]
 
 
 class Rows(Record, frozen=True, tag="rows"):
-    """The score is the index of the run's numbers in this list of rows; −1 for a row that is not listed."""
+    """The score is the index of the run's numbers in this list of rows, or −1 if they are not listed."""
 
     rows: tuple[tuple[float, ...], ...]
 
 
 class Step(Record, frozen=True, tag="step"):
-    """The score is the exponent of the largest power of two that x − center is a multiple of; 1024 where it is 0.
+    """The score is the exponent of the largest power of two that divides x − center; 1024 if the difference is 0.
 
-    The difference is taken in doubles.
+    The difference is computed in doubles.
     """
 
     index: int
@@ -85,14 +85,14 @@ class Step(Record, frozen=True, tag="step"):
 
 
 class Reach(Record, frozen=True, tag="reach"):
-    """The score is 1 where x is what ``center`` plus some double gives, as doubles add, and 0 elsewhere."""
+    """The score is 1 if x equals ``center`` plus some double, in floating-point addition, else 0."""
 
     index: int
     center: float
 
 
 class Box(Record, frozen=True, tag="box"):
-    """The score is 1 where low_j <= x_j <= high_j for every number x_j, else 0; None is no limit."""
+    """The score is 1 if low_j <= x_j <= high_j for every number x_j, else 0; None means no limit."""
 
     low: tuple[float | None, ...]
     high: tuple[float | None, ...]
@@ -104,9 +104,9 @@ Score = Coordinate | Extreme | Ties | Linear | Trees | Rows | Step | Reach | Box
 class Rule(Record, frozen=True):
     """How an event treats the outputs of one form.
 
-    Cell i of the score is ``edges[i-1] <= score < edges[i]``; ``labels[i]`` is 1 where an output in the
-    cell speaks for side 0, −1 for side 1, 0 for neither; 2, 3, … and −2, −3, … where an event has degrees, for
-    outputs that speak more. Without a score there is one cell.
+    Cell i of the score is ``edges[i-1] <= score < edges[i]``. ``labels[i]`` is 1 if outputs in the cell speak for
+    side 0, −1 for side 1, and 0 for neither; an event with degrees also has labels 2, 3, … and −2, −3, … for
+    stronger outputs. Without a score there is one cell.
     """
 
     form: str
@@ -130,7 +130,7 @@ class Event(Record, frozen=True):
 
     @property
     def degrees(self) -> tuple[int, int]:
-        """The largest and the smallest label: (1, −1) where outputs speak for both sides, and all alike."""
+        """The largest and the smallest label; (1, −1) if outputs speak for both sides without degrees."""
         labels = [label for rule in self.rules for label in rule.labels]
         return max(labels, default=0), min(labels, default=0)
 
@@ -139,7 +139,7 @@ class Event(Record, frozen=True):
         return "; ".join(parts) or "no output speaks for either side"
 
     def describe(self, side: int) -> str:
-        """Say in words which outputs speak for ``side``, and where they differ from the other side's by type alone."""
+        """Say in words which outputs speak for ``side``, and whether only types distinguish some of them."""
         return self._outputs(side) + _by_type(self, side)
 
     def _outputs(self, side: int) -> str:
@@ -155,7 +155,7 @@ def _without_degrees(rule: Rule) -> Rule:
 
 
 def _short(value: float) -> str:
-    return "−0.0" if value == -5e-324 else f"{value:.4g}"  # how −0.0 stands among numbers
+    return "−0.0" if value == -5e-324 else f"{value:.4g}"  # the number that stands for −0.0
 
 
 def _describe_rule(rule: Rule, label: int) -> list[str]:
@@ -190,7 +190,7 @@ def _describe_rule(rule: Rule, label: int) -> list[str]:
 
 
 def _box(box: Box, *, inside: bool) -> str:
-    """Say what the numbers of a box are, equal neighbours together."""
+    """Describe the numbers inside (or outside) a box; equal adjacent limits are grouped."""
     limits = itertools.groupby(enumerate(zip(box.low, box.high, strict=True)), key=lambda item: item[1])
     parts = []
     for (low, high), numbered in limits:
@@ -209,7 +209,7 @@ def _limits(low: float | None, high: float | None) -> str:
 
 
 def _intervals(rule: Rule, label: int) -> list[str]:
-    """The maximal runs of cells with ``label``, as text."""
+    """Return the maximal runs of cells with ``label``, as text."""
     texts: list[str] = []
     start: int | None = None
     for cell in range(len(rule.labels) + 1):
@@ -225,7 +225,7 @@ def _intervals(rule: Rule, label: int) -> list[str]:
 
 
 def _cell(score: Score | None, low: float | None, high: float | None) -> str:
-    """Say what low <= score < high means."""
+    """Say in words what low <= score < high means."""
     if isinstance(score, Reach):
         return f"{'no' if low is None else 'a'} sum of {_short(score.center)} and a double"
     if isinstance(score, Step):
@@ -246,21 +246,19 @@ def _interval(low: float | None, high: float | None) -> str:
     return f"from {_short(low)} to below {_short(high)}"
 
 
-# --- where types alone tell the sides apart ----------------------------------------------------------------
+# --- where only types distinguish the sides ----------------------------------------------------------------
 
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 _KIND = re.compile(r"bool|u?int\d*|float\d*|longdouble|number|array|of")
-_ALIKE = 64  # forms that differ by their types alone, with which each is compared
+_ALIKE = 64  # how many forms that differ by type alone each form is compared with, to bound the time
 _TYPE = re.compile(r"\b(?:bool|u?int\d*|float\d*|longdouble|Fraction float|Decimal float)\b|frozenset|^masked \S+ ")
 
 
 def _by_type(event: Event, side: int) -> str:
-    """Say that outputs of one value speak for both sides, by their type; nothing where none do."""
+    """Say that outputs of equal value speak for both sides, depending on their type; empty if none do."""
     sign = 1 if side == 0 else -1
     untyped = [_untyped(rule.form) for rule in event.rules]
-    alike: dict[
-        str, list[Rule]
-    ] = {}  # an event may have a rule for each of many texts, so that not all pairs are tried
+    alike: dict[str, list[Rule]] = {}  # an event may have a rule for each of many texts, so not all pairs are tried
     for rule, form in zip(event.rules, untyped, strict=True):
         alike.setdefault(form, []).append(rule)
     for own, form in zip(event.rules, untyped, strict=True):
@@ -273,7 +271,7 @@ def _by_type(event: Event, side: int) -> str:
 
 
 def kinds_in(form: str) -> list[str]:
-    """Return the types of a form of nothing but numbers; "number" where types do not count."""
+    """Return the types of a form that consists of numbers only; "number" if types do not count."""
     words = re.findall(r"[a-z]\w*", form)
     if not re.fullmatch(r"[][(), ×\w]*", form) or not all(_KIND.fullmatch(word) for word in words):
         return []
@@ -281,7 +279,7 @@ def kinds_in(form: str) -> list[str]:
 
 
 def types_agree(events: Iterable[Event], types: str) -> bool:
-    """Whether events name types exactly where these count; a form without numbers names none."""
+    """Whether events name types if and only if types count; a form without numbers names none."""
     kinds = {kind for event in events for rule in event.rules for kind in kinds_in(rule.form)}
     return not kinds or kinds == {"number"} if types == "ignore" else "number" not in kinds
 
@@ -296,7 +294,7 @@ def _a(form: str) -> str:
 
 
 def _rows_at_edges(*rules: Rule) -> Iterator[tuple[float, ...]]:
-    """Rows of numbers between which the labels of rules change."""
+    """Yield rows of numbers on both sides of every change of label."""
     yield ()
     for rule in rules:
         if isinstance(rule.score, Rows):
@@ -309,7 +307,7 @@ def _rows_at_edges(*rules: Rule) -> Iterator[tuple[float, ...]]:
 
 
 def _label(rule: Rule, row: tuple[float, ...]) -> int:
-    """What an output of a rule's form with these numbers speaks for; 0 where that is not seen from here."""
+    """Return the label of an output of a rule's form with these numbers; 0 if it cannot be told."""
     score = rule.score
     if score is None:
         return rule.labels[0]

@@ -1,8 +1,8 @@
-"""What did an audit find, written down so that anyone can cite it and check it?
+"""What did an audit find, in a form that anyone can cite and check?
 
-`Evidence` is the one frozen record of an audit; every report is drawn from it. Its id is the SHA-256 of
-its canonical JSON (RFC 8785), so the same evidence has the same id everywhere. What differs from run to
-run without changing what was found (start, duration, host, workers) stands beside it in `RunInfo`.
+`Evidence` is the immutable record of an audit; every report is drawn from it. Its id is the SHA-256 of its canonical
+JSON (RFC 8785), so the same evidence has the same id everywhere. Details that differ between runs without changing the
+findings (start, duration, host, workers) are stored separately in `RunInfo`.
 """
 
 from __future__ import annotations
@@ -44,41 +44,41 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
     """The record of one audit.
 
     Attributes:
-        verdict: see `Verdict`; ``reason`` says in a sentence why.
-        lower: the headline lower bound (value 0.0 where nothing was shown).
+        verdict: see `Verdict`; ``reason`` explains it in a sentence.
+        lower: the lower bound in the headline (value 0.0 if nothing was shown).
         upper: an upper bound by proof or exact computation, or None.
-        proof: what was read and proved of a program, or None where nothing was tried.
-        exact: a lower bound that is certain, from a counterexample whose probabilities are known, or None; its
-            numbers are in ``counterexample``. The headline is the larger of it and what was sampled.
-        floating_point: a lower bound for an attacker who reads the low-order bits, or None where they were not
-            examined; ``low_bits`` says what they counted for: "report", "verdict" or "ignore". In a report the
-            bound has the confidence of the audit to itself; where it decides the verdict, it shares it.
-        detectable: the smallest value of the claim's parameter that would have been shown to exceed the claim
-            with probability 0.9, or None without a claim; ``detectable_on`` says where it would have had to
-            show: in a measured "event", or on a "gaussian" mechanism of that loss, the yardstick for δ > 0.
-        power: how many runs would have found smaller violations there; empty without a claim.
-        curve: what is shown of the whole privacy curve, on the same measuring runs: a finding beside the verdict, at a
-            confidence of its own. None where it was not asked for.
-        types: whether outputs of different types differ ("count"), or count as what they hold ("ignore").
+        proof: what was read and proved of a program, or None if no proof was tried.
+        exact: a certain lower bound, from a counterexample whose probabilities are known, or None; its numbers are in
+            ``counterexample``. The headline is the larger of this and the sampled bound.
+        floating_point: a lower bound for an attacker who reads the low-order bits, or None if they were not examined.
+            ``low_bits`` says how they are used: "report", "verdict" or "ignore". With "report" the bound has the
+            confidence of the audit to itself; with "verdict" it shares it.
+        detectable: the smallest value of the claim's parameter that would have been shown to exceed the claim with
+            probability 0.9, or None without a claim. ``detectable_on`` says where the violation would have to show: in
+            a measured "event", or on a "gaussian" mechanism of that loss, the yardstick for δ > 0.
+        power: how many runs would have found smaller violations; empty without a claim.
+        curve: bounds on the whole privacy curve from the same measuring runs, at their own confidence; they do not
+            affect the verdict. None if it was not asked for.
+        types: whether outputs of different types differ ("count"), or are compared by value ("ignore").
         learn: the learner whose score competed with the built-in ones, or None.
         unit: what one record stands for (the unit of privacy).
-        learning, measuring: executions for learning and for measuring, all pairs and sides.
-        scores: what scores of members and of others show besides, or None for another target.
-        asked: the runs that were asked for, where not all of them were made; None where they were.
-        fixed: learning and measuring runs of each pair, where a time budget of an earlier dpaudit decided them.
-        sequential: how a sequential audit went, or None for another one.
-        observed: what else was taken for a part of every output, such as "time": the run time in seconds.
-        sensitivity: how far the mechanism's query was moved, where it exposes one; a finding beside the verdict.
-        constant: pairs on which all runs of a side returned the same output, as far as the learning runs say.
-        search: how the pair was found, or None where no pair was searched for.
-        false_alarm: the chance that a mechanism that keeps its claim is called violated, where a bound at the
-            confidence of the audit is too little for that; None where it is enough.
-        second: the second look at a bound above the claim, or None where there was none.
-        decided_in: the arithmetic of the sampled bound that a VIOLATED rests on: "real", or "float" where it is that of
-            the low-order bits. Evidence that does not say so rests on the headline where that is above the claim, and
-            else on the low-order bits.
-        written: the record of an older file as it stands there, where this dpaudit would write it differently: its
-            id stays what it was (`dpaudit.evidence.migrations`). Not part of the record.
+        learning, measuring: executions for learning and for measuring, of all pairs and sides.
+        scores: further statistics of the scores of members and of others, or None for other targets.
+        asked: the number of runs that were asked for, if not all of them were made; else None.
+        fixed: learning and measuring runs of each pair, if a time budget of an earlier dpaudit decided them.
+        sequential: how a sequential audit went, or None for other audits.
+        observed: what else was treated as part of every output, such as "time": the run time in seconds.
+        sensitivity: how far the mechanism's query was moved, if it exposes one; does not affect the verdict.
+        constant: pairs on which all learning runs of a side returned the same output.
+        search: how the pair was found, or None if no pair was searched for.
+        false_alarm: the probability with which a mechanism that keeps its claim may be called violated, if the
+            confidence of the audit alone does not ensure it; else None.
+        second: the second look at a bound above the claim, or None if there was none.
+        decided_in: the arithmetic of the sampled bound that decided VIOLATED: "real", or "float" for that of the
+            low-order bits. In evidence without it, the headline decided if it is above the claim, else the low-order
+            bits.
+        written: the record of an older file as it was written, if this dpaudit would write it differently, so that its
+            id stays the same (`dpaudit.evidence.migrations`). Not part of the record.
     """
 
     stored_as: ClassVar[str] = "evidence"
@@ -128,13 +128,13 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
 
     @property
     def runs(self) -> int:
-        """Executions spent: both sides, learning, measuring, search and second look, every pair."""
+        """The number of executions: both sides, all pairs, for learning, measuring, search and second look."""
         again = 0 if self.second is None else sum(self.second.counts.runs)
         return self.learning + self.measuring + (0 if self.search is None else self.search.runs) + again
 
     @property
     def budget(self) -> int:
-        """The runs that were asked for, as ``runs`` and ``--runs`` take them: a second look is beyond them."""
+        """The runs that were asked for with ``runs`` or ``--runs``, which do not include a second look."""
         again = 0 if self.second is None else sum(self.second.counts.runs)
         return self.runs - again if self.asked is None else self.asked
 
@@ -165,17 +165,17 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
         return json.dumps(self.document(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
     def save(self, path: str | Path) -> None:
-        """Write the evidence file, whole or not at all."""
+        """Write the evidence file atomically."""
         write_whole(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | Path) -> Evidence:
-        """Read an evidence file; raises `UsageError` where it is unreadable, altered or of another version."""
+        """Read an evidence file; raise `UsageError` if it is unreadable, altered, or of an unknown version."""
         return cls.from_json(read_text(path), name=str(path))
 
     @classmethod
     def from_json(cls, text: str, *, name: str = "the evidence") -> Evidence:
-        """Read an evidence file from its text; ``name`` stands in error messages."""
+        """Read an evidence file from its text; error messages call it ``name``."""
         try:
             document = read_json(text)
             if document.keys() != {"id", "evidence", "run"}:
@@ -212,23 +212,23 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
         return found
 
     def with_files(self, names: Sequence[str]) -> Evidence:
-        """Return the same evidence, knowing which files its data came from: the command that runs it again names them.
+        """Return the same evidence with the names of its data files, for the command that reproduces it.
 
-        They are no part of the record, so the id stays.
+        They are not part of the record, so the id stays the same.
         """
         if self.run is None or not names:
             return self
         return msgspec.structs.replace(self, run=msgspec.structs.replace(self.run, files=tuple(names)))
 
     def to_html(self, path: str | Path) -> None:
-        """Write the report: one HTML page that needs nothing else."""
+        """Write the report as one self-contained HTML page."""
         write_whole(path, draw("page", self))
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: a compact card."""
+        """Return what a notebook displays: a compact card."""
         return draw("card", self)
 
 
 def _understood(record: dict[str, Any]) -> Evidence:
-    """Return what a record of any known version says."""
+    """Return the evidence in a record of any known version."""
     return msgspec.convert(upgraded(record), Evidence, strict=False)

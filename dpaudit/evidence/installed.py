@@ -1,4 +1,4 @@
-"""Which version of a package is installed? Looked up once: it stays the same while Python runs."""
+"""Which version of a package is installed? Looked up once, since it does not change while Python runs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from importlib.metadata import version
 
 @cache
 def installed_version(package: str) -> str:
-    """Return the version; raise `importlib.metadata.PackageNotFoundError` where it is not installed."""
+    """Return the version; raise `importlib.metadata.PackageNotFoundError` if it is not installed."""
     return version(package)
 
 
 def installed_versions(*packages: str) -> dict[str, str]:
-    """Return the versions of what numbers depend on: dpaudit, its libraries, ``packages``, Python and the machine."""
+    """Return the versions that results depend on: dpaudit, its libraries, ``packages``, Python and the machine."""
     found = {name: installed_version(name) for name in ("dpaudit", "numpy", "scipy", *packages)}
     return {**found, "python": platform.python_version(), "platform": platform.machine()}

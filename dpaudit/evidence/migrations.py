@@ -1,10 +1,10 @@
-"""How does an old record stay what it was, while newer ones say more?
+"""How do old records keep their ids while newer records have more members?
 
-Two rules, for ever. *The id is over the record as it was written*: a reader never writes an old record anew. *A
-member that came later is left out while it holds its default*: the same finding has the same record, whether or not
-dpaudit could have said more. So the version stays while members are only added, with a default that says what was
-true without them. It is raised where a member changes its meaning or goes, and then `_STEPS` says how a record of the
-version before reads today.
+Two permanent rules. *The id covers the record as it was written*: a reader never rewrites an old record. *A member that
+was added later is left out while it has its default*: the same finding has the same record, whether or not dpaudit knew
+the member at that time. So the version does not change while members are only added, with a default that states what
+was true without them. It is raised when a member changes its meaning or is removed; then `_STEPS` says how to read a
+record of the previous version.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Any
 import msgspec
 
 VERSION = 1
-"""The version that is written."""
+"""The version of records that are written now."""
 
 _STEPS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
-"""From a version to a function that makes of its record one of the next version."""
+"""For each older version, a function that turns its record into one of the next version."""
 
 _ALWAYS: dict[str, frozenset[str]] = {
     name: frozenset(members.split())
@@ -34,14 +34,14 @@ _ALWAYS: dict[str, frozenset[str]] = {
         "target": "summary source true_loss",
     }.items()
 }
-"""Members with a default that the first files hold all the same, by the name of their record (`name_of`).
+"""Members that are written even with their default, because the first files did so; by name of the record (`name_of`).
 
-Nothing is ever added here.
+Never add to this table.
 """
 
 _PLAIN = frozenset({type(None), bool, int, float, str})
 
-BESIDE = ("run", "written")  # of Evidence: not part of its record
+BESIDE = ("run", "written")  # members of Evidence that are not part of its record
 
 
 def is_known(version: Any) -> bool:
@@ -59,7 +59,7 @@ def upgraded(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def as_written(value: Any, *, everything: bool = False) -> Any:
-    """Return a struct as plain values, without members that came later and hold their default, or with everything."""
+    """Return a struct as plain values, without later members that have their default unless ``everything`` is set."""
     if type(value) in _PLAIN:  # most values are
         return value
     if isinstance(value, msgspec.Struct):
@@ -87,7 +87,7 @@ def _members(struct: msgspec.Struct, everything: bool) -> dict[str, Any]:
 
 @cache
 def name_of(kind: type[msgspec.Struct]) -> str:
-    """Return the name of a record in the rules above; its class may be renamed, and no id changes."""
+    """Return the name of a record in the rules above, so that renaming its class changes no id."""
     return str(getattr(kind, "stored_as", "") or kind.__struct_config__.tag or "")
 
 
@@ -97,16 +97,16 @@ def _fields(kind: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]
 
 
 def default_of(member: msgspec.structs.FieldInfo) -> Any:
-    """Return what a member holds where nothing is said."""
+    """Return the default of a member."""
     if member.default_factory is not msgspec.NODEFAULT:
         return member.default_factory()
     return member.default
 
 
 def is_part(written: Any, whole: Any) -> bool:
-    """Whether a record says nothing but what ``whole`` says: each of its members is there, with the same value.
+    """Whether every member of a record is in ``whole``, with the same value.
 
-    1 and 1.0 are one number in JSON; 1 and true, or 1 and "1", are not one value.
+    1 and 1.0 are the same number in JSON; 1 and true, or 1 and "1", are different values.
     """
     if isinstance(written, dict):
         return isinstance(whole, dict) and all(

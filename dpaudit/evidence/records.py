@@ -1,6 +1,6 @@
-"""What is evidence made of? Verdict, counts, bounds, and what else an audit or a proof leaves behind.
+"""What does evidence consist of? Verdict, counts, bounds, and the other results of an audit or a proof.
 
-Each member says what it means; `dpaudit.evidence.evidence` puts them together and gives the whole an id.
+`dpaudit.evidence.evidence` puts these records together and gives the whole an id.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any, ClassVar, Literal
 
 from dpaudit.evidence.event import Event, Record
 
-_DIGITS = 10
+_DIGITS = 10  # of a bound: more than sampling ever supports, and stable across machines
 
 
 class Verdict(Enum):
-    """What an audit concludes; ``str(verdict)`` is the word in lower case."""
+    """The conclusion of an audit; ``str(verdict)`` is the word in lower case."""
 
     PROVED = "proved"
     NOT_VIOLATED = "not violated"
@@ -37,8 +37,8 @@ class Verdict(Enum):
 class Counts(Record, frozen=True):
     """Measuring runs of both sides, and how many of each fell into the event; pairs are (side 0, side 1).
 
-    ``bins``: for an event with degrees, how many runs speak to each, from the largest label to −1 and on to the
-    smallest. Runs that speak for neither side stand with −1, so that all runs are there.
+    ``bins``: for an event with degrees, the number of runs with each label, from the largest to the smallest. Runs that
+    speak for neither side count with label −1, so that the bins add up to all runs.
     """
 
     runs: tuple[int, int]
@@ -48,26 +48,26 @@ class Counts(Record, frozen=True):
 
 
 class Bound(Record, frozen=True):
-    """A bound of the claim's parameter, with everything that is needed to check it.
+    """A bound on the claim's parameter, with everything that is needed to check it.
 
     Attributes:
         value: the bound, rounded outward to 10 digits.
         side: "lower" or "upper".
         kind: "sampled", "exact" or "proof".
         parameter: what is bounded: "epsilon", "mu" or "rho".
-        notion: the claim whose parameter it is, as text (its own value is not used), so that δ or an
-            order that the bound holds at is known.
-        confidence: 1 − the chance that this statement is wrong; 1.0 for a proof.
-        delta: the δ at which ε is meant.
-        method: how counts became the bound, by its name in `dpaudit.stats.methods`; "none" where nothing was measured;
-            of what is certain, the method of the proof.
-        weight: the share of the joint bound's statistic that the first count carries, or all weights of a
-            multinomial bound; fixed before measuring.
-        counts, event: what was counted, and of what; None where nothing was measured.
+        notion: the claim whose parameter it is, as text (its own value is not used); it states the δ or the order at
+            which the bound holds.
+        confidence: 1 − the probability that this statement is wrong; 1.0 for a proof.
+        delta: the δ at which ε is bounded.
+        method: how counts became the bound, by its name in `dpaudit.stats.methods`; "none" if nothing was measured;
+            for a certain bound, the method of the proof.
+        weight: the weight of the first count in the statistic of a joint bound, or all weights of a multinomial bound;
+            fixed before measuring.
+        counts, event: the counts, and the event that was counted; None if nothing was measured.
         pair: the index of the pair in the evidence.
         arithmetic: "real" or "float".
-        assumes: what is taken on trust.
-        exact: the value itself as text where it is a rational number or infinite, such as "5/8"; None elsewhere.
+        assumes: what is assumed without a check.
+        exact: the exact value as text if it is rational or infinite, such as "5/8"; else None.
     """
 
     stored_as: ClassVar[str] = "bound"
@@ -89,7 +89,7 @@ class Bound(Record, frozen=True):
 
 
 class Candidate(Record, frozen=True):
-    """An event that was considered on the learning runs, and the bound that was predicted for it."""
+    """An event that was considered on the learning runs, and the bound predicted for it."""
 
     family: str
     method: str
@@ -97,7 +97,7 @@ class Candidate(Record, frozen=True):
 
 
 class Attempt(Record, frozen=True):
-    """One measured event on one pair: its bound, its share of the error, and what else was considered."""
+    """One measured event on one pair: its bound, its share of the error, and the other candidates."""
 
     pair: int
     name: str
@@ -106,15 +106,15 @@ class Attempt(Record, frozen=True):
 
 
 class SecondLook(Record, frozen=True):
-    """Fresh runs of an event whose bound lay above the claim, before that is called a violation.
+    """Fresh runs of an event whose bound was above the claim, made before the claim is called violated.
 
     Attributes:
         attempt: the number of the attempt whose event it is.
-        p: how surely the first look speaks against the claim: its p-value is at most this, for the whole audit.
+        p: an upper bound on the p-value of the first look against the claim, for the whole audit.
         level: the error level of the second look (`dpaudit.stats.two_looks`).
-        method: how its counts become a bound, fixed before they were counted; the weight is the attempt's.
+        method: how its counts become a bound, fixed before they were counted; the weight is that of the attempt.
         counts: of the fresh runs.
-        value: the lower bound that they give at confidence 1 − ``level``.
+        value: the lower bound from them at confidence 1 − ``level``.
         confirmed: whether it is above the claim, so that the claim is violated.
     """
 
@@ -128,17 +128,17 @@ class SecondLook(Record, frozen=True):
 
 
 class Power(Record, frozen=True):
-    """A violation smaller than the detectable one, and how many runs in all would find it with probability 0.9."""
+    """A violation smaller than the detectable one, and the total number of runs that finds it with probability 0.9."""
 
     value: float
     runs: int
 
 
 class PairRecord(Record, frozen=True):
-    """Two neighbouring datasets, by digest; the data itself only where it is public, or was asked to be kept.
+    """Two neighbouring datasets, by digest; the data themselves only if they are public or were kept on request.
 
     ``origin`` is "mechanism", "given" or "found" (by a search). ``shown0`` and ``shown1`` are public data for people to
-    read, perhaps cut off; ``data0`` and ``data1`` are data that were kept on request, as JSON text
+    read, perhaps shortened; ``data0`` and ``data1`` are data that were kept on request, as JSON text
     (`dpaudit.neighbours.serialise`).
     """
 
@@ -155,8 +155,8 @@ class PairRecord(Record, frozen=True):
 class Cell(Record, frozen=True):
     """A set of outputs and how many measuring runs of each side fell into it.
 
-    ``low`` and ``high`` are the interval [low, high) of the output (or score) where the cell is one, with
-    None for an open end; both are None for a category.
+    ``low`` and ``high`` are the interval [low, high) of the output (or score), with None for an open end; both are None
+    for a category.
     """
 
     label: str
@@ -167,11 +167,11 @@ class Cell(Record, frozen=True):
 
 
 class Histogram(Record, frozen=True):
-    """Counts over cells that were frozen on learning runs, for the headline's pair.
+    """Counts over cells that were fixed on learning runs, for the pair of the headline.
 
-    ``axis`` is "output", "score" or "category"; ``runs`` are the measuring runs counted (side 0, side 1). ``exact`` is,
-    for each side, the probability of each cell where the mechanism states the law of its outputs: to look at beside
-    what was counted, rounded to 10 decimals.
+    ``axis`` is "output", "score" or "category"; ``runs`` are the measuring runs counted (side 0, side 1). If the
+    mechanism states the law of its outputs, ``exact`` has the probability of each cell on each side, rounded to 10
+    decimals, for comparison with the counts.
     """
 
     pair: int
@@ -185,7 +185,7 @@ class Target(Record, frozen=True):
     """What was audited.
 
     ``asks`` is "program", "sampler", "seeded" or "opaque"; ``reading`` says how a program was run.
-    ``digest`` is the SHA-256 of the source of the function (None where there is none).
+    ``digest`` is the SHA-256 of the function's source (None if there is no source).
     """
 
     stored_as: ClassVar[str] = "target"
@@ -200,15 +200,15 @@ class Target(Record, frozen=True):
 
 
 class Comparison(Record, frozen=True):
-    """How runs of the program compare with what was read of it, and what can run and was not read.
+    """How runs of the program compare with what was read of it, and what can run but was not read.
 
     Attributes:
         runs: how many runs drew, branched and returned what was read.
         passed_over: how many came so close to a branch that rounding may have decided it.
-        compared: with how many of ``paths`` some run was compared.
-        paths: all ways that runs can take; of a fold, through its start, its steps in every state, and its end.
-        open_ends: code that no path came through, what the program looks at beside data, noise and parameters, and
-            paths that no run could be compared with; in words. Nothing is proved where there is any.
+        compared: how many of ``paths`` were compared with a run.
+        paths: all paths that runs can take; for a fold, those of its start, its steps in every state, and its end.
+        open_ends: code that no path executed, what the program uses besides data, noise and parameters, and paths that
+            no run could be compared with; in words. Nothing is proved if there are any.
     """
 
     runs: int
@@ -219,16 +219,16 @@ class Comparison(Record, frozen=True):
 
 
 class Proof(Record, frozen=True):
-    """What was read of a program, and what of it is proved.
+    """What was read of a program, and what was proved.
 
     Attributes:
         method: "alignment" for data of one length, "induction" for every length, "enumeration" of a whole domain.
         scope: what an upper bound holds for, as a sentence.
-        length: how many answers, or None for any number of them or where that says nothing.
-        paths: how many ways through the program were read.
-        certificate: the proof for whoever wants to check it (``docs/certificate.md``); None without a finite bound.
-        domain: all datasets that were enumerated, where they were to be kept, as JSON text.
-        comparison: of runs with what was read; None where nothing was recorded of it.
+        length: how many answers, or None if any number of them, or if it has no meaning.
+        paths: how many paths of the program were read.
+        certificate: the proof in a form that can be checked (``docs/certificate.md``); None without a finite bound.
+        domain: all datasets that were enumerated, as JSON text, if they were to be kept.
+        comparison: of runs with what was read; None if it was not recorded.
     """
 
     stored_as: ClassVar[str] = "proof"
@@ -242,11 +242,11 @@ class Proof(Record, frozen=True):
 
 
 class Counterexample(Record, frozen=True):
-    """Two neighbouring datasets and an event whose probabilities are known for certain.
+    """Two neighbouring datasets and an event whose probabilities are known with certainty.
 
     Attributes:
         data0, data1: the data of both sides, as text.
-        event: what speaks for side 0.
+        event: the outputs that speak for side 0.
         probability0, probability1: the event's probability on each side, as (low, high) in decimals.
         record: everything that these were computed from.
     """
@@ -260,10 +260,10 @@ class Counterexample(Record, frozen=True):
 
 
 class RocPoint(Record, frozen=True):
-    """One threshold of the scores: how many (members, others) score at least as much, and how often they would.
+    """One threshold of the scores, with the counts of (members, others) at or above it and limits of their rates.
 
-    ``limits`` of the true positive rate, low and high, then of the false positive rate; those of all thresholds hold
-    together. None where no exact limits are known.
+    ``limits`` are low and high of the true positive rate, then of the false positive rate; they hold for all thresholds
+    simultaneously. None if no exact limits are known.
     """
 
     threshold: float
@@ -272,9 +272,9 @@ class RocPoint(Record, frozen=True):
 
 
 class Rate(Record, frozen=True):
-    """The true positive rate at a false positive rate, as estimated, and its exact limits where there are any.
+    """An estimate of the true positive rate at a false positive rate, with exact limits if there are any.
 
-    ``counts`` are the members above the two scores of others between which the threshold certainly lies.
+    ``counts`` are the numbers of members above the two scores of others between which the threshold certainly lies.
     """
 
     at: float
@@ -284,17 +284,17 @@ class Rate(Record, frozen=True):
 
 
 class Scores(Record, frozen=True):
-    """What scores of members (side 0) and of others (side 1) show beside the bound; it decides nothing.
+    """What scores of members (side 0) and of others (side 1) show besides the bound; does not affect the verdict.
 
     Attributes:
         design: "independent" (a training run for every score) or "one-run" (all scores from one model).
-        given: scores of members and of others; measured: those of them that the ROC counts.
-        delta: the δ at which ``epsilon_if_gaussian`` is meant.
-        roc: the ROC at thresholds that learning scores chose, counted on measuring scores.
+        given: the numbers of scores of members and of others; measured: how many of them the ROC counts.
+        delta: the δ of ``epsilon_if_gaussian``.
+        roc: the ROC at thresholds that were chosen on learning scores, counted on measuring scores.
         rates: the true positive rate at a few false positive rates, from all scores.
-        mu: the distance of the means in standard deviations, or None where there is none.
-        epsilon_if_gaussian: ε at δ, were the scores those of a Gaussian mechanism with this μ. An estimate on a
-            condition that nobody checked.
+        mu: the distance of the means in standard deviations, or None if it is not defined.
+        epsilon_if_gaussian: ε at δ if the scores were those of a Gaussian mechanism with this μ: an estimate under an
+            assumption that was not checked.
     """
 
     design: str
@@ -308,15 +308,15 @@ class Scores(Record, frozen=True):
 
 
 class Curve(Record, frozen=True):
-    """What is shown of the whole privacy curve, all of it at once, at one confidence.
+    """Bounds on the whole privacy curve that hold simultaneously, at one confidence.
 
     Attributes:
-        confidence: that every number here is true; each statement has a share of the error.
-        statements: bounds of δ at an ε, of μ, or of an attacker's power at a false positive rate (``parameter`` and
-            ``notion`` say which), each by an event that was fixed before measuring. Every region of probabilities
-            that a statement rests on says something of the whole curve, and the best of them stands below.
+        confidence: that all numbers here are true; each statement has a share of the error.
+        statements: bounds on δ at an ε, on μ, or on an attacker's power at a false positive rate (``parameter`` and
+            ``notion`` say which), each by an event that was fixed before measuring. The confidence region of each
+            statement bounds the whole curve; the best of these bounds are listed below.
         epsilons, deltas: δ(ε) is at least ``deltas`` at each of ``epsilons``.
-        fprs, fnrs: no trade-off curve that the mechanism keeps lies above ``fnrs`` at each of ``fprs``.
+        fprs, fnrs: no trade-off curve that the mechanism keeps is above ``fnrs`` at each of ``fprs``.
         mu: if the mechanism keeps μ-GDP, then μ is at least this.
     """
 
@@ -330,14 +330,14 @@ class Curve(Record, frozen=True):
 
 
 class Stake(Record, frozen=True):
-    """An event that was bet on in an epoch.
+    """An event that was bet on during an epoch.
 
     Attributes:
         name: "stable", "rare", "unseen" or "middle".
         event: which outputs speak for which side, in words.
         speaks: whether any output speaks for side 0, and for side 1.
-        past: what all runs before the epoch come to, from which the event was chosen.
-        own: what the runs of the epoch come to, up to the end of the audit.
+        past: counts of all runs before the epoch, on which the event was chosen.
+        own: counts of the runs in the epoch, up to the end of the audit.
     """
 
     name: str
@@ -348,7 +348,7 @@ class Stake(Record, frozen=True):
 
 
 class Epoch(Record, frozen=True):
-    """Runs of one pair that were bet on with the same events."""
+    """Consecutive runs of one pair that were bet on with the same events."""
 
     pair: int
     stakes: tuple[Stake, ...]
@@ -358,11 +358,11 @@ class Sequential(Record, frozen=True):
     """How a sequential audit went.
 
     Attributes:
-        log_wealth: natural logarithm of the wealth at the end of whoever bet against the claim (against ε = 0 without
-            a claim), having started with 1. Its exponential is an e-value: those of independent audits multiply.
+        log_wealth: natural logarithm of the final wealth of a gambler who bets against the claim (against ε = 0 without
+            a claim) and starts with 1. Its exponential is an e-value: those of independent audits multiply.
         stopped: whether the claim was refuted, which ended the audit.
-        epochs: all that was bet on, in order; the wealth follows from it.
-        looked: runs after the end that nothing was bet on: they show whether calls hang together.
+        epochs: all bets, in order; the wealth follows from them.
+        looked: runs after the end on which no bets were made; they show whether calls depend on each other.
     """
 
     log_wealth: float
@@ -372,19 +372,20 @@ class Sequential(Record, frozen=True):
 
 
 class Moved(Record, frozen=True):
-    """How far the deterministic query of a mechanism was moved by one pair of neighbours; it decides no verdict.
+    """How far one pair of neighbours moves the deterministic query of a mechanism; does not affect the verdict.
 
     Attributes:
-        norm: "1", "2" or "inf", in which distances are meant.
-        claimed: the declared sensitivity, for one neighbouring step; None where none is declared.
-        largest: the largest distance found; infinite where the query gives no number on one side alone.
-        finite: the largest distance among the pairs on which the query gives numbers, by ``finite_change``; None where
-            there are none.
+        norm: "1", "2" or "inf", of distances.
+        claimed: the declared sensitivity for one neighbouring step; None if none is declared.
+        largest: the largest distance found; infinite if the query returns a number on one side only.
+        finite: the largest distance among the pairs on which the query returns numbers, shown by ``finite_change``;
+            None if there are none.
         exceeded: whether it is larger than the claim allows under the relation, by more than rounding explains.
-        change: what changes between the two datasets that show it, without a value of the data.
-        tried: on how many pairs the query was asked; silent: on how many of them both sides gave no number.
-        room: the room for rounding in the distance; 0.0 where all numbers are exact.
-        troubles: what the query did on one side alone in place of a number, and where.
+        change: what changes between the two datasets that show it, without values of the data.
+        tried: on how many pairs the query was evaluated; silent: on how many of them it returned no number on both
+            sides.
+        room: the allowance for rounding in the distance; 0.0 if all numbers are exact.
+        troubles: what the query did instead of returning a number on one side only, and where.
         digests: of the two datasets.
     """
 
@@ -403,7 +404,7 @@ class Moved(Record, frozen=True):
 
 
 class Tried(Record, frozen=True):
-    """A pair that a search looked at: what changes in it, the runs spent on it, and the bound predicted from them."""
+    """A pair that a search tried: what changes in it, the runs spent on it, and the bound predicted from them."""
 
     name: str
     runs: int
@@ -411,23 +412,23 @@ class Tried(Record, frozen=True):
 
 
 class Search(Record, frozen=True):
-    """How the pair was found, on search runs alone, which no bound looks at.
+    """How the pair was found, from search runs only, which no bound uses.
 
     Attributes:
-        source: what was searched: neighbours of one dataset ("data"), datasets over a "domain" alone, or pairs that
+        source: what was searched: neighbours of one dataset ("data"), datasets over a "domain" only, or pairs that
             were "given" or are the "mechanism"'s own.
         candidates: how many pairs were compared; raised: how many of them were dropped, because every run of both
-            sides raised the same.
-        left_out: how many more were thought of and not tried, for want of runs.
-        runs: executions for the search, both sides, all pairs.
-        found: what changes in the pair that was chosen, without a value of the data.
-        tried: the pairs that were left longest, best first.
-        climbed: how many datasets over the domain were tried beyond the candidates; None where that was not done.
-        shrunk: how often a simpler pair took the place of the chosen one.
-        records: how many records each side of that simpler pair has; None where there is none, or what has no size.
-        data: the digest of the dataset, or of all pairs; None for the mechanism's own, and over a domain alone.
-        domain: the declared domain as JSON text; beyond: whether what lies outside it was tried.
-        kept: the dataset or all pairs as JSON text, where data were to be kept.
+            sides raised the same exception.
+        left_out: how many more candidates were not tried, because there were too few runs.
+        runs: executions for the search, of both sides and all pairs.
+        found: what changes in the chosen pair, without values of the data.
+        tried: the pairs that stayed in the race longest, best first.
+        climbed: how many datasets over the domain were tried beyond the candidates; None if none were to be.
+        shrunk: how often a simpler pair replaced the chosen one.
+        records: how many records each side of that simpler pair has; None if there is none, or it has no size.
+        data: the digest of the dataset, or of all pairs; None for the mechanism's own, and over a domain only.
+        domain: the declared domain as JSON text; beyond: whether values outside it were tried.
+        kept: the dataset or all pairs as JSON text, if data were to be kept.
     """
 
     source: str
@@ -447,10 +448,10 @@ class Search(Record, frozen=True):
 
 
 class RunInfo(Record, frozen=True):
-    """When, how long, where and with how many workers: not part of the id.
+    """When, how long, where and with how many workers the audit ran; not part of the id.
 
-    ``files`` are the names of the files that pairs, data or scores came from, as they were typed; empty where they came
-    from Python. ``named``: whether the name of the target finds it from a command line.
+    ``files`` are the names of the files with pairs, data or scores, as they were typed; empty if the data came from
+    Python. ``named``: whether the command line finds the target by its name.
     """
 
     started: str
@@ -462,7 +463,13 @@ class RunInfo(Record, frozen=True):
 
 
 def round_outward(value: float, side: Literal["lower", "upper"], digits: int = _DIGITS) -> float:
-    """Round a bound so that it stays true: a lower bound down, an upper bound up, to ``digits`` digits."""
+    """Round a bound so that it stays true: a lower bound down, an upper bound up.
+
+    Args:
+        value: the bound.
+        side: "lower" or "upper".
+        digits: significant digits of the result.
+    """
     if not math.isfinite(value) or value == 0:
         return value
     rounding = {"lower": ROUND_FLOOR, "upper": ROUND_CEILING}[side]

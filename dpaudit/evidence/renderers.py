@@ -1,4 +1,4 @@
-"""Who draws evidence? Renderers are named from outside, so that evidence depends on none of them."""
+"""Who renders evidence? Renderers register themselves, so that evidence does not depend on any of them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ _HOMES: dict[str, str] = {}
 
 
 def register(kind: str, home: str) -> None:
-    """Name the function ("module:function") that draws evidence as ``kind``; it is imported when it is first used."""
+    """Register the function ("module:function") that renders evidence as ``kind``; it is imported at its first use."""
     _HOMES[kind] = home
 
 
 def draw(kind: str, evidence: Any) -> str:
-    """Return evidence as ``kind``.
+    """Return evidence rendered as ``kind``.
 
     Raises:
-        KeyError: if nobody draws this kind.
+        KeyError: if no renderer is registered for it.
     """
     module, _, function = _HOMES[kind].partition(":")
     drawn: str = getattr(importlib.import_module(module), function)(evidence)

@@ -1,11 +1,11 @@
 """Which JSON is an evidence file? A JSON Schema (draft 2020-12), made from the types of `dpaudit.evidence.evidence`.
 
     python -m dpaudit.evidence.schema            # writes dpaudit/evidence/evidence.schema.json
-    python -m dpaudit.evidence.schema --check    # exit code 1 where it is not up to date
+    python -m dpaudit.evidence.schema --check    # exit code 1 if it is not up to date
 
-A member without a default is required; one with a default may be missing, as in files from before it was there.
-Infinities, NaN and whole numbers beyond 2^53 are texts, as canonical JSON asks. The schema describes the form. That
-the id is that of the record, no schema can say: `dpaudit check` does.
+A member without a default is required; one with a default may be missing, as in files older than the member.
+Infinities, NaN and integers beyond 2^53 are texts, as canonical JSON requires. The schema only describes the form;
+whether the id belongs to the record is checked by `dpaudit check`.
 """
 
 from __future__ import annotations
@@ -77,12 +77,12 @@ def _of(part: Any) -> Any:
 
 
 def schema_text() -> str:
-    """Return the file."""
+    """Return the content of the file."""
     return json.dumps(evidence_schema(), indent=1, ensure_ascii=False) + "\n"
 
 
 def main(arguments: list[str]) -> int:
-    """Write the file, or say whether it is up to date."""
+    """Write the file, or report whether it is up to date."""
     if arguments == ["--check"]:
         return int(not FILE.is_file() or FILE.read_text(encoding="utf-8") != schema_text())
     write_whole(FILE, schema_text())

@@ -1,3 +1,3 @@
-"""Does evidence say what is so? Checked, run again, or held beside earlier evidence."""
+"""Is evidence right? It is checked, run again, or compared with earlier evidence."""
 
 __all__ = ["check", "compare", "replay"]

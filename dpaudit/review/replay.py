@@ -1,9 +1,8 @@
-"""Does the same question get the same answer today? An audit or a proof, run again from what its evidence says.
+"""Does an audit or a proof give the same result today? It is run again from its evidence.
 
-The same seed, versions and platform give the same id. Where they do not, every member of the record that differs is
-named, with what may be the cause. A function with randomness of its own cannot repeat its runs: there the frozen
-events are counted once more on as many fresh runs, and Fisher's exact test (1935) says whether they still occur as
-often.
+The same seed, versions and platform give the same id. If they do not, every member of the record that differs is named,
+with possible causes. A function with its own randomness cannot repeat its runs: instead, the fixed events are counted
+on as many fresh runs, and Fisher's exact test (1935) decides whether they still occur equally often.
 """
 
 from __future__ import annotations
@@ -38,17 +37,17 @@ from dpaudit.targets.mechanism import Mechanism, Shape
 from dpaudit.verify.prove_and_audit import prove
 
 ERROR = 1e-3
-"""How often events that occur as often as before are said to differ."""
+"""The error level of the test whether events occur as often as before."""
 
-_LONGEST = 60  # characters of a value that differs
+_LONGEST = 60  # characters of a value in a message, to fit one line
 _WHOLE = "whole-number"  # in the scope of a proof about whole numbers
-_ORDER = {"verdict": 0, "lower": 0, "histogram": 3, "attempts": 2, "curve": 3}  # in which differences are told
+_ORDER = {"verdict": 0, "lower": 0, "histogram": 3, "attempts": 2, "curve": 3}  # the order of differences; others are 1
 _FITTED = "a fitted score depends in its last bits on the linear algebra of the processor"
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayDifference:
-    """A member of the record that is not what it was; values as JSON, cut short."""
+    """A member of the record that differs; its values as JSON, shortened."""
 
     member: str
     before: str
@@ -60,10 +59,10 @@ class ReplayDifference:
 
 @dataclass(frozen=True, slots=True)
 class Recount:
-    """A frozen event on fresh runs: how often it occurred then and now.
+    """A fixed event on fresh runs: how often it occurred then and now.
 
-    ``p_value`` is the chance of counts that differ so much while the event occurs as often as before, the least of
-    Fisher's tests times their number; ``bound`` the lower bound that the new counts give by the same method.
+    ``p_value`` tests whether the event occurs as often as before: the smallest of Fisher's tests, times their number.
+    ``bound`` is the lower bound from the new counts by the same method.
     """
 
     title: str
@@ -74,21 +73,21 @@ class Recount:
 
     @property
     def holds(self) -> bool:
-        """Whether the counts may come from the same probabilities."""
+        """Whether the counts are compatible with equal probabilities."""
         return self.p_value >= ERROR
 
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """What came of it.
+    """The result of a replay.
 
     Attributes:
         before: the evidence that was replayed.
-        after: what was found now; None where events were counted again instead.
-        differences: what the record of now says otherwise, except the versions that it was made with.
-        recounts: of the events of a function with randomness of its own.
-        reasons: what may be the cause of differences; for equal findings, why the id is another all the same.
-        trouble: why the runs of now cannot be trusted; empty where they can.
+        after: the new evidence; None if events were counted again instead.
+        differences: what differs between the records, except the versions.
+        recounts: of the events of a function with its own randomness.
+        reasons: possible causes of differences; for equal findings, why the id differs nevertheless.
+        trouble: why the new runs cannot be trusted; empty if they can.
     """
 
     before: Evidence
@@ -100,7 +99,7 @@ class Replay:
 
     @property
     def holds(self) -> bool:
-        """Whether the same was found: all that the record says but its versions, or every event as often."""
+        """Whether the same was found: the same record except for versions, or every event equally often."""
         return not self.differences and not self.trouble and all(each.holds for each in self.recounts)
 
     @property
@@ -109,7 +108,7 @@ class Replay:
         return self.after is not None and _record(self.before) == _record(self.after)
 
     def sentences(self) -> Iterator[str]:
-        """Say what was found, a sentence a line."""
+        """Yield what was found, one sentence per line."""
         if self.trouble:
             yield f"the runs of now cannot be trusted: {self.trouble}"
         if self.identical:
@@ -145,18 +144,18 @@ def replay(
 
     Args:
         evidence: the evidence, or its file.
-        target: what to run, where the name in the evidence does not lead to it.
-        pairs: the datasets, where the evidence holds only their digests, which they must have.
+        target: what to run, if the name in the evidence does not lead to it.
+        pairs: the datasets, if the evidence only has their digests, which must match.
         data: the dataset whose neighbours were searched, likewise.
-        domain: the datasets that were enumerated, where the evidence does not hold them.
-        workers: processes.
-        trust: run what the evidence names wherever it lies. Otherwise only what an installed catalogue offers, or lies
-            under the working directory, is run (`dpaudit.loading.trust`): evidence may come from anybody.
+        domain: the datasets that were enumerated, if the evidence does not contain them.
+        workers: the number of processes.
+        trust: run what the evidence names, wherever it is. Otherwise only targets of an installed catalogue or under
+            the working directory are run (`dpaudit.loading.trust`), since evidence may come from anybody.
         say: called before the first run with a sentence: what is run, and whether its code is that of the evidence.
-        listen: called with (stage, runs done, runs in all).
+        listen: called with (stage, runs done, runs in total).
 
     Raises:
-        UsageError: where it cannot be replayed, with the reason.
+        UsageError: if it cannot be replayed, with the reason.
     """
     before = evidence if isinstance(evidence, Evidence) else Evidence.load(evidence)
     mechanism = _mechanism(before, target, trust)
@@ -173,7 +172,7 @@ def replay(
         after = audit(mechanism, **{**_of_audit(before, given), "data": space, "workers": workers, "listen": listen})
     if not before.reproducible and before.verdict is after.verdict is Verdict.INVALID:
         return Replay(before, after, (), (), ("the runs could not be trusted then, and cannot be now",))
-    if target is not None:  # by whatever name it is called now
+    if target is not None:  # whatever its name is now
         named = msgspec.structs.replace(after.target, name=before.target.name)
         after = msgspec.structs.replace(after, target=named)
     own, like = mechanism.digest, mechanism.digest_like(before.target.digest)
@@ -215,7 +214,7 @@ def _mechanism(evidence: Evidence, target: str | Mechanism | Callable[..., Any] 
 
 
 def _of_audit(evidence: Evidence, pairs: list[tuple[Any, Any]] | None) -> dict[str, Any]:
-    """Return the options of `audit` that the evidence tells; ``pairs`` are None for the mechanism's own."""
+    """Return the options of `audit` from the evidence; ``pairs`` is None for the mechanism's own."""
     found: dict[str, Any] = {**recorded(AuditRequest, evidence), "pairs": pairs}
     if evidence.search is not None and evidence.reproducible:
         found["domain"] = None if evidence.search.domain is None else read_kept(evidence.search.domain)
@@ -225,7 +224,7 @@ def _of_audit(evidence: Evidence, pairs: list[tuple[Any, Any]] | None) -> dict[s
 
 
 def _of_proof(evidence: Evidence, domain: Sequence[Any] | None) -> dict[str, Any]:
-    """Return the options of `prove` that the evidence tells."""
+    """Return the options of `prove` from the evidence."""
     proof = evidence.proof
     assert proof is not None
     which: Any = "integer" if _WHOLE in proof.scope else None
@@ -240,7 +239,7 @@ def _of_proof(evidence: Evidence, domain: Sequence[Any] | None) -> dict[str, Any
 
 
 def _pairs(evidence: Evidence, given: Sequence[tuple[Any, Any]] | None) -> list[tuple[Any, Any]] | None:
-    """Return the pairs that were given: kept, or given now if they are the same; None for the mechanism's own."""
+    """Return the pairs of the audit: from the evidence, or passed now if they match; None for the mechanism's own."""
     if given is None and all(pair.origin == "mechanism" for pair in evidence.pairs):
         return None
     if given is None:
@@ -260,7 +259,7 @@ def _pairs(evidence: Evidence, given: Sequence[tuple[Any, Any]] | None) -> list[
 def _searched(
     evidence: Evidence, pairs: Sequence[tuple[Any, Any]] | None, data: Any
 ) -> tuple[list[tuple[Any, Any]] | None, Any]:
-    """Return the pairs and the data that were searched: kept, or given now if they are the same."""
+    """Return the pairs and the data that were searched: from the evidence, or passed now if they match."""
     search = evidence.search
     assert search is not None
     if search.source in ("mechanism", "domain"):
@@ -285,12 +284,12 @@ def _searched(
 
 
 def _record(evidence: Evidence) -> dict[str, Any]:
-    """Return the record as this dpaudit writes it, also of an older file."""
+    """Return the record as this version of dpaudit writes it, also for an older file."""
     return msgspec.structs.replace(evidence, written=None).record()
 
 
 def _differences(before: Evidence, after: Evidence, renamed: Mapping[str, str]) -> Iterator[ReplayDifference]:
-    """Yield what differs; ``renamed`` are digests of today's kind, and what they are in older evidence."""
+    """Yield what differs; ``renamed`` maps digests of today's kind to those in older evidence."""
     old, new = _record(before), _record(after)
     for text, older in renamed.items():
         new = json.loads(json.dumps(new).replace(text, older))
@@ -303,12 +302,12 @@ def _differences(before: Evidence, after: Evidence, renamed: Mapping[str, str]) 
 
 
 def _query_unknown(before: Evidence, after: Evidence) -> bool:
-    """Whether the query was given beside the mechanism, so that it cannot be asked again."""
+    """Whether the query was passed separately from the mechanism, so that it is unknown here."""
     return before.sensitivity is not None and after.sensitivity is None
 
 
 def _unlike(member: str, old: Any, new: Any) -> Iterator[ReplayDifference]:
-    """Yield what the new record says otherwise, member by member; lists of another length as a whole."""
+    """Yield the differences member by member; lists of different lengths as a whole."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name, value in old.items():
             inner = f"{member}.{name}" if member else name
@@ -324,7 +323,7 @@ def _unlike(member: str, old: Any, new: Any) -> Iterator[ReplayDifference]:
 
 
 def _more(old: Any, new: Any, member: str = "") -> Iterator[str]:
-    """Yield the members that only the new record has: they came later, and take back nothing."""
+    """Yield the members that only the new record has; they were added later and contradict nothing."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name, value in new.items():
             inner = f"{member}.{name}" if member else name
@@ -340,7 +339,7 @@ def _text(value: Any) -> str:
 
 
 def _reasons(before: Evidence, after: Evidence, found: Sequence[ReplayDifference]) -> Iterator[str]:
-    """Say what may be the cause, as far as the evidence tells."""
+    """Yield possible causes, as far as the evidence shows them."""
     told = False
     for name in dict.fromkeys([*before.versions, *after.versions]):
         then, now = before.versions.get(name, "none"), after.versions.get(name, "none")
@@ -376,7 +375,7 @@ def _reasons(before: Evidence, after: Evidence, found: Sequence[ReplayDifference
 
 
 def _counted_again(before: Evidence, mechanism: Mechanism, pairs: list[tuple[Any, Any]] | None, workers: int) -> Replay:
-    """Count the frozen events on fresh runs, and compare how often they occur."""
+    """Count the fixed events on fresh runs, and compare how often they occur."""
     question = validated(
         AuditRequest(
             mechanism,
@@ -419,7 +418,7 @@ _OPAQUE = "code that the function calls has changed, or its runs depend on somet
 def _measured(question: Question, attempt: Attempt) -> Counts:
     bound = attempt.bound
     assert bound.counts is not None and bound.event is not None
-    question = replace(question, watch=RepeatDetector())  # all attempts on a pair are counted on the same draws
+    question = replace(question, watch=RepeatDetector())  # since all attempts on a pair use the same draws
     return measure_event(question, attempt.pair, bound.event, sum(bound.counts.runs), Phase.CONFIRMING)
 
 
@@ -436,7 +435,7 @@ Table = tuple[tuple[int, int], tuple[int, int]]
 
 
 def _tables(before: Counts | None, after: Counts) -> list[Table]:
-    """Hits and misses then and now, for each side and each direction in which anything was counted."""
+    """Return tables of hits and misses, then and now, for each side and each direction that was counted."""
     assert before is not None
     tables = []
     for old, new in ((before.toward0, after.toward0), (before.toward1, after.toward1)):

@@ -1,9 +1,9 @@
-"""Is this evidence what it says? Its id, every bound from its counts, and every certificate, looked at once more.
+"""Is this evidence consistent? Its id, every bound from its counts, and every certificate are checked again.
 
-Nothing is run and no target is loaded: what the file states is computed again from what the file holds, in
-`sampled` and `curve` what counts say, in `second` the same by another library, in `certain` what is proved, in
-`stated` the verdict and everything else that follows. Proofs are checked by `dpaudit.checker`, which shares no code
-with the prover. What a file alone cannot reveal is listed in ``docs/evidence.md``.
+Nothing is run and no target is loaded: everything that follows from other parts of the file is recomputed. `sampled`
+and `curve` recompute bounds from counts, `second` does so with another library, `certain` checks proofs, and `stated`
+checks the verdict and everything else that follows. Proofs are checked by `dpaudit.checker`, which shares no code with
+the prover. What a file alone cannot reveal is listed in ``docs/evidence.md``.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from dpaudit.stats.methods import ODDS
 
 __all__ = ["TOO_MANY", "CheckResult", "Finding", "check", "check_file", "exit_code", "passes"]
 
-TOO_MANY = "counts"  # what a finding is about where there are too many runs to compute anything from them
+TOO_MANY = "counts"  # the subject of the finding when there are too many runs to compute with
 _CERTIFICATE = "dpaudit-certificate"
-_MOST_HITS = 10**6  # of an event that is bounded by its odds: it is rare, and each way of it is weighed
-_MOST_RUNS = 10**12  # that are computed again, in seconds; to make as many takes days
+_MOST_HITS = 10**6  # of an event that is bounded by its odds, where every possible count is weighed
+_MOST_RUNS = 10**12  # checked in seconds; making so many runs takes days
 
 
 def check_file(path: str | Path, *, target: str | None = None) -> list[Finding]:
-    """Check an evidence file, a page that embeds one, or a certificate alone.
+    """Check an evidence file, a page that embeds one, or a bare certificate.
 
-    With a ``target`` (its name) its code is loaded, compared with the evidence, and read again where it was proved.
+    With a ``target`` (its name), its code is loaded and compared with the evidence; if it was proved, it is read again.
 
     Raises:
-        UsageError: if it is none of these.
+        UsageError: if the file is none of these.
     """
     text = read_text(path)
     if target is not None:
@@ -62,7 +62,7 @@ def check_file(path: str | Path, *, target: str | None = None) -> list[Finding]:
 
 
 def _is_certificate(text: str) -> bool:
-    """Whether a text is meant to be a certificate; how it is to be read, the checker decides."""
+    """Whether a text is meant to be a certificate; the checker decides how to read it."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
@@ -71,7 +71,7 @@ def _is_certificate(text: str) -> bool:
 
 
 def _too_many(evidence: Evidence) -> str:
-    """Which counts would take minutes to be computed from; empty where none would."""
+    """Say which counts would take minutes to compute with; empty if none would."""
     if _largest(evidence.record()) > _MOST_RUNS:
         return f"more than {_MOST_RUNS:,} runs are stated"
     by_odds = [each.bound.counts for each in evidence.attempts if each.bound.method == ODDS]
@@ -81,7 +81,7 @@ def _too_many(evidence: Evidence) -> str:
 
 
 def _largest(record: Any) -> int:
-    """The largest count of runs that a record states anywhere."""
+    """Return the largest count of runs that a record states anywhere."""
     if isinstance(record, list):
         return max(map(_largest, record), default=0)
     if not isinstance(record, dict):
@@ -114,14 +114,14 @@ def _flat(value: Any) -> Iterator[Any]:
 
 
 def _number(value: Any) -> int:
-    """A count as records write it: one from 2^53 on is a text."""
+    """Return a count as an int; records write one from 2^53 on as text."""
     if isinstance(value, str) and value.isdecimal() and value.isascii():
         return int(value) if len(value) < 400 else _MOST_RUNS + 1
     return int(value) if isinstance(value, int) else 0
 
 
 def check(evidence: Evidence, *, second: bool = True) -> Iterator[Finding]:
-    """Yield a finding for everything in the evidence that can be computed again; ``second``: by another library too."""
+    """Yield a finding for everything in the evidence that can be recomputed; ``second``: with another library too."""
     yield answered("id", True, f"the record hashes to {evidence.id}")
     too_many = _too_many(evidence)
     if too_many:
@@ -130,7 +130,7 @@ def check(evidence: Evidence, *, second: bool = True) -> Iterator[Finding]:
     for part in (partial(sampled, second=second), curve, certain, stated):
         try:
             yield from part(evidence)
-        except Exception as error:  # a record that contradicts itself may fail in any way
+        except Exception as error:  # an inconsistent record may fail in any way
             yield failing(
                 getattr(part, "__name__", "sampled"), f"what it says cannot be read: {error or type(error).__name__}"
             )

@@ -1,7 +1,7 @@
-"""Is evidence of this target? The code is loaded, and where it was proved the program is read again.
+"""Is the evidence about this target? Its code is loaded, and if it was proved, the program is read again.
 
-Nothing is run: digest, name, parameters and claim are compared, and for a proof the tree, the fold or the laws that the
-program has today with those of the record. That the counts are of runs, only a replay shows.
+Nothing is run: digest, name, parameters and claim are compared, and for a proof also the tree, the fold or the laws of
+the program today with those of the record. Only a replay can show that the counts come from runs.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from dpaudit.verify.prove import prove_program
 
 
 def against(evidence: Evidence, name: str) -> Iterator[Finding]:
-    """Yield a finding for everything that the target says, or is, and the evidence states.
+    """Yield a finding for each property of the target that the evidence states.
 
     Raises:
-        UsageError: where the target cannot be loaded.
+        UsageError: if the target cannot be loaded.
     """
     mechanism, target = load(name), evidence.target
     own = public_name(mechanism)
@@ -76,7 +76,7 @@ _READ = {"alignment": "tree", "induction": "fold", "enumeration": "laws"}
 
 
 def _is_same_program(evidence: Evidence, proof: Proof, mechanism: Mechanism, given: dict[str, Any]) -> bool | None:
-    """Whether the program has the tree, the fold or the laws of the record; None where that has none."""
+    """Whether the program has the tree, the fold or the laws of the record; None if the record has none."""
     record = proof.certificate or ({} if evidence.counterexample is None else evidence.counterexample.record)
     if not record:
         return None
@@ -95,7 +95,7 @@ def _is_same_program(evidence: Evidence, proof: Proof, mechanism: Mechanism, giv
 
 
 def _bare(nodes: Any) -> Any:
-    """A tree without the shifts that prove something of it."""
+    """Return the nodes of a tree without their shifts."""
     if isinstance(nodes, dict):
         return {name: _bare(part) for name, part in nodes.items() if name not in ("shifts", "class")}
     return list(map(_bare, nodes)) if isinstance(nodes, list) else nodes

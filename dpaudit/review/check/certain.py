@@ -1,7 +1,7 @@
-"""Does what is called certain follow from its proof?
+"""Do certain bounds follow from their proofs?
 
-Certificates through `dpaudit.checker`; the probabilities of a counterexample from its tree, by exact integration
-(`dpaudit.review.check.counterexample`); the loss of enumerated laws from the laws.
+Certificates are checked by `dpaudit.checker`; the probabilities of a counterexample are recomputed from its tree by
+exact integration (`dpaudit.review.check.counterexample`), and the loss of enumerated laws from the laws.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from dpaudit.review.check.finding import Finding, answered, failing, unchecked
 from dpaudit.review.check.stated import fraction, open_ends
 from dpaudit.verify.prove import as_decimal, rounded
 
-_PLACES = Decimal("1e-18")  # of an exact bound, which is written with 20, from probabilities of 30
-_LAST = Decimal("1e-28")  # relative, of a probability, which is written with 30 digits
+_PLACES = Decimal("1e-18")  # for an exact bound, which has 20 decimals, from probabilities with 30 digits
+_LAST = Decimal("1e-28")  # relative, for a probability, which has 30 digits
 _PRECISE = Context(prec=60)
 
 
 def certain(evidence: Evidence) -> Iterator[Finding]:
-    """Yield a finding for everything that is stated without sampling."""
+    """Yield a finding for every statement that does not rest on sampling."""
     yield from _forms(evidence)
     enumerated = evidence.proof is not None and evidence.proof.method == "enumeration"
     if enumerated:
@@ -49,7 +49,7 @@ def certain(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _forms(evidence: Evidence) -> Iterator[Finding]:
-    """Yield a finding for a bound without sampling that does not say so."""
+    """Yield a finding for a certain bound that is not marked as certain."""
     pure, claim = PureDP(0.0), evidence.claimed or PureDP(0.0)
     method = None if evidence.proof is None else evidence.proof.method
     kind = "exact" if method == "enumeration" else "proof"
@@ -89,7 +89,7 @@ def _counterexample(evidence: Evidence) -> Finding:
 
 
 def _probabilities(found: Counterexample) -> Finding:
-    """Whether the probabilities of a counterexample are those of its event in its tree."""
+    """Check that the probabilities of a counterexample are those of its event in its tree."""
     try:
         again = event_probabilities(found)
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, UsageError) as error:
@@ -104,7 +104,7 @@ def _probabilities(found: Counterexample) -> Finding:
 
 
 def _same(own: Fraction, stated: str) -> bool:
-    """Whether a probability is the stated one, to 28 of its 30 digits."""
+    """Whether a probability agrees with the stated one in 28 of its 30 digits."""
     written = Decimal(stated)
     exact = _PRECISE.divide(own.numerator, own.denominator)
     return written.is_finite() and abs(_PRECISE.subtract(written, exact)) <= _LAST * exact
@@ -119,7 +119,7 @@ def _is_stated(text: Any, value: Decimal) -> bool:
 
 
 def _loss(low: str, high: str, delta: Fraction) -> Decimal:
-    """ln((low − δ)/high), at least 0."""
+    """Return ln((low − δ)/high), at least 0."""
     p, q = Decimal(low), Decimal(high)
     if not (0 <= p <= 1 and 0 <= q <= 1):
         raise ValueError(low)
@@ -130,7 +130,7 @@ def _loss(low: str, high: str, delta: Fraction) -> Decimal:
 
 
 def _is_lower(exact: Bound, value: Decimal) -> bool:
-    """Whether a bound states a number, and 10 digits of it, rounded down."""
+    """Whether a bound's text is this number, and its value is the number rounded down to 10 digits."""
     if value.is_infinite() or exact.exact == "infinite":
         return value.is_infinite() and exact.exact == "infinite" and exact.value == math.inf
     stated = fraction(exact.exact)
@@ -215,7 +215,7 @@ def _proof(evidence: Evidence) -> Finding:
 
 
 def _counted_paths(evidence: Evidence) -> bool:
-    """Whether as many ways through the program are stated as the tree has."""
+    """Whether the stated number of paths is that of the tree."""
     proof, found = evidence.proof, evidence.counterexample
     assert proof is not None
     trees = [] if found is None else [found.record]
@@ -228,7 +228,7 @@ def _counted_paths(evidence: Evidence) -> bool:
 
 
 def _same_tree(evidence: Evidence) -> bool:
-    """Whether the program was read the same for the certificate as for the counterexample."""
+    """Whether the certificate and the counterexample have the same tree."""
     found, proof = evidence.counterexample, evidence.proof
     if found is None or proof is None or proof.certificate is None:
         return True
@@ -237,7 +237,7 @@ def _same_tree(evidence: Evidence) -> bool:
 
 
 def bare_certificate(text: str) -> Finding:
-    """Check a certificate that stands alone, from its text: nothing in it is read twice, rounded or passed over."""
+    """Check a bare certificate from its text, in which nothing may be repeated, rounded or ignored."""
     try:
         return certificate_finding(read_json(text))[0]
     except CertificateError as error:
@@ -245,7 +245,7 @@ def bare_certificate(text: str) -> Finding:
 
 
 def certificate_finding(certificate: Any) -> tuple[Finding, Checked | None]:
-    """Check a certificate; what it proves, or None where it proves nothing."""
+    """Check a certificate; return the finding, and what it proves (None if nothing)."""
     try:
         checked = check_certificate(certificate)
     except CertificateError as error:

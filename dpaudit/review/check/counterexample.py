@@ -1,9 +1,9 @@
-"""How likely is the event of a counterexample, by the tree that the file holds?
+"""How likely is the event of a counterexample, according to the tree in the file?
 
-The tree is read by the reader of certificates; every leaf whose output has the form of the event adds the probability
-of its conditions together with the limits of its numbers, by exact integration
-(`dpaudit.verify.counterexample.forest_probability`). Where the paths of one output tie draws together in a circle,
-their hull is tried.
+The tree is read by the reader of certificates. Every leaf whose output has the form of the event adds the probability
+of its conditions and the limits on its numbers, by exact integration
+(`dpaudit.verify.counterexample.forest_probability`). If the conditions of the paths with one output form a cycle of
+draws, their hull is tried.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ _EXTRA: tuple[set[str], frozenset[str]] = (set(), frozenset({"shifts", "class"})
 
 
 def scope_of(given: Mapping[str, Any]) -> Scope:
-    """Return a scope as certificates and counterexamples write it."""
+    """Read a scope in the form of certificates and counterexamples."""
     relation = Relation("queries", given["movement"], given["group"])
     return Scope(given["length"], given["values"], relation, given["parameters"])
 
 
 def leaves_of(nodes: Sequence[Any], length: int) -> list[ProgramPath]:
-    """Return the paths of a tree that is written as nodes, without those of probability 0.
+    """Return the paths of a tree from its nodes, without those of probability 0.
 
     Raises:
-        CertificateError: where the nodes form no complete tree.
+        CertificateError: if the nodes do not form a complete tree.
     """
     read = Tree("", {"q": length}, Steps(), _EXTRA).read(list(nodes))
     return [_leaf(leaf) for leaf in read.leaves.values() if not leaf.null]
@@ -56,7 +56,7 @@ def _leaf(given: Leaf) -> ProgramPath:
 
 
 def _output(form: tuple[Any, ...]) -> Output:
-    """An output of the checker as one of the prover: numbers are expressions again."""
+    """Return an output of the checker as one of the prover: numbers become expressions again."""
     tag, *parts = form
     if tag in ("int", "float") and len(parts) == 2:
         return (tag, Affine(dict(parts[0]), parts[1]))
@@ -68,7 +68,7 @@ def _output(form: tuple[Any, ...]) -> Output:
 
 
 def misread(evidence: Evidence, found: Counterexample) -> str:
-    """What differs between a counterexample and the record that it was computed from; empty where nothing does."""
+    """Say what differs between a counterexample and the record that it was computed from; empty if nothing does."""
     record, given = found.record, scope_of(found.record["scope"])
     pair = [[rational(value, "the pair") for value in data] for data in record["pair"]]
     answer = int if given.values == "integer" else float
@@ -87,7 +87,13 @@ def misread(evidence: Evidence, found: Counterexample) -> str:
 
 
 def unlike(evidence: Evidence, scope: Scope, mechanism: Mapping[str, Any]) -> str:
-    """What differs between what was proved or refuted and what the evidence says it is of; empty where nothing does."""
+    """Say what differs between what was proved or refuted and what the evidence is about; empty if nothing does.
+
+    Args:
+        evidence: the evidence.
+        scope: that of the certificate or counterexample.
+        mechanism: name and source digest in the certificate or counterexample.
+    """
     proof = evidence.proof
     assert proof is not None
     if str(scope) != proof.scope:
@@ -98,9 +104,9 @@ def unlike(evidence: Evidence, scope: Scope, mechanism: Mapping[str, Any]) -> st
 
 
 def another_program(evidence: Evidence, mechanism: Mapping[str, Any]) -> str:
-    """What says that a certificate or counterexample is of another program than the target; empty where nothing does.
+    """Say why a certificate or counterexample is about another program than the target; empty if nothing suggests it.
 
-    Names are compared where the target is named in a catalogue: a function in a file may have been given another name.
+    Names are compared only if the target is in a catalogue: a function in a file may have been renamed.
     """
     target = evidence.target
     name, own = mechanism["name"], f"sha256:{target.digest}" if target.digest else ""
@@ -112,9 +118,9 @@ def another_program(evidence: Evidence, mechanism: Mapping[str, Any]) -> str:
 
 
 def of_older_fold(evidence: Evidence, mechanism: Mapping[str, Any]) -> bool:
-    """Whether a proof for any length may be of a fold with a source of its own, which nothing ties to the target.
+    """Whether a proof for any length may be about a fold with its own source, which nothing links to the target.
 
-    An older dpaudit kept such folds beside the entries of a catalogue.
+    Older versions of dpaudit kept such folds next to the entries of a catalogue.
     """
     proof = evidence.proof
     digest = evidence.target.digest
@@ -123,7 +129,7 @@ def of_older_fold(evidence: Evidence, mechanism: Mapping[str, Any]) -> bool:
 
 
 def _another_question(evidence: Evidence, scope: Scope) -> str:
-    """Which relation or parameter a scope has that the evidence has not."""
+    """Say which relation or parameter of a scope differs from the evidence."""
     if str(scope.relation) != evidence.relation:
         return f"it holds under {scope.relation}, and {evidence.relation} is stated"
     for name, value in evidence.target.parameters.items():
@@ -134,9 +140,9 @@ def _another_question(evidence: Evidence, scope: Scope) -> str:
 
 
 def _same_parameter(text: str, value: Any) -> bool:
-    """Whether a parameter of a scope is the stated one.
+    """Whether a parameter of a scope equals the stated one.
 
-    Older certificates write a tuple as Python does, and older evidence a fraction.
+    Older certificates write tuples as Python does, and older evidence does so for fractions.
     """
     if text == as_text(value):
         return True
@@ -160,10 +166,10 @@ def _limit(text: str | None) -> float | None:
 
 
 def event_probabilities(found: Counterexample) -> tuple[Enclosure, Enclosure] | None:
-    """Return the probabilities of the event on both sides; None where star integration does not know them.
+    """Return the probabilities of the event on both sides; None if exact integration cannot compute them.
 
     Raises:
-        CertificateError: where the record holds no complete tree.
+        CertificateError: if the record does not contain a complete tree.
     """
     record = found.record
     leaves = leaves_of(record["nodes"], record["scope"]["length"])
@@ -202,7 +208,7 @@ def _of_class(
 
 
 def _limits(output: Output, event: Mapping[str, Any]) -> list[Constraint] | None:
-    """Return what the event asks of an output's numbers; None for an output of another form."""
+    """Return the conditions of the event on an output's numbers; None for an output of another form."""
     read = read_output(output)
     if read is None or read.form != event["form"]:
         return None

@@ -34,7 +34,7 @@ def curve(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _impossible(evidence: Evidence, bound: Bound) -> str:
-    """What cannot be in a statement that was counted; empty where nothing is wrong."""
+    """Say what is impossible in a counted statement; empty if nothing is wrong."""
     said = bound.side, bound.kind, bound.arithmetic, bound.delta, bound.exact
     if said != ("lower", "sampled", "real", 0.0, None) or bound.assumes != evidence.assumptions:
         return "it is a lower bound from counts, and says something else of itself"
@@ -58,7 +58,7 @@ def _impossible(evidence: Evidence, bound: Bound) -> str:
 
 
 def _points(found: Curve, regions: Sequence[ConfidenceRegion]) -> Finding:
-    """Whether every point is what the regions show, and no more; they stand in order, and each where it is asked."""
+    """Check that every point is what the regions show, and that the points are in order and at the right places."""
     ordered = all(list(at) == sorted(set(at)) and min(at, default=0.0) >= 0 for at in (found.epsilons, found.fprs))
     if not ordered or max(found.fprs, default=0.0) > 1:
         return failing("curve", "its points do not stand in order, or lie outside of what can be asked")

@@ -1,6 +1,6 @@
-"""What was looked at, and does it hold?
+"""What was checked, and does it hold?
 
-Three answers, never two: what was not computed again neither holds nor fails.
+There are three answers, never two: what was not recomputed neither holds nor fails.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from enum import Enum
 
 DIGITS = 1e-9
-"""Relative: bounds are written with 10 digits, in the last of which machines may differ."""
+"""A relative tolerance: bounds have 10 digits, and machines may differ in the last."""
 
 
 class CheckResult(Enum):
-    """What a look at one thing came to; ``str(answer)`` is the word."""
+    """The result of one check; ``str(answer)`` is the word."""
 
     HOLDS = "holds"
     FAILS = "fails"
@@ -27,9 +27,9 @@ class CheckResult(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at, the answer, and a sentence about it.
+    """One thing that was checked, the answer, and a sentence about it.
 
-    ``decides``: whether the verdict rests on it, so that evidence does not pass without an answer.
+    ``decides``: whether the verdict rests on it, so that evidence does not pass unless it was checked.
     """
 
     what: str
@@ -39,17 +39,23 @@ class Finding:
 
     @property
     def holds(self) -> bool:
-        """Whether it was computed again and is as stated; False also where it was not computed."""
+        """Whether it was recomputed and is as stated; also False if it was not recomputed."""
         return self.answer is CheckResult.HOLDS
 
     @property
     def fails(self) -> bool:
-        """Whether it was computed again and is not as stated."""
+        """Whether it was recomputed and is not as stated."""
         return self.answer is CheckResult.FAILS
 
 
 def answered(what: str, holds: bool, sentence: str) -> Finding:
-    """Return a finding about what was computed again."""
+    """Return a finding about what was recomputed.
+
+    Args:
+        what: the thing that was checked.
+        holds: whether it is as stated.
+        sentence: about it.
+    """
     return Finding(what, CheckResult.HOLDS if holds else CheckResult.FAILS, sentence)
 
 
@@ -59,12 +65,18 @@ def failing(what: str, sentence: str) -> Finding:
 
 
 def unchecked(what: str, sentence: str, *, decides: bool) -> Finding:
-    """Return a finding about what was not computed again; ``decides`` whether the verdict rests on it."""
+    """Return a finding about what was not recomputed.
+
+    Args:
+        what: the thing that was not checked.
+        sentence: why.
+        decides: whether the verdict rests on it.
+    """
     return Finding(what, CheckResult.NOT_CHECKED, sentence, decides)
 
 
 def exit_code(findings: Iterable[Finding]) -> int:
-    """Return 1 where something fails, 3 where something that the verdict rests on was not checked, 0 elsewhere."""
+    """Return 1 if something fails, 3 if something that the verdict rests on was not checked, else 0."""
     answers = {(finding.answer, finding.decides) for finding in findings}
     if any(answer is CheckResult.FAILS for answer, _ in answers):
         return 1
@@ -77,5 +89,11 @@ def passes(findings: Iterable[Finding]) -> bool:
 
 
 def agrees(again: float, stated: float, accuracy: float = DIGITS) -> bool:
-    """Whether a number that was computed again is the stated one; NaN never is."""
+    """Whether a recomputed number agrees with the stated one; NaN never does.
+
+    Args:
+        again: the recomputed number.
+        stated: the number in the evidence.
+        accuracy: the relative tolerance.
+    """
     return again == stated or math.isclose(again, stated, rel_tol=accuracy, abs_tol=accuracy)

@@ -1,4 +1,4 @@
-"""Is a bound above the claim a violation, by the rule of two looks? Both looks, from their counts once more."""
+"""Is a bound above the claim a violation under the rule of two looks? Both looks are recomputed from their counts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpaudit.stats.two_looks import FirstLook, LooksRule, first_look, second_loo
 
 
 def rule_of(evidence: Evidence) -> LooksRule | None:
-    """The rule by which a bound above the claim is a violation; None where every one is."""
+    """Return the rule by which a bound above the claim is a violation; None if any such bound is."""
     if evidence.false_alarm is None or evidence.claim is None:
         return None
     again = evidence.sequential is None and evidence.target.asks not in RECORDED
@@ -23,13 +23,13 @@ def rule_of(evidence: Evidence) -> LooksRule | None:
 
 
 def planned_share(evidence: Evidence) -> float:
-    """The share of the error level at which one look finds as much as the rule does."""
+    """Return the share of the error level at which a single look detects as much as the rule."""
     rule = rule_of(evidence)
     return 1.0 if rule is None else rule.planned / rule.error
 
 
 def is_certain(evidence: Evidence) -> bool:
-    """Whether what exceeds the claim rests on no sampling, or contradicts a proof, which has a look of its own."""
+    """Whether the claim is exceeded without sampling, or against a proof, which has its own second look."""
     lower, upper, claim = evidence.lower, evidence.upper, evidence.claimed
     if evidence.proof is None or claim is None:
         return False
@@ -38,7 +38,7 @@ def is_certain(evidence: Evidence) -> bool:
 
 
 def looks_of(evidence: Evidence) -> TwoLooks | None:
-    """Return what the looks come to: the first from the counts, the second as it is stated (`looked` checks it)."""
+    """Return the result of both looks: the first from the counts, the second as stated (`looked` checks it)."""
     rule, claim = rule_of(evidence), evidence.claimed
     if rule is None or claim is None or not evidence.attempts:
         return None
@@ -56,9 +56,9 @@ def looks_of(evidence: Evidence) -> TwoLooks | None:
 
 
 def looked(evidence: Evidence, impossible: Callable[[Evidence, Bound, Counts], str]) -> Iterator[Finding]:
-    """Yield a finding for the false alarm that is stated, and for the second look.
+    """Yield a finding for the stated false alarm probability, and for the second look.
 
-    ``impossible`` says what cannot be in a bound that was counted; empty where nothing is wrong.
+    ``impossible`` says what is impossible in a counted bound; empty if nothing is wrong.
     """
     rule, second, claim = rule_of(evidence), evidence.second, evidence.claimed
     if rule is None:

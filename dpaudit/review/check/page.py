@@ -1,7 +1,7 @@
-"""Is the visible text of a page what its evidence gives?
+"""Does the visible text of a page follow from its evidence?
 
-The page is drawn again from the evidence that it carries, and compared to the byte. Where that differs, the page was
-edited, if the same versions drew it; otherwise nothing can be said of it.
+The page is rendered again from the evidence embedded in it and compared byte for byte. If it differs although the same
+versions rendered it, the page was edited; with other versions nothing can be said.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from dpaudit.review.check.finding import Finding, answered, failing, unchecked
 
 
 def page_finding(html: str, evidence: Evidence) -> Finding:
-    """Return whether a page is drawn from its evidence."""
+    """Check that a page is rendered from its evidence."""
     try:
         again = html_page(evidence)
-    except Exception as error:  # evidence that contradicts itself may be none that can be drawn
+    except Exception as error:  # inconsistent evidence may be impossible to render
         return failing("page", f"its evidence cannot be drawn: {type(error).__name__}: {error}")
     if again.strip() == html.strip():
         return answered("page", True, "what it shows is drawn from its evidence, to the byte")

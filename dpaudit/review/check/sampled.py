@@ -1,7 +1,7 @@
-"""Does what was sampled follow from what was counted?
+"""Do sampled bounds follow from their counts?
 
-Every bound from its counts, every count against the runs that were made, the headline from the bounds, and the
-smallest violation that would have been found.
+Every bound is recomputed from its counts, every count compared with the number of runs, and the headline and the
+smallest detectable violation are derived again.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from dpaudit.stats.methods import ONE_RUN, method_of
 from dpaudit.stats.power import Detectable, foresee
 from dpaudit.stats.statement import lower_bound
 
-_POWER_DIGITS = 1e-6  # of what would have been found, relative
-_EARLIER_DIGITS = 2e-2  # the same, of evidence that states no power: it was computed by an earlier rule
-_FORESEEN = 1e-9  # numbers of runs are rounded to 2 digits
-_LOW_BITS_SHARE = 0.2  # of the error level, where low-order bits decide too
+_POWER_DIGITS = 1e-6  # relative, for the detectable violation
+_EARLIER_DIGITS = 2e-2  # the same for evidence without power, which an earlier rule computed
+_FORESEEN = 1e-9  # relative; numbers of runs are rounded to 2 digits, so this only absorbs float noise
+_LOW_BITS_SHARE = 0.2  # of the error, if low-order bits decide too; the share that audits give them
 
 
 def sampled(evidence: Evidence, *, second: bool = True) -> Iterator[Finding]:
-    """Yield a finding for everything that counts say; ``second``: by another library too."""
+    """Yield a finding for everything that follows from counts; ``second``: with another library too."""
     sequential = evidence.sequential
     if sequential is not None:
         yield from bets(evidence, sequential)
@@ -85,14 +85,14 @@ def _counted(evidence: Evidence, number: int, attempt: Attempt, *, second: bool)
 
 
 def _notion(evidence: Evidence) -> Claim:
-    """What is bounded: the claim; without one ε, which recorded data may bound at a δ."""
+    """Return the privacy notion that is bounded: the claim's; without a claim ε, for recorded data perhaps at a δ."""
     if evidence.claimed is None and evidence.target.asks in RECORDED:
         return ApproxDP(0.0, evidence.lower.delta) if evidence.lower.delta > 0 else PureDP(0.0)
     return evidence.claimed or PureDP(0.0)
 
 
 def _misplaced(evidence: Evidence, attempt: Attempt) -> str:
-    """What is wrong with a sampled bound before its counts are looked at; empty where nothing is."""
+    """Say what is wrong with a sampled bound before its counts are considered; empty if nothing is."""
     bound = attempt.bound
     if (bound.side, bound.kind, bound.exact) != ("lower", "sampled", None):
         return "what was sampled is a lower bound, and this one says something else of itself"
@@ -109,7 +109,13 @@ def _misplaced(evidence: Evidence, attempt: Attempt) -> str:
 
 
 def impossible(evidence: Evidence, bound: Bound, counts: Counts) -> str:
-    """What cannot be in a bound that was counted, before anything is computed; empty where nothing is wrong."""
+    """Say what is impossible in a counted bound, before anything is computed; empty if nothing is wrong.
+
+    Args:
+        evidence: the evidence.
+        bound: one of its bounds.
+        counts: those of the bound, or of a second look at it.
+    """
     notion = _notion(evidence)
     if bound.notion != str(notion) or bound.delta != notion.delta or bound.parameter != notion.parameter:
         return f"it bounds {bound.parameter} of {bound.notion}, and the claim is {notion}"
@@ -140,14 +146,14 @@ def impossible(evidence: Evidence, bound: Bound, counts: Counts) -> str:
 
 
 def _speaks_for_both(bound: Bound) -> bool:
-    """Whether outputs speak for either side, which need not have come; or whether there is one output only."""
+    """Whether outputs speak for either side (even if none occurred), or there is only one output."""
     if bound.event is None or (bound.event.toward(0) and bound.event.toward(1)):
         return True
-    return all(label != 0 for rule in bound.event.rules for label in rule.labels)  # it had to speak for some side
+    return all(label != 0 for rule in bound.event.rules for label in rule.labels)  # a single output speaks for a side
 
 
 def _bins_add_up(bound: Bound, counts: Counts) -> bool:
-    """Whether there is a count for every degree of the event, and they come to what is counted of it otherwise."""
+    """Whether there is a count for every degree of the event, and they add up to the other counts."""
     if bound.event is None or counts.bins is None:
         return False
     most, least = bound.event.degrees
@@ -165,9 +171,9 @@ def _bins_add_up(bound: Bound, counts: Counts) -> bool:
 
 
 def _runs(evidence: Evidence) -> Finding:
-    """Whether all that was measured is counted: the same runs by every attempt on a pair, but the counterexample's.
+    """Check that all measuring runs are counted: every attempt on a pair uses the same runs, except the counterexample.
 
-    No pair is left out that the file names.
+    Every pair that the file names must have been measured.
     """
     measured: dict[tuple[int, bool], set[tuple[int, int]]] = {}
     for each in evidence.attempts:
@@ -184,13 +190,13 @@ def _runs(evidence: Evidence) -> Finding:
 
 
 def _errors(evidence: Evidence) -> Finding:
-    """Whether the chances of being wrong add up to what the whole is allowed: no more, and not less than was spent."""
+    """Check that the error probabilities of all bounds add up to that of the whole audit."""
     real, low = (
         sum(1 - each.bound.confidence for each in evidence.attempts if each.bound.arithmetic == kind)
         for kind in ("real", "float")
     )
     allowed = 1 - evidence.confidence
-    decides = evidence.low_bits == "verdict"  # otherwise the low-order bits have the confidence to themselves
+    decides = evidence.low_bits == "verdict"  # otherwise the bound on low-order bits has the confidence to itself
     shares = [1 - _LOW_BITS_SHARE] if decides else [1.0]
     spent = real + low if decides else max(real, low)
     holds = 0 < evidence.confidence < 1 and spent <= allowed * (1 + DIGITS) + DIGITS
@@ -209,7 +215,7 @@ def _headline(evidence: Evidence) -> Finding:
         holds = stated == exact
     else:
         holds = stated == best
-        if upper is not None and best.value > upper.value:  # a chance, where a second look did not find it again
+        if upper is not None and best.value > upper.value:  # by chance, since a second look did not confirm it
             holds |= stated == (exact or msgspec.structs.replace(best, value=0.0))
     how = "is" if holds else "is not"
     return answered("headline", holds, f"the headline's lower bound {stated.value:.10g} {how} the best that was shown")
@@ -225,18 +231,18 @@ def _low_bits(evidence: Evidence) -> Finding:
 
 
 def _shown(evidence: Evidence, arithmetic: str) -> list[Bound]:
-    """What the attempts show, at the confidence of the whole."""
+    """Return the bounds of the attempts, at the confidence of the whole audit."""
     bounds = [attempt.bound for attempt in evidence.attempts]
     return [at_whole(bound, evidence.confidence) for bound in bounds if bound.arithmetic == arithmetic]
 
 
 def _nothing(evidence: Evidence, arithmetic: str) -> Bound:
-    """The bound where nothing was measured."""
+    """Return the bound when nothing was measured."""
     return no_bound(_notion(evidence), evidence.confidence, arithmetic)
 
 
 def _histogram(evidence: Evidence) -> Iterator[Finding]:
-    """Whether every run that the histogram counts lies in one of its cells, and was measured."""
+    """Check that every run in the histogram is in one of its cells, and was measured."""
     histogram = evidence.histogram
     assert histogram is not None
     cells, pair = histogram.cells, histogram.pair
@@ -249,7 +255,7 @@ def _histogram(evidence: Evidence) -> Iterator[Finding]:
     ]
     for bound in own:
         assert bound.counts is not None
-        same = bound.arithmetic == "float"  # these are counted on just the runs of the histogram
+        same = bound.arithmetic == "float"  # counted on the same runs as the histogram
         pairs = zip(histogram.runs, bound.counts.runs, strict=True)
         holds = holds and all(a == b if same else a <= b for a, b in pairs)
     shown = [each for each in evidence.attempts if each.bound.arithmetic == "real" and each.name != COUNTEREXAMPLE]
@@ -264,7 +270,7 @@ def _histogram(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _are_probabilities(stated: Sequence[float], cells: int) -> bool:
-    """Whether a stated law has a probability for each cell, each rounded to 10 decimals, and no more than 1 in all."""
+    """Whether a stated law has a probability for each cell, rounded to 10 decimals, with a sum of at most 1."""
     return len(stated) == cells and all(0 <= each <= 1 for each in stated) and sum(stated) <= 1 + 1e-10 * (cells + 1)
 
 
@@ -294,7 +300,7 @@ def _power(evidence: Evidence) -> Finding:
 
 
 def _alike(again: Sequence[Power], stated: Sequence[Power]) -> bool:
-    """Whether the runs for smaller violations are the stated ones; older evidence states none."""
+    """Whether the runs for smaller violations are as stated; older evidence states none."""
     return not stated or (
         len(again) == len(stated)
         and all(

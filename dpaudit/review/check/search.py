@@ -1,4 +1,4 @@
-"""Can a pair have been found as the file says? A search cannot be run again without the data."""
+"""Can the pair have been found as the file says? A search cannot be repeated without the data."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def searched(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _impossible(search: Search) -> str:
-    """What cannot be; empty where nothing is wrong."""
+    """Say what is impossible; empty if nothing is wrong."""
     if search.source not in SOURCES:
         return f"nothing is searched for in {search.source!r}"
     if not 0 <= search.raised < max(search.candidates, 1) or min(search.runs, search.shrunk) < 0:

@@ -1,9 +1,9 @@
 """Does another library find the same bound?
 
-Clopper–Pearson ends from statsmodels (`proportion_confint`, method "beta") in place of ours, and from them the guess
-bound, the bound by odds and the corners of a joint bound once more, written down anew from their definitions
-(`dpaudit.stats.guessing`, `odds`, `joint`, `sides`): what is solved there by a formula is searched for here, and what
-is searched for there is solved by one. Bounds that weigh every outcome have no second opinion here.
+Clopper–Pearson limits come from statsmodels (`proportion_confint`, method "beta"). From them the guessing bound, the
+odds bound and the corners of a joint bound are implemented again from their definitions (`dpaudit.stats.guessing`,
+`odds`, `joint`, `sides`): what is solved there by a formula is searched for here, and vice versa. Bounds that weigh
+every outcome have no second opinion.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dpaudit.privacy import Claim
 from dpaudit.review.check.finding import Finding, agrees, answered, unchecked
 from dpaudit.stats.methods import BOTH_SIDES, GUESS, JOINT, ODDS
 
-_ACCURACY = 1e-6  # of quantiles of the other library, relative to the bound
+_ACCURACY = 1e-6  # relative to the bound; the accuracy of the other library's quantiles
 _CORNERS, _CUT = 161, 50
 _CUT_GIVEN_SIDES, _ENDS_GIVEN_SIDES, _SURE = 200, 6, 1e-15
 
@@ -29,7 +29,14 @@ Numbers = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def second_opinion(title: str, bound: Bound, counts: Counts, claim: Claim) -> Iterator[Finding]:
-    """Yield a finding where the method has a second opinion."""
+    """Yield a finding if there is a second opinion for the method.
+
+    Args:
+        title: what the finding is about.
+        bound: the bound.
+        counts: its counts.
+        claim: the privacy notion that is bounded.
+    """
     if find_spec("statsmodels") is None:
         said = f"{title}: was not asked for: that takes statsmodels (pip install statsmodels)"
         yield unchecked("second opinion", said, decides=False)
@@ -52,7 +59,7 @@ def _guess(counts: Counts, error: float) -> float:
 
 
 def _guess_given_sides(counts: Counts, error: float) -> float:
-    """The largest ε at which no division of it between the sides makes so many right guesses likely."""
+    """Return the largest ε for which no split of the guesses between the sides makes this many correct ones likely."""
     from scipy.optimize import brentq
     from scipy.special import expit, log_expit
 
@@ -64,7 +71,7 @@ def _guess_given_sides(counts: Counts, error: float) -> float:
     mean = min(total * float(_ends(right, total, error)[0]), right - 1)
 
     def largest(epsilon: float) -> float:
-        """The largest mean under ε: guesses are right with logits ε + y and ε − y, and y is searched for."""
+        """Return the largest mean under ε, over y: guesses are correct with logits ε + y and ε − y."""
 
         def slope(y: float) -> float:
             up, down = epsilon + y, epsilon - y
@@ -82,7 +89,7 @@ def _guess_given_sides(counts: Counts, error: float) -> float:
 
 
 def _odds(counts: Counts, error: float) -> float:
-    """Fisher's noncentral law from the ratios of its neighbours, and the odds at which its tail has the chance."""
+    """Return the odds bound from Fisher's noncentral hypergeometric law, computed by ratios of successive terms."""
     from scipy.optimize import brentq
     from scipy.special import logsumexp
 
@@ -131,7 +138,7 @@ def _joint(counts: Counts, claim: Claim, weight: float, error: float, *, two_sid
 
 
 def _both_sides(counts: Counts, claim: Claim, weight: float, error: float) -> float:
-    """The corners of (a, b) given the sides; coins before their mean by the negative binomial law."""
+    """Return the joint bound from the corners of (a, b) given the sides, by the negative binomial law."""
     from scipy.stats import nbinom, norm
 
     right, wrong = (counts.toward0[0], counts.toward1[1]), (counts.toward1[0], counts.toward0[1])
@@ -162,7 +169,7 @@ def _both_sides(counts: Counts, claim: Claim, weight: float, error: float) -> fl
     both = np.clip(2 * a, least0 + least1, most0 + most1)
     most_errors = [np.minimum(errors, c * n) for c, n in zip(chance, left, strict=True)]
     worst = np.zeros(_CORNERS)
-    for part in np.linspace(0, 1, 5):  # every division of right guesses, and of wrong ones, between the sides
+    for part in np.linspace(0, 1, 5):  # every split of correct and of wrong guesses between the sides
         low = np.maximum(least0, both - most1)
         p = low + part * (np.minimum(most0, both - least1) - low)
         for share in np.linspace(0, 1, 5):
@@ -174,11 +181,11 @@ def _both_sides(counts: Counts, claim: Claim, weight: float, error: float) -> fl
 
 
 def _ends(hits: int, runs: int, error: float | Numbers) -> tuple[Numbers, Numbers]:
-    """The Clopper–Pearson interval that errs with ``error`` on each side."""
+    """Return the Clopper–Pearson interval with error ``error`` on each side."""
     from statsmodels.stats.proportion import proportion_confint
 
     levels = np.atleast_1d(np.asarray(error, dtype=np.float64))
-    none = 0.0, 1.0  # of no runs
+    none = 0.0, 1.0  # the interval without runs
     ends = [proportion_confint(hits, runs, alpha=2 * level, method="beta") if runs else none for level in levels]
     low, high = np.array(ends, dtype=np.float64).T
     return (low, high) if np.ndim(error) else (low[0], high[0])
@@ -192,4 +199,4 @@ _AGAIN: dict[str, Callable[[Counts, Claim, Any, float], float]] = {
     "guess": lambda counts, claim, weight, error: _guess(counts, error),
     "two-sided joint": partial(_joint, two_sided=True),
 }
-"""What the bound is by the other library, from counts, claim, weight and error."""
+"""For each method, the bound by the other library, from counts, claim, weight and error."""

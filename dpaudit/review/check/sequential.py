@@ -1,7 +1,7 @@
-"""Does the wealth of a sequential audit follow from what was bet on, and its bound from the wealth?
+"""Does the wealth of a sequential audit follow from its bets, and its bound from the wealth?
 
-The file holds what decides the wealth: for every epoch and event, what the past said and what the epoch's own runs
-came to. That these runs were read in their order, and the events chosen from earlier ones, it cannot reveal.
+The file contains what determines the wealth: for every epoch and event, the counts of the past and of the epoch's own
+runs. It cannot show that these runs were read in their order, or that the events were chosen on earlier runs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dpaudit.review.check.finding import DIGITS, Finding, agrees, answered, fail
 from dpaudit.stats.e_process import foresee_sequential, log_wealth, sequential_bound
 from dpaudit.stats.methods import SEQUENTIAL
 
-_POWER_DIGITS = 2e-3  # to which it is searched
+_POWER_DIGITS = 2e-3  # relative; the accuracy of the search for it
 
 
 def bets(evidence: Evidence, sequential: Sequential) -> Iterator[Finding]:
@@ -49,7 +49,7 @@ def bets(evidence: Evidence, sequential: Sequential) -> Iterator[Finding]:
 
 
 def _impossible(evidence: Evidence, sequential: Sequential) -> str:
-    """What cannot be, before anything is computed; empty where nothing is wrong."""
+    """Say what is impossible, before anything is computed; empty if nothing is wrong."""
     if len(evidence.attempts) != 1 or evidence.attempts[0].bound.method != SEQUENTIAL:
         return "a sequential audit has one attempt, by bets"
     bound, notion = evidence.attempts[0].bound, evidence.claimed or PureDP(0.0)
@@ -75,7 +75,7 @@ def _impossible(evidence: Evidence, sequential: Sequential) -> str:
 
 
 def _disordered(epochs: Sequence[Epoch]) -> str:
-    """What is wrong with the epochs of a pair: each is to know just the runs before it."""
+    """Say what is wrong with the epochs of a pair: the past of each must be exactly the runs before it."""
     so_far: tuple[int, int] | None = None
     for epoch in epochs:
         if not epoch.stakes:
@@ -110,6 +110,6 @@ def _runs(evidence: Evidence, sequential: Sequential) -> Finding:
 
 
 def _limit(evidence: Evidence) -> int:
-    """The most runs that might have been bet on."""
+    """Return the largest number of runs that could have been bet on."""
     limit = evidence.budget
     return limit - (0 if evidence.search is None else evidence.search.runs)

@@ -1,4 +1,4 @@
-"""Does the verdict follow, and everything else that one part of the file says of another?"""
+"""Does the verdict follow, and does everything else that one part of the file says about another?"""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _READINGS = {Shape.PROGRAM: "batch", Shape.SAMPLER: "sampler"}
 
 
 def open_ends(evidence: Evidence) -> tuple[str, ...]:
-    """Return what can run of a program and was not read, as far as that is recorded."""
+    """Return what can run of a program but was not read, as far as it is recorded."""
     comparison = None if evidence.proof is None else evidence.proof.comparison
     return () if comparison is None else comparison.open_ends
 
 
 def stated(evidence: Evidence) -> Iterator[Finding]:
-    """Yield a finding for what follows from the rest."""
+    """Yield a finding for everything that follows from other parts of the evidence."""
     for number, pair in enumerate(evidence.pairs):
         yield from _pair(evidence, number, pair)
     yield from searched(evidence)
@@ -50,7 +50,7 @@ def stated(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _sensitivity(evidence: Evidence) -> Iterator[Finding]:
-    """Whether a movement of the query is what it is said to be of the declared sensitivity, as far as floats tell."""
+    """Check what is said of the query's movement and the declared sensitivity, as far as floats allow."""
     moved = evidence.sensitivity
     if moved is None:
         return
@@ -104,7 +104,7 @@ def _verdict(evidence: Evidence) -> Iterator[Finding]:
     how = "follows" if holds else "does not follow"
     yield answered("verdict", holds, f"{evidence.verdict} {how} from the bounds and the claim")
     yield from _decided(evidence, looks)
-    # another dpaudit may say the same in other words, but not with other numbers
+    # other versions may word the reason differently, but not with different numbers
     same = evidence.versions.get("dpaudit") == installed_version("dpaudit")
     told = evidence.reason == reason if same else _numbers(evidence.reason) == _numbers(reason)
     if holds and not told:
@@ -114,7 +114,7 @@ def _verdict(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _decided(evidence: Evidence, looks: TwoLooks | None) -> Iterator[Finding]:
-    """Whether a violation rests on the bound that it is said to rest on: low-order bits, or real numbers."""
+    """Check that a violation rests on the stated bound: that of low-order bits, or that of real numbers."""
     claim = evidence.claimed
     above = claim is not None and evidence.lower.value > claim.value
     by_one_look = "float" if evidence.verdict is Verdict.VIOLATED and not above else "real"
@@ -143,7 +143,7 @@ def _within(evidence: Evidence) -> bool:
 
 
 def fraction(text: str | None) -> Fraction:
-    """Return a fraction as it is written, without an exponent, which could ask for any number of digits."""
+    """Read a fraction; an exponent is refused, since it could demand any number of digits."""
     if text is None or "e" in text.lower():
         raise ValueError(f"{text!r} is no fraction")
     return Fraction(text)
@@ -153,7 +153,7 @@ def fraction(text: str | None) -> Fraction:
 
 
 def _types(evidence: Evidence) -> str:
-    """What is wrong with how types are said to count; empty where nothing is."""
+    """Say what is wrong with whether types count; empty if nothing is."""
     events = [bound.event for bound in (evidence.lower, *(each.bound for each in evidence.attempts)) if bound.event]
     if evidence.types in TYPES and types_agree(events, evidence.types):
         return ""
@@ -161,7 +161,7 @@ def _types(evidence: Evidence) -> str:
 
 
 def _target(evidence: Evidence) -> Finding:
-    """Whether the kind of the target, how it was read, and what follows for the runs agree."""
+    """Check that the kind of the target, how it was read, and what follows for the runs agree."""
     target = evidence.target
     wrong = ""
     if target.asks in RECORDED:
@@ -201,12 +201,12 @@ def _target(evidence: Evidence) -> Finding:
 
 
 def _own_randomness(evidence: Evidence) -> bool:
-    """Whether the runs are said to hang on more than the seed, as those of opaque functions do, and of some others."""
+    """Whether the runs depend on more than the seed, as those of opaque functions and some others do."""
     return any("own randomness" in it for it in evidence.assumptions)
 
 
 def _assumptions(evidence: Evidence) -> Finding:
-    """Whether what is taken on trust is what follows from the kind of the target, the relation and what is observed."""
+    """Check that the assumptions follow from the kind of the target, the relation and what is observed."""
     asks, stated = evidence.target.asks, evidence.assumptions
     if asks in RECORDED:
         design = "outputs" if evidence.scores is None else evidence.scores.design
@@ -227,7 +227,7 @@ def _judged(evidence: Evidence) -> bool:
 
 
 def _pair(evidence: Evidence, number: int, pair: PairRecord) -> Iterator[Finding]:
-    """Yield a finding for a pair whose data the file holds: their digests, and that they are neighbours."""
+    """Yield findings for a pair whose data are in the file: their digests, and that they are neighbours."""
     if pair.origin not in ("mechanism", "given", "found"):
         yield failing("pair", f"pair {number}: nothing comes from {pair.origin!r}")
     data = []
@@ -252,7 +252,7 @@ def _pair(evidence: Evidence, number: int, pair: PairRecord) -> Iterator[Finding
 
 
 def _read(text: str | None) -> list[Any]:
-    """The data that a text shows, alone in a list; none where it shows no plain values, or not all of them."""
+    """Return the data in a text, as the only member of a list; empty if the text does not show all of them."""
     try:
         return [] if text is None else [ast.literal_eval(text)]
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):

@@ -1,13 +1,13 @@
-"""Did a mechanism come to lose more, or less, between two audits? What can be said of it for certain.
+"""Does a mechanism lose more, or less, than at an earlier audit? What can be said with statistical certainty.
 
-Two lower bounds are not compared: each says "at least", and the smaller one may belong to the larger loss. What can
-be compared is one event, frozen before either audit measured it, on one pair: each audit has counts of it, and from
-counts follows an interval of the event's own loss (`dpaudit.stats.interval`). Where the two intervals do not meet,
-the event tells more than it did, or less.
+Two lower bounds cannot be compared: each says "at least", and the smaller bound may belong to the larger loss. But one
+event on one pair, fixed before either audit measured it, can be: each audit has counts of it, and counts give an
+interval for the loss of that event (`dpaudit.stats.interval`). If the two intervals do not overlap, the event's loss
+has changed.
 
-An audit reports the event that told most, so each of its intervals has its share of the error: all of them hold at
-once, whichever is looked at. The two audits have half of their error each, so that no independence is needed; audits
-with one seed may well have drawn the same noise.
+An audit reports its most revealing event, so each of its intervals gets a share of the error, and all of them hold
+simultaneously. The two audits get half of the error each, so that they need not be independent; audits with the same
+seed may have drawn the same noise.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from dpaudit.report.text.numerals import NBSP, claim_text
 from dpaudit.stats.interval import loss_interval
 from dpaudit.stats.methods import BOTH_SIDES, method_of, plain
 
-_EVEN = 0.7071  # the weight of both counts of an event with many degrees, which has none of its own
+_EVEN = 0.7071  # 1/√2: equal weights for both counts of an event with many degrees, which has no weight of its own
 
 
 @dataclass(frozen=True, slots=True)
 class EventLoss:
-    """One measured event, and between which two numbers its loss lies.
+    """One measured event, and an interval for its loss.
 
     Attributes:
         event: which outputs speak for which side, in words.
         pair: digests of the two datasets.
-        parameter: what the ends are values of: "epsilon", "mu" or "rho"; at ``delta`` or a Rényi ``order``, or 0.
-        method: how the loss is read: as the bound was, and with many degrees as an event of both sides.
+        parameter: the parameter of the ends: "epsilon", "mu" or "rho"; at ``delta`` or a Rényi ``order``, else 0.
+        method: the method of the bound; for many degrees, that of an event with two sides.
         runs: measuring runs of both sides.
-        low, high: certain ends, rounded outward; ``high`` is ∞ where the counts leave any loss possible.
-        considered: how many events of the audit have an interval; the error is divided by them.
+        low, high: exact limits, rounded outward; ``high`` is ∞ if the counts do not exclude any loss.
+        considered: how many events of the audit have an interval; they share the error.
     """
 
     event: str
@@ -57,9 +57,9 @@ class LossComparison:
     """The losses of two events, of an earlier audit and of a later one.
 
     Attributes:
-        before, after: None where an audit measured nothing that an interval follows from.
+        before, after: None if an audit measured nothing that gives an interval.
         confidence: that both intervals hold.
-        obstacle: why the two intervals cannot be compared, as a sentence; empty where both are of one event.
+        obstacle: why the two intervals cannot be compared, as a sentence; empty if both are about the same event.
     """
 
     before: EventLoss | None
@@ -78,18 +78,18 @@ class LossComparison:
 
     @property
     def significant(self) -> bool:
-        """Whether one event on one pair certainly loses another amount than it did, at the confidence."""
+        """Whether the loss of one event on one pair has changed, at the confidence."""
         return self.change in ("more", "less")
 
 
 def compare(before: Evidence, after: Evidence) -> LossComparison:
-    """Return what the counts of two audits say of each other.
+    """Compare the losses of two audits from their counts.
 
-    An event that both measured on one pair is looked for first, the one that tells most in the later audit; where
-    there is none, the event that told most in each is shown.
+    If both audits measured the same event on the same pair, that event is compared (the most revealing one in the later
+    audit). Otherwise the most revealing event of each is returned, and they are not comparable.
     """
     old, new = _measured(before), _measured(after)
-    # ordered by what was shown, and where two showed the same by their place
+    # ordered by their bounds, and for equal bounds by their place
     pairs = [(i, k) for k in _ranked(new) for i in _ranked(old) if not _obstacle(old[i], new[k], before, after)]
     i, k = pairs[0] if pairs else (next(iter(_ranked(old)), None), next(iter(_ranked(new)), None))
     first = None if i is None else _interval(old[i], before, len(old))
@@ -99,10 +99,10 @@ def compare(before: Evidence, after: Evidence) -> LossComparison:
 
 
 def _measured(evidence: Evidence) -> list[Bound]:
-    """Return the bounds whose events were frozen and counted on a number of runs that was fixed.
+    """Return the bounds whose events, and numbers of runs, were fixed in advance.
 
-    Runs that cannot be trusted count for nothing. The second look at a counterexample is left out: whether it was
-    taken hung on the first.
+    Runs that cannot be trusted are ignored. The second look at a counterexample is left out, since whether it was taken
+    depended on the first.
     """
     if evidence.verdict is Verdict.INVALID:
         return []
@@ -124,10 +124,10 @@ def _ranked(bounds: Sequence[Bound]) -> list[int]:
 
 
 def _method(bound: Bound) -> str:
-    """How the loss of an event is read: one of many degrees as one that speaks for either side."""
+    """Return the method for the loss of an event; one with many degrees counts as an event with two sides."""
     if isinstance(bound.weight, tuple):
         return BOTH_SIDES
-    return plain(bound.method)  # which only orders the outcomes, for few runs
+    return plain(bound.method)  # the variant for few runs only orders the outcomes
 
 
 def _interval(bound: Bound, evidence: Evidence, considered: int) -> EventLoss:
@@ -171,7 +171,7 @@ def _why_not(
 
 
 def _obstacle(old: Bound, new: Bound, before: Evidence, after: Evidence) -> str:
-    """Say why two events cannot be compared; empty where they can."""
+    """Say why two events cannot be compared; empty if they can."""
     assert old.event is not None and new.event is not None
     if _pair(old, before) != _pair(new, after):
         return "The two audits measured on different pairs of datasets, so each interval is about its own pair."

@@ -1,7 +1,7 @@
-"""What changed between two audits, and does an event lose more than it did? As lines, as a page and as JSON.
+"""What changed between two audits, and does an event lose more than before? As text, as a page and as JSON.
 
-What was computed from the counts (`dpaudit.review.compare.intervals`) is handed in as plain values; everything else
-stands in the two records. The words keep apart what is certain of one event from what nobody knows of the mechanism.
+The results computed from counts (`dpaudit.review.compare.intervals`) are passed in as plain values; everything else is
+in the two records. The wording separates what is certain about one event from what is unknown about the mechanism.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ CAUTION = (
     "much the mechanism loses at most."
 )
 _SYMBOLS = {"epsilon": "ε", "mu": "μ", "rho": "ρ"}
-_WIDTH = 100
-_LABEL, _COLUMN = 15, 40
+_WIDTH = 100  # columns of a terminal, wide enough for three columns of text
+_LABEL, _COLUMN = 15, 40  # columns for the names, and for each record
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedRow:
-    """One thing that both records state: as JSON values, and as people read it."""
+    """One thing that both records state, as JSON values and as text for people."""
 
     key: str
     name: str
@@ -48,7 +48,7 @@ class ComparedRow:
 
     @property
     def differs(self) -> bool:
-        """Whether the records state different things, which their texts may round away."""
+        """Whether the records differ, even if rounding makes their texts equal."""
         return bool(self.before != self.now)
 
 
@@ -62,7 +62,7 @@ class IntervalBar:
 
 
 def rows(before: Evidence, now: Evidence) -> list[ComparedRow]:
-    """Return all that is compared of the two records, in the order in which it is read."""
+    """Return everything that is compared between the two records, in reading order."""
     old, new = dict(_stated(before)), dict(_stated(now))
     return [
         ComparedRow(key, name, old[key, name][0], new[key, name][0], old[key, name][1], new[key, name][1])
@@ -71,7 +71,7 @@ def rows(before: Evidence, now: Evidence) -> list[ComparedRow]:
 
 
 def sentence(comparison: LossComparison, *, same: bool = False) -> str:
-    """Say what the two intervals tell; ``same`` where both records are one."""
+    """Say what the two intervals show; ``same``: both records are the same."""
     if same:
         return "Both are the same evidence, so there is nothing to compare."
     before, after = comparison.before, comparison.after
@@ -88,7 +88,7 @@ def sentence(comparison: LossComparison, *, same: bool = False) -> str:
 
 
 def interval_text(loss: EventLoss) -> str:
-    """Write an interval, its ends rounded outward: ε between 0.9 and 1.1."""
+    """Return the text of an interval with its ends rounded outward: ε between 0.9 and 1.1."""
     letter = _SYMBOLS.get(loss.parameter, loss.parameter)
     at = f" at δ{NBSP}={NBSP}{claim_text(loss.delta)}" if loss.delta > 0 else ""
     at += f" at order{NBSP}{claim_text(loss.order)}" if loss.order > 0 else ""
@@ -98,7 +98,13 @@ def interval_text(loss: EventLoss) -> str:
 
 
 def compare_text(before: Evidence, now: Evidence, comparison: LossComparison) -> str:
-    """Return the comparison as lines for a terminal."""
+    """Return the comparison as text for a terminal.
+
+    Args:
+        before: the earlier evidence.
+        now: the later evidence.
+        comparison: of their losses.
+    """
     found = changes(before, now, comparison)
     told = [f"{'Better' if change.better else 'Changed'}: {change.sentence}" for change in found]
     said = [f"{heading(before, now, comparison)}.", *told, sentence(comparison, same=before.id == now.id), CAUTION]
@@ -113,7 +119,13 @@ def compare_text(before: Evidence, now: Evidence, comparison: LossComparison) ->
 
 
 def compare_page(before: Evidence, now: Evidence, comparison: LossComparison) -> str:
-    """Return the comparison as one HTML page that loads nothing."""
+    """Return the comparison as one self-contained HTML page.
+
+    Args:
+        before: the earlier evidence.
+        now: the later evidence.
+        comparison: of their losses.
+    """
     losses = [loss for loss in (comparison.before, comparison.after) if loss is not None]
     return (
         environment()
@@ -138,7 +150,13 @@ def compare_page(before: Evidence, now: Evidence, comparison: LossComparison) ->
 
 
 def compare_json(before: Evidence, now: Evidence, comparison: LossComparison) -> str:
-    """Return the comparison as JSON; infinities are the text "inf", as in evidence."""
+    """Return the comparison as JSON; infinities are the text "inf", as in evidence.
+
+    Args:
+        before: the earlier evidence.
+        now: the later evidence.
+        comparison: of their losses.
+    """
     document = {
         "format": FORMAT,
         "version": 1,
@@ -169,7 +187,7 @@ def compare_json(before: Evidence, now: Evidence, comparison: LossComparison) ->
 
 
 def _stated(evidence: Evidence) -> Iterator[tuple[tuple[str, str], tuple[Any, str]]]:
-    """Yield key and name of all that is compared, its value in the record, and how people read it."""
+    """Yield ((key, name), (value, text)) for everything that is compared."""
     record, shown = evidence.record(), view(evidence)
     own, pairs = record["target"], [[pair["digest0"], pair["digest1"]] for pair in record["pairs"]]
     versions = dict(sorted(record["versions"].items()))
@@ -224,7 +242,7 @@ def _loss_values(loss: EventLoss | None) -> dict[str, Any] | None:
 
 
 def bars(losses: list[EventLoss]) -> list[IntervalBar]:
-    """Return where intervals lie on one axis from 0, in percent; an infinite end goes to the edge."""
+    """Return the positions of intervals on an axis from 0, in percent; an infinite end is drawn at the edge."""
     ends = [end for loss in losses for end in (loss.low, loss.high) if math.isfinite(end)]
     most = max(ends, default=0.0) * 1.15 or 1.0
     drawn = []
@@ -241,7 +259,7 @@ def _ends(comparison: LossComparison) -> tuple[str, str]:
 
 
 def _wrapped(row: ComparedRow, *, mark: bool | None = None) -> list[str]:
-    """A row of the table, each column wrapped in its own room."""
+    """Return a row of the table, with each column wrapped to its width."""
     one, other = (textwrap.wrap(one_line(text), _COLUMN) or [""] for text in (row.before_text, row.now_text))
     height = max(len(one), len(other))
     one, other = one + [""] * (height - len(one)), other + [""] * (height - len(other))

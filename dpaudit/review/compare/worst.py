@@ -1,7 +1,7 @@
 """What changed between two audits, the worst first? The headline of a comparison is the worst of all changes.
 
-What an event loses is one thing that may change, and seldom the worst: a verdict turns, a promise is weakened, the
-question becomes another one, or the audit sees less. "No change" is said only where nothing of all this is there.
+The loss of an event is only one thing that may change, and seldom the worst: the verdict may change, the claim may be
+weakened, the audit may be about something else, or may detect less. "No change" is said only if there is none of these.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dpaudit.review.compare.intervals import LossComparison
 
 NO_CHANGE = "No change shown"
-# the worse a verdict is for whoever relies on the mechanism, the later it stands
+# from the best to the worst, for users who rely on the mechanism
 _VERDICTS = (
     Verdict.PROVED,
     Verdict.NOT_VIOLATED,
@@ -31,13 +31,13 @@ _VERDICTS = (
     Verdict.INVALID,
     Verdict.VIOLATED,
 )
-_SHORT = 60
-_FEWER = 0.95  # of the runs before: fewer are a change
+_SHORT = 60  # characters of a parameter that still read well in a sentence
+_FEWER = 0.95  # of the earlier number of runs; below that it counts as a change
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One thing that changed: in a few words, as a heading, and as a sentence; ``better``: for the better."""
+    """One thing that changed: as a short heading and as a sentence; ``better``: whether it improved."""
 
     title: str
     sentence: str
@@ -45,7 +45,13 @@ class Change:
 
 
 def changes(before: Evidence, now: Evidence, comparison: LossComparison) -> list[Change]:
-    """Return all that changed between two records, the worst first, and what is better last."""
+    """Return all changes between two records: the worst first, improvements last.
+
+    Args:
+        before: the earlier evidence.
+        now: the later evidence.
+        comparison: of their losses.
+    """
     if before.id == now.id:
         return []
     found = [
@@ -62,7 +68,13 @@ def changes(before: Evidence, now: Evidence, comparison: LossComparison) -> list
 
 
 def heading(before: Evidence, now: Evidence, comparison: LossComparison) -> str:
-    """Return the worst of all changes in a few words."""
+    """Return the worst of all changes as a short heading.
+
+    Args:
+        before: the earlier evidence.
+        now: the later evidence.
+        comparison: of their losses.
+    """
     if before.id == now.id:
         return "The same evidence"
     found = changes(before, now, comparison)
@@ -111,7 +123,7 @@ def _beside(before: Evidence, now: Evidence) -> Iterator[Change]:
 
 
 def _bounds(before: Evidence, now: Evidence) -> Iterator[Change]:
-    """Bounds that are certain; two sampled ones that differ show nothing."""
+    """Yield changes of certain bounds; different sampled bounds show nothing."""
     old, new = before.upper, now.upper
     if old is not None and new is None:
         yield Change("The upper bound is gone", f"{bound_text(old, before.claimed)} was proved, and nothing is now.")
@@ -151,14 +163,14 @@ def _claim(before: Evidence, now: Evidence) -> Iterator[Change]:
 
 
 def _at_least_as_strong(claim: Claim, other: Claim) -> bool:
-    """Whether two claims are of one notion, and the first promises no less in any number."""
+    """Whether two claims are of the same privacy notion, and the first is at least as strong in every parameter."""
     epsilons = claim.is_point and other.is_point
     same = claim.notion == other.notion and getattr(claim, "order", None) == getattr(other, "order", None)
     return (same or epsilons) and claim.value <= other.value and claim.delta <= other.delta
 
 
 def _question(before: Evidence, now: Evidence) -> Iterator[Change]:
-    """What makes the later audit one of something else."""
+    """Yield differences that make the later audit one of something else."""
     old, new = before.target, now.target
     if before.relation != now.relation:
         yield _turned("The relation of neighbours", before.relation, now.relation)
@@ -192,7 +204,7 @@ def _listed(parameters: dict[str, object], names: list[str]) -> str:
 
 
 def _power(before: Evidence, now: Evidence) -> Iterator[Change]:
-    """What the later audit could have seen."""
+    """Yield differences in what the audits could detect."""
     if before.confidence != now.confidence:
         words = confidence_text(before.confidence), confidence_text(now.confidence)
         better = now.confidence > before.confidence
