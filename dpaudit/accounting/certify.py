@@ -233,7 +233,7 @@ class Account:
                 best = ends, low, high
             if own <= self.tolerance:
                 return *best, ""
-            if own > 0.8 * reached or not math.isfinite(own):
+            if own > 0.95 * reached or not math.isfinite(own):
                 break
             reached = own
             step *= max(0.3, min(0.8, math.sqrt(_AIM * self.tolerance / own)))

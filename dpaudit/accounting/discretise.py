@@ -14,13 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 from dpaudit.accounting.balls import ball, middle, rounded_down, rounded_up
 from dpaudit.accounting.lattice import Step, multiple
 from dpaudit.accounting.losses import Atoms, Continuous, Law, Sketch, Spliced
-from dpaudit.accounting.plan import Tilt, indices
+from dpaudit.accounting.plan import Tilt, indices, thresholds
+
+FINER = 4096  # thresholds of events are on a lattice so many times finer
 
 
 @dataclass
@@ -32,8 +33,8 @@ class Masses:
         start: the index of the first.
         infinite: units at ∞.
         base: a ball.
-        nodes: of a continuous law, the corners in halves of a step from the base.
-        events: from below, the thresholds of the events between corners, likewise.
+        nodes: of a continuous law, the corners, in steps from the base.
+        events: from below, the thresholds of the events between them, `FINER` to a step.
     """
 
     masses: list[int]
@@ -74,7 +75,7 @@ class Grid:
     """
 
     def __init__(self, law: Law, number: int, step: Step, size: Any, tilt: Tilt, unit: int) -> None:
-        self.law, self.size, self.half, self.unit = law, size, size / 2, unit
+        self.law, self.size, self.unit = law, size, unit
         self.whole = multiple(law, number, step)
         self._tilt, self._number = tilt, number
 
@@ -84,7 +85,7 @@ class Grid:
             return self._atoms_above(self.law)
         assert isinstance(self.law, Continuous)
         nodes = self._nodes()
-        return above(self.law, nodes, self._base(), self.half, self._last(), self.unit)
+        return above(self.law, nodes, self._base(), self.size, self.whole, self.unit)
 
     def below(self) -> Masses:
         """Return masses whose curve is nowhere above that of the law."""
@@ -92,17 +93,18 @@ class Grid:
             return self._atoms_below(self.law)
         assert isinstance(self.law, Continuous)
         nodes = self._nodes()
-        middles = [(a + b) // 2 for a, b in pairwise(nodes)]
-        if self.law.ends() is None:
-            # corners in the middles, events where the corners from above are: one set of tails serves both
-            corners, events = [nodes[0] - 1, *middles], [*nodes[: len(middles) - 1], nodes[-1]]
-        else:
-            last = self._last()
-            if last is None:
-                nodes.pop()  # it is beyond the upper end
-                middles.pop()
-            corners, events = nodes, [nodes[0], *middles[1:-1], nodes[-1]]
-        return below(self.law, corners, events, self._base(), self.half, self.unit)
+        if self.law.ends() is not None and self.whole is None:
+            nodes.pop()  # it is beyond the upper end
+        events = [*self._thresholds(nodes)[:-1], FINER * nodes[-1]]
+        if self.law.ends() is not None:
+            events[0] = FINER * nodes[0]  # without the atom at the lower end
+        return below(self.law, nodes, events, self._base(), self.size, self.unit)
+
+    def _thresholds(self, nodes: list[int]) -> list[int]:
+        base, size = middle(self._base()), middle(self.size)
+        sketch = self._tilt.sketches[self._number]
+        found = thresholds(sketch, [base + size * node for node in nodes])
+        return [round(FINER * (loss - base) / size) for loss in found]
 
     def _sketch(self) -> tuple[Sketch, Any]:
         return self._tilt.sketches[self._number], self._tilt.weights[self._number]
@@ -112,24 +114,15 @@ class Grid:
         ends = None if isinstance(self.law, Spliced) or not isinstance(self.law, Continuous) else self.law.ends()
         return ball(0) if ends is None else ends[0]
 
-    def _last(self) -> int | None:
-        """The place of the upper end in halves of a step, where it certainly is on the lattice."""
-        return None if self.whole is None else 2 * self.whole
-
     def _nodes(self) -> list[int]:
-        """Corners from above, in halves of a step from the base."""
+        """Corners, in steps from the base."""
         sketch, weights = self._sketch()
-        size = middle(self.size)
         ends = self.law.ends() if isinstance(self.law, Continuous) else None
         if ends is None or isinstance(self.law, Spliced):
-            found = indices(
-                sketch, weights, size, self._tilt.tilt, odd=ends is None and not isinstance(self.law, Spliced)
-            )
-            if isinstance(self.law, Spliced) and 0 not in found:
-                found = sorted({*found, 0})
-            return [2 * index for index in found]
+            found = indices(sketch, weights, middle(self.size), self._tilt.tilt)
+            return sorted({*found, 0}) if isinstance(self.law, Spliced) else found
         last = self.whole if self.whole is not None else int(middle((ends[1] - ends[0]) / self.size)) + 1
-        return [2 * index for index in range(last + 1)]
+        return list(range(last + 1))
 
     def _atoms_above(self, law: Atoms) -> Masses:
         values = law.values()
@@ -154,18 +147,18 @@ class Grid:
         return _dense({index: rounded_down(mass, self.unit) for index, mass in found.items()}, infinite, base)
 
 
-def above(law: Continuous, nodes: list[int], base: Any, half: Any, last: int | None, unit: int) -> Masses:
+def above(law: Continuous, nodes: list[int], base: Any, size: Any, last: int | None, unit: int) -> Masses:
     """Connect the dots.
 
     Args:
         law: the law.
-        nodes: the corners, in halves of a step from the base.
-        base, half: the loss of index 0, and half a step, as balls.
-        last: where the upper end of the law certainly is, in halves of a step.
+        nodes: the corners, in steps from the base.
+        base, size: the loss of index 0, and a step, as balls.
+        last: the index of the upper end of the law, where that certainly is on the lattice.
         unit: how many units are 1.
     """
     top = None if isinstance(law, Spliced) else law.ends()
-    losses = [base + half * node for node in nodes]
+    losses = [base + size * node for node in nodes]
     values = [_height(law, loss) for loss in losses]
     ended = top is not None and (nodes[-1] == last or losses[-1] > top[1])
     if ended:
@@ -179,7 +172,7 @@ def above(law: Continuous, nodes: list[int], base: Any, half: Any, last: int | N
         for i in reversed(bad[::2]):
             del nodes[i], losses[i], values[i]
     infinite = 0 if ended else rounded_up(values[-1], unit)
-    found = {node // 2: rounded_up(mass, unit) for node, mass in zip(nodes, masses, strict=True)}
+    found = {node: rounded_up(mass, unit) for node, mass in zip(nodes, masses, strict=True)}
     return Masses(*_spread(found), infinite, base, nodes)
 
 
@@ -188,7 +181,7 @@ def _height(law: Continuous, loss: Any) -> Any:
     return p - loss.exp() * q
 
 
-def below(law: Continuous, corners: list[int], events: list[int], base: Any, half: Any, unit: int) -> Masses:
+def below(law: Continuous, nodes: list[int], events: list[int], base: Any, size: Any, unit: int) -> Masses:
     """Connect test lines.
 
     The last event lies at or above the last corner, so that all its losses are at least as large and its line is not
@@ -196,28 +189,28 @@ def below(law: Continuous, corners: list[int], events: list[int], base: Any, hal
 
     Args:
         law: the law.
-        corners: in halves of a step from the base.
-        events: thresholds of the events between them, likewise: one fewer; the last is not below the last corner.
-        base, half: the loss of index 0, and half a step, as balls.
+        nodes: the corners, in steps from the base.
+        events: thresholds of the events between them, `FINER` to a step: one fewer; the last is at the last corner.
+        base, size: the loss of index 0, and a step, as balls.
         unit: how many units are 1.
     """
-    lines = [law.tails(base + half * event) for event in events]
-    losses = [base + half * corner for corner in corners]
+    part = size / FINER
+    lines = [law.tails(base + part * event) for event in events]
+    losses = [base + size * node for node in nodes]
     while True:
         masses = polyline(losses, _smaller(losses, lines))
         bad = [i for i, mass in enumerate(masses) if not mass >= 0]
         if not bad:
             break
-        if len(corners) - len(bad[::2]) < 2:
-            return Masses([0], 0, 0, base, [0, 2], [2])
+        if len(nodes) - len(bad[::2]) < 2:
+            return Masses([0], 0, 0, base, [0, 1], [FINER])
         for i in reversed(bad[::2]):
             # with a corner goes the event on the side of the end; the last event stays
-            gone = i if i < len(corners) - 1 else i - 2
+            gone = i if i < len(nodes) - 1 else i - 2
             gone = min(max(gone, 0), len(events) - 2)
-            del corners[i], losses[i], events[gone], lines[gone]
-    first = corners[0] % 2
-    found = {(corner - first) // 2: rounded_down(mass, unit) for corner, mass in zip(corners, masses, strict=True)}
-    return Masses(*_spread(found), 0, base + half * first, corners, events)
+            del nodes[i], losses[i], events[gone], lines[gone]
+    found = {node: rounded_down(mass, unit) for node, mass in zip(nodes, masses, strict=True)}
+    return Masses(*_spread(found), 0, base, nodes, events)
 
 
 def _smaller(losses: list[Any], lines: list[tuple[Any, Any]]) -> list[Any]:

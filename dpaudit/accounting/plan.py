@@ -3,12 +3,15 @@
 Let K(λ) be the sum of ln E[e^(λL)] over the steps, and λ the tilt at which K(λ) − λK'(λ) = ln δ (Daniels 1954, the
 saddlepoint). A mass at l between nodes a and b that is split so that P and Q are kept raises E[e^(λL)] by about
 λ(λ + 1)(l − a)(b − l)/2·e^(λl), and test lines lower it by half as much. So ε is off by (λ + 1)·E_λ[gap²]/8 in sum
-over the steps, under the tilted law. Least nodes for this width have gaps as the tilted density to the power −1/3.
+over the steps, under the tilted law. The step of the lattice decides the length of all products, nodes only cost
+evaluations of the law: so most of the width goes to the step, and the rest to gaps that grow as the tilted density to
+the power −1/3, which takes the fewest nodes.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -23,7 +26,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 KEPT = 1e-6  # of δ: what all cuts of one kind together may take
-_FINE = 0.03  # where the tilted density falls below this part of its peak, gaps grow
+_TO_STEP = 0.75  # of the width
+_STEEP = 0.03  # of a cell: how far its mean may be off its middle
+_GAPS = sorted({2**k for k in range(40)} | {3 * 2**k for k in range(40)})  # in steps
 _WIDEST = 0.3  # the widest gap, times the tilt
 _TILTS = (1e-3, 1e6)
 
@@ -50,24 +55,10 @@ class Tilt:
     growth: tuple[float, ...]
     counts: tuple[int, ...]
 
-    def variance(self, step: float, laws: Sequence[Law]) -> float:
-        """Return E_λ[gap²], in sum over the steps, for nodes on multiples of ``step``; of atoms, nothing."""
-        return sum(
-            count * float(np.sum(weights * gaps(sketch, weights, step, self.tilt) ** 2))
-            for law, sketch, weights, count in zip(laws, self.sketches, self.weights, self.counts, strict=True)
-            if not isinstance(law, Atoms)
-        )
-
     def step(self, laws: Sequence[Law], width: float) -> float:
         """Return the step of the lattice at which ε is expected to be known to ``width``."""
-        wanted = 8 * width / (self.tilt + 1)
-        step = math.sqrt(wanted / sum(self.counts))
-        for _ in range(4):
-            found = self.variance(step, laws)
-            if not found:
-                return step
-            step *= math.sqrt(wanted / found)
-        return step
+        smooth = sum(count for law, count in zip(laws, self.counts, strict=True) if not isinstance(law, Atoms))
+        return math.sqrt(_TO_STEP * 8 * width / (self.tilt + 1) / max(smooth, 1))
 
 
 def tilted(laws: Sequence[tuple[Law, int]], *, log_delta: float | None = None, epsilon: float | None = None) -> Tilt:
@@ -129,22 +120,24 @@ def gaps(sketch: Sketch, weights: Floats, step: float, tilt: float) -> Floats:
     """Return how far apart nodes should be where each mass of a sketch is; at least ``step``."""
     losses = sketch.losses
     widths = np.diff(losses)
-    extra = len(weights) - len(widths)  # atoms at the ends, or between, have the finest gap
-    if extra:
-        return np.full(len(weights), step)
-    # mass within a step's reach: where the law is narrower than that, finer gaps would show nothing more
-    whole = np.concatenate([[0.0], np.cumsum(weights)])
-    middles = sketch.at
-    reach = np.interp(middles + step / 2, losses, whole) - np.interp(middles - step / 2, losses, whole)
-    density = np.maximum(reach, weights * np.minimum(1.0, step / np.maximum(widths, 1e-300)))
-    top = float(density.max())
-    with np.errstate(divide="ignore", over="ignore"):
-        wide = step * np.maximum(1.0, (_FINE * top / density) ** (1 / 3))
-    found: Floats = np.minimum(wide, max(step, _WIDEST / (tilt + 1)))
-    return found
+    finest = np.full(len(weights), step)
+    if len(weights) != len(widths):  # atoms at the ends, or between
+        return finest
+    density = weights / np.maximum(widths, 1e-300)
+    with np.errstate(divide="ignore"):
+        relative = np.minimum(density ** (-1 / 3), 1e100)
+    widest = max(step, _WIDEST / (tilt + 1))
+    # the largest factor for which gaps take the rest of the width
+    most = (1 / _TO_STEP - 1) * step**2
+    low, high = -100.0, 20.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        found = np.clip(math.exp(middle) * relative, step, widest)
+        low, high = (low, middle) if float(np.sum(weights * (found**2 - step**2))) > most else (middle, high)
+    return np.clip(math.exp(low) * relative, step, widest)
 
 
-def indices(sketch: Sketch, weights: Floats, step: float, tilt: float, *, odd: bool) -> list[int]:
+def indices(sketch: Sketch, weights: Floats, step: float, tilt: float) -> list[int]:
     """Return the multiples of ``step`` at which there should be nodes, from below the sketch to above it.
 
     Args:
@@ -152,7 +145,6 @@ def indices(sketch: Sketch, weights: Floats, step: float, tilt: float, *, odd: b
         weights: its tilted masses.
         step: of the lattice.
         tilt: λ.
-        odd: whether all gaps must be odd multiples, so that their middles lie on the lattice of halves.
     """
     at, wide = sketch.at, gaps(sketch, weights, step, tilt)
     low, high = math.floor(sketch.losses[0] / step) - 1, math.ceil(sketch.losses[-1] / step) + 1
@@ -168,6 +160,57 @@ def indices(sketch: Sketch, weights: Floats, step: float, tilt: float, *, odd: b
         while ahead < len(at) and at[ahead] < start + allowed:
             allowed = min(allowed, max(float(wide[ahead]), float(at[ahead]) - start))
             ahead += 1
-        gap = max(1, int(allowed / step))
-        found.append(found[-1] + (gap - 1 + gap % 2 if odd else gap))
+        found.append(found[-1] + _GAPS[max(0, bisect_right(_GAPS, allowed / step) - 1)])
     return found
+
+
+def thresholds(sketch: Sketch, corners: Sequence[float]) -> list[float]:
+    """Return events between corners, such that the lines of neighbouring events meet near the corner between them.
+
+    They meet at ln(P/Q) of the cell between both. Where the density hardly changes within a cell, this is its middle
+    and gap²/12 times the slope of the log density less 1/2. Where it does change, each event is found from the one
+    before; over many cells small errors would add up.
+
+    Args:
+        sketch: of the law.
+        corners: rising, in nats.
+    """
+    nodes = np.asarray(corners)
+    gap = np.diff(nodes)
+    halves = (nodes[1:] + nodes[:-1]) / 2
+    if len(sketch.masses) != len(sketch.losses) - 1:
+        return [float(value) for value in halves]
+    shifts = (_slopes(sketch, halves) - 0.5) * gap / 12
+    local = halves - gap * np.clip(shifts, -0.4, 0.4)
+    steep = np.abs(shifts) > _STEEP
+    tables = [
+        np.concatenate([[0.0], np.cumsum(masses)])
+        for masses in (sketch.masses, sketch.masses * np.exp(np.minimum(-sketch.at, 700.0)))
+    ]
+
+    def excess(corner: float, loss: float) -> float:
+        """P − e^corner·Q of the losses up to one: ∫(1 − e^(corner − l)) dP."""
+        p, q = (float(np.interp(loss, sketch.losses, table)) for table in tables)
+        return p - math.exp(corner) * q
+
+    found: list[float] = []
+    for place, corner in enumerate(corners[:-1]):
+        if not steep[place]:
+            found.append(float(local[place]))
+            continue
+        before = excess(corner, found[-1]) if found else 0.0
+        low, high = corner + 0.1 * float(gap[place]), corner + 0.9 * float(gap[place])
+        for _ in range(25):
+            middle = (low + high) / 2
+            low, high = (low, middle) if excess(corner, middle) > before else (middle, high)
+        found.append(low)
+    return found
+
+
+def _slopes(sketch: Sketch, at: Floats) -> Floats:
+    """How fast the logarithm of the density under P changes."""
+    widths = np.diff(sketch.losses)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.gradient(np.log(sketch.masses / widths), sketch.at)
+        slopes: Floats = np.nan_to_num(np.interp(at, sketch.at, found), posinf=0.0, neginf=0.0)
+    return slopes
