@@ -31,6 +31,7 @@ MEMORY = 2 * 2**30
 _GUARD_DIGITS = 10  # of the masses, beyond those of δ a step
 _GUARD_BITS = 96  # of the balls, beyond those of the masses
 _ATTEMPTS = 4
+_GAIN = 0.9  # a finer lattice has to narrow by so much, where two pairs leave a width of their own
 _AIM = 0.8  # of the tolerance
 _COARSER = 2  # the other direction is first composed on a step so many times as wide
 _LEAST_DELTA = Fraction(1, 10**150)
@@ -233,7 +234,7 @@ class Account:
                 best = ends, low, high
             if own <= self.tolerance:
                 return *best, ""
-            if own > 0.95 * reached or not math.isfinite(own):
+            if not math.isfinite(own) or (not self.tight and own > _GAIN * reached):
                 break
             reached = own
             step *= max(0.3, min(0.8, math.sqrt(_AIM * self.tolerance / own)))

@@ -57,7 +57,7 @@ def test_pure_losses_add_up():
     [
         ("epsilon=1.83, delta=1e-5", "PROVED"),
         ("epsilon=1.82, delta=1e-5", "VIOLATED"),
-        ("epsilon=1.8281, delta=1e-5", "INCONCLUSIVE"),
+        ("epsilon=1.8283, delta=1e-5", "INCONCLUSIVE"),
         ("epsilon=50", "VIOLATED"),
     ],
 )
