@@ -1,10 +1,10 @@
 """In which order do cells point to a side, and how many runs would each threshold of that order catch?
 
-A `LikelihoodOrder` sorts a partition's cells by a value: the higher the value, the more a cell points to side 0. Its
-rungs are thresholds: cells at or above a rung point to side 0, cells below it to side 1. A run must not be scored by an
-ordering that it was used to fit. So if the learning runs themselves decide which cell points to which side, each run is
-counted at the value that its cell would have *without it* (leave-one-out). Every learning run thus both fits the order
-and tests it, without bias.
+A `LikelihoodOrder` sorts a partition's cells by a value: the higher the value, the more a cell points to side 0. Cells
+at or above a threshold point to side 0, cells below it to side 1. A run must not be scored by an ordering that it was
+used to fit. So if the learning runs themselves decide which cell points to which side, each run is counted at the value
+that its cell would have *without it* (leave-one-out). Every learning run thus both fits the order and tests it, without
+bias.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class LikelihoodOrder:
     Attributes:
         cells: the cells that may carry a label.
         values: (cells,) how strongly each of them points to side 0.
-        rungs: decreasing thresholds; the first is +∞, so that nothing points to side 0.
-        front0, front1: (rungs,) runs of side 0 and of side 1 at or above each rung.
+        thresholds: decreasing thresholds; the first is +∞, so that nothing points to side 0.
+        above0, above1: (thresholds,) runs of side 0 and of side 1 at or above each threshold.
         total0, total1: runs of each side, in any cell; ``all0``, ``all1`` those in ``cells``.
         size: the number of cells of the partition.
-        slack: (rungs,) runs of the other side that each threshold has probably just missed.
+        slack: (thresholds,) runs of the other side that each threshold has probably just missed.
         known: the number of independent runs that the frequencies are worth, as a share of the runs; less than 1 if the
             order is learned, since runs that cross a threshold together make counts noisier.
         gaps: (cells,) which cells of an order hold no run at all, or None.
@@ -42,9 +42,9 @@ class LikelihoodOrder:
 
     cells: Integers
     values: Floats
-    rungs: Floats
-    front0: Floats
-    front1: Floats
+    thresholds: Floats
+    above0: Floats
+    above1: Floats
     total0: float
     total1: float
     size: int
@@ -55,40 +55,40 @@ class LikelihoodOrder:
     @property
     def all0(self) -> float:
         """Runs of side 0 in the ordered cells."""
-        return float(self.front0[-1])
+        return float(self.above0[-1])
 
     @property
     def all1(self) -> float:
         """Runs of side 1 in the ordered cells."""
-        return float(self.front1[-1])
+        return float(self.above1[-1])
 
     def rates(self, at: Integers) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return the frequencies, under side 0 and side 1, of runs at or above some rungs, and of runs below them."""
+        """Return the frequencies, under side 0 and side 1, of runs at or above some thresholds, and below them."""
         n0, n1 = max(self.total0, 1), max(self.total1, 1)
-        front0, front1 = self.front0[at], self.front1[at]
-        return front0 / n0, front1 / n1, (self.all0 - front0) / n0, (self.all1 - front1) / n1
+        above0, above1 = self.above0[at], self.above1[at]
+        return above0 / n0, above1 / n1, (self.all0 - above0) / n0, (self.all1 - above1) / n1
 
-    def front(self, at: Integers) -> tuple[Floats, Floats]:
-        """Return the frequencies, under side 0 and side 1, of runs at or above some rungs."""
-        return self.front0[at] / max(self.total0, 1), self.front1[at] / max(self.total1, 1)
+    def rates_above(self, at: Integers) -> tuple[Floats, Floats]:
+        """Return the frequencies, under side 0 and side 1, of runs at or above some thresholds."""
+        return self.above0[at] / max(self.total0, 1), self.above1[at] / max(self.total1, 1)
 
     def labels(self, above: int | None, below: int | None, down_to: int | None = None) -> Integers:
         """Return labels of all cells: 1 for side 0, −1 for side 1, 0 for neither.
 
         Args:
-            above: index of the rung at or above which cells get 1; None for no such cells.
-            below: index of the rung below which cells get −1; None for no such cells.
-            down_to: index of the lowest rung of these; None for no limit.
+            above: index of the threshold at or above which cells get 1; None for no such cells.
+            below: index of the threshold below which cells get −1; None for no such cells.
+            down_to: index of the lowest threshold of these; None for no limit.
 
         Returns:
             (size,) labels.
         """
         labels = np.zeros(len(self.cells), dtype=np.int64)
         if above is not None:
-            labels[self.values >= self.rungs[above]] = 1
+            labels[self.values >= self.thresholds[above]] = 1
         if below is not None:
-            lowest = -np.inf if down_to is None else self.rungs[down_to]
-            labels[(self.values < self.rungs[below]) & (self.values >= lowest)] = -1
+            lowest = -np.inf if down_to is None else self.thresholds[down_to]
+            labels[(self.values < self.thresholds[below]) & (self.values >= lowest)] = -1
         return self._placed(labels)
 
     def _placed(self, labels: Integers) -> Integers:
@@ -102,11 +102,11 @@ class LikelihoodOrder:
         return whole
 
     def spread(self, points: int) -> Integers:
-        """Return about ``points`` rungs, spread over the mass of both sides and into both ends."""
-        length = len(self.rungs)
+        """Return about ``points`` thresholds, spread over the mass of both sides and into both ends."""
+        length = len(self.thresholds)
         if length <= points:
             return np.arange(length)
-        mass = self.front0 + self.front1
+        mass = self.above0 + self.above1
         ends = np.geomspace(1 / max(mass[-1], 1.0), 1, points // 2)
         fractions = np.unique(np.concatenate([np.linspace(0, 1, points // 2), ends, 1 - ends]))
         return np.unique(np.searchsorted(mass, fractions * mass[-1]).clip(0, length - 1))
@@ -129,10 +129,10 @@ def by_position(cells: Integers, counts: tuple[Counts, Counts], apart: Floats, *
     """
     values = (cells if rising else -cells).astype(np.float64)
     seen = ((values, counts[0][cells], 0), (values, counts[1][cells], 1))
-    missed = 1.0 - apart  # rungs decrease: the first is above all cells, the last below them
+    missed = 1.0 - apart  # thresholds decrease: the first is above all cells, the last below them
     slack = np.concatenate([[0.0], missed[::-1] if rising else missed, [0.0]])
     gaps = counts[0][cells] + counts[1][cells] == 0
-    return _ladder(cells, values, seen, counts, slack, gaps, known=1.0)
+    return _counted_order(cells, values, seen, counts, slack, gaps, known=1.0)
 
 
 def by_ratio(cells: Integers, first: tuple[Integers, Integers], second: tuple[Integers, Integers]) -> LikelihoodOrder:
@@ -165,7 +165,7 @@ def by_ratio(cells: Integers, first: tuple[Integers, Integers], second: tuple[In
             for order in [_ratio(made[0][cells], made[1][cells], base)]
             for side in (0, 1)
         )
-    return _ladder(cells, values, seen, counts, None, None, known=1.0 if len(cells) <= FEW_CELLS else 0.5)
+    return _counted_order(cells, values, seen, counts, None, None, known=1.0 if len(cells) <= FEW_CELLS else 0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +230,7 @@ def _ratio(hits: Integers, others: Integers, base: float) -> Floats:
     return np.asarray(np.round(np.log(one / other) - base, 9))
 
 
-def _ladder(
+def _counted_order(
     cells: Integers,
     values: Floats,
     seen: tuple[tuple[Floats, Counts, int], ...],
@@ -249,7 +249,7 @@ def _ladder(
     for side in (0, 1):
         runs = np.concatenate([np.zeros(len(values)), *(n if s == side else 0 * n for _, n, s in seen)])
         fronts.append(np.concatenate([[0.0], np.cumsum(runs[order])[last]]))
-    rungs = np.concatenate([[np.inf], levels[last]])
+    thresholds = np.concatenate([[np.inf], levels[last]])
     totals = float(counts[0].sum()), float(counts[1].sum())
-    slack = np.zeros(len(rungs)) if slack is None else slack
-    return LikelihoodOrder(cells, values, rungs, fronts[0], fronts[1], *totals, len(counts[0]), slack, known, gaps)
+    slack = np.zeros(len(thresholds)) if slack is None else slack
+    return LikelihoodOrder(cells, values, thresholds, fronts[0], fronts[1], *totals, len(counts[0]), slack, known, gaps)

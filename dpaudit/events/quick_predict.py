@@ -20,7 +20,7 @@ from dpaudit.sampling.outputs import Outputs
 
 # measured by benchmarks/search.py
 _PENALTY, _PENALTY_FEW = 4.5, 2.0  # standard deviations; a few categories leave less room for luck
-_THRESHOLDS, _PAIRED = 48, 14  # rungs tried alone, and in pairs
+_THRESHOLDS, _PAIRED = 48, 14  # thresholds tried alone, and in pairs
 _LEAST_TAIL, _TAILS = 5, 24  # runs in the smallest tail of a smooth loss, and number of tails tried
 _KNOWN = 1e9  # runs that a smooth loss counts as, because its uncertainty is subtracted separately
 
@@ -41,8 +41,8 @@ def quick_predict(outputs0: Outputs, outputs1: Outputs, *, claim: Claim, measuri
         return -np.inf
     counted = smooth = -np.inf
     for item in families(outputs0, outputs1, quick=True):
-        for ladder, penalty in _ladders(item):
-            counted = max(counted, _best(ladder, penalty, claim, measuring, error))
+        for ordering, penalty in _orderings(item):
+            counted = max(counted, _best(ordering, penalty, claim, measuring, error))
         if item.ordered:
             smooth = max(smooth, _smooth(item, claim, measuring, error))
     return float((counted + max(counted, smooth)) / 2)
@@ -78,7 +78,7 @@ def _smooth(item: FittedPartition, claim: Claim, measuring: int, error: float) -
     return best
 
 
-def _ladders(item: FittedPartition) -> list[tuple[LikelihoodOrder, float]]:
+def _orderings(item: FittedPartition) -> list[tuple[LikelihoodOrder, float]]:
     cells = item.partition.telling
     if item.ordered:
         return [(by_position(cells, item.counts, item.apart, rising=rising), _PENALTY) for rising in (True, False)]
@@ -86,24 +86,24 @@ def _ladders(item: FittedPartition) -> list[tuple[LikelihoodOrder, float]]:
     return [(by_ratio(cells, item.first, item.second), penalty)]
 
 
-def _best(ladder: LikelihoodOrder, penalty: float, claim: Claim, measuring: int, error: float) -> float:
-    alone, coarse = ladder.spread(_THRESHOLDS), ladder.spread(_PAIRED)
-    runs0, runs1 = (max(ladder.known * total, 1.0) for total in (ladder.total0, ladder.total1))
+def _best(ordering: LikelihoodOrder, penalty: float, claim: Claim, measuring: int, error: float) -> float:
+    alone, coarse = ordering.spread(_THRESHOLDS), ordering.spread(_PAIRED)
+    runs0, runs1 = (max(ordering.known * total, 1.0) for total in (ordering.total0, ordering.total1))
     n = np.array([[runs0], [runs1]])
-    front0, front1, back0, back1 = ladder.rates(alone)
-    p, q = np.stack([front0, back1]), np.stack([front1, back0]) + ladder.slack[alone] / n[::-1]
+    above0, above1, below0, below1 = ordering.rates(alone)
+    p, q = np.stack([above0, below1]), np.stack([above1, below0]) + ordering.slack[alone] / n[::-1]
     single = predicted_bound(
         p, q, n, n[::-1], ahead=measuring / 2, claim=claim, error=error, penalty=penalty, two_sided=False
     )
     # right and wrong guesses are averages over both sides, as uncertain as those of so many runs of a fair coin
     both = 4 / (1 / runs0 + 1 / runs1)
     first, second = (coarse[index] for index in np.triu_indices(len(coarse)))
-    front0, front1, _, _ = ladder.rates(first)
-    _, _, back0, back1 = ladder.rates(second)
-    slack = (ladder.slack[first] + ladder.slack[second]) / both
+    above0, above1, _, _ = ordering.rates(first)
+    _, _, below0, below1 = ordering.rates(second)
+    slack = (ordering.slack[first] + ordering.slack[second]) / both
     paired = predicted_bound(
-        (front0 + back1) / 2,
-        (front1 + back0) / 2 + slack,
+        (above0 + below1) / 2,
+        (above1 + below0) / 2 + slack,
         both,
         both,
         ahead=measuring,

@@ -95,7 +95,7 @@ class _Stakes:
         return cls(claim, (max(halves[0], 1), max(halves[1], 1)), error)
 
     @property
-    def twos(self) -> float:
+    def balanced(self) -> float:
         """The runs of both sides on which a two-sided event is measured: equally many of each."""
         return 2 * min(self.ahead)
 
@@ -126,7 +126,7 @@ class _Stakes:
             q,
             n,
             m,
-            ahead=self.twos if two_sided else (np.array(self.ahead)[:, None], np.array(self.ahead)[::-1, None]),
+            ahead=self.balanced if two_sided else (np.array(self.ahead)[:, None], np.array(self.ahead)[::-1, None]),
             claim=self.claim,
             error=self.error,
             penalty=penalty,
@@ -166,8 +166,8 @@ def choose(
     fitted = list(families(outputs0, outputs1, learn))
     stables, rares = _searched(fitted, stakes)
     stable, rare = _best(stables), _best(rares)
-    picture = _picture(fitted, stable.partition)
-    bins = graded(fitted, claim=claim, measuring=int(stakes.twos), error=error)
+    picture = _to_draw(fitted, stable.partition)
+    bins = graded(fitted, claim=claim, measuring=int(stakes.balanced), error=error)
     if bins is not None and bins.predicted > max(stable.predicted, rare.predicted, 0.0):
         return (_graded_choice(bins, stables),), picture
     alike = rare.method == stable.method and rare.partition.event(rare.labels) == stable.partition.event(stable.labels)
@@ -216,13 +216,13 @@ def _searched(
     rares: list[_Scored] = []
     for item in fitted:
         asked: list[tuple[list[_Scored], _Contest, float]] = []
-        for kind, ladder in _ladders(item):
-            contest = _contest(item.partition, ladder, None, stakes)
+        for kind, ordering in _orderings(item):
+            contest = _contest(item.partition, ordering, None, stakes)
             asked.append((stables, contest, _TRUST[kind][0]))
             if rare:
                 asked.append((rares, contest, _TRUST[kind][1]))
-        for ladder, counted in _smooth_ladders(item):
-            asked.append((stables, _contest(item.partition, ladder, counted, stakes), stakes.smooth[0]))
+        for ordering, counted in _smooth_orderings(item):
+            asked.append((stables, _contest(item.partition, ordering, counted, stakes), stakes.smooth[0]))
         climbs = [_Climb(contest, penalty, band) for _, contest, penalty in asked for band in contest.starts]
         tops = iter(_climbed(climbs, stakes))
         for found, contest, penalty in asked:
@@ -231,7 +231,7 @@ def _searched(
     return stables, rares
 
 
-def _ladders(item: FittedPartition) -> Iterator[tuple[str, LikelihoodOrder]]:
+def _orderings(item: FittedPartition) -> Iterator[tuple[str, LikelihoodOrder]]:
     """Yield the orders of the cells that are worth trying, and their kind."""
     cells = item.partition.telling
     if not item.ordered:
@@ -241,7 +241,7 @@ def _ladders(item: FittedPartition) -> Iterator[tuple[str, LikelihoodOrder]]:
         yield "ordered", by_position(cells, item.counts, item.apart, rising=rising)
 
 
-def _smooth_ladders(item: FittedPartition) -> Iterator[tuple[LikelihoodOrder, LikelihoodOrder]]:
+def _smooth_orderings(item: FittedPartition) -> Iterator[tuple[LikelihoodOrder, LikelihoodOrder]]:
     """Yield the orders of many ordered cells, with the counts of a smooth loss and with the actual counts."""
     cells = item.partition.telling
     if not item.ordered or len(cells) <= _FEW_VALUES:
@@ -260,7 +260,7 @@ def _best(found: list[_Scored]) -> _Scored:
     return best if best.predicted > 0 else max((s for s in found if s.method != JOINT), key=lambda s: s.predicted)
 
 
-def _picture(fitted: list[FittedPartition], stable: Partition) -> Partition:
+def _to_draw(fitted: list[FittedPartition], stable: Partition) -> Partition:
     """The partition to draw: few categories, else the histogram of 64, else that of the stable event."""
     shown = {f.partition.family: f.partition for f in fitted}
     categories = shown.get("categories")
@@ -272,7 +272,7 @@ def _picture(fitted: list[FittedPartition], stable: Partition) -> Partition:
 def _choice(name: str, scored: _Scored, others: list[_Scored], stakes: _Stakes, share: float) -> SelectedEvent:
     event, error = scored.partition.event(scored.labels), stakes.error * share
     if event.toward(0) and event.toward(1):
-        half = stakes.twos / 2
+        half = stakes.balanced / 2
         method, weight = method_for_both_sides(scored.rates, (half, half), stakes.claim, error)
     else:
         p, q = scored.p, scored.q
@@ -301,15 +301,15 @@ class _Contest:
 
     Attributes:
         partition: the cells.
-        ladder: their order.
-        counted: the same order with the actual counts, if ``ladder`` is a smoothed one.
+        ordering: their order.
+        counted: the same order with the actual counts, if ``ordering`` is a smoothed one.
         stakes: what the choice is made for.
-        fine: the rungs tried alone.
-        starts: for each kind of two-sided event (see `_best_of_both`), the rungs to start from, (starts, 3).
+        fine: the thresholds tried alone.
+        starts: for each kind of two-sided event (see `_Climb`), the thresholds to start from, (starts, 3).
     """
 
     partition: Partition
-    ladder: LikelihoodOrder
+    ordering: LikelihoodOrder
     counted: LikelihoodOrder | None
     stakes: _Stakes
     fine: Integers
@@ -317,37 +317,37 @@ class _Contest:
 
 
 def _contest(
-    partition: Partition, ladder: LikelihoodOrder, counted: LikelihoodOrder | None, stakes: _Stakes
+    partition: Partition, ordering: LikelihoodOrder, counted: LikelihoodOrder | None, stakes: _Stakes
 ) -> _Contest:
-    bands = (None, 1, -1) if counted is None and ladder.known == 1 else (None,)
-    coarse = ladder.spread(_COARSE)
-    starts = {band: _promising(ladder, coarse, band, stakes) for band in bands}
-    return _Contest(partition, ladder, counted, stakes, ladder.spread(_FINE), starts)
+    bands = (None, 1, -1) if counted is None and ordering.known == 1 else (None,)
+    coarse = ordering.spread(_COARSE)
+    starts = {band: _promising(ordering, coarse, band, stakes) for band in bands}
+    return _Contest(partition, ordering, counted, stakes, ordering.spread(_FINE), starts)
 
 
 def _best_of_one(contest: _Contest, penalty: float) -> Iterator[_Scored]:
-    """Yield the best event that speaks for side 0 alone, and for side 1: no more is predicted than the counts say."""
-    ladder, stakes, one = contest.ladder, contest.stakes, contest.fine
-    p, q, n, m = _one_sided(ladder, one)
+    """Yield the best event that points to side 0 alone, and to side 1; at most what the counts predict."""
+    ordering, stakes, one = contest.ordering, contest.stakes, contest.fine
+    p, q, n, m = _one_sided(ordering, one)
     smooth = contest.counted is not None
     values = stakes.predict(p, q, n, m, penalty, two_sided=False, smooth=smooth)
     if contest.counted is not None:
         counted = _one_sided(contest.counted, one)
         values = np.minimum(values, stakes.predict(*counted, stakes.smooth[1], two_sided=False, smooth=True))
-    # an event with p + q > 1 says less than its complement, which is also tried
+    # an event with p + q > 1 shows less than its complement, which is also tried
     values = np.where(p + q <= 1, values, -np.inf)
     for side, best in enumerate(np.argmax(values, axis=1)):
-        labels = ladder.labels(*((int(one[best]), None) if side == 0 else (None, int(one[best]))))
+        labels = ordering.labels(*((int(one[best]), None) if side == 0 else (None, int(one[best]))))
         at = side, best
         yield _scored(values[at], contest.partition, labels, JOINT, p[at], q[at], n[side, 0], m[side, 0])
 
 
 @dataclass(frozen=True, slots=True)
 class _Climb:
-    """The search for the best event that speaks for both sides, made of three rungs.
+    """The search for the best event that points to both sides, given by three thresholds.
 
-    The front, down to the first rung, speaks for side 0 (for side 1 where ``band`` is −1), and what lies between the
-    second and the third for the other. Without a ``band`` the third is the last of all.
+    The cells down to the first threshold point to side 0 (to side 1 if ``band`` is −1), and the cells between the
+    second and the third threshold to the other side. Without a ``band`` the third is the last of all.
     """
 
     contest: _Contest
@@ -355,33 +355,33 @@ class _Climb:
     band: int | None
 
     def refined(self) -> Generator[Integers, Floats, tuple[float, Integers]]:
-        """Go up from where the contest says (see `_refined`)."""
+        """Search from the starts of the contest (see `_refined`)."""
         contest = self.contest
-        return _refined(contest.starts[self.band], contest.fine, len(contest.ladder.rungs), self.band)
+        return _refined(contest.starts[self.band], contest.fine, len(contest.ordering.thresholds), self.band)
 
-    def rates(self, rungs: Integers) -> Iterator[_Rates]:
-        """Yield what is to be predicted of events, the least of which counts: (p, q, n, m, penalty, smooth)."""
+    def rates(self, thresholds: Integers) -> Iterator[_Rates]:
+        """Yield what has to be predicted of events, the smallest of which counts: (p, q, n, m, penalty, smooth)."""
         contest = self.contest
-        p, q, n = _averaged(contest.ladder, rungs, self.band)
+        p, q, n = _averaged(contest.ordering, thresholds, self.band)
         yield p, q, n, n, self.penalty, contest.counted is not None
         if contest.counted is not None:
-            yield *_averaged(contest.counted, rungs, self.band), n, contest.stakes.smooth[1], True
+            yield *_averaged(contest.counted, thresholds, self.band), n, contest.stakes.smooth[1], True
 
 
 _Rates = tuple[Floats, Floats, float, float, float, bool]
 
 
 def _climbed(climbs: Sequence[_Climb], stakes: _Stakes) -> list[tuple[_Climb, tuple[float, Integers]]]:
-    """Return each climb with its best prediction and its rungs.
+    """Return each climb with its best prediction and its thresholds.
 
-    All climbs go on together, and what they ask for is predicted at once: one by one the calls would take longer than
-    the computing.
+    All climbs proceed together, and their requests are predicted at once, because separate calls would take longer than
+    the computation.
     """
     tops: dict[int, tuple[float, Integers]] = {}
     going = {number: climb.refined() for number, climb in enumerate(climbs)}
     asked = {number: next(climb) for number, climb in going.items()}
     while asked:
-        shown = _predicted([(climbs[number], rungs) for number, rungs in asked.items()], stakes)
+        shown = _predicted([(climbs[number], thresholds) for number, thresholds in asked.items()], stakes)
         for number, values in zip(list(asked), shown, strict=True):
             try:
                 asked[number] = going[number].send(values)
@@ -392,8 +392,8 @@ def _climbed(climbs: Sequence[_Climb], stakes: _Stakes) -> list[tuple[_Climb, tu
 
 
 def _predicted(asked: Sequence[tuple[_Climb, Integers]], stakes: _Stakes) -> list[Floats]:
-    """Return the predictions for the rungs that each climb asks for."""
-    rates = [list(climb.rates(rungs)) for climb, rungs in asked]
+    """Return the predictions for the thresholds that each climb asks for."""
+    rates = [list(climb.rates(thresholds)) for climb, thresholds in asked]
     every = [each for own in rates for each in own]
     sizes = [len(each[0]) for each in every]
     p, q = (np.concatenate([each[place] for each in every]) for place in (0, 1))
@@ -405,31 +405,32 @@ def _predicted(asked: Sequence[tuple[_Climb, Integers]], stakes: _Stakes) -> lis
 def _best_of_both(climb: _Climb, predicted: float, best: Integers) -> _Scored:
     """Return the event that a climb found."""
     contest, band = climb.contest, climb.band
-    ladder, at = contest.ladder, best[None]
-    p, q, n = _averaged(ladder, at, band)
-    labels = (band or 1) * ladder.labels(*(int(rung) for rung in best))
+    ordering, at = contest.ordering, best[None]
+    p, q, n = _averaged(ordering, at, band)
+    labels = (band or 1) * ordering.labels(*(int(threshold) for threshold in best))
     found = _scored(predicted, contest.partition, labels, contest.stakes.two_sided, p[0], q[0], n, n)
-    totals = (max(ladder.known * ladder.total0, 1.0), max(ladder.known * ladder.total1, 1.0))
-    right0, wrong0, right1, wrong1 = (float(rate[0]) for rate in _rates(ladder, at, band))
+    totals = (max(ordering.known * ordering.total0, 1.0), max(ordering.known * ordering.total1, 1.0))
+    right0, wrong0, right1, wrong1 = (float(rate[0]) for rate in _rates(ordering, at, band))
     own0 = (right0 * totals[0] + 0.5) / (totals[0] + 1.5), (wrong0 * totals[0] + 0.5) / (totals[0] + 1.5)
     own1 = (right1 * totals[1] + 0.5) / (totals[1] + 1.5), (wrong1 * totals[1] + 0.5) / (totals[1] + 1.5)
     return replace(found, rates=(*own0, *own1))
 
 
 def _refined(
-    starts: Integers, fine: Integers, rungs: int, band: int | None
+    starts: Integers, fine: Integers, count: int, band: int | None
 ) -> Generator[Integers, Floats, tuple[float, Integers]]:
-    """Move each rung to the best of many while the others stay, first far and then near.
+    """Move each threshold to the best of many while the others stay, first over long and then over short distances.
 
-    The two inner rungs of a band move as one, and each alone: cells that hold much of both sides are left out. Yields
-    rungs, (events, 3), and is sent what is predicted of them; returns the best prediction and its rungs.
+    The two inner thresholds of a band move together, and each alone: cells that hold much of both sides are left out.
+    Yields indices of thresholds, (events, 3), and is sent their predictions; returns the best prediction and its
+    thresholds.
     """
     found, values = starts.copy(), np.empty(len(starts))
     each = np.arange(len(found))
     near = np.arange(-_NEAR, _NEAR + 1)
     for far in (True, False):
         for moved in ([0], [1]) if band is None else ([0, 1], [2], [0], [1]):
-            around = (found[:, moved[0], None] + near).clip(0, rungs - 1)
+            around = (found[:, moved[0], None] + near).clip(0, count - 1)
             if far and band is not None and moved in ([0], [1]):  # into the gap
                 around = np.linspace(found[:, 0], found[:, 1], len(near), axis=1).astype(np.int64)
             elif far:
@@ -438,7 +439,7 @@ def _refined(
             tried[:, 1:, moved] = around[:, :, None]
             falling = (tried[..., 0] <= tried[..., 1]) & (tried[..., 1] <= tried[..., 2])
             shown = np.full(falling.shape, -np.inf)
-            _, first, again = np.unique(tried[falling] @ (rungs**2, rungs, 1), return_index=True, return_inverse=True)
+            _, first, again = np.unique(tried[falling] @ (count**2, count, 1), return_index=True, return_inverse=True)
             shown[falling] = (yield tried[falling][first])[again]
             best = np.argmax(shown, axis=1)
             found, values = tried[each, best], shown[each, best]
@@ -446,53 +447,55 @@ def _refined(
     return float(values[top]), found[top]
 
 
-def _promising(ladder: LikelihoodOrder, coarse: Integers, band: int | None, stakes: _Stakes) -> Integers:
-    """Return the rungs whose loss is most significant, for several penalties: a quick look at very many."""
+def _promising(ordering: LikelihoodOrder, coarse: Integers, band: int | None, stakes: _Stakes) -> Integers:
+    """Return the thresholds whose loss is most significant, for several penalties: a quick look at very many."""
     index = np.triu_indices(len(coarse), 0 if band is None or len(coarse) == 1 else 1)
     first, last = coarse[index[0]], coarse[index[1]]
     beside = np.minimum(coarse[np.minimum(index[0] + 1, len(coarse) - 1)], last)
-    end = np.full_like(last, len(ladder.rungs) - 1)
+    end = np.full_like(last, len(ordering.thresholds) - 1)
     shapes = ((first, last, end),) if band is None else ((first, first, last), (first, beside, last))
-    rungs = np.concatenate([np.stack(shape, axis=1) for shape in shapes])
-    p, q, n = _averaged(ladder, rungs, band)
+    thresholds = np.concatenate([np.stack(shape, axis=1) for shape in shapes])
+    p, q, n = _averaged(ordering, thresholds, band)
     low, high = (p * n + 0.5) / (n + 1), (q * n + 0.5) / (n + 1)
     loss = np.log(np.maximum(low - stakes.claim.delta, 1e-300) / high)
     noise = np.sqrt((1 / low + 1 / high) / (n + 1))
     best = {int(np.argmax(loss - doubt * noise)) for doubt in (1.0, 2.0, 4.0)}
-    return np.asarray(rungs[sorted(best)])
+    return np.asarray(thresholds[sorted(best)])
 
 
-def _averaged(ladder: LikelihoodOrder, rungs: Integers, band: int | None) -> tuple[Floats, Floats, float]:
+def _averaged(ordering: LikelihoodOrder, thresholds: Integers, band: int | None) -> tuple[Floats, Floats, float]:
     """Frequencies of right and of wrong guesses, averaged over the sides, and the runs behind them."""
     # the number of runs that estimates the mean equally well, if the sides have different numbers
-    both = max(4 * ladder.known * ladder.total0 * ladder.total1 / max(ladder.total0 + ladder.total1, 1.0), 1.0)
-    first, second, third = np.moveaxis(rungs, -1, 0)
-    slack = ladder.slack[first] + ladder.slack[third if band else second]
-    right0, wrong0, right1, wrong1 = _rates(ladder, rungs, band)
+    both = max(
+        4 * ordering.known * ordering.total0 * ordering.total1 / max(ordering.total0 + ordering.total1, 1.0), 1.0
+    )
+    first, second, third = np.moveaxis(thresholds, -1, 0)
+    slack = ordering.slack[first] + ordering.slack[third if band else second]
+    right0, wrong0, right1, wrong1 = _rates(ordering, thresholds, band)
     right, wrong = (right0 + right1) / 2, (wrong0 + wrong1) / 2 + slack / both
     if band:  # only a rare event may leave out the cells between its sides
         right = np.where((first == second) | (right <= _RARE), right, 0.0)
     return right, wrong, both
 
 
-def _rates(ladder: LikelihoodOrder, rungs: Integers, band: int | None) -> tuple[Floats, ...]:
+def _rates(ordering: LikelihoodOrder, thresholds: Integers, band: int | None) -> tuple[Floats, ...]:
     """Frequencies of right and of wrong guesses on side 0, and then on side 1."""
-    front, above, down_to = (ladder.front(rungs[..., rung]) for rung in range(3))
+    front, above, down_to = (ordering.rates_above(thresholds[..., threshold]) for threshold in range(3))
     back = down_to[0] - above[0], down_to[1] - above[1]
     if band == -1:
         front, back = back, front
     return front[0], back[0], back[1], front[1]
 
 
-def _one_sided(ladder: LikelihoodOrder, at: Integers) -> tuple[Floats, Floats, Floats, Floats]:
-    """Frequencies of the events that point to side 0 and to side 1, shape (2, rungs), and the runs behind them.
+def _one_sided(ordering: LikelihoodOrder, at: Integers) -> tuple[Floats, Floats, Floats, Floats]:
+    """Frequencies of the events that point to side 0 and to side 1, shape (2, thresholds), and the runs behind them.
 
     Under the side they point to, and under the other; the runs have shape (2, 1).
     """
-    front0, front1, back0, back1 = ladder.rates(at)
-    runs = np.maximum(ladder.known * np.array([[ladder.total0], [ladder.total1]]), 1.0)
-    p, q = np.stack([front0, back1]), np.stack([front1, back0])
-    return p, q + ladder.slack[at] / runs[::-1], runs, runs[::-1]
+    above0, above1, below0, below1 = ordering.rates(at)
+    runs = np.maximum(ordering.known * np.array([[ordering.total0], [ordering.total1]]), 1.0)
+    p, q = np.stack([above0, below1]), np.stack([above1, below0])
+    return p, q + ordering.slack[at] / runs[::-1], runs, runs[::-1]
 
 
 def _scored(

@@ -280,14 +280,14 @@ def test_predicted_bounds_are_modest_and_grow_with_the_runs():
     assert predict(np.array([0.1]), np.array([0.0]), 1e3, ApproxDP(1, 0.2), False)[0] == -np.inf
 
 
-# --- ladders: what thresholds would catch in runs that did not make them -----------------------------------
+# --- orders of cells: what thresholds would catch in runs that they were not fitted on ------------------------
 
 
 def test_a_ladder_of_positions_counts_what_lies_above_each_rung():
     cells = np.arange(4)
     counts = np.array([5, 1, 0, 2, 9]), np.array([1, 2, 0, 7, 3])  # the last cell holds other forms
     rising = by_position(cells, counts, np.array([0.0, 1.0, 0.0]), rising=True)
-    assert rising.front0.tolist() == [0, 2, 2, 3, 8] and rising.front1.tolist() == [0, 7, 7, 9, 10]
+    assert rising.above0.tolist() == [0, 2, 2, 3, 8] and rising.above1.tolist() == [0, 7, 7, 9, 10]
     assert (rising.total0, rising.total1) == (17, 13)
     assert rising.slack.tolist() == [0, 1, 0, 1, 0]
     assert rising.labels(1, None).tolist() == [0, 0, 0, 1, 0]
@@ -297,7 +297,7 @@ def test_a_ladder_of_positions_counts_what_lies_above_each_rung():
     assert rising.labels(1, 1, 3).tolist() == [0, -1, 0, 1, 0]
     assert rising.labels(1, 3, 4).tolist() == [-1, 0, 0, 1, 0]  # what lies between speaks for neither
     falling = by_position(cells, counts, np.array([0.0, 1.0, 0.0]), rising=False)
-    assert falling.front0.tolist() == [0, 5, 6, 6, 8] and falling.slack.tolist() == [0, 1, 0, 1, 0]
+    assert falling.above0.tolist() == [0, 5, 6, 6, 8] and falling.slack.tolist() == [0, 1, 0, 1, 0]
     assert falling.labels(1, None).tolist() == [1, 0, 0, 0, 0]
 
 
@@ -321,27 +321,27 @@ def test_sparse_cells_are_ranked_without_the_run_that_is_counted():
     halves = [tuple(rng.poisson(1.5, 40) for _ in range(2)) for _ in range(2)]
     a, b = (halves[0][side] + halves[1][side] for side in (0, 1))
     padded = [tuple(np.append(side, 0) for side in half) for half in halves]
-    ladder = by_ratio(np.arange(40), *padded)
+    ordering = by_ratio(np.arange(40), *padded)
     seen0, seen1 = naive_leave_one_out(a, b, base_of(*halves))
-    for rung, front0, front1 in zip(ladder.rungs, ladder.front0, ladder.front1, strict=True):
-        assert front0 == np.count_nonzero(seen0 >= rung)
-        assert front1 == np.count_nonzero(seen1 >= rung)
+    for threshold, above0, above1 in zip(ordering.thresholds, ordering.above0, ordering.above1, strict=True):
+        assert above0 == np.count_nonzero(seen0 >= threshold)
+        assert above1 == np.count_nonzero(seen1 >= threshold)
 
 
 def test_full_cells_are_ranked_by_the_other_half():
     rng = np.random.default_rng(2)
     first, second = ([np.append(rng.poisson(50, 20), 0) for _ in range(2)] for _ in range(2))
-    ladder = by_ratio(np.arange(20), tuple(first), tuple(second))
+    ordering = by_ratio(np.arange(20), tuple(first), tuple(second))
     base = base_of(first, second)
-    for at in range(0, len(ladder.rungs), 7):
+    for at in range(0, len(ordering.thresholds), 7):
         expected = sum(
             counted[0][cell]
             for made, counted in ((first, second), (second, first))
             for cell, value in enumerate(log_ratio([side[:20] for side in made], base))
-            if value >= ladder.rungs[at]
+            if value >= ordering.thresholds[at]
         )
-        assert ladder.front0[at] == expected
-    assert ladder.known < 1
+        assert ordering.above0[at] == expected
+    assert ordering.known < 1
 
 
 @pytest.mark.parametrize("runs_a_cell", [1, 100])
@@ -351,9 +351,9 @@ def test_where_the_sides_agree_a_learned_order_shows_nothing_on_average(runs_a_c
     differences = []
     for _ in range(200):
         halves = [tuple(np.append(rng.poisson(runs_a_cell / 4, 200), 0) for _ in range(2)) for _ in range(2)]
-        ladder = by_ratio(np.arange(200), *halves)
-        at = int(np.searchsorted(-ladder.rungs, -0.2))
-        p, q, _, _ = ladder.rates(np.array([at]))
+        ordering = by_ratio(np.arange(200), *halves)
+        at = int(np.searchsorted(-ordering.thresholds, -0.2))
+        p, q, _, _ = ordering.rates(np.array([at]))
         differences.append(float((p - q)[0]))
     error = np.std(differences) / math.sqrt(len(differences))
     assert abs(np.mean(differences)) < 4 * error + 1e-3

@@ -46,8 +46,8 @@ def test_each_event_may_have_a_penalty_of_its_own(claim):
     ("band", "start", "best"), [(None, [50, 50, 99], [30, 70, 99]), (1, [40, 40, 80], [30, 45, 60])]
 )
 def test_thresholds_move_to_the_best_ones(band, start, best):
-    def value(rungs):
-        return -np.abs(rungs - best).sum(axis=-1, dtype=float)
+    def value(thresholds):
+        return -np.abs(thresholds - best).sum(axis=-1, dtype=float)
 
     # two starts come to the same thresholds, which are tried once
     climb = select._refined(np.array([start, start]), np.arange(100), 100, band)
