@@ -200,7 +200,8 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
             evidence = _understood(record)
             told = None if run is None else msgspec.convert(run, RunInfo, strict=False)
             again = json_values(as_written(evidence))
-            same = is_part(upgraded(record), json_values(as_written(evidence, everything=True)))
+            same = record == again and is_part(record, again)  # 1 == True, and one is no part of the other
+            same = same or is_part(upgraded(record), json_values(as_written(evidence, everything=True)))
         except (msgspec.ValidationError, TypeError, ValueError, KeyError, RecursionError) as error:
             raise UsageError(f"{name} is not the evidence that this dpaudit reads: {error}") from None
         if not same:

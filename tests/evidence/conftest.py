@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,10 +12,10 @@ import pytest
 
 
 def _remembered(function: Callable[..., Any]) -> Callable[..., Any]:
-    known: dict[str, Any] = {}
+    known: dict[bytes, Any] = {}
 
     def remembering(*given: Any, **named: Any) -> Any:
-        key = repr((given, sorted(named.items())))
+        key = hashlib.sha256(repr((given, sorted(named.items()))).encode()).digest()
         if key not in known:
             found = function(*given, **named)
             known[key] = list(found) if isinstance(found, Iterator) else found
@@ -26,12 +27,13 @@ def _remembered(function: Callable[..., Any]) -> Callable[..., Any]:
 @pytest.fixture(scope="session")
 def remembering() -> Iterator[None]:
     """Checks of records that differ in one place do not integrate, search and invert the same again."""
-    names = ("sampled", "certain", "sequential")
-    sampled, certain, sequential = (importlib.import_module(f"dpaudit.review.check.{name}") for name in names)
+    names = ("review.check.sampled", "review.check.certain", "review.check.sequential", "evidence.evidence")
+    sampled, certain, sequential, evidence = (importlib.import_module(f"dpaudit.{name}") for name in names)
     wanted = {
         sampled: ("foresee", "second_opinion", "lower_bound"),
         certain: ("event_probabilities", "leaves_of", "check_certificate"),
         sequential: ("log_wealth", "sequential_bound", "foresee_sequential"),
+        evidence: ("content_id",),
     }
     patch = pytest.MonkeyPatch()
     for module, names in wanted.items():

@@ -90,7 +90,7 @@ def bets_on_one_pair(evidence):
     ("options", "forge"),
     [
         ({"runs": 8_000}, without_the_telling_pair),
-        ({"runs": 8_000, "sequential": True}, bets_on_one_pair),
+        ({"runs": 2_000, "sequential": True}, bets_on_one_pair),
     ],
     ids=["measured", "bet on"],
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import dpaudit as dp
-from dpaudit.evidence.canonical_json import content_id
+from dpaudit.evidence import evidence
 from dpaudit.review.check import check
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,7 +60,7 @@ def unrevealed() -> list[str]:
 
 def is_unrevealed(path: Place, patterns: list[str]) -> bool:
     """Whether a place lies within one of these."""
-    parts = kind_of(path).split(".")
+    parts = ["*" if isinstance(part, int) else part for part in path]
     for pattern in patterns:
         wanted = pattern.split(".")
         if len(wanted) <= len(parts) and all(a in ("*", b) for a, b in zip(wanted, parts, strict=False)):
@@ -75,12 +75,11 @@ def at(record: Any, path: Place) -> Any:
 
 
 def forged(record: Any, path: Place, value: Any) -> Any:
-    """A copy of the record with another value at a place."""
-    made = copy.deepcopy(record)
-    inner = made
-    for part in path[:-1]:
-        inner = inner[part]
-    inner[path[-1]] = value
+    """The record with another value at a place; what lies beside the path is shared with it."""
+    if not path:
+        return value
+    made = copy.copy(record)
+    made[path[0]] = forged(record[path[0]], path[1:], value)
     return made
 
 
@@ -111,7 +110,7 @@ def another(value: Any, chance: random.Random) -> Any:
 
 def noticed(record: Any) -> bool:
     """Whether a record with a new id of its own is refused or found wrong."""
-    text = json.dumps({"id": content_id(record), "evidence": record, "run": None})
+    text = json.dumps({"id": evidence.content_id(record), "evidence": record, "run": None})
     try:
         return any(finding.fails for finding in check(dp.Evidence.from_json(text)))
     except dp.UsageError:

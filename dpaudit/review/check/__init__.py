@@ -14,6 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import read_text
 from dpaudit.evidence.evidence import Evidence
@@ -72,7 +74,7 @@ def _is_certificate(text: str) -> bool:
 
 def _too_many(evidence: Evidence) -> str:
     """Say which counts would take minutes to compute with; empty if none would."""
-    if _largest(evidence.record()) > _MOST_RUNS:
+    if _largest(msgspec.to_builtins(msgspec.structs.replace(evidence, run=None, written=None))) > _MOST_RUNS:
         return f"more than {_MOST_RUNS:,} runs are stated"
     by_odds = [each.bound.counts for each in evidence.attempts if each.bound.method == ODDS]
     if any(sum(counts.toward0) + sum(counts.toward1) > _MOST_HITS for counts in by_odds if counts is not None):
@@ -80,37 +82,30 @@ def _too_many(evidence: Evidence) -> str:
     return ""
 
 
-def _largest(record: Any) -> int:
-    """Return the largest count of runs that a record states anywhere."""
-    if isinstance(record, list):
-        return max(map(_largest, record), default=0)
-    if not isinstance(record, dict):
-        return 0
-    counted = [_number(value) for name in _COUNTED for value in _flat(record.get(name))]
-    return max([*counted, *map(_largest, record.values())], default=0)
+def _largest(values: Any, counted: bool = False) -> int:
+    """Return the largest count of runs that is stated anywhere; ``counted`` says whether the values are counts."""
+    if isinstance(values, dict):
+        return max((_largest(value, name in _COUNTED) for name, value in values.items()), default=0)
+    if isinstance(values, list | tuple):
+        return max((_largest(value, counted) for value in values), default=0)
+    return _number(values) if counted else 0
 
 
-_COUNTED = (
-    "runs",
-    "toward0",
-    "toward1",
-    "bins",
-    "count0",
-    "count1",
-    "learning",
-    "measuring",
-    "counts",
-    "given",
-    "measured",
+_COUNTED = frozenset(
+    {
+        "runs",
+        "toward0",
+        "toward1",
+        "bins",
+        "count0",
+        "count1",
+        "learning",
+        "measuring",
+        "counts",
+        "given",
+        "measured",
+    }
 )
-
-
-def _flat(value: Any) -> Iterator[Any]:
-    if isinstance(value, list):
-        for item in value:
-            yield from _flat(item)
-    else:
-        yield value
 
 
 def _number(value: Any) -> int:
