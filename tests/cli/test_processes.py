@@ -18,6 +18,7 @@ SCRIPT = Path(sys.executable).with_name("dpaudit")
 COMMANDS = {"script": [str(SCRIPT)], "module": [sys.executable, "-m", "dpaudit"]}
 PROGRAM = ["audit", "some folder/shapes.py:program", "--pair", "pair.json", "--claim", "epsilon=1", "--seed", "0"]
 EXACT = ["audit", "exact_count", "--runs", "2000"]
+HERE = [*EXACT, "--in-process"]  # for what the process that speaks does, not the one that runs the target
 
 
 @pytest.fixture(params=COMMANDS)
@@ -29,7 +30,7 @@ def command(request):
 
 
 def call(*words, **options):
-    return subprocess.run(words, capture_output=True, text=True, encoding="utf-8", timeout=60, check=False, **options)
+    return subprocess.run(words, capture_output=True, text=True, encoding="utf-8", timeout=300, check=False, **options)
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["audit", "--help"], ["list", "--help"], ["report", "-h"], []])
@@ -70,19 +71,16 @@ def test_a_mechanisms_file_in_the_working_directory_does_not_shadow_the_catalogu
     (folder / "mechanisms.py").write_text("def mine(data, noise): return data + noise.laplace(1)\n", encoding="utf-8")
     done = call(*command, "list", "--json", "-", cwd=folder)
     assert "laplace" in {item["name"] for item in json.loads(done.stdout)}
-    for target in ("laplace", "mechanisms:laplace"):
-        done = call(*command, "audit", target, "--runs", "2000", "--seed", "0", "--json", "-", cwd=folder)
-        assert json.loads(done.stdout)["evidence"]["claim"] == "epsilon=1", done.stderr
+    done = call(*command, "audit", "mechanisms:laplace", "--runs", "400", "--seed", "0", "--json", "-", cwd=folder)
+    assert json.loads(done.stdout)["evidence"]["claim"] == "epsilon=1", done.stderr
     (folder / "answers.json").write_text("[0, 1]", encoding="utf-8")
-    mine = ["audit", "mechanisms.py:mine", "--pair", "answers.json", "--runs", "2000", "--seed", "0", "--quiet"]
+    mine = ["audit", "mechanisms.py:mine", "--pair", "answers.json", "--runs", "400", "--seed", "0", "--quiet"]
     assert call(*command, *mine, cwd=folder).returncode == 0
 
 
-@pytest.mark.parametrize("name", ["program", "seeded"])
-def test_two_workers_give_the_same_evidence_as_one(name, folder):
+def test_two_workers_give_the_same_evidence_as_one(folder):
     # more than a block of learning and of measuring
-    runs = "12000" if name == "seeded" else "300000"
-    arguments = ["audit", f"some folder/shapes.py:{name}", "--pair", "pair.json", "--seed", "0", "--runs", runs]
+    arguments = ["audit", "some folder/shapes.py:seeded", "--pair", "pair.json", "--seed", "0", "--runs", "12000"]
     documents = [
         json.loads(
             call(*COMMANDS["module"], *arguments, "--json", "-", "--quiet", "--workers", workers, cwd=folder).stdout
@@ -127,11 +125,11 @@ def test_an_interrupt_exits_with_130_and_leaves_nothing_behind(workers, folder):
         # a shell may have told its background jobs to ignore interrupts
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not (folder / "running").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers too
-    output, errors = process.communicate(timeout=30)
+    output, errors = process.communicate(timeout=120)
     assert process.returncode == 130, errors
     assert "interrupted" in errors
     assert output == ""
@@ -142,7 +140,7 @@ def test_a_reader_that_leaves_does_not_make_a_verdict(folder):
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(
-        [*COMMANDS["module"], *EXACT], stdout=write, stderr=subprocess.PIPE, cwd=folder, check=False, text=True
+        [*COMMANDS["module"], *HERE], stdout=write, stderr=subprocess.PIPE, cwd=folder, check=False, text=True
     )
     os.close(write)
     assert done.returncode == 2
@@ -152,7 +150,7 @@ def test_a_reader_that_leaves_does_not_make_a_verdict(folder):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
 @pytest.mark.parametrize("options", [[], ["--json", "-"], ["--json", "/dev/full"]])
 def test_a_full_disk_does_not_make_a_verdict(options, folder):
-    words = [*COMMANDS["module"], *EXACT, *options]
+    words = [*COMMANDS["module"], *HERE, *options]
     with open("/dev/full", "w") as full:
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, cwd=folder, check=False, text=True)
     assert done.returncode == 2
@@ -163,10 +161,10 @@ def test_a_full_disk_does_not_make_a_verdict(options, folder):
 
 def test_a_terminal_that_knows_no_greek_gets_the_verdict_and_the_evidence(folder):
     poor = {**os.environ, "PYTHONIOENCODING": "latin-1"}
-    done = call(*COMMANDS["module"], *EXACT, cwd=folder, env=poor)
+    done = call(*COMMANDS["module"], *HERE, cwd=folder, env=poor)
     assert done.returncode == 1
     assert "\\u03b5" in done.stdout
-    done = call(*COMMANDS["module"], *EXACT, "--json", "-", cwd=folder, env=poor)
+    done = call(*COMMANDS["module"], *HERE, "--json", "-", cwd=folder, env=poor)
     assert "ε" in json.loads(done.stdout)["evidence"]["reason"]
 
 

@@ -45,9 +45,9 @@ FILES = {
     "people.csv": "age,sex\n10,a\n20,b\n30,a\n",
     "numbers.json": [0, 1, 1, 0],
 }
-CLAIM, RUNS = ["--claim", "epsilon=1"], ["--runs", "4000"]
+CLAIM, RUNS = ["--claim", "epsilon=1"], ["--runs", "1000"]
 NEAR = ["--pair", "near.json"]
-SEARCHED = ["--runs", "9000"]
+SEARCHED = ["--runs", "3000"]
 KINDS: dict[str, list[str]] = {
     "the catalogue": ["laplace", *RUNS],
     "parameters": ["laplace", "-p", "epsilon=0.1", *RUNS],
@@ -69,7 +69,7 @@ KINDS: dict[str, list[str]] = {
     "low-order bits decide": ["m.py:count", *CLAIM, *RUNS, *NEAR, "--floating-point", "verdict"],
     "low-order bits ignored": ["m.py:count", *CLAIM, *RUNS, *NEAR, "--floating-point", "ignore"],
     "a curve": ["m.py:count", *CLAIM, *RUNS, *NEAR, "--curve"],
-    "sequential": ["m.py:count", *CLAIM, "--runs", "6000", *NEAR, "--sequential"],
+    "sequential": ["m.py:count", *CLAIM, "--runs", "1000", *NEAR, "--sequential"],
     "data": ["m.py:table", *CLAIM, *SEARCHED, "--data", "people.csv"],
     "data and a domain": [
         "m.py:table", *CLAIM, *SEARCHED, "--data", "people.csv", "--domain", "age=[0, 120]", "--domain",

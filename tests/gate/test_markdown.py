@@ -96,7 +96,8 @@ def test_nothing_becomes_a_link(text: str) -> None:
 
 @pytest.mark.slow
 def test_a_huge_gate_stays_within_what_a_build_shows() -> None:
-    many = [replace(item, name=f"{item.name} {number}") for number in range(400) for item in made.targets()[:2]]
+    two = made.targets()[:2]
+    many = [replace(item, name=f"{item.name} {number}") for number in range(400) for item in two]
     text = markdown(made.gate(*many))
     assert len(text.encode()) < 200_000
     assert "600 more targets are left out here." in text

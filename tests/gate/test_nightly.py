@@ -170,19 +170,19 @@ class Nights(projects.Runs):
 @pytest.mark.slow
 def test_nights_accumulate_and_fail_together(tmp_path, monkeypatch):
     targets = [projects.target("program"), projects.target("noisy_count"), projects.target("nowhere.py:f")]
-    configuration = projects.project(tmp_path, *targets)
-    runs = Nights(monkeypatch, {"program": 2.0, "y_count": -1.0})
+    configuration = projects.project(tmp_path, *targets, gate="runs = 1000")
+    runs = Nights(monkeypatch, {"program": 3.0, "y_count": -1.0})
     codes, seeds = [], set()
-    for _ in range(3):
+    for _ in range(2):
         result = projects.gated(configuration, runs, nightly=True)
         codes.append(result.results[0].exit_code)
         seeds |= {request.seed for request in runs.requests}
         assert result.seed is None
-    assert codes == [0, 0, 1]  # log(1/(0.05/5)) is 4.6
-    assert len(seeds) == 9  # fresh ones, every night
+    assert codes == [0, 1]  # log(1/(0.05/5)) is 4.6
+    assert len(seeds) == 6  # fresh ones, every night
     first, second, third = result.results
     assert (first.outcome, first.rule) == (Outcome.FAILED, OutcomeRule.CLAIM_VIOLATED)
-    assert "VIOLATED over 3 nights" in first.sentence
+    assert "VIOLATED over 2 nights" in first.sentence
     assert second.outcome is Outcome.PASSED and "not a proof of privacy" in second.sentence
     assert third.rule is OutcomeRule.CANNOT_RUN
     assert '"begun": []' in (tmp_path / nightly.FILE).read_text()
@@ -193,7 +193,7 @@ def test_nights_accumulate_and_fail_together(tmp_path, monkeypatch):
 def test_another_claim_starts_anew_at_night(tmp_path, monkeypatch):
     runs = Nights(monkeypatch, {"program": 3.0})
     for claim in ("epsilon=1", "epsilon=2", "epsilon=2"):
-        configuration = projects.project(tmp_path, projects.target("program", claim=claim))
+        configuration = projects.project(tmp_path, projects.target("program", claim=claim), gate="runs = 1000")
         result = projects.gated(configuration, runs, nightly=True)
     ledger = nightly.read(tmp_path / nightly.FILE, error=0.05, targets=1)
     assert ledger.starts == 2
@@ -205,7 +205,7 @@ def test_another_claim_starts_anew_at_night(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_a_real_night(tmp_path):
     wrong = projects.target("response", "parameters = { epsilon = 3.0 }")
-    configuration = projects.project(tmp_path, wrong, projects.target("program"))
+    configuration = projects.project(tmp_path, wrong, projects.target("program"), gate="runs = 2000")
     first, second = projects.gated(configuration, nightly=True).results
     assert (first.rule, second.rule) == (OutcomeRule.CLAIM_VIOLATED, OutcomeRule.PASSED)
-    assert first.evidence.sequential.stopped and first.evidence.runs < 4000
+    assert first.evidence.sequential.stopped and first.evidence.runs < 2000

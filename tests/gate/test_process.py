@@ -34,7 +34,7 @@ def segfaults(data, rng):
 
 def hangs(data, rng):
     while True:
-        pass
+        time.sleep(0.01)
 
 def forks(data, rng):
     os.fork()
@@ -119,38 +119,36 @@ def running(pid):
 
 def test_an_interrupt_ends_what_is_running(tmp_path):
     (tmp_path / "evil.py").write_text(EVIL)
-    configuration = projects.project(tmp_path, projects.target("evil.py:hangs"), gate="time_limit = 60")
+    configuration = projects.project(tmp_path, projects.target("evil.py:hangs"), gate="time_limit = 600")
     stop = threading.Event()
 
     def interrupted(request, limits, _):
         threading.Timer(1.0, stop.set).start()
         return process.run(request, limits, stop)
 
-    clock = time.perf_counter()
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt):  # and no word about a limit that was met
         run(configuration, GateOptions(), runner=interrupted)
-    assert time.perf_counter() - clock < 20
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="process groups")
 def test_a_gate_that_is_killed_leaves_its_baseline_and_goes_on_from_its_cache(tmp_path):
     (tmp_path / "evil.py").write_text(EVIL)
-    projects.project(tmp_path, projects.target("program"), gate="time_limit = 60")
-    command = [sys.executable, "-m", "dpaudit", "gate", "--workers", "1", "--seed", "0"]
-    subprocess.run([*command, "--update-baseline"], cwd=tmp_path, check=True, capture_output=True)
+    before = projects.project(tmp_path, projects.target("program"), gate="time_limit = 60")
+    projects.gated(before, seed=0, update_baseline=True)
     baseline = (tmp_path / "dpaudit-baseline.json").read_bytes()
-    projects.configured(tmp_path, projects.target("response"), projects.target("evil.py:hangs"), gate="time_limit = 60")
-    gate = subprocess.Popen([*command, "--update-baseline"], cwd=tmp_path, stderr=subprocess.DEVNULL)
+    targets = projects.target("response"), projects.target("evil.py:hangs")
+    changed = projects.configured(tmp_path, *targets, gate="time_limit = 60")
+    command = [sys.executable, "-m", "dpaudit", "gate", "--workers", "1", "--seed", "0", "--update-baseline"]
+    gate = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL)
     folder = tmp_path / ".dpaudit" / "gate"
-    deadline = time.monotonic() + 30
-    while not any(file.name.startswith("response") for file in folder.iterdir()) and time.monotonic() < deadline:
+    deadline = time.monotonic() + 120
+    while not any(folder.glob("response*")) and time.monotonic() < deadline:
         time.sleep(0.1)
     gate.send_signal(signal.SIGKILL)
     gate.wait()
     assert (tmp_path / "dpaudit-baseline.json").read_bytes() == baseline
-    done = subprocess.run([*command, "response"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0
-    assert "baseline" not in done.stderr
+    found = projects.only(run(changed, GateOptions(seed=0, names=["response"])).result)
+    assert found.cached and found.exit_code == 0
 
 
 def test_what_a_process_says_last_is_told(tmp_path):
