@@ -109,10 +109,12 @@ def refuse_budget(request: AuditRequest) -> None:
         return
     if request.resume is not None:
         raise UsageError(
-            "a time budget makes the number of runs depend on the speed of one sitting, so that another cannot go on "
-            "with it; give runs, or leave out resume"
+            "with a time budget the number of runs depends on the speed of the machine, so that an audit cannot be "
+            "resumed; give runs, or leave out resume"
         )
     if request.fixed:
-        raise UsageError("fixed says how many runs are made, and a time budget finds that out; give one of them")
+        raise UsageError(
+            "fixed states how many runs are made, and a time budget determines that by itself; give one of them"
+        )
     if not 0 < seconds < math.inf:
         raise UsageError(f"time_budget is a positive number of seconds, not {seconds!r}")

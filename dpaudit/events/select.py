@@ -211,7 +211,7 @@ def choose_each(
 def _searched(
     fitted: list[FittedPartition], stakes: _Stakes, *, rare: bool = True
 ) -> tuple[list[_Scored], list[_Scored]]:
-    """The best events of every family, for the stable and (where it is wanted) for the rare finalist."""
+    """The best events of every family, for the stable finalist and, if asked for, for the rare one."""
     stables: list[_Scored] = []
     rares: list[_Scored] = []
     for item in fitted:

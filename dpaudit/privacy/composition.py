@@ -42,38 +42,42 @@ def compose(*claims: Claim | str) -> Claim:
     claims                 together                    source
     =====================  ==========================  ====================================================
     ε                      ∑ε                          Dwork & Roth (2014), Theorem 3.16 and, for releases
-                                                       chosen as one goes along, Theorem B.1
+                                                       chosen adaptively, Theorem B.1
     (ε, δ)                 (∑ε, ∑δ), δ at most 1       the same
     ρ-zCDP                 ∑ρ                          Bun & Steinke (2016), Lemmas 1.7 and 2.3
     Rényi, of one order    ∑ε                          Mironov (2017), Proposition 1
     μ-GDP                  √∑μ²                        Dong, Roth & Su (2022), Corollary 3.3
     =====================  ==========================  ====================================================
 
-    Pure claims join those of any other notion. GDP joins zCDP, as zCDP; both join Rényi at its order.
+    Pure claims combine with those of any other notion. GDP combines with zCDP, as zCDP; both combine with Rényi at its
+    order.
 
     Raises:
-        UsageError: for claims that have no common notion, such as (ε, δ) beside a curve.
+        UsageError: for claims that have no common notion, such as (ε, δ) and a curve.
     """
     return _sum(_common(claims))
 
 
 def parallel(*claims: Claim | str, relation: str, replaced: Sequence[Claim | str] | None = None) -> Claim:
-    """Return what holds for releases of disjoint parts of the data, one release a part.
+    """Return what holds for releases of disjoint parts of the data, one release per part.
 
     The part of a record is a function of that record alone.
 
-    add-remove: one record touches one part, so that the whole keeps the worst claim (McSherry 2009, Theorem
-    4). The same holds of "queries(one)", where one answer moves, and lies in one part.
+    add-remove: one record touches one part, so the whole satisfies the worst claim (McSherry 2009, Theorem 4). The same
+    is true of "queries(one)", where one answer moves, which is in one part.
 
-    replace: a record may leave one part and enter another, and both releases see it: the two worst claims
-    compose. Or it stays in its part (Li, Lyu, Su & Yang 2016, on bounded and unbounded parallel composition).
+    replace: a record may leave one part and enter another, and both releases see it: the two worst claims compose. Or
+    it stays in its part (Li, Lyu, Su & Yang 2016, on bounded and unbounded parallel composition).
 
     Args:
-        claims: one a part, for one record more or less in it.
+        claims: one per part, for one record more or less in it.
         relation: "add-remove", "replace" or "queries(one)": the relation of the whole.
-        replaced: under replace, what each part keeps when one of its records is replaced within it; by
-            default its claim, as for a count, which moves by 1 either way. Where nothing is known,
-            ``group(claim, 2)`` holds: a replacement is a removal and an addition.
+        replaced: under replace, what each part satisfies when one of its records is replaced within it; by default its
+            claim, as for a count, which moves by 1 either way. If nothing is known, ``group(claim, 2)`` holds: a
+            replacement is a removal and an addition.
+
+    Returns:
+        The claim of the whole, in the common notion.
 
     Raises:
         UsageError: for another relation, and as `compose` does.
@@ -108,17 +112,17 @@ def post_process(claim: Claim | str) -> Claim:
 
 
 def mixture(*claims: Claim | str) -> Claim:
-    """Return what holds for a release that chooses one of several by a coin, tossed without looking at the data.
+    """Return what holds for a release that chooses one of several by a coin that is independent of the data.
 
-    It is the worst of the claims, whether the coin is seen or not: who sees it knows more, and given the coin
-    one of the claims holds. Every notion here is convex in the sense that this takes:
+    It is the worst of the claims, whether the coin is seen or not: an observer of the coin knows more, and given the
+    coin one of the claims holds. Every notion here has the convexity that this requires:
 
-    - (ε, δ): ∑wᵢPᵢ(S) ≤ ∑wᵢ(e^εᵢ·Qᵢ(S) + δᵢ) ≤ e^ε·∑wᵢQᵢ(S) + δ with ε = max εᵢ, δ = max δᵢ (Kifer & Lin
-      2010, the axiom of convexity).
-    - μ-GDP, as for every trade-off curve f below all fᵢ: a test rejects at rate αᵢ if the coin shows i, and
-      ∑wᵢαᵢ = α; its errors are at least ∑wᵢf(αᵢ) ≥ f(α), because f is convex (Jensen).
-    - Rényi at one order, and so zCDP, which is a bound at all orders: the divergence is jointly quasi-convex
-      (van Erven & Harremoës 2014, Theorem 13).
+    - (ε, δ): ∑wᵢPᵢ(S) ≤ ∑wᵢ(e^εᵢ·Qᵢ(S) + δᵢ) ≤ e^ε·∑wᵢQᵢ(S) + δ with ε = max εᵢ, δ = max δᵢ (Kifer & Lin 2010, the
+      axiom of convexity).
+    - μ-GDP, as for every trade-off curve f below all fᵢ: a test rejects at rate αᵢ if the coin shows i, and ∑wᵢαᵢ = α;
+      its errors are at least ∑wᵢf(αᵢ) ≥ f(α), because f is convex (Jensen).
+    - Rényi at one order, and so zCDP, which is a bound at all orders: the divergence is jointly quasi-convex (van Erven
+      & Harremoës 2014, Theorem 13).
 
     Raises:
         UsageError: for claims that have no common notion, as for `compose`.
@@ -154,9 +158,9 @@ def to_zcdp(claim: Claim | str) -> ZeroConcentratedDP:
 def to_gaussian(claim: Claim | str) -> GaussianDP:
     """Return the μ-GDP that a claim implies; for ε-DP, μ = 2·Φ⁻¹(e^ε/(1 + e^ε)).
 
-    The curve of ε-DP is a chain of two chords through (0, 1), (c, c) and (1, 0), c = 1/(1 + e^ε). The curve
-    of μ-GDP is convex, meets the first and the last of these points, and meets (c, c) exactly at this μ: it
-    lies below (Liu, Sun, Kong & Jiang 2022). No smaller μ would do.
+    The curve of ε-DP consists of two chords through (0, 1), (c, c) and (1, 0), c = 1/(1 + e^ε). The curve of μ-GDP is
+    convex, meets the first and the last of these points, and meets (c, c) exactly at this μ, so it is below (Liu, Sun,
+    Kong & Jiang 2022). No smaller μ is possible.
 
     Raises:
         UsageError: for every other notion, none of which implies GDP.
@@ -207,11 +211,11 @@ def to_approx(claim: Claim | str, delta: float) -> ApproxDP:
     - Rényi: ε = τ + ln((α − 1)/α) − ln(delta·α)/(α − 1) for (α, τ) (Canonne, Kamath & Steinke 2020,
       Proposition 12; Balle, Barthe, Gaboardi, Hsu & Sato 2020, Theorem 21), less than τ + ln(1/delta)/(α − 1)
       of Mironov (2017), Proposition 3.
-    - ρ-zCDP: the least of these over α, with τ = ρα (Canonne, Kamath & Steinke 2020, Corollary 13), less than
+    - ρ-zCDP: the smallest of these over α, with τ = ρα (Canonne, Kamath & Steinke 2020, Corollary 13), less than
       ρ + 2√(ρ·ln(1/delta)) of Bun & Steinke (2016), Proposition 1.3.
 
     Raises:
-        UsageError: unless 0 < delta < 1, or where the claim's own δ is larger.
+        UsageError: unless 0 < delta < 1, or if the claim's own δ is larger.
     """
     (own,) = _claims([claim])
     try:

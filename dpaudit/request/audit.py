@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from dpaudit.request.option import said
+from dpaudit.request.option import described
 from dpaudit.request.shared import CLAIM, CONFIDENCE, FALSE_ALARM, PARAMETERS, RELATION, SEED, WORKERS
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class AuditRequest:
     claim: Claim | str | None = field(default=None, metadata=CLAIM)
     runs: int | float = field(
         default=400_000,
-        metadata=said(
+        metadata=described(
             "Executions in all: both sides, learning and measuring, every pair.",
             kind="count",
             asked="the number of runs",
@@ -95,7 +95,7 @@ class AuditRequest:
     false_alarm: float = field(default=1e-3, metadata=FALSE_ALARM)
     fixed: Sequence[tuple[int, int]] = field(
         default=(),
-        metadata=said(
+        metadata=described(
             "Learning and measuring runs of each pair, instead of --runs: as older evidence names them.",
             kind="split",
             several=True,
@@ -105,7 +105,7 @@ class AuditRequest:
     )
     floating_point: str = field(
         default="report",
-        metadata=said(
+        metadata=described(
             "Low-order bits: a finding beside the verdict, part of it, or not examined.",
             kind="choice",
             allowed=("report", "verdict", "ignore"),
@@ -116,7 +116,7 @@ class AuditRequest:
     )
     sequential: bool = field(
         default=False,
-        metadata=said(
+        metadata=described(
             "Stop as soon as the claim is refuted; --runs is the limit.",
             kind="flag",
             asked="whether it is sequential",
@@ -127,7 +127,7 @@ class AuditRequest:
     )
     observe: str | Sequence[str] = field(
         default=(),
-        metadata=said(
+        metadata=described(
             "Let the run time join every output.",
             kind="choice",
             allowed=("time",),
@@ -138,7 +138,7 @@ class AuditRequest:
     )
     types: str = field(
         default="count",
-        metadata=said(
+        metadata=described(
             "Whether an int is told apart from a float, a list from a tuple, and so on.",
             kind="choice",
             allowed=("count", "ignore"),
@@ -149,7 +149,7 @@ class AuditRequest:
     )
     curve: bool = field(
         default=False,
-        metadata=said(
+        metadata=described(
             "Bound the whole privacy curve too: δ at every ε.",
             kind="flag",
             asked="whether a whole curve is measured",
@@ -159,7 +159,7 @@ class AuditRequest:
     )
     learn: str | None = field(
         default=None,
-        metadata=said(
+        metadata=described(
             "Let a learner compete with the built-in scores: trees.",
             shown="NAME",
             asked="what learns",
@@ -170,7 +170,7 @@ class AuditRequest:
     )
     search: bool = field(
         default=False,
-        metadata=said(
+        metadata=described(
             "Search among all pairs for the worst; else each is audited.",
             kind="flag",
             asked="whether the worst of the pairs is searched for",
@@ -180,7 +180,7 @@ class AuditRequest:
     )
     pairs: Sequence[tuple[Any, Any]] | None = field(
         default=None,
-        metadata=said(
+        metadata=described(
             "Neighbouring datasets: JSON, or two .npy/.csv.",
             kind="file",
             flag="--pair",
@@ -191,13 +191,13 @@ class AuditRequest:
     )
     data: Any = field(
         default=None,
-        metadata=said(
+        metadata=described(
             "One dataset, whose neighbours are searched: .csv, .parquet, .npy or .json.", kind="file", asked="the data"
         ),
     )
     domain: Any = field(
         default=None,
-        metadata=said(
+        metadata=described(
             "What a column may hold: [LOW, HIGH], or a list of values. Without --data: small datasets over it.",
             shown="[NAME=]JSON",
             several=True,
@@ -206,7 +206,7 @@ class AuditRequest:
     )
     beyond_domain: bool = field(
         default=False,
-        metadata=said(
+        metadata=described(
             "Try records outside of the declared domain too.",
             kind="flag",
             asked="whether records beyond the domain are tried",
@@ -216,7 +216,7 @@ class AuditRequest:
     )
     keep_data: bool = field(
         default=False,
-        metadata=said(
+        metadata=described(
             "Keep the datasets in the evidence, for replay; else digests alone.",
             kind="flag",
             asked="whether data are kept",
@@ -224,15 +224,15 @@ class AuditRequest:
         ),
     )
     workers: int = field(default=1, metadata=WORKERS)
-    time_budget: float | None = field(default=None, metadata=said("Instead of --runs.", kind="number", shown="SECONDS"))
+    time_budget: float | None = field(
+        default=None, metadata=described("Instead of --runs.", kind="number", shown="SECONDS")
+    )
     resume: str | Path | None = field(
-        default=None, metadata=said("Keep finished blocks of runs there, and go on from them.", kind="file")
+        default=None, metadata=described("Keep finished blocks of runs there, and go on from them.", kind="file")
     )
-    query: Callable[..., Any] | None = field(default=None, metadata=said("A query, said in Python.", kind=""))
-    sensitivity: Any = field(default=None, metadata=said("Of the query, said in Python.", kind=""))
-    listen: Callable[[str, int, int], None] | None = field(
-        default=None, metadata=said("Who is told of runs, said in Python.", kind="")
-    )
+    query: Callable[..., Any] | None = field(default=None, metadata=described("In Python only.", kind=""))
+    sensitivity: Any = field(default=None, metadata=described("In Python only.", kind=""))
+    listen: Callable[[str, int, int], None] | None = field(default=None, metadata=described("In Python only.", kind=""))
 
 
 class AuditOptions(TypedDict, total=False):

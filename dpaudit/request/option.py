@@ -51,7 +51,7 @@ class Option:
     gate: Literal["", "target", "shared", "given"] = ""
 
 
-def said(meaning: str, **more: Any) -> Mapping[str, Option]:
+def described(meaning: str, **more: Any) -> Mapping[str, Option]:
     """Return the metadata of a field: its `Option`."""
     return {OPTION: Option(meaning, **more)}
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from dpaudit.request.option import said
+from dpaudit.request.option import described
 from dpaudit.request.shared import CLAIM, CONFIDENCE, FALSE_ALARM, PARAMETERS, RELATION, SEED, WORKERS
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class ProofRequest:
     claim: Claim | str | None = field(default=None, metadata=CLAIM)
     length: int | None = field(
         default=None,
-        metadata=said(
+        metadata=described(
             "How many answers the data hold; without it any number, for a Fold.",
             kind="count",
             asked="the length",
@@ -52,7 +52,7 @@ class ProofRequest:
     )
     domain: str | Sequence[Any] | None = field(
         default=None,
-        metadata=said(
+        metadata=described(
             "'real' or 'integer' answers, or a JSON list of all datasets that there are.",
             asked="the domain",
             gate="target",
@@ -60,7 +60,7 @@ class ProofRequest:
     )
     runs: int | float = field(
         default=100_000,
-        metadata=said(
+        metadata=described(
             "To confirm what is found; 0: none.", kind="count", recorded=lambda evidence: evidence.budget, always=True
         ),
     )
@@ -70,7 +70,7 @@ class ProofRequest:
     false_alarm: float = field(default=1e-3, metadata=FALSE_ALARM)
     keep_data: bool = field(
         default=False,
-        metadata=said(
+        metadata=described(
             "Keep the domain in the evidence, for replay.",
             kind="flag",
             recorded=lambda evidence: evidence.proof is not None and evidence.proof.domain is not None,
@@ -78,11 +78,9 @@ class ProofRequest:
     )
     workers: int = field(default=1, metadata=WORKERS)
     time_budget: float | None = field(
-        default=60.0, metadata=said("Seconds for reading and proving.", kind="number", shown="SECONDS")
+        default=60.0, metadata=described("Seconds for reading and proving.", kind="number", shown="SECONDS")
     )
-    listen: Callable[[str, int, int], None] | None = field(
-        default=None, metadata=said("Who is told of runs, said in Python.", kind="")
-    )
+    listen: Callable[[str, int, int], None] | None = field(default=None, metadata=described("In Python only.", kind=""))
 
 
 class ProofOptions(TypedDict, total=False):

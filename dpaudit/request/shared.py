@@ -1,8 +1,8 @@
 """Which options do audits and proofs share?"""
 
-from dpaudit.request.option import said
+from dpaudit.request.option import described
 
-PARAMETERS = said(
+PARAMETERS = described(
     "A parameter; VALUE is JSON, or else text.",
     kind="assignment",
     flag="--parameter",
@@ -12,13 +12,13 @@ PARAMETERS = said(
     recorded=lambda evidence: evidence.target.parameters,
     gate="target",
 )
-CLAIM = said(
+CLAIM = described(
     "The claim to hold it against, such as 'epsilon=1, delta=1e-6'; else the mechanism's own.",
     asked="the claim",
     recorded=lambda evidence: evidence.claim,
     gate="target",
 )
-CONFIDENCE = said(
+CONFIDENCE = described(
     "Of the whole audit.",
     kind="number",
     asked="the confidence",
@@ -26,7 +26,7 @@ CONFIDENCE = said(
     always=True,
     gate="given",
 )
-SEED = said(
+SEED = described(
     "Root of every random draw; by default a fresh one, which is recorded.",
     kind="count",
     asked="the seed",
@@ -34,18 +34,18 @@ SEED = said(
     always=True,
     gate="given",
 )
-RELATION = said(
+RELATION = described(
     "add-remove, replace, queries, queries(norm=1), declared, …; else the mechanism's own.",
     asked="the relation",
     recorded=lambda evidence: evidence.relation,
     always=True,
     gate="target",
 )
-FALSE_ALARM = said(
+FALSE_ALARM = described(
     "Chance that a mechanism that keeps its claim is called VIOLATED.",
     kind="number",
     asked="the false alarm",
     recorded=lambda evidence: 1 - evidence.confidence if evidence.false_alarm is None else evidence.false_alarm,
     gate="given",
 )
-WORKERS = said("Processes; they do not change the evidence.", kind="count")
+WORKERS = described("Processes; they do not change the evidence.", kind="count")

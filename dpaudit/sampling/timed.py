@@ -7,8 +7,8 @@ stays in the numbers, and these measures keep it from depending on the side:
 
 - runs come in pairs of one run of each side, in an order picked by a coin, so that a slow minute is slow for both;
 - before every run there is one on the same dataset whose output and time are dropped, so that the run does not find the
-caches as a run of the other side left them (otherwise a run's time would reveal the side before it, and runs would be
-dependent);
+  caches as a run of the other side left them (otherwise a run's time would reveal the side before it, and runs would be
+  dependent);
 - Python's garbage collector is off meanwhile, and everything that a call needs is prepared before the clock starts.
 
 An exception comes without its time. Times drift with the machine by nature, so drift and repetition of outputs are

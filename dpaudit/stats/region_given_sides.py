@@ -13,11 +13,11 @@ coins with mean μ = n₀(p₁ + q₂); given X₁ and Y₂, W is one with mean 
 sum of unequal coins has
 
 - beyond its mean, a smaller tail than the binomial with the same mean (Hoeffding 1956, Theorem 5): P(R ≥ r) for r ≥ μ +
-1, P(W ≤ w) for w ≤ M − 1;
+  1, P(W ≤ w) for w ≤ M − 1;
 - before its mean, where moving two coins apart makes these probabilities larger (the sum of the others is unimodal,
-with its mode within one of its mean: Darroch 1964), at most the tail of coins that are 0 or as likely as any of them
-may be: P(R ≥ r) ≤ P(Bin(⌈μ/c⌉, c) ≥ r) for r ≤ μ − 1 and P(W ≤ w) ≤ P(Bin(⌊M/c⌋, c) ≤ w) for w ≥ M + 1, if no coin is
-likelier than c; and within one of the mean, as one count farther on.
+  with its mode within one of its mean: Darroch 1964), at most the tail of coins that are 0 or as likely as any of them
+  may be: P(R ≥ r) ≤ P(Bin(⌈μ/c⌉, c) ≥ r) for r ≤ μ − 1 and P(W ≤ w) ≤ P(Bin(⌊M/c⌋, c) ≤ w) for w ≥ M + 1, if no coin is
+  likelier than c; and within one of the mean, as one count farther on.
 
 So there is a p-value for μ and, given X₁ and Y₂, one for M. They are added with weights as in `joint_region`, to a
 staircase of μ and M. The coins of each side are bounded by Clopper–Pearson, six bounds at error γ each (Berger & Boos

@@ -131,7 +131,7 @@ _NEEDED = {Shape.PROGRAM: "noise", Shape.SAMPLER: "size", Shape.SEEDED: "rng", S
 
 
 def _stated(shape: str | Shape, names: Mapping[str, Any], anything: bool, title: str) -> tuple[Shape, frozenset[str]]:
-    """Return the shape that somebody says outright, and what such a function is given."""
+    """Return the call style that was stated explicitly, and what such a function receives."""
     try:
         kind = Shape(str(shape))
     except ValueError:

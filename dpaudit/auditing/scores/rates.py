@@ -5,9 +5,9 @@ members that are called so, the false positive rate (FPR) that of others. Two st
 scores, if each comes from a training run of its own:
 
 - the ROC at thresholds chosen on other scores: all rates are within their limits at once (Clopper & Pearson 1934, with
-Bonferroni over the four ends of every threshold); between two thresholds the rates are monotone;
+  Bonferroni over the four ends of every threshold); between two thresholds the rates are monotone;
 - the TPR at a given FPR x, whose threshold is unknown: the threshold is between two scores of others, by their rank
-(David & Nagaraja 2003, Order Statistics, section 7.1), and members are counted above either of these.
+  (David & Nagaraja 2003, Order Statistics, section 7.1), and members are counted above either of these.
 
 A NaN score is above no threshold.
 """
