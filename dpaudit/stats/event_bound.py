@@ -97,6 +97,8 @@ def _rounded(rates: tuple[float, float], runs: int) -> tuple[int, int]:
 class EventBound:
     """How the counts of a frozen event become bounds. A new method implements `lower`, and more if it can.
 
+    Overriding methods take the arguments that are described here.
+
     Attributes:
         two_sided: whether right and wrong guesses are counted among all runs, rather than hits on each side.
         by_guesses: whether only the number of right guesses counts, given the number of all guesses.
