@@ -1,7 +1,7 @@
-"""How is evidence shown to people? As one offline HTML page, or as a few lines of plain text.
+"""How is evidence shown to people? As one self-contained HTML page, or as a few lines of plain text.
 
-Everything here is drawn from `dpaudit.evidence.evidence.Evidence` alone: the same evidence gives the same bytes.
-Matplotlib and Jinja2 are imported only when a page is asked for.
+Everything is rendered from `dpaudit.evidence.evidence.Evidence` alone, so the same evidence gives the same bytes.
+Matplotlib and Jinja2 are imported only when a page is rendered.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ __all__ = [
 
 
 def html_page(evidence: Evidence, *, baseline: Evidence | None = None) -> str:
-    """Return one complete HTML page that loads nothing from anywhere and needs no script.
+    """Return one complete HTML page that loads nothing and needs no script.
 
     Args:
-        evidence: what was found.
-        baseline: earlier evidence of the same mechanism, to be shown beside it.
+        evidence: the evidence.
+        baseline: earlier evidence of the same mechanism, to show what changed.
     """
     from dpaudit.report.html.page import render
 
@@ -39,7 +39,7 @@ def html_page(evidence: Evidence, *, baseline: Evidence | None = None) -> str:
 
 
 def evidence_card(evidence: Evidence) -> str:
-    """Return the compact card that a notebook shows, as a piece of HTML."""
+    """Return the compact card that a notebook shows, as an HTML fragment."""
     from dpaudit.report.formats.notebook import card
 
     return card(evidence)
@@ -49,9 +49,9 @@ def console_summary(evidence: Evidence, *, width: int | None = None, colour: boo
     """Return the audit in 8 to 15 lines of plain text, verdict first.
 
     Args:
-        evidence: what was found.
-        width: columns to wrap at (100 where None); the id and the command are never broken.
-        colour: set the verdict off for a terminal; see `wants_colour`. Colour says nothing that words do not.
+        evidence: the evidence.
+        width: columns to wrap at (100 if None); the id and the command are never broken.
+        colour: highlight the verdict for a terminal; see `wants_colour`. Colour adds no information to the words.
     """
     from dpaudit.report.console import summary
 
@@ -59,14 +59,14 @@ def console_summary(evidence: Evidence, *, width: int | None = None, colour: boo
 
 
 def wants_colour(stream: TextIO | None) -> bool:
-    """Whether a stream is a terminal that shows colour: not where NO_COLOR is set, nor on a dumb or closed one."""
+    """Whether a stream is a terminal with colour: False if NO_COLOR is set, and for a dumb or closed terminal."""
     if stream is None or stream.closed or not stream.isatty():
         return False
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def evidence_from_page(html: str) -> Evidence:
-    """Return the evidence that a page carries; raises `UsageError` where there is none or it was altered."""
+    """Return the evidence embedded in a page; raise `UsageError` if there is none or it was altered."""
     from dpaudit.report.html.embedded_json import extract
 
     return extract(html)

@@ -1,4 +1,4 @@
-"""What does a person need to read in a terminal? Eight to fifteen lines, the verdict first."""
+"""What does a user need to see in a terminal? Eight to fifteen lines, the verdict first."""
 
 from __future__ import annotations
 
@@ -10,15 +10,21 @@ from dpaudit.report.text.phrases import one_line
 from dpaudit.report.view import view
 
 _WIDTH, _LABEL = 100, 13
-# the most lines of a row, by its key or section; all others have one
+# the largest number of lines of a row, by its key or section; all others have one
 _MOST = {"reason": 2, "target": 2, "search": 3, "rates": 2, "second": 2, "beside": 2, "note": 4}
 _MOST_NARROW = {**_MOST, "claim": 2, "upper": 2}
-# as the page has them, for terminals of 16 colours; only PROVED is green
+# the colours of the page, for terminals with 16 colours; only PROVED is green
 _COLOURS = {"violated": "31", "proved": "32", "inconclusive": "33", "invalid": "35"}
 
 
 def summary(evidence: Evidence, *, width: int | None = None, colour: bool = False) -> str:
-    """Return the summary as text, ending in a line break; without control codes unless ``colour``."""
+    """Return the summary as text that ends in a line break.
+
+    Args:
+        evidence: the evidence.
+        width: columns to wrap at (100 if None).
+        colour: highlight the verdict; without it there are no control codes.
+    """
     columns = max(_WIDTH if width is None else width, 40)
     shown = view(evidence)
     head = shown.headline
@@ -35,7 +41,7 @@ def summary(evidence: Evidence, *, width: int | None = None, colour: bool = Fals
 
 
 def _coloured(line: str, word: str, tone: str) -> str:
-    """The first line with its verdict in bold and in colour; nothing of the evidence stands inside the codes."""
+    """Return the first line with its verdict in bold and in colour; no text of the evidence is inside the codes."""
     codes = ";".join(filter(None, ("1", _COLOURS.get(tone))))
     return f"\x1b[{codes}m{word}\x1b[0m{line.removeprefix(word)}"
 

@@ -1,7 +1,7 @@
-"""What does anybody need to see of evidence? One view, made from evidence alone, from which every rendering selects.
+"""What should every rendering of evidence show? One view, made from evidence alone, from which all of them select.
 
-A rendering asks for rows by their importance, which says how much room they need, or for one by its key, and lays them
-out. None makes a row of its own, so that what is important can be forgotten in none of them.
+A rendering selects rows by their importance, or one row by its key, and lays them out. It never makes its own rows, so
+that nothing important is forgotten in any of them.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ ORDER: tuple[Callable[[Evidence], Iterator[Row]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Evidence, as people read it.
+    """Evidence as people read it.
 
     Attributes:
-        evidence: what everything here is made from.
+        evidence: the source of everything here.
         headline: the verdict, its sentence, and what must not be concluded from it.
-        stated: all that is stated, in the order in which it is read, but for how it is known, run and cited again.
+        stated: all rows in reading order, except how the evidence is identified, reproduced and cited.
     """
 
     evidence: Evidence
@@ -44,50 +44,50 @@ class View:
 
     @property
     def rows(self) -> Iterator[Row]:
-        """All rows; the last of them hash the record, which takes longer than all before."""
+        """Yield all rows; the last ones hash the record, which takes longer than all others."""
         yield from self.stated
         yield from audited.again(self.evidence)
 
     def select(self, importance: Importance, *also: str) -> list[Row]:
-        """Return the rows that are at least so important, and those of the named keys."""
+        """Return the rows of at least this importance, and those with the named keys."""
         return [row for row in self.rows if row.importance >= importance or row.key in also]
 
     def section(self, name: str) -> list[Row]:
-        """Return the rows of one part."""
+        """Return the rows of one section."""
         return [row for row in self.stated if row.section == name]
 
     def row(self, key: str) -> Row | None:
-        """Return the first row of a key, or None."""
+        """Return the first row with a key, or None."""
         return next((row for row in self.rows if row.key == key), None)
 
     def cell(self, key: str, missing: str = "none") -> str:
-        """Return what the first row of a key states, or ``missing``."""
+        """Return the cell of the first row with a key, or ``missing``."""
         row = self.row(key)
         return missing if row is None else row.cell
 
     def sure(self, key: str, missing: str = "none") -> str:
-        """Return the same with its note: a bound, and how sure it is."""
+        """Return the cell with its note, such as a bound with its confidence, or ``missing``."""
         row = self.row(key)
         return missing if row is None else row.stated
 
     def order(self, key: str) -> float:
-        """Return what a table sorts the first row of a key by; NaN where there is none."""
+        """Return the sort key of the first row with a key; NaN if there is none."""
         row = self.row(key)
         return math.nan if row is None else row.order
 
     @property
     def beside(self) -> list[Row]:
-        """What was found beside the verdict, and whatever presses: whoever has room for a table shows all of it."""
+        """All findings beside the verdict, and all pressing rows; renderings with room for a table show all of them."""
         return [row for row in self.stated if row.section == "beside" or row.presses]
 
     @property
     def pressing(self) -> list[Row]:
-        """What says more than the verdict: everybody shows it."""
+        """The rows that are worse than the verdict; every rendering shows them."""
         return [row for row in self.stated if row.presses]
 
     @property
     def pressing_lines(self) -> list[str]:
-        """The same as lines of text: "low bits: ε ≥ 6.0 …"."""
+        """The pressing rows as lines of text: "low bits: ε ≥ 6.0 …"."""
         return [f"{row.label}: {row.line}" for row in self.pressing]
 
 

@@ -492,7 +492,7 @@ def test_importing_the_report_is_light() -> None:
 
 def test_a_section_of_paragraphs_and_rows_needs_no_template(monkeypatch: pytest.MonkeyPatch) -> None:
     from dpaudit.report.html import page as module
-    from dpaudit.report.html.section import plain
+    from dpaudit.report.html.templates import plain
 
     def new(*_: Any) -> Any:
         yield plain("new", "A new section", ["One <b> thing."], [("Name", "Text")])

@@ -1,7 +1,7 @@
 """How does a Matplotlib figure become part of a page?
 
-As inline SVG without Matplotlib's prolog, with ids of its own and colours as CSS variables, so that one
-drawing follows the light, dark and printed page. The same figure gives the same bytes.
+As inline SVG without Matplotlib's prolog, with unique ids and with colours as CSS variables, so that one drawing
+follows the light, dark and printed page. The same figure gives the same bytes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import matplotlib
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-# Stand-ins that the SVG is searched for; the page's style sheet says what each looks like.
+# Placeholder colours that are replaced in the SVG; the style sheet of the page defines their look.
 INK, MUTED, GRID = "#010101", "#020202", "#030303"
 SIDE0, SIDE1, CLAIM, PROOF = "#040404", "#050505", "#060606", "#070707"
 _VARIABLES = {
@@ -64,12 +64,17 @@ _STYLE: dict[str, Any] = {
 
 @contextmanager
 def canvas(name: str, height: float, *, narrow: bool = False) -> Iterator[Figure]:
-    """Give a figure to draw on, in the page's style, whatever Matplotlib was configured to elsewhere.
+    """Provide a figure to draw on, in the page's style, independent of Matplotlib's configuration elsewhere.
 
     The figure must be turned into SVG inside the block (`svg`).
+
+    Args:
+        name: a seed for ids, different for every figure of a page.
+        height: inches.
+        narrow: draw for a phone.
     """
     with matplotlib.rc_context(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a glyph that our font lacks is drawn by the reader's
+        warnings.simplefilter("ignore")  # the browser's font has glyphs that ours lacks
         matplotlib.rcdefaults()
         settings: Any = {**_STYLE, "svg.hashsalt": f"dpaudit-{name}"}
         matplotlib.rcParams.update(settings)
@@ -82,10 +87,11 @@ def svg(figure: Figure, name: str, label: str, *, narrow: bool = False) -> str:
     Args:
         figure: drawn inside `canvas`.
         name: a prefix for ids, different for every figure of a page.
-        label: what the drawing shows, for those who cannot see it.
+        label: a text alternative that says what the drawing shows.
+        narrow: draw for a phone.
     """
     buffer = io.StringIO()
-    # without any metadata there is no date, and no address of a vocabulary
+    # without metadata the SVG has no date and no URLs
     nothing = {"Date": None, "Creator": None, "Format": None, "Type": None}
     figure.savefig(buffer, format="svg", metadata=nothing, transparent=True)
     text, kind = buffer.getvalue(), "narrow" if narrow else "wide"
@@ -103,13 +109,13 @@ def svg(figure: Figure, name: str, label: str, *, narrow: bool = False) -> str:
 def both(draw: Callable[[bool], str]) -> Markup:
     """Return a drawing for wide pages and one for phones; the style sheet shows one of them.
 
-    Matplotlib escapes text in a drawing, and `svg` its label, so a page may take both as they are.
+    Matplotlib escapes text in a drawing and `svg` escapes its label, so both are safe as markup.
     """
     return Markup(draw(False) + draw(True))
 
 
 def _own(tag: str, name: str) -> str:
-    """Rewrite one tag: ids with our prefix, colours and fonts as the page has them."""
+    """Rewrite one tag: ids get our prefix, colours and fonts become those of the page."""
     tag = re.sub(r'\bid="([^"]*)"', rf'id="{name}-\1"', tag)
     tag = re.sub(r'(?:xlink:)?href="#([^"]*)"', rf'href="#{name}-\1"', tag)
     tag = re.sub(r"url\(#([^)]*)\)", rf"url(#{name}-\1)", tag)
@@ -119,7 +125,7 @@ def _own(tag: str, name: str) -> str:
 
 
 def _shorter(number: re.Match[str]) -> str:
-    """A place to a hundredth of a point, which nobody can see; a page has thousands of them."""
+    """Round a coordinate to a hundredth of a point, which is invisible; a page has thousands of coordinates."""
     return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
 
 

@@ -1,4 +1,4 @@
-"""What do the trade-off curve and the privacy profile look like? What was shown, what is claimed, what is proved."""
+"""How are the trade-off curve and the privacy profile drawn? With what was shown, claimed and proved."""
 
 from __future__ import annotations
 
@@ -25,7 +25,14 @@ _DOTS = (0, (1, 1.5))
 
 
 def tradeoff_figure(points: Sequence[Point], claim: Claim | None, upper: Proved | None, *, narrow: bool = False) -> str:
-    """Draw false negatives against false positives; where an event is rare, also hits against false alarms."""
+    """Draw false negatives against false positives; for rare events, also hits against false alarms.
+
+    Args:
+        points: rates of events.
+        claim: the claim, or None.
+        upper: what is proved, or None.
+        narrow: draw for a phone.
+    """
     zoomed = any(point.rare for point in points)
     count = 2 if zoomed else 1
     with canvas("tradeoff", (7.8 if zoomed else 4.8) if narrow else 4.0, narrow=narrow) as figure:
@@ -72,7 +79,7 @@ def _rates_panel(axes: Axes, points: Sequence[Point], claim: Claim | None, upper
 
 
 def _alarms_panel(axes: Axes, points: Sequence[Point], claim: Claim | None, upper: Proved | None, floor: float) -> None:
-    """Rare events, for whichever side they speak: how often they come there (hits), and on the other (false alarms)."""
+    """Draw rare events: how often they occur on the side they speak for (hits), and on the other (false alarms)."""
     at = np.geomspace(floor, 1, 160)
     if claim is not None:
         most = 1 - claim.tradeoff(at)
@@ -110,7 +117,7 @@ def _proof_ink(upper: Proved) -> str:
 
 
 def _draw_point(axes: Axes, at: tuple[float, ...], corner: tuple[float, ...], *, exact: bool) -> None:
-    """A cross where rates are computed; where they were counted, a circle and the way to their certain corner."""
+    """Draw a cross for computed rates; for counted rates, a circle and a line to the corner of their limits."""
     if exact:
         axes.plot(*at, "P", color=INK, markersize=7, zorder=5, clip_on=False)
         return
@@ -158,7 +165,15 @@ def profile_figure(
     *,
     narrow: bool = False,
 ) -> str:
-    """Draw δ against ε: what is certainly needed, and what the claim says."""
+    """Draw δ against ε: the δ that is certainly needed, and that of the claim.
+
+    Args:
+        points: rates of events.
+        claim: the claim, or None.
+        upper: what is proved, or None.
+        known: pairs (ε, δ) of a δ that is certainly needed.
+        narrow: draw for a phone.
+    """
     epsilon = np.linspace(0.0, _widest(points, claim, upper), 161)
     needed = certified_profile(points, epsilon, known)
     claimed = None if claim is None else claim.profile(epsilon)
@@ -211,7 +226,7 @@ def profile_figure(
 
 
 def _floor(needed: Floats, claim: Claim | None, top: float) -> float:
-    """Zero for a linear axis; else where a logarithmic one ends: a δ that is small cannot be read on a linear one."""
+    """Return 0 for a linear axis, else the lower end of a logarithmic one, which small δ need to be readable."""
     smooth = claim is not None and not isinstance(claim, PureDP)
     if claim is not None and 0 < claim.delta < 0.01 * top:
         return claim.delta / 30
@@ -221,7 +236,7 @@ def _floor(needed: Floats, claim: Claim | None, top: float) -> float:
 
 
 def _widest(points: Sequence[Point], claim: Claim | None, upper: Proved | None) -> float:
-    """How far the axis of ε goes: past the claim, past the proof, and past what was shown."""
+    """Return the end of the ε axis: beyond the claim, the proof, and what was shown."""
     reach = [0.1]
     if claim is not None and claim.is_point:
         reach.append(1.5 * claim.value)

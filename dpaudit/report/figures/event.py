@@ -1,7 +1,7 @@
-"""What does the evidence look like? The ε line, and the event over both histograms.
+"""How are bounds and events drawn? The ε line, and the event over both histograms.
 
-Sides are told apart by colour, by line (0 solid, 1 dashed), by filling (1 is hatched) and by marker (0 is
-a circle, 1 a square); side 0 is always first.
+Sides are distinguished by colour, line (0 solid, 1 dashed), fill (1 is hatched) and marker (0 is a circle, 1 a square);
+side 0 always comes first.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Mark:
     """A number on the ε line.
 
     ``kind`` is "lower" (sampled), "exact", "claim", "upper", "proved", "detectable" or "true". "proved" is an upper
-    bound that keeps the claim: it alone has the colour of a proof.
+    bound that keeps the claim; only that has the colour of a proof.
     """
 
     kind: str
@@ -40,7 +40,13 @@ class Mark:
 
 
 def line_figure(marks: Sequence[Mark], symbol: str, *, narrow: bool = False) -> str:
-    """Draw every mark on a row of its own over one axis: numbers that nearly agree stay readable."""
+    """Draw every mark on its own row over one axis, so that nearly equal numbers stay readable.
+
+    Args:
+        marks: the numbers, from top to bottom.
+        symbol: of the parameter, such as "ε".
+        narrow: draw for a phone.
+    """
     finite = [mark.value for mark in marks if math.isfinite(mark.value) and mark.value > 0]
     top = max(finite, default=1.0) * (1.3 if len(finite) == len(marks) and not narrow else 1.5)
     claim = next((mark.value for mark in marks if mark.kind == "claim"), None)
@@ -65,25 +71,25 @@ def line_figure(marks: Sequence[Mark], symbol: str, *, narrow: bool = False) -> 
 
 
 def _power_ticks(axes: Axes, low: float, high: float) -> None:
-    """Ticks at 0 and at a few powers of ten, written plainly."""
+    """Set ticks at 0 and at a few powers of ten, written plainly."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     step = max(1, math.ceil((last - first) / 4))
     powers = [power for power in range(first, last + 1, step) if power <= 308]
-    zero = [0.0] if last - first <= 8 else []  # over many decades it stands where the smallest power does
+    zero = [0.0] if last - first <= 8 else []  # over many decades it would coincide with the smallest power
     places = [*zero, *(10.0**power for power in powers)]
     axes.set_xticks(places, [f"{place:g}" for place in places])
     axes.xaxis.set_minor_locator(NullLocator())
 
 
 _MARKERS = {"lower": ">", "exact": "P", "claim": "D", "upper": "<", "proved": "<", "detectable": "^", "true": "o"}
-_INKS = {"claim": CLAIM, "proved": PROOF, "detectable": MUTED, "true": MUTED}  # others in ink
+_INKS = {"claim": CLAIM, "proved": PROOF, "detectable": MUTED, "true": MUTED}  # others have the text colour
 
 
 def _draw_mark(axes: Axes, row: int, mark: Mark, top: float, claim: float | None, *, narrow: bool) -> None:
     at = min(max(mark.value, 0.0), top)
     ink = _INKS.get(mark.kind, INK)
     if mark.kind in {"lower", "exact"} and at > 0:
-        filled = mark.kind == "lower"  # what is exact has an outline instead
+        filled = mark.kind == "lower"  # exact bounds have an outline instead
         axes.barh(
             row,
             at,
@@ -121,12 +127,12 @@ def _draw_mark(axes: Axes, row: int, mark: Mark, top: float, claim: float | None
     )
 
 
-_LETTER, _GAP = 0.0115, 0.02  # of the width of a wide axis
-_NARROWER = 2.2  # how much less room a narrow axis has
+_LETTER, _GAP = 0.0115, 0.02  # the width of a letter and a gap, as shares of a wide axis
+_NARROWER = 2.2  # the same for a narrow axis are so many times larger
 
 
 def _stands_before(axes: Axes, mark: Mark, at: float, claim: float | None, *, narrow: bool) -> bool:
-    """Whether the text of a mark stands left of it: where there is room, across no line, and outside of bars."""
+    """Whether the text of a mark goes to its left: if there is room, across no line, and outside bars."""
 
     def place(value: float) -> float:
         return float(axes.transAxes.inverted().transform(axes.transData.transform((value, 0)))[0])
@@ -149,14 +155,20 @@ def _stands_before(axes: Axes, mark: Mark, at: float, claim: float | None, *, na
 
 
 def event_figure(histogram: Histogram, event: Event | None, *, narrow: bool = False) -> str:
-    """Draw how often each output came on either side, and which outputs the event takes."""
+    """Draw how often each output occurred on either side, and which outputs are in the event.
+
+    Args:
+        histogram: the counts.
+        event: the event, or None.
+        narrow: draw for a phone.
+    """
     if is_drawn_as_bars(histogram):
         return _bar_figure(histogram, bars(histogram, event), narrow)
     return _density_figure(histogram, event, narrow)
 
 
 def legend_sides() -> list[Any]:
-    """Return what names both sides in a legend."""
+    """Return the legend handles of both sides."""
     return [
         Patch(facecolor=(SIDE0, 0.25), edgecolor=SIDE0, label="side 0"),
         Patch(facecolor="none", edgecolor=SIDE1, hatch="////", linestyle="--", label="side 1"),
@@ -200,7 +212,7 @@ def _bar_figure(histogram: Histogram, shown: list[CellBar], narrow: bool) -> str
 
 
 def _brief(label: str) -> str:
-    """An interval as a phone has room for it."""
+    """Shorten an interval for a phone."""
     return label.replace(" to below ", " … ").replace(" and above", " …")
 
 
@@ -213,7 +225,7 @@ def _finite(cells: Sequence[Cell]) -> list[tuple[float, float, int, int]]:
 
 
 def _window(cells: list[tuple[float, float, int, int]]) -> tuple[float, float]:
-    """Return the part of the axis that is drawn: all, unless the two outermost cells are very wide."""
+    """Return the part of the axis to draw: everything, unless the two outermost cells are very wide."""
     low, high = cells[0][0], cells[-1][1]
     inner_low, inner_high = cells[0][1], cells[-1][0]
     room = 0.6 * (inner_high - inner_low)
@@ -274,7 +286,7 @@ def _event_handle(side: int) -> Any:
 
 
 def _draw_region(axes: Axes, low: float | None, high: float | None, side: int, left: float, right: float) -> None:
-    """A strip over the axis, and a thin line down at each threshold."""
+    """Draw a strip above the axis, and a thin line down at each threshold."""
     start, end = left if low is None else max(low, left), right if high is None else min(high, right)
     colour = SIDES[side]
     if end > start:
@@ -289,7 +301,7 @@ def _draw_region(axes: Axes, low: float | None, high: float | None, side: int, l
             hatch=None if side == 0 else "xxxx",
             linewidth=1,
         )
-    elif start >= right:  # the region lies outside of what is drawn
+    elif start >= right:  # the region is outside the drawn part
         _point_outside(axes, 1.0, f"from {start:.4g} on ▸", colour)
     else:
         _point_outside(axes, 0.0, f"◂ below {end:.4g}", colour)

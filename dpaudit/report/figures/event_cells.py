@@ -1,4 +1,4 @@
-"""Which cells of the histogram does the event take, and in which order are they shown?"""
+"""Which cells of the histogram are in the event, and in which order are they shown?"""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from dpaudit.evidence.records import Cell, Histogram
 from dpaudit.privacy.claims import number_text
 
 _PLAIN = {"float", "int", "bool"}
-_MOST_BARS = 24
-_FEW = 40  # an axis with at most so many intervals is drawn as bars, one for each
+_MOST_BARS = 24  # labels stay readable up to here
+_FEW = 40  # an axis with at most this many intervals is drawn as one bar per interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def _scalar_rules(event: Event | None) -> list[Rule]:
 
 
 def regions(event: Event | None) -> list[EventInterval]:
-    """Return the intervals of a plain number that speak for a side, neighbours joined."""
+    """Return the intervals of a plain number that speak for a side; adjacent ones are joined."""
     found: list[EventInterval] = []
     for rule in _scalar_rules(event)[:1]:
         bounds: list[float | None] = [None, *rule.edges, None]
@@ -49,7 +49,7 @@ def regions(event: Event | None) -> list[EventInterval]:
 
 
 def speaks_for(event: Event | None, cell: Cell) -> int | None:
-    """Return the side that a cell of a category speaks for, or None where it speaks for neither."""
+    """Return the side that a category speaks for, or None if it speaks for neither."""
     if event is None:
         return None
     label = 0
@@ -75,7 +75,7 @@ def _row_label(rule: Rule, score: Rows, text: str) -> int:
 
 
 def _box_label(rule: Rule, box: Box, text: str) -> int:
-    """The label of one output that is written out, by whether its numbers lie within the box; 0 for other cells."""
+    """Return the label of a single output, by whether its numbers are within the box; 0 for other cells."""
     head = f"{rule.form} = "
     if not text.startswith(head):
         return 0
@@ -105,7 +105,7 @@ def _number(cell: Cell) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class CellBar:
-    """One bar for each side: a category, or an interval with few others beside it."""
+    """One bar for each side, for a category or for one of a few intervals."""
 
     label: str
     count0: int
@@ -114,7 +114,7 @@ class CellBar:
 
 
 def is_drawn_as_bars(histogram: Histogram) -> bool:
-    """Whether cells have no common axis: categories, few intervals, or single values among intervals."""
+    """Whether cells are drawn as bars: categories, few intervals, or single values among intervals."""
     if histogram.axis == "category":
         return True
     inner = [(cell.low, cell.high) for cell in histogram.cells if cell.low is not None and cell.high is not None]
@@ -125,7 +125,7 @@ def is_drawn_as_bars(histogram: Histogram) -> bool:
 
 
 def interval_text(low: float | None, high: float | None) -> str:
-    """Write an interval [low, high) of an output."""
+    """Return the text of an interval [low, high) of an output."""
     if low is None:
         return "anything" if high is None else f"below {high:.4g}"
     if high is None:
@@ -134,7 +134,7 @@ def interval_text(low: float | None, high: float | None) -> str:
 
 
 def bars(histogram: Histogram, event: Event | None) -> list[CellBar]:
-    """Return at most 25 bars: numbers in their order, categories by how often they came, the rest as one."""
+    """Return at most 25 bars: numbers in ascending order, categories by frequency, and all others as one bar."""
     drawn = []
     for cell in histogram.cells:
         interval = cell.low is not None or cell.high is not None

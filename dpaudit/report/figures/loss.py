@@ -1,6 +1,6 @@
-"""What does the privacy loss look like? Bins for what is spread out, bars for single outputs, infinity apart.
+"""How is the privacy loss drawn? Bins for continuous outputs, bars for single outputs, and infinity separately.
 
-Sides are told apart as in `dpaudit.report.figures.event`.
+Sides are distinguished as in `dpaudit.report.figures.event`.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def loss_figure(
     Args:
         bins: frequencies of the loss and their intervals.
         limit: the claimed ε, or None for a claim that does not limit the loss of each output.
-        limit_text: how the claim is written.
-        upper: what no loss exceeds, by proof, or None.
-        narrow: for a phone.
+        limit_text: the text of the claim.
+        upper: the proved upper limit of the loss, or None.
+        narrow: draw for a phone.
     """
     centres, width = (bins.edges[1:] + bins.edges[:-1]) / 2, float(bins.edges[1] - bins.edges[0])
     reach = float(bins.edges[-1])
@@ -66,7 +66,7 @@ def loss_figure(
 
 
 def _draw_stated(axes: Axes, stated: Stated, edges: Any) -> list[Any]:
-    """Draw the stated law over the bars: a line for each bin, and a marker for what has one loss."""
+    """Draw the stated law over the bars: a line for each bin, and a marker for each atom."""
     low = axes.get_ylim()[0]
     handles = []
     for side, line in ((0, "-"), (1, (0, (2, 1)))):
@@ -115,7 +115,7 @@ def _loss_handles(bins: Bins) -> list[Any]:
 
 
 def _draw_atoms(axes: Axes, atoms: Sequence[Atom], width: float) -> None:
-    """Single outputs: side 0 left of their loss, side 1 right of it, and how well the loss itself is known."""
+    """Draw single outputs: side 0 to the left of their loss, side 1 to the right, and the interval of the loss."""
     loss = np.array([atom.loss for atom in atoms])
     for side in (0, 1):
         mass, low, high = np.array([atom.sides[side] for atom in atoms]).T
@@ -135,7 +135,7 @@ def _draw_side(
     at, mass, low, high = at[seen], mass[seen], low[seen], high[seen]
     colour = SIDES[side]
     bottom = axes.get_ylim()[0]
-    # one shape for all bars: a pattern of its own for each would make a printed page ten times as large
+    # one path for all bars: a hatch pattern for each would make a printed page ten times as large
     bars = Path.make_compound_path(
         *(_bar(x - 0.47 * width, x + 0.47 * width, bottom, top) for x, top in zip(at, mass, strict=True))
     )
@@ -187,7 +187,7 @@ def _loss_axes(axes: Axes, reach: float, width: float, alone: bool, most: int) -
 
 
 def _scale(axes: Axes, bins: Bins) -> None:
-    """Set the scale of the shares: logarithmic where a linear one would hide a bar. Bars begin at its lower end."""
+    """Set the scale of the shares: logarithmic if a linear one would hide a bar. Bars begin at its lower end."""
     atoms = np.array([atom.sides for atom in bins.atoms], dtype=np.float64).reshape(-1, 3)
     every = np.concatenate([bins.mass.ravel(), [bins.minus[0], bins.plus[0]], atoms[:, 0]])
     lows = np.concatenate([bins.low.ravel(), [bins.minus[1], bins.plus[1]], atoms[:, 1]])

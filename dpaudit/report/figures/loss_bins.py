@@ -1,14 +1,14 @@
-"""How much does each output tell the two sides apart?
+"""How well does each output distinguish the two sides?
 
 For a cell of outputs with probability p under side 0 and q under side 1, the privacy loss is ln(p/q) (Dwork
-& Rothblum 2016, Concentrated differential privacy, section 2). Here p and q are the frequencies of a cell
-in the measuring runs, over cells that were frozen on the learning runs. All of it is an estimate that
-explains a verdict; none of it decides one.
+& Rothblum 2016, Concentrated differential privacy, section 2). Here p and q are the frequencies of a cell in the
+measuring runs, over cells that were fixed on the learning runs. These are estimates that explain a verdict; they never
+decide one.
 
-Where a mechanism states the law of its outputs, the same cells have exact probabilities too, and so exact losses.
+If a mechanism states the law of its outputs, the same cells also have exact probabilities, and so exact losses.
 
-Single outputs (categories, values that come again and again) keep their own place on the axis of the loss: they are
-atoms. Only what is spread over an axis is sorted into bins.
+Single outputs (categories, values that occur repeatedly) keep their own place on the axis of the loss: they are atoms.
+Only continuous outputs are sorted into bins.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from dpaudit.arrays import Floats
 from dpaudit.evidence.records import Cell, Histogram
 
 CONFIDENCE = 0.95
-_MOST_ATOMS = 30
-_ONE_LOSS, _MANY = 0.02, 5  # so many exact losses, so close in widths of a bin, are one
-_ROUNDED = 1e-10  # how far the probabilities of a stated law may be from what they were
-LEAST = 10  # a cell seen on one side only counts as an infinite loss from this many runs on
+_MOST_ATOMS = 30  # drawn without overlap
+_ONE_LOSS, _MANY = 0.02, 5  # at least 5 exact losses within 0.02 of a bin's width count as one atom
+_ROUNDED = 1e-10  # the rounding of a stated law's probabilities
+LEAST = 10  # a cell seen on one side only counts as an infinite loss from this many runs on; chosen, not tuned
 
 
 def frequency_interval(count: ArrayLike, runs: ArrayLike, confidence: float = CONFIDENCE) -> tuple[Floats, Floats]:
     """Return the two ends of the exact interval of a probability (Clopper & Pearson 1934).
 
     Args:
-        count, runs: broadcast; no runs at all give (0, 1).
-        confidence: of each interval by itself, half of the error at either end.
+        count, runs: broadcast; without runs the interval is (0, 1).
+        confidence: of each interval separately, with half of the error at either end.
     """
     k, n = np.broadcast_arrays(np.asarray(count, dtype=np.float64), np.asarray(runs, dtype=np.float64))
     tail = (1 - confidence) / 2
@@ -50,11 +50,11 @@ class Losses:
     """The loss of every cell that was seen, each array of shape (cells,).
 
     Attributes:
-        count0, count1: measuring runs of side 0 and side 1 in the cell; runs: those of each side in all.
-        loss: ln(p/q) of the frequencies; ±inf where one side was never seen there.
+        count0, count1: measuring runs of side 0 and side 1 in the cell; runs: the total of each side.
+        loss: ln(p/q) of the frequencies; ±inf if one side never occurred there.
         low, high: an interval of the loss, from exact intervals of p and q.
-        infinite: seen on one side only, there at least `LEAST` times; rare: seen on one side only, less often.
-        single: cells that are one output each, and not a stretch of an axis.
+        infinite: seen on one side only, at least `LEAST` times; rare: seen on one side only, less often.
+        single: cells that are single outputs, not intervals of an axis.
         exact: (2, cells) the probabilities that the mechanism states, or None.
     """
 
@@ -81,7 +81,7 @@ class Losses:
 
 
 def cell_losses(histogram: Histogram | None) -> Losses | None:
-    """Return the losses of the cells of a histogram, or None where no run of one side was counted."""
+    """Return the losses of the cells of a histogram, or None if no run of one side was counted."""
     if histogram is None or min(histogram.runs) <= 0:
         return None
     seen = [at for at, cell in enumerate(histogram.cells) if cell.count0 or cell.count1]
@@ -92,7 +92,7 @@ def cell_losses(histogram: Histogram | None) -> Losses | None:
     count0 = np.array([cell.count0 for cell in cells], dtype=np.float64)
     count1 = np.array([cell.count1 for cell in cells], dtype=np.float64)
     n0, n1 = histogram.runs
-    # both intervals hold together with the stated confidence
+    # both intervals hold simultaneously with the stated confidence
     each = 1 - (1 - CONFIDENCE) / 2
     p_low, p_high = frequency_interval(count0, n0, each)
     q_low, q_high = frequency_interval(count1, n1, each)
@@ -106,7 +106,7 @@ def cell_losses(histogram: Histogram | None) -> Losses | None:
 
 
 def _is_single(cell: Cell) -> bool:
-    """Whether a cell is one output: a category, or a number and the next double; not what is left of all others."""
+    """Whether a cell is a single output (a category, or one double); False for the cell of all other outputs."""
     if cell.label == "any other output":
         return False
     if cell.low is None or cell.high is None:
@@ -116,11 +116,11 @@ def _is_single(cell: Cell) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """The loss histogram: for each bin and side the frequency and its exact interval.
+    """The loss histogram: the frequency and its exact interval for each bin and side.
 
     ``edges`` has shape (bins + 1,); ``mass``, ``low`` and ``high`` have shape (2, bins), a row for each side.
-    ``minus`` and ``plus`` are (mass, low, high) of the cells that only side 1, or only side 0, was seen in.
-    ``atoms`` are not among the bins. ``stated`` is the same by the law that the mechanism states, where it does.
+    ``minus`` and ``plus`` are (mass, low, high) of the cells in which only side 1, or only side 0, occurred.
+    ``atoms`` are not in the bins. ``stated`` is the same for the law that the mechanism states, or None.
     """
 
     edges: Floats
@@ -135,7 +135,7 @@ class Bins:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """The law of the loss, exactly: ``mass`` (2, bins) of what is spread out, and (loss, mass 0, mass 1) of atoms."""
+    """The exact law of the loss: ``mass`` (2, bins) of the bins, and (loss, mass 0, mass 1) of each atom."""
 
     mass: Floats
     atoms: tuple[tuple[float, float, float], ...]
@@ -143,7 +143,7 @@ class Stated:
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """Single outputs of one loss: the loss with its interval, and of each side (mass, low, high)."""
+    """Single outputs with the same loss: the loss with its interval, and (mass, low, high) of each side."""
 
     loss: float
     spread: tuple[float, float]
@@ -151,7 +151,7 @@ class Atom:
 
 
 def loss_bins(losses: Losses, limit: float | None) -> Bins:
-    """Sort the cells into bins of equal width around 0; ``limit`` (a claimed ε) falls on an edge where it can."""
+    """Sort the cells into bins of equal width around 0, with ``limit`` (a claimed ε) on an edge if possible."""
     finite = np.concatenate([losses.loss[losses.finite], _exact_losses(losses)[1]])
     reach = float(np.max(np.abs(finite), initial=0.0)) * 1.02
     if limit is not None and 0 < limit <= 5 * max(reach, 1e-12):
@@ -176,17 +176,17 @@ def loss_bins(losses: Losses, limit: float | None) -> Bins:
 
 
 def _exact_losses(losses: Losses) -> tuple[np.ndarray[Any, np.dtype[np.intp]], Floats]:
-    """Return the cells whose loss the stated law gives, in the order of their losses, and these."""
+    """Return the cells whose loss follows from the stated law, in ascending order of their losses, and the losses."""
     if losses.exact is None:
         return np.empty(0, dtype=np.intp), np.empty(0)
-    cells = np.flatnonzero((losses.exact > 0).all(axis=0))  # 0 may be a probability that was rounded away
+    cells = np.flatnonzero((losses.exact > 0).all(axis=0))  # 0 may be a tiny probability that was rounded
     loss = np.log(losses.exact[0, cells] / losses.exact[1, cells])
     order = np.argsort(loss, kind="stable")
     return cells[order], loss[order]
 
 
 def _stated(losses: Losses, edges: Floats) -> Stated | None:
-    """Sort the stated law into the bins. Single outputs, and many cells of one loss, are atoms."""
+    """Sort the stated law into the bins. Single outputs, and many cells with the same loss, are atoms."""
     cells, loss = _exact_losses(losses)
     if losses.exact is None or not len(cells):
         return None
@@ -204,7 +204,7 @@ def _stated(losses: Losses, edges: Floats) -> Stated | None:
 
 
 def _apart(losses: Losses) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Single outputs that are drawn at their own place: the most frequent ones, where there are too many."""
+    """Return the single outputs that are drawn separately: the most frequent ones, if there are too many."""
     own = losses.finite & losses.single
     total = np.where(own, losses.count0 + losses.count1, -1.0)
     kept = np.zeros_like(own)
@@ -213,7 +213,7 @@ def _apart(losses: Losses) -> np.ndarray[Any, np.dtype[np.bool_]]:
 
 
 def _atoms(losses: Losses, apart: np.ndarray[Any, np.dtype[np.bool_]], closest: float) -> tuple[Atom, ...]:
-    """Atoms in the order of their loss; those whose bars would overlap are one."""
+    """Return the atoms in ascending order of their loss; those whose bars would overlap are merged."""
     order = np.flatnonzero(apart)[np.argsort(losses.loss[apart], kind="stable")]
     groups: list[list[int]] = []
     for cell in order.tolist():
@@ -245,12 +245,12 @@ def _alone(losses: Losses, side: int) -> tuple[float, float, float]:
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
-    """What lies beyond ±ε, a pair for the directions (loss above ε under side 0, loss below −ε under side 1).
+    """What is beyond ±ε, as a pair for the directions (loss above ε under side 0, loss below −ε under side 1).
 
     Attributes:
-        clear: mass of the cells whose whole interval of the loss lies beyond.
-        unclear: mass of the other cells whose estimated loss lies beyond: noise alone puts cells there.
-        excess: Σ (p − e^ε·q)₊ over the cells, and with the sides swapped: what a claim with δ limits by δ.
+        clear: the mass of the cells whose whole interval of the loss is beyond.
+        unclear: the mass of other cells whose estimated loss is beyond, as happens by chance alone.
+        excess: Σ (p − e^ε·q)₊ over the cells, and with the sides swapped; a claim with δ limits this by δ.
         stated: (mass beyond, excess) by the law that the mechanism states, for each direction; None without one.
     """
 
@@ -261,7 +261,7 @@ class Beyond:
 
 
 def beyond(losses: Losses, epsilon: float) -> Beyond:
-    """Return the mass beyond ±ε; rare cells that only one side was seen in are unclear."""
+    """Return the mass beyond ±ε; rare cells in which only one side occurred are unclear."""
     p, q = losses.count0 / losses.runs[0], losses.count1 / losses.runs[1]
     above, below = losses.loss > epsilon, losses.loss < -epsilon
     clear_above, clear_below = losses.low > epsilon, losses.high < -epsilon
@@ -282,7 +282,7 @@ def beyond(losses: Losses, epsilon: float) -> Beyond:
 
 
 def _stated_beyond(p: Floats, q: Floats, factor: float) -> tuple[float, float]:
-    """Return the mass of the cells with p > e^ε·q, and Σ (p − e^ε·q) over them, beyond what rounding explains."""
+    """Return the mass of the cells with p > e^ε·q by more than rounding, and Σ (p − e^ε·q) over them."""
     with np.errstate(over="ignore", invalid="ignore"):
         over = np.where(q > 0, p - factor * q, p)
         above = over > _ROUNDED * (1 + factor)

@@ -1,4 +1,4 @@
-"""What stands on the ε line? Every number of an audit with its kind, where it comes from, and what it means."""
+"""Which numbers are on the ε line? Every number of an audit with its kind, its origin, and its meaning."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from dpaudit.report.text.phrases import claim_words, full_text, kind_words, symb
 
 @dataclass(frozen=True, slots=True)
 class LineRow:
-    """A number in the table beside the line."""
+    """A number in the table next to the line."""
 
     name: str
     value: str
@@ -37,7 +37,7 @@ class LineRow:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The drawing, and the same as a table."""
+    """The drawing, and the same numbers as a table."""
 
     figure: Markup | None
     rows: list[LineRow]
@@ -52,7 +52,7 @@ def line(evidence: Evidence, claim: Claim | None) -> Line:
 
 
 def line_drawing(evidence: Evidence) -> Markup | None:
-    """Return the line alone, as a page of common width has it; None where there is no number."""
+    """Return only the drawing, for a page of common width; None if there are no numbers."""
     marks = _marks(_entries(evidence, evidence.claimed))
     return Markup(line_figure(marks, symbol(evidence))) if marks else None
 
@@ -76,7 +76,7 @@ def _lower(evidence: Evidence, claim: Claim | None) -> list[tuple[LineRow, Mark 
     entries: list[tuple[LineRow, Mark | None]] = []
     sampled, exact = sampled_lower(evidence), exact_lower(evidence)
     if evidence.verdict is Verdict.INVALID:
-        pass  # no number of such runs is shown
+        pass  # numbers from invalid runs are not shown
     elif sampled is not None:
         name = "sampled lower bound" if apart else "lower bound"
         row = _row(name, sampled, claim, f"{letter} is at least this", letter)
@@ -110,7 +110,7 @@ def _upper(evidence: Evidence, claim: Claim | None) -> list[tuple[LineRow, Mark 
         row = LineRow(
             row.name, row.value, row.how, "contradicted", "runs show more: this or the implementation is wrong"
         )
-    # the colour of a proof belongs to the verdict PROVED alone
+    # only the verdict PROVED has the colour of a proof
     kind = "proved" if evidence.verdict is Verdict.PROVED else "upper"
     return [(row, Mark(kind, "proved" if is_proof(evidence) else name, upper.value, _short(upper, claim)))]
 
@@ -123,7 +123,7 @@ def _row(name: str, bound: Bound, claim: Claim | None, meaning: str, letter: str
 
 
 def _short(bound: Bound, claim: Claim | None) -> str:
-    """Write a bound beside its marker."""
+    """Return the short text next to a marker."""
     if bound.side == "lower" and bound.value <= 0:
         return "none above 0"
     if math.isinf(bound.value):

@@ -1,4 +1,4 @@
-"""Which mistakes does an attacker certainly get away with? Rates of events, with limits, and what follows from them.
+"""Which error rates can an attacker certainly reach? Rates of events, their limits, and what follows from them.
 
 An attacker who says "side 0" whenever an event occurs makes false positives (the event on side 1) and false negatives
 (no event on side 0). Mixing events reaches every point between them (Dong, Roth & Su 2022, Definition 2.1), and the
@@ -20,14 +20,14 @@ from dpaudit.report.figures.loss_bins import frequency_interval
 from dpaudit.report.text.bound_kinds import counterexample_attempt, sampled_attempt
 from dpaudit.stats.methods import method_of
 
-_SMALL = 0.02  # rates below this cannot be read on a linear axis
+_SMALL = 0.02  # rates below this are unreadable on a linear axis
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The rates of one event: as counted, and a corner that they certainly do not exceed (equal where computed).
+    """The rates of one event: as counted, and their certain upper limits (equal to the rates if these are computed).
 
-    ``event`` is False for a place on a certified curve, which belongs to no single event.
+    ``event`` is False for a point on a certified curve, which belongs to no single event.
     """
 
     name: str
@@ -38,12 +38,12 @@ class Point:
 
     @property
     def rare(self) -> bool:
-        """Whether it is an event that cannot be read on a linear axis."""
+        """Whether it is an event too rare to be readable on a linear axis."""
         return self.event and min(self.corner) < _SMALL
 
 
 def measured_points(evidence: Evidence) -> list[Point]:
-    """Return the rates of every event of the headline's pair that reads outputs as real numbers.
+    """Return the rates of every event in real arithmetic on the pair of the headline.
 
     The error of the audit is shared equally among all limits, two for each pair of rates (Bonferroni).
     """
@@ -62,7 +62,7 @@ def measured_points(evidence: Evidence) -> list[Point]:
 
 
 def _computed_points(found: Counterexample | None) -> list[Point]:
-    """The rates of the counterexample, rounded outward to doubles; none where they are not written as decimals."""
+    """Return the rates of the counterexample, rounded outward to doubles; empty if they are not decimals."""
     if found is None:
         return []
     try:
@@ -76,7 +76,7 @@ def _computed_points(found: Counterexample | None) -> list[Point]:
 
 
 def _is_measured(bound: Bound) -> bool:
-    """Whether counts are of independent runs, whose number was fixed before: else exact intervals do not hold."""
+    """Whether the counts come from a fixed number of independent runs, as exact intervals require."""
     if not method_of(bound.method).independent:
         return False
     return (
@@ -93,7 +93,7 @@ def _sides(bound: Bound) -> list[int]:
 
 
 def _point(name: str, bound: Bound, side: int, confidence: float) -> Point:
-    """The rates of "side 0 if in the event", or of "side 0 unless in the event that speaks for side 1"."""
+    """Return the rates of "side 0 if in the event", or of "side 0 unless in the event that speaks for side 1"."""
     counts, event = bound.counts, bound.event
     assert counts is not None and event is not None
     hits = counts.toward0 if side == 0 else counts.toward1
@@ -107,7 +107,7 @@ def _point(name: str, bound: Bound, side: int, confidence: float) -> Point:
 
 
 def curve_points(curve: Curve) -> list[Point]:
-    """Return the places of a certified trade-off curve that say anything."""
+    """Return the points of a certified trade-off curve that are below the trivial one."""
     return [
         Point("certified curve", (fpr, fnr), (fpr, fnr), event=False)
         for fpr, fnr in zip(curve.fprs, curve.fnrs, strict=True)
@@ -134,9 +134,15 @@ def _turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]
 
 
 def certified_profile(points: Sequence[Point], epsilon: Floats, known: Sequence[tuple[float, float]] = ()) -> Floats:
-    """Return the δ that is certainly needed at each ε, in both orders of the pair; shape of ``epsilon``.
+    """Return the δ that is certainly needed at each ε, in both orders of the pair.
 
-    ``known`` are pairs (ε, δ) of a δ that is needed there, and so at every smaller ε.
+    Args:
+        points: rates of events.
+        epsilon: (n,), nats.
+        known: pairs (ε, δ) of a δ that is needed there, and so at every smaller ε.
+
+    Returns:
+        (n,), probabilities.
     """
     factor = np.exp(epsilon)
     needed = [np.zeros_like(factor)]

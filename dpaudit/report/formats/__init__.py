@@ -1,6 +1,6 @@
-"""Which formats can evidence be written in? One entry each, from which the command line takes its choices.
+"""In which formats can evidence be written? There is one entry each, from which the command line takes its choices.
 
-A new format is a module of this folder, an entry here, and a row in docs/formats.md.
+A new format is a module in this folder, an entry here, and a row in docs/formats.md.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ class Format:
     """One way to write evidence.
 
     Attributes:
-        draw: from evidence and the answers of people (`dpaudit.report.formats.context`) to a text, or to bytes.
-        several: whether it takes one evidence file or many; else it is handed one.
-        asks: whether answers of people have a place in it.
+        draw: (evidence, answers of people (`dpaudit.report.formats.context`)) → text or bytes.
+        several: whether it accepts several evidence files.
+        asks: whether it includes answers of people.
     """
 
     draw: Callable[[Sequence[Evidence], Mapping[str, Answer] | None], str | bytes]

@@ -1,6 +1,6 @@
-"""What do people say of a deployment that evidence cannot know? The table ``[tool.dpaudit.context]``.
+"""What do people know about a deployment that evidence does not? The table ``[tool.dpaudit.context]``.
 
-Its keys are the questions of a registry of deployments; every answer is checked for its kind, and an unknown key is
+Its keys are the questions of a registry of deployments. The type of every answer is checked, and unknown keys are
 refused.
 """
 
@@ -25,15 +25,15 @@ _HOW = ("deployment", "implementation")
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A question, where its answer stands in the record, and of what kind it is.
+    """A question, with the place and the kind of its answer in the record.
 
     Attributes:
         key: its name in the context.
-        path: where the answer stands, in the registry's order; empty where it is part of another field.
-        question: what is asked of people.
-        tier: from which tier of completeness on the registry expects it.
-        choices: the words that the registry knows; empty for any text.
-        kind: "text", "whole" for a number, "date", "texts" for a list; "evidence" where people are not asked.
+        path: the place of the answer, in the registry's order; empty if it is part of another field.
+        question: the question for people.
+        tier: the lowest tier of completeness at which the registry expects it.
+        choices: the words that the registry accepts; empty for any text.
+        kind: "text", "whole" for a number, "date", "texts" for a list; "evidence" if people are not asked.
     """
 
     key: str
@@ -45,7 +45,7 @@ class Field:
 
     @property
     def asked(self) -> str:
-        """The question as it stands in a record that does not answer it."""
+        """The question as written into a record that does not answer it."""
         return f"? {self.question}" + (f" One of: {', '.join(self.choices)}" if self.choices else "")
 
 
@@ -150,16 +150,16 @@ FIELDS = (
 )
 ASKED = {field.key: field.asked for field in FIELDS}
 OF_MECHANISM = ("library", "contribution_bounds", "random_source", "floating_point", "timing", "data_security")
-"""What the registry asks of a mechanism in one field of its own."""
+"""Questions that the registry combines in one field for each mechanism."""
 
 _ASKABLE = {field.key: field for field in FIELDS if field.kind != "evidence"}
 
 
 def read_context(text: str, name: str) -> dict[str, Answer]:
-    """Return the answers in a text of TOML: its table ``[tool.dpaudit.context]``, or ``[context]``, or all of it.
+    """Return the answers in a TOML text: in its table ``[tool.dpaudit.context]``, or ``[context]``, or all of it.
 
     Raises:
-        UsageError: where it is no TOML, or an answer is none to a question that is asked.
+        UsageError: if it is no TOML, a key is unknown, or an answer is of the wrong kind.
     """
     try:
         document = tomllib.loads(text)
@@ -177,7 +177,7 @@ def read_context(text: str, name: str) -> dict[str, Answer]:
 
 
 def checked(table: Any, name: str = "the context") -> dict[str, Answer]:
-    """Return answers, each of its kind; raises `UsageError` with the key of what is wrong."""
+    """Return the answers after checking their kinds; raise `UsageError` that names the key of a wrong one."""
     if not isinstance(table, Mapping):
         raise UsageError(f"{name}: the context is a table of answers, not {table!r:.60}")
     return {key: _checked(key, value, name) for key, value in table.items()}

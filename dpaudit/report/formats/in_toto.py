@@ -1,8 +1,8 @@
-"""How does a build attest what was found? An in-toto Statement, unsigned: whoever runs the build signs it.
+"""How does a build attest what was found? With an unsigned in-toto Statement, which the build system signs.
 
 The Statement (in-toto Attestation Framework, v1) names the evidence and the code by their digests; its predicate is
-the framework's test result (``https://in-toto.io/attestation/test-result/v0.1``). A test that passed found nothing
-against a claim; it does not say that the claim holds. What does say so, a proof, is a test of its own.
+the framework's test result (``https://in-toto.io/attestation/test-result/v0.1``). A passed test found nothing against
+a claim; it does not say that the claim holds. A proof, which does say so, is a separate test.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 def statement(evidences: Sequence[Evidence]) -> dict[str, Any]:
     """Return one Statement about one or several audits, as JSON values.
 
-    ``result`` is FAILED where a claim is violated or runs cannot be trusted; else WARNED where nothing was decided,
-    nothing was claimed, or something was found beside the verdict that says more than it; else PASSED.
+    ``result`` is FAILED if a claim is violated or runs cannot be trusted; else WARNED if nothing was decided, nothing
+    was claimed, or a finding beside the verdict is worse than the verdict; else PASSED.
     """
     lists: dict[str, list[str]] = {_PASSED: [], _WARNED: [], _FAILED: []}
     views = [view(evidence) for evidence in evidences]
@@ -68,12 +68,12 @@ def _result(shown: View) -> str:
 
 
 def _title(evidence: Evidence) -> str:
-    """Name a test so that a policy can ask for it: the target and its claim, as they are written."""
+    """Return a test name that a policy can refer to: the target and its claim, as they are written."""
     return one_line(f"{evidence.target.name} ({evidence.claim or 'no claim'})")
 
 
 def _subjects(evidence: Evidence) -> list[dict[str, Any]]:
-    """Return what is attested: the record by its id, the file that dpaudit writes of it, and the function's source."""
+    """Return what is attested: the record by its id, its evidence file, and the function's source."""
     identity = evidence.id.removeprefix("dpa1:")
     file = hashlib.sha256(evidence.to_json().encode("utf-8")).hexdigest()
     found = [_subject(evidence.id, identity), _subject(f"{evidence.id}.json", file)]
@@ -88,12 +88,12 @@ def _subject(name: str, digest: str) -> dict[str, Any]:
 
 
 def _unique(subjects: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return each artifact once: a digest that two audits share, or the same evidence given twice."""
+    """Return each artifact once, for digests that two audits share and evidence that is given twice."""
     return list({subject["digest"]["sha256"]: subject for subject in reversed(subjects)}.values())[::-1]
 
 
 def _configuration(evidence: Evidence) -> dict[str, Any]:
-    """Return what the audit was asked, with the SHA-256 of the RFC 8785 form of its annotations."""
+    """Return the settings of the audit, with the SHA-256 of the RFC 8785 form of its annotations."""
     import rfc8785
 
     record = evidence.record()

@@ -1,7 +1,7 @@
-"""How does evidence read as Markdown? A table for all of it, and the findings of each, for a pull request or a wiki.
+"""How is evidence written as Markdown? As a table of all audits, and the findings of each, for pull requests or wikis.
 
-Names, reasons and data come from the outside: whatever Markdown or HTML would obey is written as a character
-reference, so that it is shown as it stands.
+Names, reasons and data come from outside: everything that Markdown or HTML would interpret is written as a character
+reference, so that it is shown literally.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _OBEYED = re.compile(r"[\\`*_{}\[\]<>#|~@&!$\"]|:(?=//|[\w+-]+:)|(?<=[wW])\.")  
 
 
 def escaped(text: str, length: int = _SENTENCE) -> str:
-    """Return one line in which nothing is markup, cut to a length."""
+    """Return one line of at most ``length`` characters in which nothing is markup."""
     return _OBEYED.sub(lambda mark: f"&#{ord(mark[0])};", shortened(text, length))
 
 
 def markdown(evidences: Sequence[Evidence]) -> str:
-    """Return a summary of one or several audits in GitHub's Markdown, in the order in which they are given."""
+    """Return a summary of one or several audits in GitHub's Markdown, in the given order."""
     views = [view(evidence) for evidence in evidences]
     parts = [_details(shown) for shown in views]
     if len(views) > 1:
@@ -56,7 +56,7 @@ def _details(shown: View) -> str:
     lines = [f"## {_code(shown.cell('target'))}: {head.word}", "", escaped(head.sentence), ""]
     lines += [f"**{escaped(head.caution)}**", ""] if head.caution else []
     lines += ["| What | Stated |", "|---|---|"]
-    rows = (row for row in shown.select(Importance.FULL) if row.key != "target")  # which is the heading
+    rows = (row for row in shown.select(Importance.FULL) if row.key != "target")  # the target is the heading
     return "\n".join([*lines, *(f"| {escaped(row.name)} | {_cell(row)} |" for row in rows)])
 
 

@@ -1,4 +1,4 @@
-"""How does a page become a PDF? WeasyPrint prints it, with the page's own print style; nothing is loaded."""
+"""How does a page become a PDF? WeasyPrint renders it with the page's print style; nothing is loaded."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ EXTRA = "pip install 'dpaudit[pdf]'"
 
 
 def pdf(html: str) -> bytes:
-    """Return a page that `dpaudit.report.html_page` drew as a PDF.
+    """Return a page from `dpaudit.report.html_page` as a PDF.
 
     Raises:
-        UsageError: without WeasyPrint, or without the libraries that it needs.
+        UsageError: if WeasyPrint, or a library that it needs, is not installed.
     """
     try:
         import weasyprint
         from weasyprint.urls import URLFetcher
     except ImportError:
         raise UsageError(f"a PDF needs WeasyPrint, which is not installed; {EXTRA}, or print the HTML page") from None
-    except OSError as error:  # it is there, and Pango is not
+    except OSError as error:  # WeasyPrint is installed, but Pango is not
         raise UsageError(f"WeasyPrint does not find its libraries ({error}); or print the HTML page") from None
     logger = logging.getLogger("weasyprint")
     before = logger.level
-    logger.setLevel(logging.CRITICAL)  # what screens obey and paper does not: colour schemes, scrolling
+    logger.setLevel(logging.CRITICAL)  # warnings about properties for screens only
     nothing = URLFetcher(allowed_protocols=())
-    paper = weasyprint.CSS(string=".record { display: none }")  # the raw record, which browsers print folded too
+    paper = weasyprint.CSS(string=".record { display: none }")  # the raw record, which browsers print collapsed
     try:
         printed: bytes = weasyprint.HTML(string=_self_contained(html), url_fetcher=nothing).write_pdf(
             stylesheets=[paper]
@@ -37,14 +37,14 @@ def pdf(html: str) -> bytes:
     return printed
 
 
-_DRAWING = re.compile(r"(<svg\b[^>]*>)(.*?)(</svg>)", re.DOTALL)  # of ours: text of the evidence has no "<"
+_DRAWING = re.compile(r"(<svg\b[^>]*>)(.*?)(</svg>)", re.DOTALL)  # ours: text of the evidence has no "<"
 _SHEET = re.compile(r"<style>(.*?)</style>", re.DOTALL)
-_NESTED = re.compile(r"@[^{;]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}")  # what holds on some media only
+_NESTED = re.compile(r"@[^{;]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}")  # rules for some media only
 _VARIABLE = re.compile(r"(--[\w-]+)\s*:\s*([^;}]+)")
 
 
 def _self_contained(html: str) -> str:
-    """Return the page with the style of its drawings inside them: WeasyPrint looks for it nowhere else."""
+    """Return the page with styles copied into its drawings, since WeasyPrint does not look for them elsewhere."""
     sheet = _NESTED.sub("", "".join(_SHEET.findall(html)[:1]))
     tone = re.search(r'class="verdict ([\w-]+)"', html)
     values: dict[str, str] = {}

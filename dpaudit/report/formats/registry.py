@@ -1,10 +1,10 @@
-"""What would a public registry of deployments ask, and what of it does evidence answer?
+"""Which questions of a public registry of deployments does evidence answer?
 
 The fields are those of the Differential Privacy Deployments Registry, by its published schema (after Nanayakkara,
 Ghazi & Vadhan 2025, Practitioners' perspectives on a differential privacy deployment registry, arXiv 2509.13509).
-Evidence is about a mechanism, a record about a deployment: what evidence does not say is asked of people in
-``[tool.dpaudit.context]`` (`dpaudit.report.formats.context`), and what nobody answered stands there as a question, a
-text that starts with "?". Nothing is invented, and every record is a draft.
+Evidence is about a mechanism, but a record is about a deployment. People can answer what evidence does not know in
+``[tool.dpaudit.context]`` (`dpaudit.report.formats.context`); unanswered fields contain the question, a text that
+starts with "?". Nothing is invented, and every record is a draft.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def registry_record(evidence: Evidence, answers: Mapping[str, Answer] | None = N
     """Return the record as nested values, in the registry's order; an unanswered field is a question.
 
     Args:
-        evidence: what was found of the mechanism.
-        answers: what people answered (`dpaudit.report.formats.context.read_context`).
+        evidence: about the mechanism.
+        answers: of people (`dpaudit.report.formats.context.read_context`).
     """
     given = dict(answers or {})
     known = dict(_known(evidence, given))
@@ -50,7 +50,7 @@ def registry_record(evidence: Evidence, answers: Mapping[str, Answer] | None = N
 
 
 def registry_yaml(evidence: Evidence, answers: Mapping[str, Answer] | None = None) -> str:
-    """Return the record as YAML, every text quoted: nothing in it is read as anything else."""
+    """Return the record as YAML; every text is quoted, so that it cannot be read as another type."""
     lines = _HEAD.format(identity=evidence.id) + "\n".join(_yaml(registry_record(evidence, answers), 0))
     return lines + "\n"
 
@@ -59,7 +59,7 @@ def registry_yaml(evidence: Evidence, answers: Mapping[str, Answer] | None = Non
 
 
 def _answer(field: Field, given: Mapping[str, Answer], known: Mapping[str, Any]) -> Any:
-    """What people said, else what evidence knows, else the question."""
+    """Return the answer of people, else that of the evidence, else the question."""
     if field.key in given:
         answer = given[field.key]
         return _texts(answer) if isinstance(answer, tuple) else answer
@@ -73,7 +73,7 @@ def _known(evidence: Evidence, given: Mapping[str, Answer]) -> Iterator[tuple[st
         yield "variant_name", claim.variant
         yield "privacy_parameters_details", one_line(f"{_promise(evidence, claim)} {_found(evidence)}")
     if evidence.unit:
-        moved = evidence.relation.startswith("queries")  # a move of answers, and nobody's data
+        moved = evidence.relation.startswith("queries")  # differences of answers, not of anybody's data
         hint = f"{ASKED['privacy_unit']} In the audit: {evidence.unit}"
         yield "privacy_unit", one_line(hint if moved else evidence.unit)
     meaning = relation_words(evidence.relation)
@@ -83,11 +83,11 @@ def _known(evidence: Evidence, given: Mapping[str, Answer]) -> Iterator[tuple[st
     yield "data_curators", [{key: given.get(key, ASKED[key]) for key in curator}]
 
 
-_PLACES = ("epsilon", "delta", "rho")  # that the registry has for numbers of a claim
+_PLACES = ("epsilon", "delta", "rho")  # the registry's fields for the numbers of a claim
 
 
 def _parameters(evidence: Evidence) -> dict[str, Any]:
-    """The claimed numbers, of those that the registry has a place for; not those that the evidence refutes."""
+    """Return the claimed numbers that the registry has fields for, unless the evidence refutes the claim."""
     claim = evidence.claimed
     if claim is None:
         return {"epsilon": "? No claim was given to the audit. What is claimed?"}
@@ -101,14 +101,14 @@ def _promise(evidence: Evidence, claim: Claim) -> str:
 
 
 def _found(evidence: Evidence) -> str:
-    """The verdict with its caution: what the claim is worth by the evidence."""
+    """Return the verdict with its caution."""
     shown = view(evidence)
     head, found = shown.headline, " ".join(f"{row.name}: {row.text}" for row in shown.pressing)
     return f"Evidence {evidence.id}: {head.word}. {head.sentence} {head.caution} {found}".strip()
 
 
 def _mechanisms(evidence: Evidence, given: Mapping[str, Answer]) -> str:
-    """A list, as the registry wants it, that mixes what is known with what is asked."""
+    """Return the list of mechanisms in the registry's form, with known facts and open questions."""
     target = evidence.target
     values = evidence.record()["target"]["parameters"]
     parameters = ", ".join(f"{name} = {json.dumps(value)}" for name, value in sorted(values.items()))
@@ -143,7 +143,7 @@ def _administrative(evidence: Evidence, given: Mapping[str, Answer], record: Map
 
 
 def _tier(record: Mapping[str, Any]) -> int:
-    """The completeness: the highest tier up to which no question is open, and 1 at least."""
+    """Return the completeness: the highest tier up to which no question is open, at least 1."""
     open_tiers = [field.tier for field in FIELDS if field.path and _has_question(_get(record, field.path))]
     return max(1, min(open_tiers, default=4) - 1)
 
@@ -179,7 +179,7 @@ _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\
 
 
 def _yaml(value: Mapping[str, Any], depth: int) -> Iterator[str]:
-    """Yield the lines of a mapping: keys of ours, texts in double quotes, which YAML reads as JSON does."""
+    """Yield the lines of a mapping; texts are in double quotes, which YAML reads like JSON."""
     for key, item in value.items():
         yield from _entry(f"{'  ' * depth}{key}:", item, depth + 1)
 
@@ -206,7 +206,7 @@ def _scalar(value: Any) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):
-        text = repr(value)  # 1e-06 is a text to YAML 1.1, and 1.0e-06 a number
+        text = repr(value)  # YAML 1.1 reads 1e-06 as text, and 1.0e-06 as a number
         return re.sub(r"^(-?\d+)e", r"\1.0e", text)
     quoted = json.dumps(visible(str(value)), ensure_ascii=False)
     return _UNPRINTABLE.sub(lambda mark: f"\\u{ord(mark[0]):04x}", quoted)

@@ -1,4 +1,4 @@
-"""What was tried, and what came of it? Every attempt with its share of the error, also those that found nothing."""
+"""Which events were measured, and with which result? Every attempt with its share of the error."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Attempt, Bound, Candidate, Verdict
 from dpaudit.privacy import Claim
-from dpaudit.report.html.section import Section
+from dpaudit.report.html.templates import Section
 from dpaudit.report.text.numerals import confidence_text, count_text, error_text, estimate_text
 from dpaudit.report.text.phrases import bound_text, shortened
 from dpaudit.report.view import View
 from dpaudit.stats.methods import METHODS
 
-_LONGEST = 200  # characters of an event in the table
-_MOST = 5  # candidates that are named
+_LONGEST = 200  # characters of an event in the table, about three lines
+_MOST = 5  # candidates that are named; the others were predicted to show less
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class AttemptRow:
 
 
 def section(shown: View, _: Evidence | None) -> Iterator[Section]:
-    """Yield the section on all that was measured."""
+    """Yield the section on all measured events."""
     evidence = shown.evidence
     yield Section("attempts", "Every attempt", {"attempts": attempt_rows(evidence, evidence.claimed)})
 
@@ -87,7 +87,7 @@ def _candidates(considered: Sequence[Candidate]) -> list[str]:
 
 
 def methods(evidence: Evidence) -> list[tuple[str, str]]:
-    """Return the methods that bounds were stated by, with how each works."""
+    """Return the methods of the bounds, with a description of each."""
     bounds = [evidence.lower, evidence.floating_point, *(attempt.bound for attempt in evidence.attempts)]
     used = dict.fromkeys(bound.method for bound in bounds if bound is not None)
     return [(name, METHODS[name].words) for name in used if name in METHODS]

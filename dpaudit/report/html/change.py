@@ -1,4 +1,4 @@
-"""What changed since a baseline? Two records of one mechanism side by side; whether it matters is not judged here."""
+"""What changed since a baseline? Two records of one mechanism side by side, without judging the changes."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.report.html.section import Section
+from dpaudit.report.html.templates import Section
 from dpaudit.report.view import View, view
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
-    """One thing in both records."""
+    """One row of the comparison: a statement in both records."""
 
     name: str
     before: str
@@ -22,14 +22,14 @@ class ChangeRow:
 
 @dataclass(frozen=True, slots=True)
 class ChangePart:
-    """The section against a baseline."""
+    """The section that compares with a baseline."""
 
     identity: str
     rows: list[ChangeRow]
 
 
 def section(shown: View, baseline: Evidence | None) -> Iterator[Section]:
-    """Yield the section against a baseline, where there is one."""
+    """Yield the section that compares with a baseline, if there is one."""
     if baseline is not None:
         yield Section("change", "Change", {"change": change_part(baseline, shown)})
 

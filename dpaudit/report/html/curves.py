@@ -1,6 +1,6 @@
-"""What do the sections on the trade-off curve and on the privacy profile say?
+"""What is in the sections on the trade-off curve and the privacy profile?
 
-A claim forbids every pair of rates below its trade-off curve (Dong, Roth & Su 2022, Definition 2.1): an event whose
+A claim excludes every pair of rates below its trade-off curve (Dong, Roth & Su 2022, Definition 2.1), so an event whose
 rates are certainly there refutes it.
 """
 
@@ -18,17 +18,17 @@ from dpaudit.privacy import Claim
 from dpaudit.report.figures.canvas import both
 from dpaudit.report.figures.curves import profile_figure, tradeoff_figure
 from dpaudit.report.figures.rates import Point, curve_points, measured_points
-from dpaudit.report.html.section import Section
+from dpaudit.report.html.templates import Section
 from dpaudit.report.text.bound_kinds import proved_limit
 from dpaudit.report.text.numerals import confidence_text, share_text
 from dpaudit.report.view import View
 
-_MOST_PLACES = 10  # of a certified curve, in the table
+_MOST_PLACES = 10  # points of a certified curve in the table, to keep it short
 
 
 @dataclass(frozen=True, slots=True)
 class CurveRow:
-    """An event in the table beside the drawing: its two rates as counted, their limits, and the claim's own."""
+    """An event in the table: its two rates as counted, their limits, and the rate that the claim allows."""
 
     name: str
     rates: tuple[str, str]
@@ -39,7 +39,7 @@ class CurveRow:
 
 @dataclass(frozen=True, slots=True)
 class CurvesPart:
-    """Both sections: drawings, table, and what they rest on."""
+    """Both sections: drawings, table, and a sentence on their basis."""
 
     tradeoff: Markup
     profile: Markup
@@ -51,7 +51,7 @@ class CurvesPart:
 
 
 def section(shown: View, _: Evidence | None) -> Iterator[Section]:
-    """Yield both sections, where anything usable was measured or computed."""
+    """Yield both sections, if anything usable was measured or computed."""
     curves = curves_part(shown.evidence, shown.evidence.claimed)
     if curves is not None:
         yield Section("tradeoff", "Trade-off curve", {"curves": curves})
@@ -59,7 +59,7 @@ def section(shown: View, _: Evidence | None) -> Iterator[Section]:
 
 
 def curves_part(evidence: Evidence, claim: Claim | None) -> CurvesPart | None:
-    """Return the trade-off curve and the privacy profile; None where nothing usable was measured or computed."""
+    """Return the trade-off curve and the privacy profile; None if nothing usable was measured or computed."""
     points, curve, upper = measured_points(evidence), evidence.curve, proved_limit(evidence)
     if curve is not None and evidence.verdict is not Verdict.INVALID:
         points = [point for point in points if point.exact] + curve_points(curve)
@@ -78,14 +78,14 @@ def curves_part(evidence: Evidence, claim: Claim | None) -> CurvesPart | None:
 
 
 def _tabled(points: Sequence[Point]) -> list[Point]:
-    """Every event, and a few places of a curve."""
+    """Return every event, and a few points of a curve."""
     places = [point for point in points if not point.event]
     step = max(1, math.ceil(len(places) / _MOST_PLACES))
     return [point for point in points if point.event] + places[::step]
 
 
 def _basis(evidence: Evidence, points: Sequence[Point]) -> str:
-    """Say how certain the limits are, and what they have to do with the verdict."""
+    """Say how certain the limits are, and how they relate to the verdict."""
     parts = []
     sampled = sum(point.event and not point.exact for point in points)
     if evidence.curve is not None and not all(point.event for point in points):
@@ -113,6 +113,6 @@ def _row(point: Point, claim: Claim | None) -> CurveRow:
         allowed, beyond = share_text(least), point.corner[1] < least
     limits = [share_text(rate, rounding="upper") for rate in point.corner]
     if not point.event:
-        limits[0] = share_text(point.corner[0])  # where the curve was asked for, not a limit
+        limits[0] = share_text(point.corner[0])  # a chosen point of the curve, not a limit
     shares = [share_text(rate) if point.event else "–" for rate in point.rates]
     return CurveRow(point.name, (shares[0], shares[1]), (limits[0], limits[1]), allowed, beyond)

@@ -1,4 +1,4 @@
-"""Where do two shown datasets differ?"""
+"""Where do two displayed datasets differ?"""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-_MOST_TOKENS = 2000
-_CONTEXT = 12  # equal tokens shown on either side of a difference
+_MOST_TOKENS = 2000  # the comparison is quadratic in them
+_CONTEXT = 12  # equal tokens shown on either side of a difference, about a line
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of text of one side; ``kind`` is "same", "differs" or "left out"."""
+    """A piece of one side's text; ``kind`` is "same", "differs" or "left out"."""
 
     kind: str
     text: str
 
 
 def differences(text0: str, text1: str) -> tuple[list[Piece], list[Piece]]:
-    """Return both texts in pieces, differences marked and long equal stretches left out."""
+    """Return both texts in pieces, with differences marked and long equal pieces left out."""
     tokens0, tokens1 = _tokens(text0), _tokens(text1)
     if max(len(tokens0), len(tokens1)) > _MOST_TOKENS:
         return [Piece("same", text0)], [Piece("same", text1)]

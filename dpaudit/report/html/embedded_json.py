@@ -1,8 +1,8 @@
-"""How does a page carry its evidence, and how is it read back?
+"""How is evidence embedded in a page, and how is it read back?
 
-The evidence file stands in a ``<script type="application/json">`` block, which browsers keep as data and
-never run. Inside JSON, ``<``, ``>`` and ``&`` only occur in strings, where they can be written as escapes:
-so no text of the evidence can end the block or begin another.
+The evidence file is in a ``<script type="application/json">`` block, which browsers treat as data and never run. In
+JSON, ``<``, ``>`` and ``&`` only occur in strings, where they are written as escapes, so no text of the evidence can
+end the block or begin another.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ def embedded_json(evidence: Evidence) -> str:
 
 
 def drawn_with(*, beside: Evidence | None = None) -> str:
-    """Return what draws pages here; the same of them draw the same bytes. ``beside``: earlier evidence on the page."""
+    """Return the versions that render pages; equal versions give equal bytes. ``beside``: a baseline on the page."""
     parts = [f"{name} {installed_version(name)}" for name in ("dpaudit", "Jinja2", "matplotlib", "numpy")]
     return ", ".join(parts if beside is None else [*parts, f"beside {beside.id}"])
 
 
 def generator(html: str) -> str:
-    """Return what drew a page, by its own word; empty where it does not say."""
+    """Return the versions that a page says it was rendered with; empty if it does not say."""
     finder = _Finder()
     finder.feed(html)
     finder.close()
@@ -39,7 +39,7 @@ def generator(html: str) -> str:
 
 
 class _Finder(HTMLParser):
-    """Collects the text of every data block with our id, and what drew the page."""
+    """Collects the text of every data block with our id, and the generator of the page."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -61,13 +61,13 @@ class _Finder(HTMLParser):
             self._inside = False
 
     def handle_data(self, data: str) -> None:
-        """Keep what stands in a block."""
+        """Store the content of a block."""
         if self._inside:
             self.blocks[-1] += data
 
 
 def extract(html: str) -> Evidence:
-    """Return the evidence embedded in ``html``; raises `UsageError` where there is not exactly one."""
+    """Return the evidence embedded in ``html``; raise `UsageError` if there is not exactly one."""
     finder = _Finder()
     finder.feed(html)
     finder.close()

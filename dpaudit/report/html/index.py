@@ -1,4 +1,4 @@
-"""What did several audits find, side by side? One page with a row for each, sortable where scripts may run."""
+"""What did several audits find? One page with a row for each, sortable if scripts may run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpaudit.report.html.templates import environment, source
 from dpaudit.report.view import view
 
 _SCRIPT = "index.js"
-_COLUMNS = (  # heading, key of the row, what stands where there is none
+_COLUMNS = (  # heading, key of the row, text if there is none
     ("Claim", "claim", "none"),
     ("Lower bound", "lower", "–"),
     ("Upper bound", "upper", "–"),
@@ -24,7 +24,7 @@ _COLUMNS = (  # heading, key of the row, what stands where there is none
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """One row: the evidence, where its file or page lies, and a remark."""
+    """One row: the evidence, the link to its file or page, and a remark."""
 
     evidence: Evidence
     link: str
@@ -32,9 +32,14 @@ class IndexEntry:
 
 
 def index_page(title: str, lead: str, entries: Sequence[IndexEntry]) -> str:
-    """Return the page over these entries, in their order.
+    """Return an index page.
 
-    It loads nothing; the one script that sorts the table is named by its hash in the security policy.
+    It loads nothing; its only script, which sorts the table, is allowed by its hash in the content security policy.
+
+    Args:
+        title: of the page.
+        lead: the first paragraph.
+        entries: the rows, in their order.
     """
     script = source(_SCRIPT)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -1,4 +1,4 @@
-"""What does the privacy loss say beside the claim? The section on the histogram of ln(p/q)."""
+"""How does the privacy loss compare with the claim? The section on the histogram of ln(p/q)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpaudit.privacy import Claim
 from dpaudit.report.figures.canvas import both
 from dpaudit.report.figures.loss import loss_figure
 from dpaudit.report.figures.loss_bins import Losses, beyond, cell_losses, loss_bins
-from dpaudit.report.html.section import Section
+from dpaudit.report.html.templates import Section
 from dpaudit.report.text.bound_kinds import proved_limit
 from dpaudit.report.text.numerals import claim_text, count_text, estimate_text, share_text
 from dpaudit.report.view import View
@@ -20,7 +20,7 @@ from dpaudit.report.view import View
 
 @dataclass(frozen=True, slots=True)
 class LossPart:
-    """The section on the privacy loss: its drawing, and what lies beyond the claim."""
+    """The section on the privacy loss: its drawing, and the mass beyond the claim."""
 
     figure: Markup
     runs: tuple[str, str]
@@ -36,19 +36,19 @@ class LossPart:
 
 
 def section(shown: View, _: Evidence | None) -> Iterator[Section]:
-    """Yield the section on the histogram of the loss, which says so where there is none."""
+    """Yield the section on the histogram of the loss; without a histogram it says so."""
     evidence = shown.evidence
     of_score = evidence.histogram is not None and evidence.histogram.axis == "score"
     yield Section("loss", "Privacy loss", {"loss": loss_part(evidence, evidence.claimed), "of_score": of_score})
 
 
 def _limit(claim: Claim | None) -> float | None:
-    """The ε that a claim sets for the loss: of pure and approximate DP only."""
+    """Return the ε that limits the loss, for claims of pure and approximate DP only."""
     return claim.value if claim is not None and claim.is_point else None
 
 
 def loss_part(evidence: Evidence, claim: Claim | None) -> LossPart | None:
-    """Return the section; None where no histogram of both sides was recorded."""
+    """Return the section; None if no histogram of both sides was recorded."""
     losses = cell_losses(evidence.histogram)
     if losses is None:
         return None
@@ -79,7 +79,7 @@ def loss_part(evidence: Evidence, claim: Claim | None) -> LossPart | None:
 
 
 def _stated(losses: Losses, claim: Claim | None, limit: float | None) -> str:
-    """Say what the law is that is drawn over the bars, and what of it lies beyond the claim."""
+    """Describe the law that is drawn over the bars, and its mass beyond the claim."""
     text = (
         "Over the bars stands the law that the mechanism states for its outputs, of the same cells: what the bars "
         "would come to with ever more runs if the mechanism does what it says. Nothing was concluded from it."

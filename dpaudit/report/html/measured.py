@@ -1,4 +1,4 @@
-"""What was measured, and how often did it come? The event of an audit, its counts, and its drawing."""
+"""What was measured, and how often did it occur? The event of an audit, its counts, and its drawing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpaudit.report.figures.canvas import INK, MUTED, both, canvas, svg
 from dpaudit.report.figures.event import event_figure
 from dpaudit.report.figures.event_cells import bars, is_drawn_as_bars, regions
 from dpaudit.report.figures.loss_bins import frequency_interval
-from dpaudit.report.html.section import Section
+from dpaudit.report.html.templates import Section
 from dpaudit.report.text.bound_kinds import is_proof, sampled_lower
 from dpaudit.report.text.method_text import how_counted, how_fixed, is_by_rank
 from dpaudit.report.text.numerals import confidence_text, count_text, share_text
@@ -25,7 +25,7 @@ from dpaudit.stats.methods import ONE_RUN, method_of
 
 @dataclass(frozen=True, slots=True)
 class CountRow:
-    """A set of outputs, and count, share and interval on each side."""
+    """A set of outputs, with count, share and interval on each side."""
 
     name: str
     cells: tuple[tuple[str, str, str], tuple[str, str, str]]
@@ -53,7 +53,7 @@ def section(shown: View, _: Evidence | None) -> Iterator[Section]:
 
 
 def low_bits_section(shown: View, _: Evidence | None) -> Iterator[Section]:
-    """Yield the section on the low-order bits, where they were examined."""
+    """Yield the section on the low-order bits, if they were examined."""
     text = low_bits_sentence(shown.evidence)
     if text is not None:
         parts = {"low_bits": text, "low_event": low_bits_part(shown.evidence)}
@@ -80,7 +80,7 @@ def event_part(evidence: Evidence) -> EventPart:
 
 
 def _of_last_epoch(part: EventPart, sequential: Sequential) -> EventPart:
-    """The same part, for the last of several events; runs that may stop at any count have no exact intervals."""
+    """Return the part for the last of several events; a sequential audit has no exact intervals."""
     epochs = len(sequential.epochs)
     times = "once" if epochs == 1 else f"{count_text(epochs)} times"
     said = (
@@ -91,7 +91,7 @@ def _of_last_epoch(part: EventPart, sequential: Sequential) -> EventPart:
 
 
 def _with_scores(part: EventPart, evidence: Evidence, scores: Scores, bound: Bound) -> EventPart:
-    """The same part with the ROC and what else scores show; guesses by rank have no event, and no exact intervals."""
+    """Return the part with the ROC and other statistics of scores; guesses by rank have no event and no intervals."""
     said = [part.guesses, *_scores_sentences(evidence)]
     note = part.drawing
     figure = part.figure or Markup()
@@ -117,7 +117,7 @@ def _with_scores(part: EventPart, evidence: Evidence, scores: Scores, bound: Bou
 
 
 def _scores_sentences(evidence: Evidence) -> list[str]:
-    """Say what scores show beside the bound; nothing for another target."""
+    """Say what scores show besides the bound; empty for other targets."""
     scores = evidence.scores
     if scores is None:
         return []
@@ -136,7 +136,7 @@ def _scores_sentences(evidence: Evidence) -> list[str]:
 
 
 def low_bits_part(evidence: Evidence) -> EventPart | None:
-    """The event in the low-order bits; None where none was measured."""
+    """Return the event in the low-order bits; None if none was measured."""
     bound = evidence.floating_point
     return None if bound is None or bound.event is None else _measured(evidence, bound)
 
@@ -215,7 +215,7 @@ def _guesses(counts: Counts) -> str:
 
 
 def roc_figure(scores: Scores, *, narrow: bool = False) -> str:
-    """Draw the ROC at its thresholds, and the region in which it certainly lies, where there is one."""
+    """Draw the ROC at its thresholds, and the region that certainly contains it, if there is one."""
     sizes = scores.measured
     points = sorted((b / sizes[1], a / sizes[0]) for a, b in (point.counts for point in scores.roc))
     with canvas("roc", 3.8, narrow=narrow) as figure:
@@ -238,7 +238,7 @@ def roc_figure(scores: Scores, *, narrow: bool = False) -> str:
 
 
 def _roc_region(scores: Scores) -> list[tuple[float, float, float]]:
-    """Corners (FPR, lowest TPR, highest TPR) of the region, from left to right: each holds up to the next."""
+    """Return corners (FPR, lowest TPR, highest TPR) of the region from left to right, each valid up to the next."""
     limits = [point.limits for point in scores.roc if point.limits is not None]
     if not limits:
         return []

@@ -1,6 +1,6 @@
-"""What stands on the page of an audit, and in which order?
+"""What is on the page of an audit, and in which order?
 
-Everything that the template shows is computed here; the template only lays it out.
+Everything that the template shows is computed in Python; the template only lays it out.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from dpaudit.report.html.difference import Piece, differences
 from dpaudit.report.html.embedded_json import BLOCK_ID, drawn_with, embedded_json
 from dpaudit.report.html.posterior import posterior_part
 from dpaudit.report.html.scope_layers import layers
-from dpaudit.report.html.section import Section
-from dpaudit.report.html.templates import environment
+from dpaudit.report.html.templates import Section, environment
 from dpaudit.report.text.bound_kinds import exact_lower, is_proof
 from dpaudit.report.text.cite import bibtex, citation, sources
 from dpaudit.report.text.command import reproduce_command, reproduce_notes
@@ -33,11 +32,11 @@ from dpaudit.report.text.search import search_part
 from dpaudit.report.text.sensitivity import sensitivity_part
 from dpaudit.report.view import View, view
 
-_LONGEST_SHOWN = 120_000  # characters of the record that the page also shows as text
+_LONGEST_SHOWN = 120_000  # characters of the record that the page also shows as text; more would slow browsers down
 
 
 def render(evidence: Evidence, baseline: Evidence | None = None) -> str:
-    """Return the page of an audit; with a baseline also what changed since."""
+    """Return the page of an audit; with a baseline it includes what changed since."""
     shown = view(evidence)
     sections = [section for sections in SECTIONS for section in sections(shown, baseline)]
     context = _context(shown, baseline)
@@ -47,7 +46,7 @@ def render(evidence: Evidence, baseline: Evidence | None = None) -> str:
 
 
 def _context(shown: View, baseline: Evidence | None) -> dict[str, Any]:
-    """Return what the page has whatever its sections are, and what several of them ask for."""
+    """Return the values that the page needs besides its sections, and those that several sections need."""
     evidence = shown.evidence
     return {
         "evidence": evidence,
@@ -69,7 +68,7 @@ def _context(shown: View, baseline: Evidence | None) -> dict[str, Any]:
 
 
 def _reason(reason: str) -> str:
-    """The recorded reason as a sentence of its own."""
+    """Return the recorded reason as a sentence that begins with a capital letter."""
     return reason[:1].upper() + reason[1:] if reason[:1].isascii() else reason  # not ε, which would become Ε
 
 
@@ -101,7 +100,7 @@ _RECORDED = {
 
 def _pair(number: int, pair: PairRecord, *, shown_above: bool, asks: str) -> _Pair:
     shown, origin, where = None, pair.origin, "Its data are not part of the evidence; the digests identify them."
-    if shown_above:  # whoever asks for a proof gives no pair
+    if shown_above:  # proofs are not given a pair
         origin, where = "counterexample", "Its data stand above, beside the exact numbers."
     elif pair.shown0 is not None and pair.shown1 is not None:
         shown, where = differences(pair.shown0, pair.shown1), ""
@@ -201,4 +200,4 @@ SECTIONS: tuple[Callable[[View, Evidence | None], Iterator[Section]], ...] = (
     _glossary,
     _raw,
 )
-"""The order of the sections; each yields those that the evidence fills, and the earlier evidence beside it if any."""
+"""The sections in their order; each yields nothing if the evidence (and the baseline, if any) has nothing for it."""

@@ -1,9 +1,9 @@
-"""How sure can an attacker become? Suspicions before an output and after it, by the claim and by the evidence.
+"""How sure can an attacker become? Suspicion before and after an output, by the claim and by the evidence.
 
 Under pure ε-DP a suspicion of π becomes at most π·e^ε / (1 + π·(e^ε − 1)), whatever the output (Dwork, McSherry,
 Nissim & Smith 2006, by Bayes' rule); at δ > 0, and for μ, ρ and Rényi claims, single outputs have no such limit.
-Evidence shows the other direction: where an event is e^L times as likely on one side, or more, a suspicion of that
-side becomes at least π·e^L / (1 + π·(e^L − 1)) whenever the event occurs.
+Evidence gives a lower limit: if an event is at least e^L times as likely on one side, the suspicion of that side
+becomes at least π·e^L / (1 + π·(e^L − 1)) whenever the event occurs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dpaudit.evidence.records import Bound, Verdict
 from dpaudit.privacy import Claim
 from dpaudit.report.figures.canvas import CLAIM, INK, MUTED, both, canvas, svg
 from dpaudit.report.figures.loss_bins import frequency_interval
-from dpaudit.report.html.section import Section
+from dpaudit.report.html.templates import Section
 from dpaudit.report.text.bound_kinds import exact_lower
 from dpaudit.report.text.numerals import confidence_text, share_text
 from dpaudit.report.view import View
@@ -33,7 +33,7 @@ PRIORS = (0.01, 0.1, 0.5)
 
 @dataclass(frozen=True, slots=True)
 class PosteriorRow:
-    """A suspicion before, and what becomes of it: at most by the claim, at least by the evidence."""
+    """A suspicion before the output, and after it: at most by the claim, at least by the evidence."""
 
     before: str
     claim: str
@@ -42,7 +42,7 @@ class PosteriorRow:
 
 @dataclass(frozen=True, slots=True)
 class PosteriorPart:
-    """The table of the attacker, its drawing, and what they rest on."""
+    """The table of suspicions, its drawing, and a sentence on their basis."""
 
     rows: list[PosteriorRow]
     limited: bool
@@ -53,7 +53,7 @@ class PosteriorPart:
 
 
 def section(shown: View, _: Evidence | None) -> Iterator[Section]:
-    """Yield the section, where the claim or the evidence says anything of single outputs."""
+    """Yield the section, if the claim or the evidence limits single outputs."""
     part = posterior_part(shown.evidence, shown.evidence.claimed)
     if part.figure is not None:
         yield Section("posterior", "What an attacker can believe", {"posterior": part})
@@ -68,13 +68,13 @@ def raised(prior: Floats, loss: float) -> Floats:
 
 
 def certified_loss(bound: Bound) -> float:
-    """Return L such that some event is at least e^L times as likely on one side; 0 where nothing is shown.
+    """Return L such that some event is at least e^L times as likely on one side; 0 if nothing is shown.
 
-    A bound of ε is such an L itself, at any δ, since P ≥ e^ε·Q + δ; so is one of a Rényi divergence, which no order
-    puts above the largest log ratio. A bound of μ or ρ is not: there L follows from exact limits of the event's two
-    probabilities (Clopper & Pearson 1934), which share the error of the bound.
+    A bound of ε is itself such an L, at any δ, since P ≥ e^ε·Q + δ; so is a bound of a Rényi divergence, which never
+    exceeds the largest log ratio. For a bound of μ or ρ, L follows from exact limits of the event's two probabilities
+    (Clopper & Pearson 1934), which share the error of the bound.
     """
-    if bound.method == ONE_RUN:  # guesses that hang together, of many canaries at once: no event of one output
+    if bound.method == ONE_RUN:  # joint guesses about many canaries: no event of a single output
         return 0.0
     if bound.parameter == "epsilon":
         return max(bound.value, 0.0)
@@ -89,7 +89,13 @@ def certified_loss(bound: Bound) -> float:
 
 
 def posterior_part(evidence: Evidence, claim: Claim | None, *, drawn: bool = True) -> PosteriorPart:
-    """Return what an attacker's suspicion becomes, with its drawing or without."""
+    """Return the section on an attacker's suspicion.
+
+    Args:
+        evidence: the evidence.
+        claim: its claim, or None.
+        drawn: include the drawing.
+    """
     limit = claim.value if _limits(claim) and claim is not None else None
     bound = _used(evidence)
     loss = 0.0 if bound is None else certified_loss(bound)
@@ -112,14 +118,14 @@ def _limits(claim: Claim | None) -> bool:
 
 
 def _used(evidence: Evidence) -> Bound | None:
-    """The bound that speaks for the evidence: runs that cannot be trusted do not."""
+    """Return the bound of the evidence, or None if its runs cannot be trusted."""
     return exact_lower(evidence) if evidence.verdict is Verdict.INVALID else evidence.lower
 
 
 def _percent(prior: float, loss: float, rounding: str) -> str:
     after = float(raised(np.array(prior), loss))
     if rounding == "lower" and math.isfinite(loss):
-        after = min(after, math.nextafter(1.0, 0.0))  # a finite loss never makes certain
+        after = min(after, math.nextafter(1.0, 0.0))  # a finite loss never gives certainty
     return share_text(after, rounding=rounding)
 
 
@@ -152,7 +158,13 @@ def _note(claim: Claim | None) -> str:
 
 
 def posterior_figure(limit: float | None, loss: float, *, narrow: bool = False) -> str:
-    """Draw suspicion after against suspicion before: the band that a pure claim allows, and what was shown."""
+    """Draw suspicion after an output against suspicion before it.
+
+    Args:
+        limit: ε of a pure claim, which allows a band; None for other claims.
+        loss: L of `certified_loss`, which was shown.
+        narrow: draw for a phone.
+    """
     prior = np.linspace(0.0, 1.0, 151)
     with canvas("posterior", 4.6 if narrow else 3.8, narrow=narrow) as figure:
         axes = figure.add_subplot()

@@ -1,4 +1,4 @@
-"""What would this audit have found, and what would smaller violations take?"""
+"""What would this audit have found, and how many runs would smaller violations need?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
-from dpaudit.report.html.section import Section
+from dpaudit.report.html.templates import Section
 from dpaudit.report.text.numerals import count_text, upper_text
 from dpaudit.report.text.phrases import detectable_sentence, symbol
 from dpaudit.report.view import View
@@ -16,7 +16,7 @@ from dpaudit.report.view import View
 
 @dataclass(frozen=True, slots=True)
 class PowerPart:
-    """The section on power: a sentence, runs for smaller violations where they were computed, and what it rests on."""
+    """The section on power: a sentence, the runs for smaller violations if they were computed, and the basis."""
 
     sentence: str
     rows: list[tuple[str, str]]
@@ -25,14 +25,14 @@ class PowerPart:
 
 
 def section(shown: View, _: Evidence | None) -> Iterator[Section]:
-    """Yield the section, where there is a claim and the runs can be trusted."""
+    """Yield the section, if there is a claim and the runs can be trusted."""
     part = power_part(shown.evidence)
     if part is not None:
         yield Section("power", "What it would have found", {"power": part})
 
 
 def power_part(evidence: Evidence) -> PowerPart | None:
-    """Return the section; None without a claim, or where the runs cannot be trusted."""
+    """Return the section; None without a claim, or if the runs cannot be trusted."""
     if evidence.detectable is None or evidence.verdict is Verdict.INVALID:
         return None
     rows = [(f"{symbol(evidence)} ≥ {upper_text(one.value)}", count_text(one.runs)) for one in evidence.power]

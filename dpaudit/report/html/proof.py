@@ -1,4 +1,4 @@
-"""What is proved, what is certain, and what did runs of the same event show? Three kinds of numbers, never mixed."""
+"""What is proved, what is exact, and what did runs of the same event show? Three kinds of numbers, kept apart."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpaudit.evidence.records import Attempt, Bound, Counterexample, Proof, Verd
 from dpaudit.privacy import Claim
 from dpaudit.report.figures.loss_bins import frequency_interval
 from dpaudit.report.html.difference import Piece, differences
-from dpaudit.report.html.section import Section
+from dpaudit.report.html.templates import Section
 from dpaudit.report.text.bound_kinds import (
     answers,
     contradicting,
@@ -28,7 +28,7 @@ from dpaudit.report.view import View
 
 @dataclass(frozen=True, slots=True)
 class ProofPart:
-    """The section on the proof: a sentence, facts, how it works, what it leaves out, and its certificate."""
+    """The section on the proof: a sentence, facts, the method, what is left out, and the certificate."""
 
     sentence: str
     facts: list[tuple[str, str]]
@@ -39,7 +39,7 @@ class ProofPart:
 
 @dataclass(frozen=True, slots=True)
 class KindRow:
-    """What one kind of evidence says of the event: on side 0, on side 1, and so of the bound."""
+    """What one kind of evidence says about the event: its probability on each side, and the bound."""
 
     kind: str
     how: str
@@ -51,7 +51,7 @@ class KindRow:
 
 @dataclass(frozen=True, slots=True)
 class ExactPart:
-    """The section on what is certain from below."""
+    """The section on the certain lower bound."""
 
     title: str
     lead: str
@@ -62,7 +62,7 @@ class ExactPart:
 
 
 def section(shown: View, _: Evidence | None) -> Iterator[Section]:
-    """Yield the sections on the proof and on the exact counterexample, where there are any."""
+    """Yield the sections on the proof and on the exact counterexample, if there are any."""
     evidence = shown.evidence
     proof, exact = proof_part(evidence, evidence.claimed), exact_part(evidence, evidence.claimed)
     if proof is not None:
@@ -72,7 +72,7 @@ def section(shown: View, _: Evidence | None) -> Iterator[Section]:
 
 
 def proof_part(evidence: Evidence, claim: Claim | None) -> ProofPart | None:
-    """Return the section on the proof; None where nothing was tried."""
+    """Return the section on the proof; None if no proof was tried."""
     proof, upper = evidence.proof, evidence.upper
     if proof is None:
         return None
@@ -198,7 +198,7 @@ def _outside(proof: Proof, *, bounded: bool) -> list[tuple[str, str]]:
 
 
 def exact_part(evidence: Evidence, claim: Claim | None) -> ExactPart | None:
-    """Return the section on the lower bound that is certain; None where there is none, or nothing is known of it."""
+    """Return the section on the certain lower bound; None if there is none, or no details are recorded."""
     found, bound = evidence.counterexample, exact_lower(evidence)
     if bound is None or (found is None and evidence.proof is None):
         return None

@@ -1,7 +1,7 @@
-"""Which layers of a promise of privacy does this evidence touch, and what would a reviewer of a deployment still ask?
+"""Which parts of a privacy guarantee does this evidence cover, and what would a reviewer of a deployment still ask?
 
 The questions are those of the public registry of deployments, of NIST SP 800-226 and of ISO/IEC 27559, clause 8.2.3.
-What the evidence knows is answered; the rest is named as open, and never guessed.
+What the evidence knows is answered; the rest is listed as open and never guessed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Layer:
 
 
 def layers(evidence: Evidence) -> list[Layer]:
-    """Return the questions in the order in which a claim is built up: from the mathematics to the system around it."""
+    """Return the questions in order, from the mathematics to the system around it."""
     claim = evidence.claimed
     return [
         Layer("Variant", "no claim was given" if claim is None else claim.notion, claim is None),
@@ -43,7 +43,7 @@ def layers(evidence: Evidence) -> list[Layer]:
 
 
 def _library(evidence: Evidence) -> Layer:
-    """The libraries that the versions name besides what dpaudit itself rests on."""
+    """Return the layer of the libraries that the versions name, besides those of dpaudit itself."""
     name, own = "Library and its version", {"dpaudit", "numpy", "scipy", "python", "platform"}
     found = [f"{library} {version}" for library, version in evidence.versions.items() if library not in own]
     if found and evidence.learn is None:

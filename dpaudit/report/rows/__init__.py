@@ -1,7 +1,7 @@
-"""What does evidence state, and how much does each statement matter? Rows, each in the lengths that renderings need.
+"""What does evidence state, and how important is each statement? Rows, each in the lengths that renderings need.
 
 Every row that any rendering shows is made in this folder; `dpaudit.report.view` puts them in order. A rendering selects
-rows and lays them out, and makes none of its own.
+rows and lays them out, but makes none of its own.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ __all__ = ["Importance", "Row", "audited", "findings", "shown"]
 
 
 class Importance(IntEnum):
-    """Where a row stands: in every rendering that shows rows of this importance or less."""
+    """Where a row is shown: in every rendering that shows rows of this importance or less."""
 
-    OWN = 0  # only where it is asked for by its key or section
-    FULL = 1  # where there is room for all: Markdown
+    OWN = 0  # only if it is selected by its key or section
+    FULL = 1  # where there is room for everything: Markdown
     SUMMARY = 2  # in a terminal
-    BRIEF = 3  # in the message of a test that failed
-    EVERYWHERE = 4  # even in a row of a table: it says more against the mechanism, or its audit, than the verdict
+    BRIEF = 3  # in the message of a failed test
+    EVERYWHERE = 4  # even in a row of a table, since it is worse for the mechanism or its audit than the verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +28,13 @@ class Row:
     """One statement of evidence.
 
     Attributes:
-        key: by which it is asked for; several rows may share one.
-        label: what it is about, in at most 12 characters; empty where it goes on with the row above. name: the same
-            as a heading.
-        cell: what is stated, and no more: for a column of a table. note: what explains it, or how sure it is.
-        line: what is stated, in a line of a summary. text: the same in full, as sentences where it needs them.
+        key: by which it is selected; several rows may share one.
+        label: its subject, in at most 12 characters; empty if it continues the row above. name: the same as a heading.
+        cell: the bare statement, for a column of a table. note: an explanation, or its confidence.
+        line: the statement as a line of a summary. text: the statement in full, as sentences if needed.
         section: the part of a report that it belongs to: "scope", "bounds", "beside", "limits", "again", or none.
-        order: what a table sorts it by.
-        code: shown as code, and never broken.
+        order: the sort key in tables.
+        code: whether it is shown as code and never broken.
     """
 
     key: str
@@ -56,7 +55,7 @@ class Row:
 
     @property
     def stated(self) -> str:
-        """The cell with its note: a bound, and how sure it is."""
+        """The cell with its note, such as a bound with its confidence."""
         return f"{self.cell} {self.note}".rstrip()
 
     @property

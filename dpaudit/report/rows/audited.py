@@ -1,4 +1,4 @@
-"""What was audited, why is the verdict what it is, and how is it run again? The rows that no bound stands in."""
+"""What was audited, why is this the verdict, and how is it run again? The rows without bounds."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from dpaudit.report.text.search import search_line
 
 
 def reason(evidence: Evidence) -> Iterator[Row]:
-    """The recorded reason, where it says more than the headline."""
+    """Yield the recorded reason, if it says more than the headline."""
     if evidence.reason and reason_says_more(evidence):
         yield Row("reason", "reason", "Reason", evidence.reason, importance=Importance.BRIEF)
 
 
 def scope(evidence: Evidence) -> Iterator[Row]:
-    """What was audited, as it was recorded, each with what it means."""
+    """Yield what was audited, as it was recorded, with explanations."""
     target, claim, unit = evidence.target, evidence.claimed, evidence.unit
     values = ", ".join(f"{name} = {_value(value)}" for name, value in target.parameters.items())
     yield _scope("target", "Mechanism", target.name, target.summary, "target", _named(evidence), Importance.BRIEF)
@@ -84,7 +84,7 @@ def _value(value: object) -> str:
 
 
 def _attacker(evidence: Evidence) -> Iterator[Row]:
-    """Who is meant to learn nothing, and from what kind of function."""
+    """Yield the attacker's view: what is observed, and from which kind of function."""
     target = evidence.target
     timed = ", and how long the call took" if "time" in evidence.observed else ""
     sees = f"sees one output of the mechanism{timed}"
@@ -116,7 +116,7 @@ def _conditions(evidence: Evidence) -> Iterator[Row]:
 
 
 def pair(evidence: Evidence) -> Iterator[Row]:
-    """The pair that the verdict rests on, where there is one."""
+    """Yield the pair that the verdict rests on, if there is one."""
     number, pairs = decisive(evidence).pair, evidence.pairs
     if number is not None and number < len(pairs):
         found = pairs[number]
@@ -126,13 +126,13 @@ def pair(evidence: Evidence) -> Iterator[Row]:
 
 
 def uncovered(evidence: Evidence) -> Iterator[Row]:
-    """What the audit cannot show."""
+    """Yield what the audit cannot show."""
     for name, text in limits(evidence):
         yield Row("limit", "", name, text, importance=Importance.OWN, section="limits")
 
 
 def again(evidence: Evidence) -> Iterator[Row]:
-    """How the evidence is known again, run again and cited."""
+    """Yield how the evidence is identified, reproduced and cited."""
     command, identity = reproduce_command(evidence), evidence.id
     yield _again("id", "id", "Evidence", identity, Importance.SUMMARY, code=True)
     kept = Importance.SUMMARY if command is None else Importance.FULL

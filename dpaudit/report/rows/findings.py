@@ -1,8 +1,8 @@
-"""What was found beside the verdict, and may be left out of no summary?
+"""What was found beside the verdict, and must not be missing from any summary?
 
-A verdict answers one question: does what the runs show, read as real numbers, exceed the claim? An audit finds more
-than that. Everything else that it finds is a row here: full renderings show all of them, and the shortest, a row of a
-table, those that press.
+A verdict answers one question: do the runs, with outputs as real numbers, show more than the claim allows? Everything
+else that an audit finds is a row here. Full renderings show all of these rows; the shortest, a row of a table, shows
+those that are worse than the verdict (`Row.presses`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dpaudit.report.text.sensitivity import sensitivity_line, sensitivity_part
 
 
 def findings(evidence: Evidence) -> Iterator[Row]:
-    """Yield all that was found beside the verdict, in the order in which it is read."""
+    """Yield everything that was found beside the verdict, in reading order."""
     for finding in FINDINGS:
         yield from finding(evidence)
 
@@ -35,7 +35,7 @@ def _finding(key: str, name: str, line: str, text: str, presses: bool, cell: str
 
 
 def _curve(evidence: Evidence) -> Iterator[Row]:
-    """The curve holds at a confidence of its own, so it may exceed a claim that the headline's bound does not."""
+    """Yield the curve; it has its own confidence, so it may exceed a claim that the bound in the headline does not."""
     curve = evidence.curve
     if curve is None or evidence.verdict is Verdict.INVALID:
         return
@@ -50,7 +50,7 @@ def _curve(evidence: Evidence) -> Iterator[Row]:
 
 
 def _places(curve: Curve) -> str:
-    """A few places of a certified curve: the first and the last at which it says anything, and one between."""
+    """Return a few points of a certified curve: the first and the last that say anything, and one between."""
     known = [(epsilon, delta) for epsilon, delta in zip(curve.epsilons, curve.deltas, strict=True) if delta > 0]
     places = [known[place] for place in sorted({0, len(known) // 2, len(known) - 1})] if known else []
     told = ", ".join(f"{_delta(delta)} at ε = {number_text(epsilon)}" for epsilon, delta in places)
@@ -58,7 +58,7 @@ def _places(curve: Curve) -> str:
 
 
 def _beyond(curve: Curve, claim: Claim | None) -> str:
-    """Where the curve exceeds a claim; empty where it does not, or where the two say nothing of each other."""
+    """Say where the curve exceeds a claim; empty if it does not, or if the two cannot be compared."""
     if claim is not None and claim.parameter == "mu":
         return "" if curve.mu <= claim.value else f"μ ≥ {number_text(round_outward(curve.mu, 'lower', 3))}"
     if claim is None or not claim.is_point:
@@ -108,7 +108,7 @@ def _sensitivity(evidence: Evidence) -> Iterator[Row]:
 
 
 def _constant(evidence: Evidence) -> Iterator[Row]:
-    """Runs that all return the same are no measurement of chances: they may have been one draw."""
+    """Yield a warning about runs that all returned the same output: they may all be the same draw."""
     if not evidence.constant:
         return
     line = "all runs of a side returned the same output: no noise, or noise that was drawn once and remembered"

@@ -1,4 +1,4 @@
-"""What do runs, proofs and exact numbers show? Bounds, the events behind them, and what would have been found."""
+"""What do runs, proofs and exact numbers show? Bounds, their events, and what would have been detected."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from dpaudit.stats.methods import SEQUENTIAL
 
 
 def bounds(evidence: Evidence) -> Iterator[Row]:
-    """What is known from below and above; what is proved, exact and sampled each on its own."""
+    """Yield the lower and upper bounds; proved, exact and sampled ones each in their own row."""
     lower, invalid = evidence.lower, evidence.verdict is Verdict.INVALID
     yield Row(
         "lower",
@@ -85,7 +85,7 @@ def _bound(key: str, label: str, name: str, bound: Bound, evidence: Evidence, li
 
 def _lower(key: str, label: str, kind: str, bound: Bound, evidence: Evidence, line: str) -> Row:
     name = f"Lower bound, {kind}"
-    if bound.kind == "sampled" and evidence.verdict is Verdict.INVALID:  # no number of such runs is shown
+    if bound.kind == "sampled" and evidence.verdict is Verdict.INVALID:  # numbers from invalid runs are not shown
         return Row(key, label, name, "not used", importance=Importance.OWN, section="bounds")
     return _bound(key, label, name, bound, evidence, line)
 
@@ -134,7 +134,7 @@ def _sampled(evidence: Evidence) -> Iterator[Row]:
 
 
 def events(evidence: Evidence) -> Iterator[Row]:
-    """The event that showed most in the runs, and the one that the verdict rests on where that is another."""
+    """Yield the event that showed most in the runs, and the event that the verdict rests on if it is another."""
     decided, violated = decisive(evidence), evidence.verdict is Verdict.VIOLATED
     event, counts = _most_telling(evidence)
     other = decided.event if violated and decided.counts is not None and decided.event != event else None
@@ -153,7 +153,7 @@ def events(evidence: Evidence) -> Iterator[Row]:
 
 
 def _most_telling(evidence: Evidence) -> tuple[Event | None, Counts | None]:
-    """The event of the runs, or of the counterexample, and its counts where it was run."""
+    """Return the event of the runs, or of the counterexample, and its counts if it was measured."""
     if not is_proof(evidence):
         return evidence.lower.event, evidence.lower.counts
     if evidence.verdict is Verdict.INVALID:
@@ -189,7 +189,7 @@ _DESIGNS = {
 
 
 def _rates(scores: Scores) -> Iterator[Row]:
-    """What the scores show beside the bound."""
+    """Yield what the scores show besides the bound."""
     yield _score("rates", "true pos.", "True positives", ", ".join(rate_text(rate) for rate in scores.rates))
     estimate = gaussian_text(scores)
     if estimate:
@@ -204,16 +204,16 @@ def _score(key: str, label: str, name: str, text: str) -> Row:
 
 
 def second_look(evidence: Evidence) -> Iterator[Row]:
-    """What a second look showed, and what a bound above the claim is worth that is no violation."""
+    """Yield the result of a second look, and what an unconfirmed bound above the claim means."""
     text, doubt = second_text(evidence), doubt_sentence(evidence)
     if text is not None:
         yield Row("second", "second look", "Second look", text, importance=Importance.BRIEF)
-    if doubt:  # the headline says it
+    if doubt:  # the headline says this already
         yield Row("doubt", "", "No violation", doubt, importance=Importance.OWN)
 
 
 def power(evidence: Evidence) -> Iterator[Row]:
-    """The smallest violation that would have been found, and the true loss where theory knows it."""
+    """Yield the smallest violation that would have been found, and the true loss if it is known in theory."""
     smallest, found = detectable_text(evidence), evidence.detectable
     if smallest is not None and found is not None and evidence.verdict is not Verdict.INVALID:
         how = "" if math.isinf(found) else f", with probability 0.9 {yardstick(evidence)}"
@@ -226,7 +226,7 @@ def power(evidence: Evidence) -> Iterator[Row]:
 
 
 def runs(evidence: Evidence) -> Iterator[Row]:
-    """How often the mechanism was run, and for what."""
+    """Yield how often the mechanism was run, and for which purpose."""
     count, line = count_text(evidence.runs), _runs(evidence)
     yield Row("runs", "runs", "Runs", count, line, line, importance=Importance.SUMMARY, order=evidence.runs)
 

@@ -1,4 +1,4 @@
-"""How is evidence said in words?"""
+"""How is evidence put into words?"""
 
 __all__ = [
     "bound_kinds",

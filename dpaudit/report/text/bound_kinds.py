@@ -1,6 +1,6 @@
-"""Which bound is of which kind? Sampled, exact and proved numbers stay apart, each with its own name.
+"""Is a bound sampled, exact or proved? The three kinds are kept apart, each with its own name.
 
-The headline of evidence is the larger of what was sampled and what is exact; a report shows both, for themselves.
+The headline of evidence is the larger of the sampled and the exact lower bound; a report shows both separately.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from dpaudit.evidence.records import Attempt, Bound, Proof, Verdict
 from dpaudit.report.text.numerals import NBSP, count_text, upper_text
 
 COUNTEREXAMPLE = "counterexample"  # the name of the attempt that measures the event of the counterexample
-_LONGEST = 24  # characters of an exact value that is written beside its decimals
+_LONGEST = 24  # characters of an exact value that is shown next to its decimals; longer ones are hard to read
 
 
 def is_proof(evidence: Evidence) -> bool:
-    """Whether more than runs speaks here: the numbers of each kind are named apart."""
+    """Whether the evidence rests on more than runs, so that each kind of number needs its own name."""
     return evidence.proof is not None or evidence.exact is not None
 
 
 def exact_lower(evidence: Evidence) -> Bound | None:
-    """Return the lower bound that is certain, or None."""
+    """Return the certain lower bound, or None."""
     return evidence.exact or (evidence.lower if evidence.lower.kind == "exact" else None)
 
 
 def sampled_attempt(evidence: Evidence) -> Attempt | None:
-    """Return the attempt that showed most, of those that read the outputs as real numbers."""
+    """Return the attempt that showed most, among those in real arithmetic."""
     return max(
         (attempt for attempt in evidence.attempts if attempt.bound.arithmetic == "real"),
         key=lambda attempt: attempt.bound.value,
@@ -38,7 +38,7 @@ def sampled_attempt(evidence: Evidence) -> Attempt | None:
 
 
 def sampled_lower(evidence: Evidence) -> Bound | None:
-    """Return what the runs show, at the confidence of them all together; None where nothing was run."""
+    """Return the sampled lower bound, at the confidence of the whole audit; None if nothing was run."""
     if evidence.lower.kind == "sampled":
         return evidence.lower if evidence.measuring > 0 or evidence.lower.value > 0 else None
     best = sampled_attempt(evidence)
@@ -46,15 +46,15 @@ def sampled_lower(evidence: Evidence) -> Bound | None:
 
 
 def counterexample_attempt(evidence: Evidence) -> Attempt | None:
-    """Return the attempt that measured the event of the counterexample, the surest where there are two."""
+    """Return the attempt that measured the counterexample's event; if there are two, the one of higher confidence."""
     named = [attempt for attempt in evidence.attempts if attempt.name == COUNTEREXAMPLE]
     return max(named, key=lambda attempt: attempt.bound.confidence, default=None)
 
 
 def contradicting(evidence: Evidence) -> Bound | None:
-    """Return the sampled bound that contradicts the proof, the surest of them; None where none decided the verdict."""
+    """Return the sampled bound that contradicts the proof with the highest confidence; None if none decided."""
     upper, lower = evidence.upper, evidence.lower
-    # a sampled headline is above a proved bound only where it was so twice (`dpaudit.verify.prove_and_audit`)
+    # a sampled headline exceeds a proved bound only if it was confirmed (`dpaudit.verify.prove_and_audit`)
     decided = evidence.verdict is Verdict.VIOLATED and lower.kind == "sampled"
     if upper is None or not decided or lower.value <= upper.value:
         return None
@@ -68,7 +68,7 @@ def contradicting(evidence: Evidence) -> Bound | None:
 
 @dataclass(frozen=True, slots=True)
 class Proved:
-    """An ε that is certainly enough, as drawn: the colour of a proof belongs to one that keeps the claim."""
+    """A proved upper bound of ε for drawings; it has the colour of a proof only if it keeps the claim."""
 
     value: float
     text: str
@@ -76,7 +76,7 @@ class Proved:
 
 
 def proved_limit(evidence: Evidence) -> Proved | None:
-    """Return the upper bound of ε at δ = 0 that curves can be drawn with; None where there is none."""
+    """Return the upper bound of ε at δ = 0, with which curves can be drawn; None if there is none."""
     upper = evidence.upper
     if upper is None or upper.parameter != "epsilon" or upper.delta > 0 or not math.isfinite(upper.value):
         return None
@@ -96,7 +96,7 @@ def without_bound(evidence: Evidence) -> str:
 
 
 def proved_for(proof: Proof | None) -> str:
-    """Say for which data a proof holds, as short as a headline needs it."""
+    """Say for which data a proof holds, short enough for a headline."""
     if proof is None:
         return "within the scope of the proof"
     if proof.method == "enumeration":
@@ -107,12 +107,12 @@ def proved_for(proof: Proof | None) -> str:
 
 
 def answers(length: int) -> str:
-    """Write how many answers."""
+    """Return the number of answers as text."""
     return f"{count_text(length)}{NBSP}answer{'' if length == 1 else 's'}"
 
 
 def exact_value(bound: Bound, written: str) -> str:
-    """Return what stands beside the decimals ``written`` of a bound: " = 5/8", " (exact: 1/3)", or nothing."""
+    """Return the text after the decimals ``written`` of a bound: " = 5/8", " (exact: 1/3)", or nothing."""
     text = bound.exact
     if text is None or text == written or text == "infinite" or len(text) > _LONGEST:
         return ""
@@ -120,5 +120,5 @@ def exact_value(bound: Bound, written: str) -> str:
         if Fraction(text) == Fraction(written):
             return f"{NBSP}={NBSP}{text}"
     except (ValueError, ZeroDivisionError):
-        pass  # ln(3), or a number like 1.2e-7 in our own writing
+        pass  # ln(3), or a number in our own notation, like 1.2e-7
     return f" (exact: {text})"

@@ -1,4 +1,4 @@
-"""How is evidence cited, and whose theorems does it rest on?"""
+"""How is evidence cited, and which publications does it rest on?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
-    "{": r"\textbraceleft{}",  # BibTeX counts braces, also those behind a backslash
+    "{": r"\textbraceleft{}",  # BibTeX counts braces, even after a backslash
     "}": r"\textbraceright{}",
     **{mark: "\\" + mark for mark in "$&#_%"},
 }
@@ -34,7 +34,7 @@ def bibtex(evidence: Evidence) -> str:
 
 
 def citation(evidence: Evidence, identity: str | None = None) -> str:
-    """Return the same as a plain sentence; ``identity`` is the evidence's id, where it is known already."""
+    """Return the citation as a plain sentence; ``identity`` is the evidence's id, if it is already known."""
     year = _year(evidence)
     when = f" ({year})" if year else ""
     return (

@@ -1,4 +1,4 @@
-"""How can the audit be run again? A command line that somebody can type, and what has to stand in its files."""
+"""How can the audit be run again? With a command line, and notes on what its files must contain."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from dpaudit.request import AuditRequest, Option, ProofRequest, Request, default
 
 _FALSE_ALARM = default_of(AuditRequest, "false_alarm")
 _RUNNABLE = {"program", "sampler", "seeded", "opaque"}
-# what stands for files that nobody named
+# file names for data whose files are unknown
 PAIRS_FILE, DATA_FILE = "pairs.json", "data.json"
 _SCORES_FILES = ("in.npy", "out.npy")
 
 
 def reproduce_command(evidence: Evidence) -> str | None:
-    """Return the command line that runs the same audit again, quoted for a shell; None where there is none.
+    """Return the command line that runs the same audit again, quoted for a shell; None if there is none.
 
-    There is none for outputs that were recorded elsewhere, for a domain that was enumerated, and for a function that
-    no command line finds. Data that were given are not in the evidence: the command names their files, or files that
-    they are to be written to (`reproduce_notes`).
+    There is none for recorded outputs, for an enumerated domain, and for a function that the command line cannot find.
+    Data that were passed in are not in the evidence: the command names their files, or files to which they must be
+    written (`reproduce_notes`).
     """
     target, proof = evidence.target, evidence.proof
     if evidence.scores is not None:
@@ -43,7 +43,7 @@ def reproduce_command(evidence: Evidence) -> str | None:
 
 
 def _words(kind: type[Request], name: str, evidence: Evidence) -> list[str]:
-    """Return the words that say an option as evidence records it; none where it is the usual one."""
+    """Return the words of an option as evidence records it; none for its default."""
     if name in _IN_OTHER_WORDS:
         return _IN_OTHER_WORDS[name](evidence)
     option = options_of(kind)[name]
@@ -63,7 +63,7 @@ def _text(option: Option, value: Any) -> str:
 
 
 def reproduce_notes(evidence: Evidence) -> list[str]:
-    """Return what somebody has to know to run the audit again: which files to write, or what to do in place of it."""
+    """Return what one has to know to run the audit again: which files to write, or what to do instead."""
     if evidence.target.asks in _RUNNABLE and not _is_named(evidence):
         return [
             "The function has no name that a command line could find: put it into a file, or replay the evidence from "
@@ -94,12 +94,12 @@ def _is_named(evidence: Evidence) -> bool:
 
 
 def _files(evidence: Evidence) -> tuple[str, ...]:
-    """The files that data came from, as they were typed; empty where they came from Python, or nobody knows."""
+    """Return the files with the data, as they were typed; empty if the data came from Python, or it is unknown."""
     return () if evidence.run is None else evidence.run.files
 
 
 def _false_alarm(evidence: Evidence) -> list[str]:
-    """The option, where it is not the usual one; without a claim, or anything sampled, it says nothing."""
+    """Return the option unless it has its default; without a claim, or without runs, it has no meaning."""
     alarm, error = evidence.false_alarm, 1 - evidence.confidence
     if (
         evidence.claim is None
@@ -148,7 +148,7 @@ def _pair_files(evidence: Evidence) -> list[str]:
 
 
 def _domain(search: Search) -> str | None:
-    """The domain as it is typed: JSON. Empty where there is none, None where JSON cannot say it."""
+    """Return the domain as it is typed, in JSON; empty if there is none, None if JSON cannot express it."""
     if search.domain is None:
         return ""
     read = json.loads(search.domain)
@@ -161,7 +161,7 @@ def _domain(search: Search) -> str | None:
 
 
 def _allowed(kept: Any) -> Any:
-    """What a column may hold, as the command line reads it: two numbers are a range, and all other lists are values."""
+    """Return the values of a column as the command line reads them: two numbers are a range, other lists values."""
     marked = isinstance(kept, dict)
     plain = kept.get("$tuple", kept.get("values")) if marked else kept
     if not isinstance(plain, list) or any(isinstance(value, list | dict) for value in plain):
@@ -175,7 +175,7 @@ def _allowed(kept: Any) -> Any:
 
 
 def _value(value: Any) -> str:
-    """Write a parameter so that the command line reads the same value: JSON, or bare text where that is no JSON."""
+    """Return a parameter's text that the command line reads as the same value: JSON, or bare text that is no JSON."""
     if not isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     try:
@@ -203,11 +203,11 @@ _IN_OTHER_WORDS: dict[str, Callable[[Evidence], list[str]]] = {
     "domain": _domain_words,
     "keep_data": _keep_data,
 }
-"""Options that evidence says in other words than they are typed in."""
+"""Options that evidence records in another form than they are typed."""
 
 
 def _whole_answers(evidence: Evidence) -> bool:
-    """Whether a proof is about whole numbers, which its certificate or its counterexample tells."""
+    """Whether a proof is about whole numbers, according to its certificate or its counterexample."""
     records = [] if evidence.proof is None else [evidence.proof.certificate]
     records += [] if evidence.counterexample is None else [evidence.counterexample.record]
     scopes = [record.get("scope") for record in records if record is not None]

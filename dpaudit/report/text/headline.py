@@ -1,7 +1,7 @@
-"""Which sentence does a verdict deserve?
+"""Which sentence states a verdict?
 
-Every sentence that judges stands here, by verdict and situation, so that it can be read in one place. A
-verdict of "not violated" is never worded as privacy, and nothing is worded as a legal conclusion.
+All sentences that judge are here, by verdict and situation, so that they can be reviewed in one place. A verdict of
+"not violated" is never worded as privacy, and nothing is worded as a legal conclusion.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NO_PROOF = "This is not a proof of privacy."
 class Headline:
     """The verdict in words: the word, its sentence, and what must not be concluded from it.
 
-    ``brief`` is the caution where what would have been found stands beside it, as a row of its own.
+    ``brief`` is the caution for renderings with a separate row on what would have been found.
     """
 
     word: str
@@ -41,7 +41,7 @@ class Headline:
 
 
 def headline(evidence: Evidence) -> Headline:
-    """Return the words for an audit: one table of verdict and situation."""
+    """Return the words for an audit, by verdict and situation."""
     verdict, claimed = evidence.verdict, evidence.claimed
     claim = "" if claimed is None else claim_words(claimed)
     word, tone = str(verdict).upper(), str(verdict).replace(" ", "-")
@@ -74,14 +74,14 @@ def headline(evidence: Evidence) -> Headline:
 
 
 def reason_says_more(evidence: Evidence) -> bool:
-    """Whether the recorded reason tells what the claim and the lower bound do not."""
+    """Whether the recorded reason says more than the claim and the lower bound."""
     upper, sampled = evidence.upper, sampled_lower(evidence)
     disputed = upper is not None and sampled is not None and sampled.value > upper.value
     return evidence.verdict in {Verdict.INVALID, Verdict.INCONCLUSIVE} or disputed
 
 
 def decisive(evidence: Evidence) -> Bound:
-    """Return the bound that a violation rests on: what is certain, else the one that the evidence names."""
+    """Return the bound that a violation rests on: a certain one, else the one that the evidence names."""
     claim, low_bits, exact = evidence.claimed, evidence.floating_point, exact_lower(evidence)
     if claim is None or evidence.verdict is not Verdict.VIOLATED:
         return evidence.lower
@@ -122,7 +122,7 @@ def _violated(evidence: Evidence, claim: str) -> tuple[str, str]:
 
 
 def _confirmed(evidence: Evidence) -> str:
-    """What runs of the counterexample's event show, as a sentence; empty where they show nothing."""
+    """Say what runs of the counterexample's event show; empty if they show nothing."""
     attempt = counterexample_attempt(evidence)
     if attempt is None or attempt.bound.value <= 0:
         return ""
@@ -154,7 +154,7 @@ def _proved(evidence: Evidence, upper: Bound, claim: str) -> tuple[str, str]:
 
 
 def proof_sentence(evidence: Evidence) -> str:
-    """Say what a proof shows where it does not decide; empty without a proof."""
+    """Say what a proof shows if it does not decide the verdict; empty without a proof."""
     proof, upper = evidence.proof, evidence.upper
     if proof is None:
         return ""

@@ -1,7 +1,7 @@
-"""How did the audit go, in words? What was counted, what was fixed before it, and what rests on what.
+"""How was the audit done, in words? What was counted, what was fixed in advance, and what the bound rests on.
 
-Runs of a mechanism, outputs that were recorded elsewhere, scores of a model and runs that were bet on one by one each
-have sentences of their own: none of them may claim the care of another.
+Runs of a mechanism, recorded outputs, scores of a model and sequential bets each have their own sentences, so that none
+of them claims precautions that only another has taken.
 """
 
 from __future__ import annotations
@@ -12,17 +12,23 @@ from dpaudit.report.text.second_look import second_text
 
 
 def counted(evidence: Evidence) -> str:
-    """Name what the sides consist of: runs, or what was recorded elsewhere."""
+    """Name what the sides consist of: runs, or recorded values."""
     return evidence.target.asks if evidence.target.asks in ("scores", "outputs") else "runs"
 
 
 def is_by_rank(evidence: Evidence) -> bool:
-    """Whether canaries of one model were guessed by the order of their scores."""
+    """Whether canaries of one model were guessed by the rank of their scores."""
     return evidence.scores is not None and evidence.scores.design == "one-run"
 
 
 def how_fixed(evidence: Evidence, pair: int | None, *, computed: bool = False) -> str:
-    """Say when the event was fixed, and what measured it."""
+    """Say when the event was fixed, and what measured it.
+
+    Args:
+        evidence: the evidence.
+        pair: the index of the event's pair, or None.
+        computed: whether the event was computed, as that of a counterexample.
+    """
     where = "" if pair is None else f" of pair {pair}"
     if computed:
         return (
@@ -56,7 +62,7 @@ def how_counted(evidence: Evidence, *, intervals: bool) -> str:
 
 
 def method_sentence(evidence: Evidence) -> str:
-    """Say how counts became a bound, in the words of this kind of audit."""
+    """Say how counts became a bound, for this kind of audit."""
     learning, measuring = count_text(evidence.learning), count_text(evidence.measuring)
     valid = "From the counts follows a lower bound that is valid at every number of"
     if is_by_rank(evidence):
@@ -83,7 +89,7 @@ def method_sentence(evidence: Evidence) -> str:
 
 
 def _again(evidence: Evidence) -> str:
-    """Say what became of a bound above the claim."""
+    """Say how a bound above the claim was treated."""
     text = second_text(evidence)
     if text is None:
         return ""

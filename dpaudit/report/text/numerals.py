@@ -1,7 +1,7 @@
-"""How is a number written so that what it says stays true?
+"""How is a number written so that the statement stays true?
 
-A lower bound is rounded down and an upper bound up. A number is never rounded across the claim that it
-was compared with: ``ε ≥ 1.098`` beside a claim of 1.0986 would say the opposite of what was found.
+A lower bound is rounded down and an upper bound up. A number is never rounded across the claim that it is compared
+with: ``ε ≥ 1.098`` next to a claim of 1.0986 would say the opposite of what was found.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decima
 from dpaudit.privacy.claims import number_text
 
 NBSP = "\N{NO-BREAK SPACE}"
-_DIGITS = 4
-_ENCLOSED = 6  # digits of a probability that is known between two limits
-_FULL = 10  # bounds in evidence carry this many digits
+_DIGITS = 4  # of a bound, enough to compare it with a claim
+_ENCLOSED = 6  # digits of a probability between two exact limits
+_FULL = 10  # digits of bounds in evidence
 
 
 def _written(value: float) -> str:
-    """Write a float that already has few digits: positional in the middle range, else 1.2e-6."""
+    """Write a float that already has few digits: positional in the middle range, else like 1.2e-6."""
     if value == 0:
         return "0"
     if math.isinf(value):
@@ -34,14 +34,14 @@ def _written(value: float) -> str:
 
 
 def _rounded(value: float, rounding: str, digits: int) -> float:
-    """Round the decimal number that a float is written as: 0.3 is 3/10, not a little less."""
+    """Round the decimal that Python writes for a float: 0.3 is 3/10, not slightly less."""
     if not math.isfinite(value):
         return value
     return float(Context(prec=digits, rounding=rounding).plus(Decimal(repr(float(value)))))
 
 
 def lower_text(value: float, *, claim: float | None = None) -> str:
-    """Write a lower bound, rounded down to 4 digits; to more where 4 would hide that it exceeds ``claim``."""
+    """Write a lower bound, rounded down to 4 digits, or to more if 4 would hide that it exceeds ``claim``."""
     for digits in range(_DIGITS, _FULL):
         rounded = _rounded(value, ROUND_FLOOR, digits)
         if claim is None or not value > claim or rounded > claim:
@@ -50,7 +50,7 @@ def lower_text(value: float, *, claim: float | None = None) -> str:
 
 
 def upper_text(value: float, *, claim: float | None = None) -> str:
-    """Write an upper bound, rounded up to 4 digits; to more where 4 would hide that it is at most ``claim``."""
+    """Write an upper bound, rounded up to 4 digits, or to more if 4 would hide that it is at most ``claim``."""
     for digits in range(_DIGITS, _FULL):
         rounded = _rounded(value, ROUND_CEILING, digits)
         if claim is None or not value <= claim or rounded <= claim:
@@ -59,7 +59,7 @@ def upper_text(value: float, *, claim: float | None = None) -> str:
 
 
 def claim_text(value: float) -> str:
-    """Write a claimed number as it was given; where it has many digits, the first six and an ellipsis."""
+    """Write a claimed number as it was given; if it has many digits, the first six and an ellipsis."""
     exact = number_text(value)
     if len(exact) <= 8 or not math.isfinite(value):
         return exact
@@ -68,13 +68,13 @@ def claim_text(value: float) -> str:
 
 
 def enclosure_text(low: str, high: str) -> str:
-    """Write a probability between two decimals in percent: one number where they agree, else both, rounded outward."""
+    """Write a probability between two decimals in percent: one number if they agree, else both, rounded outward."""
     ends = []
     for text, rounding in ((low, ROUND_FLOOR), (high, ROUND_CEILING)):
         try:
             ends.append(Context(prec=_ENCLOSED, rounding=rounding).multiply(Decimal(100), Decimal(text)))
         except InvalidOperation:
-            return f"{low} to {high}"  # not written by us, and so shown as it stands
+            return f"{low} to {high}"  # not written by dpaudit, so shown literally
     written = [_written(float(end)) if float(end) or not end else str(end.normalize()).lower() for end in ends]
     if ends[1] == 0:
         return f"0{NBSP}%, impossible"
@@ -82,14 +82,14 @@ def enclosure_text(low: str, high: str) -> str:
 
 
 def estimate_text(value: float, digits: int = 3) -> str:
-    """Write an estimate, rounded to the nearest."""
+    """Write an estimate, rounded to the nearest number."""
     if not math.isfinite(value) or value == 0:
         return _written(value)
     return _written(_rounded(value, ROUND_HALF_EVEN, digits))
 
 
 def confidence_text(confidence: float) -> str:
-    """Write a confidence in percent, exactly as it was asked for where that is short, else rounded down."""
+    """Write a confidence in percent: exactly if that is short, else rounded down."""
     percent = Decimal(repr(confidence)) * 100
     short = Context(prec=8, rounding=ROUND_FLOOR).plus(percent)
     return _written(float(short)) + NBSP + "%"
@@ -110,7 +110,7 @@ def share_text(value: float, *, rounding: str = "nearest") -> str:
     short = Context(prec=3, rounding=how).plus(Decimal(percent))
     if short < Decimal("0.001"):
         return _written(float(short)) + NBSP + "%"
-    places = max(0, 2 - short.adjusted())  # a trailing zero is a digit too: 18.0 % beside 49.2 %
+    places = max(0, 2 - short.adjusted())  # trailing zeros count as digits: 18.0 % next to 49.2 %
     return f"{short:.{places}f}{NBSP}%"
 
 

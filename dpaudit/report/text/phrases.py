@@ -1,6 +1,6 @@
-"""How is a part of evidence said in words? Bounds, claims, relations, methods, and what an audit cannot show.
+"""How are parts of evidence put into words? Bounds, claims, relations, methods, and what an audit cannot show.
 
-The sentences that judge stand in `dpaudit.report.text.headline`.
+The sentences that judge are in `dpaudit.report.text.headline`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dpaudit.report.text.numerals import (
 
 
 def visible(text: str, *, one_line: bool = False) -> str:
-    """Show what a terminal or browser would obey rather than print: control and direction characters.
+    """Make characters visible that a terminal or browser would interpret: control and direction characters.
 
     Zero-width joiners stay, since some scripts need them; line breaks stay unless ``one_line``.
     """
@@ -42,18 +42,18 @@ def visible(text: str, *, one_line: bool = False) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return text as one line for a terminal or for JSON: its spaces plain, and nothing in it that is obeyed."""
+    """Return text as one line for a terminal or for JSON, with plain spaces and no active control characters."""
     return visible(text.replace(NBSP, " "), one_line=True)
 
 
 def shortened(text: str, length: int) -> str:
-    """Return one line of at most ``length`` characters; an ellipsis stands for what was cut."""
+    """Return one line of at most ``length`` characters, with an ellipsis if something was cut."""
     text = visible(" ".join(text.split()), one_line=True)
     return text if len(text) <= length else text[: max(length - 1, 0)].rstrip() + "…"
 
 
 def notion_of(bound: Bound) -> Claim | None:
-    """Return the notion that a bound is about, as a claim (its value means nothing), or None."""
+    """Return the privacy notion of a bound as a claim (its value has no meaning), or None."""
     try:
         return parse_claim(bound.notion)
     except UsageError:
@@ -61,13 +61,13 @@ def notion_of(bound: Bound) -> Claim | None:
 
 
 def symbol(evidence: Evidence) -> str:
-    """Return the letter that the audit is about."""
+    """Return the symbol of the parameter that the audit is about."""
     claim = evidence.claimed
     return claim.symbol if claim is not None else SYMBOLS.get(evidence.lower.parameter, evidence.lower.parameter)
 
 
 def at(bound: Bound) -> str:
-    """Return " at δ = …" or " at order …" where a bound holds there only; else nothing."""
+    """Return " at δ = …" or " at order …" if a bound only holds there, else nothing."""
     if bound.delta > 0:
         return f" at δ{NBSP}={NBSP}{claim_text(bound.delta)}"
     notion = notion_of(bound)
@@ -86,7 +86,7 @@ def bound_text(bound: Bound, claim: Claim | None) -> str:
 
 
 def full_text(bound: Bound, claim: Claim | None) -> str:
-    """Write a bound as an inequality, with its exact value beside the decimals where it has a short one."""
+    """Write a bound as an inequality, with its exact value after the decimals if that is short."""
     text = value_text(bound, claim)
     return f"{_inequality(bound, text)}{exact_value(bound, text)}{at(bound)}"
 
@@ -98,7 +98,7 @@ def _inequality(bound: Bound, text: str) -> str:
 
 
 def certainty(bound: Bound) -> str:
-    """Say how sure a bound is."""
+    """Say how certain a bound is."""
     if bound.kind == "proof":
         return "by proof"
     if bound.kind == "exact":
@@ -121,12 +121,12 @@ def claim_words(claim: Claim) -> str:
 
 
 def claim_meaning(claim: Claim) -> str:
-    """Say in a sentence what a claim promises."""
+    """Say in a sentence what a claim means."""
     return told(claim.words.meaning, claim)
 
 
 def told(text: str, claim: Claim) -> str:
-    """Fill a claim's numbers into words about it (`dpaudit.privacy.claims.Words`)."""
+    """Insert a claim's numbers into words about it (`dpaudit.privacy.claims.Words`)."""
     value = claim.value
     about = "" if value > 50 else f" ≈ {estimate_text(math.exp(value))}"
     factor = f"e^{claim_text(value)}" if value > 12 else estimate_text(math.exp(value))
@@ -137,7 +137,7 @@ def told(text: str, claim: Claim) -> str:
 
 
 def low_bits_sentence(evidence: Evidence) -> str | None:
-    """Say what was found in the low-order bits of the outputs; None where they were not examined."""
+    """Say what was found in the low-order bits of the outputs; None if they were not examined."""
     bound = evidence.floating_point
     if bound is None:
         return None
@@ -164,7 +164,7 @@ def _policy(evidence: Evidence) -> str:
 
 
 def detectable_text(evidence: Evidence) -> str | None:
-    """Write the smallest violation that would have been found with probability 0.9, or None where unknown."""
+    """Write the smallest violation that would have been found with probability 0.9, or None if unknown."""
     if evidence.detectable is None:
         return None
     if math.isinf(evidence.detectable):
@@ -173,12 +173,12 @@ def detectable_text(evidence: Evidence) -> str | None:
 
 
 def yardstick(evidence: Evidence) -> str:
-    """Say where the detectable violation would have had to show."""
+    """Say where a detectable violation would have had to show."""
     return {"event": "through a measured event", "gaussian": "on a Gaussian mechanism"}[evidence.detectable_on]
 
 
 def detectable_sentence(evidence: Evidence) -> str:
-    """Say what this audit would have found; empty where that is unknown."""
+    """Say what this audit would have found; empty if that is unknown."""
     if evidence.detectable is None:
         return ""
     if math.isinf(evidence.detectable):
@@ -228,7 +228,7 @@ ASKS = {
 
 
 def rate_text(rate: Rate) -> str:
-    """Write the true positive rate at a false positive rate, with its exact limits where there are any."""
+    """Write the true positive rate at a false positive rate, with its exact limits if there are any."""
     text = f"{share_text(rate.estimate)} at {share_text(rate.at)} false positives"
     if rate.limits is None:
         return text
@@ -237,7 +237,7 @@ def rate_text(rate: Rate) -> str:
 
 
 def gaussian_text(scores: Scores) -> str:
-    """Write what a Gaussian mechanism with such scores would lose; empty where that cannot be estimated."""
+    """Write the loss of a Gaussian mechanism with such scores; empty if it cannot be estimated."""
     if scores.mu is None or scores.epsilon_if_gaussian is None:
         return ""
     return (
@@ -247,7 +247,7 @@ def gaussian_text(scores: Scores) -> str:
 
 
 def guesses_text(bound: Bound) -> str:
-    """Say which canaries of one model were guessed, and how many of the guesses were right."""
+    """Say which canaries of one model were guessed, and how many guesses were correct."""
     counts = bound.counts
     assert counts is not None
     high, low = sum(counts.toward0), sum(counts.toward1)
@@ -272,7 +272,7 @@ def limits(evidence: Evidence) -> list[tuple[str, str]]:
     if learning > 0 and evidence.pairs:
         a_side = learning / len(evidence.pairs) / 2
         one_in = max(1, int(a_side / 10))
-        one_in -= one_in % 10 ** max(0, len(str(one_in)) - 2)  # two digits, toward the more common leak
+        one_in -= one_in % 10 ** max(0, len(str(one_in)) - 2)  # two digits, rounded towards the more frequent leak
         listed.append(
             (
                 "Rare events",

@@ -1,9 +1,9 @@
-"""What does a verdict mean, in plain words? A table of sentences by verdict, and of each claim its own words.
+"""What does a verdict mean in plain words? A table of sentences by verdict, with the words of each kind of claim.
 
-Four sentences for each: what was claimed, what was found, what that means for a person in the data, and what it does
-not show. They are written to be read by somebody who has never heard of ε, and to be reviewed in two places: here, and
-with each notion in `dpaudit.privacy`. A verdict of "not violated" is never worded as privacy, and nothing is worded as
-a legal conclusion.
+There are four sentences: what was claimed, what was found, what that means for a person in the data, and what it does
+not show. They are written for readers who have never heard of ε, and can be reviewed in two places: here, and with each
+notion in `dpaudit.privacy`. A verdict of "not violated" is never worded as privacy, and nothing is worded as a legal
+conclusion.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dpaudit.report.text.second_look import doubted
 
 @dataclass(frozen=True, slots=True)
 class PlainWords:
-    """Four sentences: claimed, found, for a person in the data, not shown."""
+    """Four sentences: what was claimed, what was found, what it means for a person in the data, what is not shown."""
 
     claimed: str
     found: str
@@ -71,7 +71,7 @@ MEANS = {
         "Whoever sees an output can learn at least as much about them as the table says, and perhaps more."
     ),
 }
-"""What other verdicts mean than those of which each claim has words of its own."""
+"""The meaning of the verdicts for which claims have no words of their own."""
 
 NOT_SHOWN = {
     Verdict.PROVED: (

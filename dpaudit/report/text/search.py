@@ -10,7 +10,7 @@ from dpaudit.evidence.records import Search
 from dpaudit.report.text.numerals import count_text
 from dpaudit.report.text.phrases import shortened, symbol
 
-_SHOWN, _LONGEST = 6, 160
+_SHOWN, _LONGEST = 6, 160  # pairs in the table, and characters of a change, to keep it short
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class SearchPart:
 
     Attributes:
         sentences: what was done, and what it means.
-        rows: for the pairs that were left longest: what changes in them, their runs, and what was predicted.
+        rows: the pairs that stayed in the race longest: what changes in them, their runs, and the predicted bound.
     """
 
     sentences: list[str]
@@ -27,7 +27,7 @@ class SearchPart:
 
 
 def search_part(evidence: Evidence) -> SearchPart | None:
-    """Return how the pair was found; None where none was searched for."""
+    """Return how the pair was found; None if none was searched for."""
     search = evidence.search
     if search is None:
         return None
@@ -39,7 +39,7 @@ def search_part(evidence: Evidence) -> SearchPart | None:
 
 
 def search_line(evidence: Evidence) -> str | None:
-    """Say in a line how the pair was found; None where none was searched for."""
+    """Say in one line how the pair was found; None if none was searched for."""
     search = evidence.search
     if search is None:
         return None
@@ -91,7 +91,7 @@ def _means(search: Search) -> str:
 
 
 def _sizes(search: Search) -> str:
-    """How large the sides are, where that is known."""
+    """Say how large the sides are, if that is known."""
     if search.records is None:
         return ""
     return f": {search.records[0]} against {_times(search.records[1], 'record')}"

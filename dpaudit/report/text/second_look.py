@@ -1,4 +1,4 @@
-"""What did a second look show, and what of a bound above the claim that is no violation? In words, for every view."""
+"""What did a second look show, and what does an unconfirmed bound above the claim mean? In words, for every view."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dpaudit.report.text.phrases import bound_text, certainty
 
 
 def doubted(evidence: Evidence) -> Bound | None:
-    """Return the sampled bound that is above the claim and is called no violation; None where there is none."""
+    """Return the sampled bound that is above the claim without counting as a violation; None if there is none."""
     claim, second = evidence.claimed, evidence.second
     if claim is None or evidence.verdict not in (Verdict.NOT_VIOLATED, Verdict.INCONCLUSIVE):
         return None
@@ -21,7 +21,7 @@ def doubted(evidence: Evidence) -> Bound | None:
 
 
 def doubt_sentence(evidence: Evidence) -> str:
-    """Say of such a bound what it is worth; empty where there is none."""
+    """Say what such a bound means; empty if there is none."""
     bound, second = doubted(evidence), evidence.second
     if bound is None:
         return ""
@@ -38,7 +38,7 @@ def doubt_sentence(evidence: Evidence) -> str:
 
 
 def second_text(evidence: Evidence) -> str | None:
-    """What the second look showed, in a line; None where there was none."""
+    """Say in one line what the second look showed; None if there was none."""
     second = evidence.second
     if second is None:
         return None

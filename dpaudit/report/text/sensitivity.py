@@ -13,12 +13,12 @@ from dpaudit.report.text.numerals import count_text
 
 @dataclass(frozen=True, slots=True)
 class SensitivityPart:
-    """What the page shows of it.
+    """What the page shows of the query's sensitivity.
 
     Attributes:
-        exceeded: whether it is a counterexample to what is declared.
+        exceeded: whether it is a counterexample to the declared sensitivity.
         sentences: what was found, and what it means.
-        rows: name and text of everything else.
+        rows: (name, text) of everything else.
     """
 
     exceeded: bool
@@ -27,7 +27,7 @@ class SensitivityPart:
 
 
 def sensitivity_part(evidence: Evidence) -> SensitivityPart | None:
-    """Return what was found of the query; None where the mechanism exposes none."""
+    """Return what was found about the query; None if the mechanism exposes none."""
     moved = evidence.sensitivity
     if moved is None:
         return None
@@ -47,7 +47,7 @@ def sensitivity_part(evidence: Evidence) -> SensitivityPart | None:
 
 
 def sensitivity_line(evidence: Evidence) -> str | None:
-    """Say in a line what was found of the query; None where the mechanism exposes none."""
+    """Say in one line what was found about the query; None if the mechanism exposes none."""
     moved = evidence.sensitivity
     if moved is None:
         return None
