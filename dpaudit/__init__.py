@@ -12,6 +12,16 @@ from dpaudit.evidence.renderers import register
 
 if TYPE_CHECKING:
     from dpaudit import strategies
+    from dpaudit.accounting import (
+        Block,
+        DiscreteGaussian,
+        DiscreteLaplace,
+        Exponential,
+        Gaussian,
+        Laplace,
+        RandomisedResponse,
+    )
+    from dpaudit.accounts.account import account
     from dpaudit.auditing.audit import audit, privacy_curve
     from dpaudit.auditing.plan import Plan, plan
     from dpaudit.auditing.scores import audit_outputs, audit_scores
@@ -46,6 +56,14 @@ _MODULES = {
     "strategies": "strategies",
 }
 _HOMES = {
+    "account": "accounts.account",
+    "Block": "accounting",
+    "DiscreteGaussian": "accounting",
+    "DiscreteLaplace": "accounting",
+    "Exponential": "accounting",
+    "Gaussian": "accounting",
+    "Laplace": "accounting",
+    "RandomisedResponse": "accounting",
     "audit": "auditing.audit",
     "audit_outputs": "auditing.scores",
     "audit_scores": "auditing.scores",
@@ -77,20 +95,28 @@ _HOMES = {
 
 __all__ = [
     "ApproxDP",
+    "Block",
     "Bound",
     "Claim",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
     "Event",
     "Evidence",
+    "Exponential",
+    "Gaussian",
     "GaussianDP",
     "InvalidRunsError",
+    "Laplace",
     "Mechanism",
     "Plan",
     "PureDP",
+    "RandomisedResponse",
     "Relation",
     "RenyiDP",
     "UsageError",
     "Verdict",
     "ZeroConcentratedDP",
+    "account",
     "audit",
     "audit_outputs",
     "audit_scores",

@@ -36,7 +36,9 @@ __all__ = [
     "RandomisedResponse",
     "as_events",
     "calibrate",
+    "certificate",
     "certify",
     "decide",
+    "events",
     "meaning",
 ]

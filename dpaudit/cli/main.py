@@ -21,7 +21,20 @@ import click
 from dpaudit.cli.apart import OWNED, OwnFaultError, blamed_on_target
 from dpaudit.cli.options import leave_standard_output
 
-_COMMANDS = ("list", "audit", "sensitivity", "plan", "prove", "check", "replay", "report", "scores", "gate", "init")
+_COMMANDS = (
+    "list",
+    "audit",
+    "sensitivity",
+    "plan",
+    "prove",
+    "account",
+    "check",
+    "replay",
+    "report",
+    "scores",
+    "gate",
+    "init",
+)
 _NO_VERDICT, _INTERRUPTED = 2, 130
 _DEBUG = "DPAUDIT_DEBUG"
 

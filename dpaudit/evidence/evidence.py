@@ -19,6 +19,7 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import content_id, json_values, read_json, read_text, write_whole
 from dpaudit.evidence.migrations import VERSION, as_written, is_known, is_part, upgraded
 from dpaudit.evidence.records import (
+    Accounting,
     Attempt,
     Bound,
     Counterexample,
@@ -77,6 +78,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
         decided_in: the arithmetic of the sampled bound that decided VIOLATED: "real", or "float" for that of the
             low-order bits. In evidence without it, the headline decided if it is above the claim, else the low-order
             bits.
+        accounting: bounds from both sides on what a list of releases loses, or None for audits and proofs.
         written: the record of an older file as it was written, if this dpaudit would write it differently, so that its
             id stays the same (`dpaudit.evidence.migrations`). Not part of the record.
     """
@@ -124,6 +126,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
     second: SecondLook | None = None
     types: Annotated[str, msgspec.Meta(pattern="^(count|ignore)$")] = "count"
     decided_in: Annotated[str, msgspec.Meta(pattern="^(real|float)$")] = "real"
+    accounting: Accounting | None = None
     written: dict[str, Any] | None = None
 
     @property

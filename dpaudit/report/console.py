@@ -11,7 +11,18 @@ from dpaudit.report.view import view
 
 _WIDTH, _LABEL = 100, 13
 # the largest number of lines of a row, by its key or section; all others have one
-_MOST = {"reason": 2, "target": 2, "search": 3, "rates": 2, "second": 2, "beside": 2, "note": 4}
+_MOST = {
+    "reason": 2,
+    "target": 2,
+    "search": 3,
+    "rates": 2,
+    "second": 2,
+    "beside": 2,
+    "note": 4,
+    "release": 2,
+    "relation": 2,
+    "other": 2,
+}
 _MOST_NARROW = {**_MOST, "claim": 2, "upper": 2}
 # the colours of the page, for terminals with 16 colours; only PROVED is green
 _COLOURS = {"violated": "31", "proved": "32", "inconclusive": "33", "invalid": "35"}

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.report.rows import Importance, Row, audited, findings, shown
+from dpaudit.report.rows import Importance, Row, accounted, audited, findings, shown
+from dpaudit.report.text.accounting import accounting_of
 from dpaudit.report.text.headline import Headline, headline
 
 ORDER: tuple[Callable[[Evidence], Iterator[Row]], ...] = (
@@ -93,4 +94,5 @@ class View:
 
 def view(evidence: Evidence) -> View:
     """Return the view of evidence."""
-    return View(evidence, headline(evidence), tuple(row for rows in ORDER for row in rows(evidence)))
+    order = ORDER if accounting_of(evidence) is None else (accounted.accounted,)
+    return View(evidence, headline(evidence), tuple(row for rows in order for row in rows(evidence)))

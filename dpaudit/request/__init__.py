@@ -1,4 +1,4 @@
-"""What may be asked of an audit, and of a proof? Every option, defined once.
+"""What may be asked of an audit, a proof or an accounting? Every option, defined once.
 
 A request is a frozen record. Everything about an option besides its type and its default is kept with it, as an
 `Option`: what it means, how it is written, and how evidence records it. The options of the command line, the settings
@@ -6,18 +6,22 @@ of a gate, the key of a file of finished blocks, the comparison of an answer wit
 and the printed command are derived from it.
 """
 
+from dpaudit.request.account import AccountOptions, AccountRequest, ReleaseRequest
 from dpaudit.request.audit import AuditOptions, AuditRequest
 from dpaudit.request.option import Option, default_of, options_of, recorded, taking
 from dpaudit.request.proof import ProofOptions, ProofRequest
 
-Request = AuditRequest | ProofRequest
+Request = AuditRequest | ProofRequest | AccountRequest | ReleaseRequest
 
 __all__ = [
+    "AccountOptions",
+    "AccountRequest",
     "AuditOptions",
     "AuditRequest",
     "Option",
     "ProofOptions",
     "ProofRequest",
+    "ReleaseRequest",
     "Request",
     "default_of",
     "options_of",

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.rows import Importance, Row
+from dpaudit.report.text.accounting import accounting_of
 from dpaudit.report.text.cite import citation
 from dpaudit.report.text.command import reproduce_command, reproduce_notes
 from dpaudit.report.text.headline import decisive, reason_says_more
@@ -136,7 +137,8 @@ def again(evidence: Evidence) -> Iterator[Row]:
     command, identity = reproduce_command(evidence), evidence.id
     yield _again("id", "id", "Evidence", identity, Importance.SUMMARY, code=True)
     kept = Importance.SUMMARY if command is None else Importance.FULL
-    yield _again("seed", "seed", "Seed", str(evidence.seed), kept)
+    if accounting_of(evidence) is None:
+        yield _again("seed", "seed", "Seed", str(evidence.seed), kept)
     if command is not None:
         yield _again("reproduce", "reproduce", "Run it again", command, Importance.BRIEF, code=True)
     for note in reproduce_notes(evidence):

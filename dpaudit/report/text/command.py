@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Callable
 from typing import Any
 
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Scores, Search
+from dpaudit.evidence.records import Accounting, Scores, Search
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.text.phrases import visible
-from dpaudit.request import AuditRequest, Option, ProofRequest, Request, default_of, options_of
+from dpaudit.request import AccountRequest, AuditRequest, Option, ProofRequest, Request, default_of, options_of
 
 _FALSE_ALARM = default_of(AuditRequest, "false_alarm")
 _RUNNABLE = {"program", "sampler", "seeded", "opaque"}
@@ -28,6 +29,8 @@ def reproduce_command(evidence: Evidence) -> str | None:
     written (`reproduce_notes`).
     """
     target, proof = evidence.target, evidence.proof
+    if evidence.accounting is not None:
+        return _account_command(evidence, evidence.accounting)
     if evidence.scores is not None:
         return _scores_command(evidence, evidence.scores)
     if target.asks not in _RUNNABLE or (proof is not None and proof.method == "enumeration"):
@@ -73,6 +76,8 @@ def reproduce_notes(evidence: Evidence) -> list[str]:
     if search is not None and _domain(search) is None:
         return ["The domain cannot be typed: replay the evidence from Python, with dpaudit.replay."]
     command = reproduce_command(evidence)
+    if evidence.accounting is not None:
+        return [] if command is not None else ["The list is too long to be typed: dpaudit replay, with this evidence."]
     if command is None or _files(evidence):
         return []
     kept = (search is not None and search.kept) or all(pair.data0 is not None for pair in evidence.pairs)
@@ -193,6 +198,33 @@ def _scores_command(evidence: Evidence, scores: Scores) -> str:
     words += ["--seed", str(evidence.seed), *_false_alarm(evidence)]
     return visible(shlex.join(words), one_line=True)
 
+
+def _account_command(evidence: Evidence, accounting: Accounting) -> str | None:
+    """The command line of an accounting: of its plan file or record, or with the releases as one text."""
+    files = _files(evidence)
+    if files:
+        words = ["--from", shlex.quote(files[0])] if ":" in files[0] else [shlex.quote(files[0])]
+    else:
+        text = " + ".join(
+            each.event if each.steps == 1 else f"{each.event}.times({each.steps})" for each in accounting.releases
+        )
+        if len(text) > _LONGEST or _SHELL.search(text):
+            return None
+        words = [f'"{text}"']
+    for each in accounting.statements:
+        if each.claim is not None:
+            words += ["--claim", shlex.quote(each.claim)]
+        else:
+            words += [f"--{'delta' if each.parameter == 'epsilon' else 'epsilon'}", shlex.quote(each.at)]
+    if evidence.relation not in ("sensitivity", "add-remove"):
+        words += ["--relation", shlex.quote(evidence.relation)]
+    if accounting.tolerance != default_of(AccountRequest, "tolerance"):
+        words += ["--tolerance", number_text(accounting.tolerance)]
+    return visible(" ".join(["dpaudit", "account", *words]), one_line=True)
+
+
+_LONGEST = 4_000  # characters of releases that somebody may type
+_SHELL = re.compile(r"[^\w.'()+*=, -]|\n")  # what a shell obeys within double quotes, and much else
 
 _IN_OTHER_WORDS: dict[str, Callable[[Evidence], list[str]]] = {
     "parameters": _parameters,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Verdict
+from dpaudit.report.text.accounting import accounting_of, verdict_words
 from dpaudit.report.text.bound_kinds import (
     contradicting,
     counterexample_attempt,
@@ -45,7 +46,10 @@ def headline(evidence: Evidence) -> Headline:
     verdict, claimed = evidence.verdict, evidence.claimed
     claim = "" if claimed is None else claim_words(claimed)
     word, tone = str(verdict).upper(), str(verdict).replace(" ", "-")
-    if verdict is Verdict.VIOLATED:
+    accounting = accounting_of(evidence)
+    if accounting is not None:
+        sentence, caution = verdict_words(evidence, accounting)
+    elif verdict is Verdict.VIOLATED:
         sentence, caution = _violated(evidence, claim)
     elif verdict is Verdict.PROVED and evidence.upper is not None:
         sentence, caution = _proved(evidence, evidence.upper, claim)

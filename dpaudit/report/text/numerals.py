@@ -40,19 +40,19 @@ def _rounded(value: float, rounding: str, digits: int) -> float:
     return float(Context(prec=digits, rounding=rounding).plus(Decimal(repr(float(value)))))
 
 
-def lower_text(value: float, *, claim: float | None = None) -> str:
-    """Write a lower bound, rounded down to 4 digits, or to more if 4 would hide that it exceeds ``claim``."""
-    for digits in range(_DIGITS, _FULL):
-        rounded = _rounded(value, ROUND_FLOOR, digits)
+def lower_text(value: float, *, claim: float | None = None, digits: int = _DIGITS) -> str:
+    """Write a lower bound, rounded down to ``digits`` digits, or more if these would hide that it exceeds ``claim``."""
+    for many in range(digits, _FULL):
+        rounded = _rounded(value, ROUND_FLOOR, many)
         if claim is None or not value > claim or rounded > claim:
             return _written(rounded)
     return _written(value)
 
 
-def upper_text(value: float, *, claim: float | None = None) -> str:
-    """Write an upper bound, rounded up to 4 digits, or to more if 4 would hide that it is at most ``claim``."""
-    for digits in range(_DIGITS, _FULL):
-        rounded = _rounded(value, ROUND_CEILING, digits)
+def upper_text(value: float, *, claim: float | None = None, digits: int = _DIGITS) -> str:
+    """Write an upper bound, rounded up to ``digits`` digits, or more if these would hide that ``claim`` holds."""
+    for many in range(digits, _FULL):
+        rounded = _rounded(value, ROUND_CEILING, many)
         if claim is None or not value <= claim or rounded <= claim:
             return _written(rounded)
     return _written(value)

@@ -60,10 +60,13 @@ def notion_of(bound: Bound) -> Claim | None:
         return None
 
 
+_LETTERS = {**SYMBOLS, "delta": "δ"}
+
+
 def symbol(evidence: Evidence) -> str:
     """Return the symbol of the parameter that the audit is about."""
     claim = evidence.claimed
-    return claim.symbol if claim is not None else SYMBOLS.get(evidence.lower.parameter, evidence.lower.parameter)
+    return claim.symbol if claim is not None else _LETTERS.get(evidence.lower.parameter, evidence.lower.parameter)
 
 
 def at(bound: Bound) -> str:
@@ -71,6 +74,8 @@ def at(bound: Bound) -> str:
     if bound.delta > 0:
         return f" at δ{NBSP}={NBSP}{claim_text(bound.delta)}"
     notion = notion_of(bound)
+    if bound.parameter == "delta" and notion is not None:
+        return f" at {notion.symbol}{NBSP}={NBSP}{claim_text(notion.value)}"
     return "" if notion is None else told(notion.words.at, notion)
 
 
@@ -92,7 +97,7 @@ def full_text(bound: Bound, claim: Claim | None) -> str:
 
 
 def _inequality(bound: Bound, text: str) -> str:
-    letter = SYMBOLS.get(bound.parameter, bound.parameter)
+    letter = _LETTERS.get(bound.parameter, bound.parameter)
     sign = "≤" if bound.side == "upper" else "=" if math.isinf(bound.value) else "≥"
     return f"{letter}{NBSP}{sign}{NBSP}{text}"
 
@@ -193,6 +198,9 @@ _RELATIONS = {
     "add-remove": "the datasets differ by one record, which one of them has and the other has not",
     "replace": "the datasets have the same number of records, and one record differs",
     "queries": "the datasets are lists of answers to queries, as neighbouring datasets would give them",
+    "replace-one": "one record is replaced by another",
+    "zero-out": "one record is replaced by one that contributes nothing",
+    "sensitivity": "the answers of neighbouring datasets differ by no more than the sensitivities that are stated",
     "declared": "whoever ran the audit declared the two to be neighbours; this was not checked",
 }
 _MOVEMENTS = {

@@ -9,7 +9,7 @@ the prover. What a file alone cannot reveal is listed in ``docs/evidence.md``.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import read_text
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.report import evidence_from_page
+from dpaudit.review.check.accounting import accounted
 from dpaudit.review.check.certain import bare_certificate, certain
 from dpaudit.review.check.curve import curve
 from dpaudit.review.check.finding import CheckResult, Finding, answered, exit_code, failing, passes, unchecked
@@ -122,7 +123,10 @@ def check(evidence: Evidence, *, second: bool = True) -> Iterator[Finding]:
     if too_many:
         yield unchecked(TOO_MANY, f"{too_many}: too many to compute anything from them again", decides=True)
         return
-    for part in (partial(sampled, second=second), curve, certain, stated):
+    parts: Sequence[Callable[[Evidence], Iterator[Finding]]] = (partial(sampled, second=second), curve, certain, stated)
+    if evidence.accounting is not None:
+        parts = (partial(accounted, again=second),)
+    for part in parts:
         try:
             yield from part(evidence)
         except Exception as error:  # an inconsistent record may fail in any way

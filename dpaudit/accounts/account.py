@@ -1,0 +1,214 @@
+"""Is the claim about a list of releases to be believed? From what was run to evidence, without running anything.
+
+what was given → plan → certified bounds, one interval for each δ or ε → verdicts → evidence
+"""
+
+from __future__ import annotations
+
+import math
+import platform
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Unpack
+
+import msgspec
+
+from dpaudit.accounting import Certified, Events, Gaussian, as_events, certify
+from dpaudit.accounting.events import Event, Sampled, exact
+from dpaudit.accounts.conclude import at_of, concluded, headline, statement
+from dpaudit.accounts.expression import parse_events
+from dpaudit.accounts.others import others_say
+from dpaudit.accounts.plan import AccountPlan, Run, plan_of
+from dpaudit.accounts.plan_file import is_plan_file, read_plan
+from dpaudit.accounts.recorded import recorded_plan
+from dpaudit.errors import UsageError
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.installed import installed_versions
+from dpaudit.evidence.records import Accounting, AccountingCurve, Release, RunInfo
+from dpaudit.privacy import ApproxDP, Claim, PureDP
+from dpaudit.privacy.claims import as_claim
+from dpaudit.request import AccountOptions, AccountRequest, default_of, taking
+
+POINTS = 25
+"""Of the curve."""
+
+_GIB = 2**30
+
+
+@taking(AccountRequest)
+def account(events: Any, **options: Unpack[AccountOptions]) -> Evidence:
+    """Bound ε or δ of a list of releases from both sides, with a proof in real arithmetic, and judge claims by it.
+
+    Args:
+        {options}
+
+    Returns:
+        Evidence, with the verdict PROVED where the bound from above keeps every claim, VIOLATED where a bound from
+        below exceeds one, INCONCLUSIVE where a claim lies between, and NO CLAIM without any.
+
+    Raises:
+        UsageError: for what cannot be run or accounted for, and without python-flint.
+    """
+    return carry_out(AccountRequest(events, **options))
+
+
+def carry_out(request: AccountRequest) -> Evidence:
+    """Return the evidence of a request."""
+    clock, started = time.perf_counter(), datetime.now(UTC)
+    plan = plan_for(request)
+    tolerance = plan.tolerance if plan.tolerance is not None else default_of(AccountRequest, "tolerance")
+    events = plan.events
+    relation = _relation(events, plan.relation)
+    found: dict[tuple[str, Fraction], Certified] = {}
+    asked = _asked(plan)
+    for place, (parameter, at, _) in enumerate(asked):
+        if (parameter, at) not in found:
+            found[parameter, at] = certify(
+                events,
+                **{"delta" if parameter == "epsilon" else "epsilon": at},
+                tolerance=tolerance,
+                points=0 if place else POINTS,
+                memory=_bytes(request.memory),
+            )
+    places = {key: place for place, key in enumerate(found)}
+    certificates = tuple(each.certificate for each in found.values())
+    statements = tuple(
+        statement(claim, certificates[places[parameter, at]], places[parameter, at]) for parameter, at, claim in asked
+    )
+    first = next(iter(found.values()))
+    accounting = Accounting(
+        releases=tuple(Release(str(run.event), run.steps, run.name) for run in plan.runs),
+        statements=statements,
+        certificates=certificates,
+        tolerance=float(tolerance),
+        curve=_curve(first),
+        others=() if request.alone else others_say(events, headline(statements)),
+        recorded_by=plan.recorded_by,
+        note=next((each.note for each in found.values() if each.note), ""),
+    )
+    evidence = concluded(
+        accounting,
+        name=plan.name,
+        unit=plan.unit,
+        relation=relation,
+        versions=installed_versions("python-flint"),
+    )
+    run = RunInfo(
+        started=started.isoformat(timespec="seconds"),
+        duration=round(time.perf_counter() - clock, 3),
+        host=platform.node(),
+        workers=1,
+    )
+    return msgspec.structs.replace(evidence, run=run)
+
+
+# --- what was given ---------------------------------------------------------------------------------------
+
+
+def plan_for(request: AccountRequest) -> AccountPlan:
+    """Return the plan of a request: what was given, with what the request says anew.
+
+    Raises:
+        UsageError: for what is no list of releases.
+    """
+    plan = _read(request.events)
+    claims = _texts(request.claim)
+    changed: dict[str, Any] = {"claims": claims} if claims else {}
+    for name in ("delta", "epsilon", "relation"):
+        if getattr(request, name) is not None:
+            changed[name] = getattr(request, name)
+    if request.tolerance != default_of(AccountRequest, "tolerance"):
+        changed["tolerance"] = request.tolerance
+    return replace(plan, **changed)
+
+
+def _read(given: Any) -> AccountPlan:
+    if isinstance(given, AccountPlan):
+        return given
+    if isinstance(given, Path) or (isinstance(given, str) and is_plan_file(given)):
+        return read_plan(given)
+    if isinstance(given, str):
+        return plan_of(parse_events(given))
+    if isinstance(given, Events):
+        return plan_of(given)
+    recorded = recorded_plan(given)
+    if recorded is not None:
+        return recorded
+    if isinstance(given, Event | list | tuple):
+        return plan_of(as_events(given))
+    raise UsageError(
+        "events are values such as dp.Gaussian('1.1').poisson('0.004').times(14000), the name of a plan file (.toml), "
+        f"an accountant of Opacus or an event of dp-accounting, not {given!r:.80}"
+    )
+
+
+def _texts(claim: Claim | str | Sequence[Claim | str] | None) -> tuple[str, ...]:
+    if claim is None:
+        return ()
+    listed = [claim] if isinstance(claim, Claim | str) else list(claim)
+    return tuple(str(as_claim(each)) for each in listed)
+
+
+def _asked(plan: AccountPlan) -> list[tuple[str, Fraction, Claim | None]]:
+    """What is to be certified: ("epsilon", δ, claim) or ("delta", ε, None)."""
+    delta = None if plan.delta is None else exact("delta", plan.delta)
+    asked: list[tuple[str, Fraction, Claim | None]] = []
+    for text in plan.claims:
+        claim = as_claim(text)
+        assert claim is not None
+        if isinstance(claim, PureDP) and delta:
+            if not 0 <= delta < 1:
+                raise UsageError(f"delta is at least 0 and below 1, not {plan.delta!r}")
+            claim = ApproxDP(claim.epsilon, float(delta))
+            if at_of(claim) != delta:
+                raise UsageError(f"a claim has a δ of at most 15 digits, not {plan.delta!r}")
+        asked.append(("epsilon", at_of(claim), claim))
+    if delta is not None and not any(at == delta for _, at, _ in asked):
+        asked.append(("epsilon", delta, None))
+    if plan.epsilon is not None:
+        asked.append(("delta", exact("epsilon", plan.epsilon), None))
+    if not asked:
+        raise UsageError(
+            "say what is asked: a claim such as 'epsilon=3, delta=1e-5', the δ at which ε is asked for, or the ε at "
+            "which δ is"
+        )
+    return asked
+
+
+def claims_in(request: AccountRequest) -> list[Claim]:
+    """Return the claims that a request names itself, each with its δ."""
+    texts = _texts(request.claim)
+    asked = _asked(AccountPlan(_ANY, texts, delta=request.delta)) if texts else []
+    return [claim for _, _, claim in asked if claim is not None]
+
+
+_ANY = (Run(Gaussian(1), 1),)
+
+
+def _relation(events: Events, asked: str | None) -> str:
+    if asked is None:
+        sampled = any(isinstance(event, Sampled) for event, _ in events.parts)
+        return events.relations[0] if sampled else "sensitivity"
+    if asked not in events.relations:
+        raise UsageError(
+            f"the neighbours do not fit: {asked!r} was asked for, and these events are accounted for "
+            f"{' or '.join(map(repr, events.relations))}"
+        )
+    return asked
+
+
+def _bytes(gib: float) -> int:
+    if isinstance(gib, bool) or not isinstance(gib, int | float) or not 0 < gib < math.inf:
+        raise UsageError(f"memory is a number of GiB above 0, not {gib!r}")
+    return int(gib * _GIB)
+
+
+def _curve(certified: Certified) -> AccountingCurve | None:
+    if not certified.curve:
+        return None
+    epsilons, lows, highs = zip(*certified.curve, strict=True)
+    return AccountingCurve(epsilons, lows, highs)

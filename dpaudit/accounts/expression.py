@@ -1,0 +1,98 @@
+"""Which events does a text write? The inverse of ``str`` of events: ``Gaussian('1.1').poisson('0.004').times(14000)``.
+
+Numbers are read as Python reads them: 0.1 is the double, '0.1' the decimal. Nothing is evaluated.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, NoReturn
+
+from dpaudit import accounting
+from dpaudit.accounting import Events
+from dpaudit.errors import UsageError, nearest
+
+MECHANISMS = {
+    name: getattr(accounting, name)
+    for name in (
+        "Gaussian",
+        "Laplace",
+        "DiscreteLaplace",
+        "DiscreteGaussian",
+        "RandomisedResponse",
+        "Exponential",
+        "Block",
+    )
+}
+"""The mechanisms by their names."""
+
+_STEPS = ("poisson", "fixed_size", "shuffled", "times")
+_LONGEST = 200_000  # characters
+_DEEPEST = 8  # calls on calls: Gaussian(1).poisson(0.1).times(2) are three
+_EXAMPLE = "Gaussian('1.1').poisson('0.004').times(14000) + Laplace(2)"
+
+
+def parse_events(text: str) -> Events:
+    """Read events from their text.
+
+    Raises:
+        UsageError: for what is no such text, or describes nothing that can be run.
+    """
+    if len(text) > _LONGEST:
+        raise UsageError(f"a text of {len(text):,} characters is too long; list the releases in a plan file")
+    try:
+        node: ast.expr = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        _refuse(text)
+    parts = []
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        parts.append(node.right)
+        node = node.left
+    parts.append(node)
+    found = [_read(part, text, 0) for part in reversed(parts)]
+    return Events(tuple(part for each in found for part in accounting.as_events(each).parts))
+
+
+def _read(node: ast.expr, text: str, depth: int) -> Any:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and depth < _DEEPEST:
+        return _read(node.left, text, depth + 1) + _read(node.right, text, depth + 1)
+    if not isinstance(node, ast.Call) or depth > _DEEPEST:
+        _refuse(text)
+    arguments = [_constant(each, text) for each in node.args]
+    named = {each.arg: _constant(each.value, text) for each in node.keywords if each.arg is not None}
+    if len(named) < len(node.keywords):
+        _refuse(text)
+    called: Any
+    if isinstance(node.func, ast.Name):
+        name = node.func.id
+        if name not in MECHANISMS:
+            raise UsageError(f"there is no mechanism {name!r}; {nearest(name, MECHANISMS)}")
+        called = MECHANISMS[name]
+    elif isinstance(node.func, ast.Attribute):
+        name, on = node.func.attr, _read(node.func.value, text, depth + 1)
+        called = getattr(on, name, None) if name in _STEPS else None
+        if called is None:
+            raise UsageError(
+                f"{on} has no {name!r}: a mechanism has {', '.join(f'.{each}(…)' for each in _STEPS)}, and what is "
+                "sampled .times(…)"
+            )
+    else:
+        _refuse(text)
+    try:
+        return called(*arguments, **named)
+    except TypeError:
+        raise UsageError(f"{ast.unparse(node)} is not how {name} is written; write for example {_EXAMPLE}") from None
+
+
+def _constant(node: ast.expr, text: str) -> Any:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+        value = node.operand.value
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return -value
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float | str) and node.value is not True:
+        return node.value
+    _refuse(text)
+
+
+def _refuse(text: str) -> NoReturn:
+    raise UsageError(f"cannot read the events {text[:80]!r}; write for example {_EXAMPLE!r}, or name a plan file")

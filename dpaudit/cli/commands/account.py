@@ -1,0 +1,118 @@
+"""What does a list of releases lose, certainly, and is that what is claimed?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from dpaudit.cli.options import OutputFiles, all_asked, results, tell
+from dpaudit.request import AccountRequest, ReleaseRequest, options_of
+
+_MECHANISMS = (
+    "gaussian",
+    "laplace",
+    "discrete_laplace",
+    "discrete_gaussian",
+    "randomised_response",
+    "exponential",
+    "block",
+)
+
+
+@click.command("account")
+@click.argument("plan", required=False)
+@all_asked(ReleaseRequest)
+@click.option("--from", "record", metavar="RECORD", help="What a library recorded: opacus:FILE or dp-event:FILE.")
+@all_asked(AccountRequest)
+@click.option("--calibrate", is_flag=True, help="Find the smallest noise that is certified to keep the claim.")
+@results
+def command(
+    plan: str | None,
+    record: str | None,
+    calibrate: bool,
+    json_file: str | None,
+    html_file: str | None,
+    quiet: bool,
+    **options: Any,
+) -> int:
+    """Bound ε or δ of many releases from both sides, with a proof, and hold claims against it.
+
+    PLAN is a plan file (.toml), or releases as text: "Gaussian('1.1').poisson('0.004').times(14000) + Laplace(2)". One
+    release may be given by options instead: --gaussian 1.1 --rate 0.004 --steps 14000.
+
+    Exit code 0: every claim is PROVED, or there is none; 1: a claim is VIOLATED; 2: no verdict; 3: INCONCLUSIVE.
+    """
+    from dpaudit.accounts.account import carry_out
+    from dpaudit.accounts.plan_file import is_plan_file
+
+    typed = {name: options.pop(name) for name in options_of(ReleaseRequest)}
+    reading = [name for name in (plan, record) if name is not None and (name is record or is_plan_file(name))]
+    outputs = OutputFiles(json_file, html_file, read=[name.partition(":")[2] or name for name in reading])
+    request = AccountRequest(None, **{**options, "claim": options["claim"] or None})
+    found, noise = _calibrated(typed, request) if calibrate else (_given(plan, record, typed), "")
+    from dataclasses import replace
+
+    evidence = carry_out(replace(request, events=found)).with_files(reading)
+    if noise and not quiet:
+        outputs.say(f"{noise}\n")
+    return tell(evidence, outputs, json_file, html_file, quiet)
+
+
+def _given(plan: str | None, record: str | None, typed: dict[str, Any]) -> Any:
+    """Return the releases: of a plan, a record, or options; one of them."""
+    from dpaudit.accounts.plan import AccountPlan
+    from dpaudit.accounts.recorded import read_recorded
+    from dpaudit.errors import UsageError
+
+    options = [f"--{name.replace('_', '-')}" for name, value in typed.items() if value is not None]
+    named = [text for text in (plan and "PLAN", record and "--from", options and options[0]) if text]
+    if len(named) > 1:
+        raise UsageError(f"what was run is given twice, by {' and by '.join(named)}; give it once")
+    if plan is not None:
+        return plan
+    if record is not None:
+        return read_recorded(record)
+    if not options:
+        raise UsageError(
+            "say what was run: a plan file, releases as text, --from a record, or options such as --gaussian 1.1 "
+            "--rate 0.004 --steps 14000"
+        )
+    return AccountPlan((_release(typed),))
+
+
+def _release(typed: dict[str, Any], **other: Any) -> Any:
+    """Return the release that options describe."""
+    from dpaudit.accounts.plan import NOISE, release
+    from dpaudit.errors import UsageError
+
+    kinds = [name for name in _MECHANISMS if typed[name] is not None]
+    if len(kinds) != 1:
+        flags = [f"--{name.replace('_', '-')}" for name in kinds or _MECHANISMS]
+        raise UsageError(
+            f"give one mechanism, {'not ' + ' and '.join(flags) if kinds else 'one of ' + ', '.join(flags)}; several "
+            "stand in a plan file"
+        )
+    kind = kinds[0].replace("_", "-")
+    given = {name: value for name, value in typed.items() if name not in (*_MECHANISMS, "steps") and value is not None}
+    return release({"mechanism": kind, NOISE[kind][1]: typed[kinds[0]], **given, **other}, typed["steps"] or 1)
+
+
+def _calibrated(typed: dict[str, Any], request: AccountRequest) -> tuple[Any, str]:
+    """Return the release with the smallest noise that is certified, and a sentence about it."""
+    from dpaudit.accounts.calibrate import calibrated
+    from dpaudit.accounts.plan import AccountPlan, release
+    from dpaudit.errors import UsageError
+
+    said = [name for name in _MECHANISMS if typed[name] is not None]
+    if said:
+        raise UsageError(
+            f"--calibrate finds the noise: leave out --{said[0].replace('_', '-')} (it calibrates Gaussian noise)"
+        )
+    given = {name: value for name, value in typed.items() if name not in (*_MECHANISMS, "steps") and value is not None}
+
+    def with_noise(sigma: str) -> Any:
+        return release({"mechanism": "gaussian", "sigma": sigma, **given}, typed["steps"] or 1)
+
+    sigma, less = calibrated(with_noise, request)
+    return AccountPlan((with_noise(sigma),)), f"σ = {sigma} is certified, and of σ = {less} this is not shown."
