@@ -74,7 +74,6 @@ def test_a_point_has_no_curve():
         (coin, {}, dp.ApproxDP(math.log(2.5), 0.125), 0.9),
         (gaussian, {}, dp.GaussianDP(1), 0.95),
         (gaussian, {}, dp.ZeroConcentratedDP(0.5), 0.80),
-        (discrete_gaussian, {}, dp.ZeroConcentratedDP(0.5), 0.80),
         (gaussian, {}, dp.RenyiDP(1.25, 0.625), 0.80),
         (coin, {}, dp.RenyiDP(2, math.log(0.75**2 / 0.25 + 0.25**2 / 0.75)), 0.9),
     ],

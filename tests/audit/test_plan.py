@@ -79,7 +79,7 @@ def test_every_pair_takes_its_runs():
     ids=str,
 )
 def test_what_is_to_be_found_is_written_in_the_claims_parameter(claim, detect):
-    plan = dp.plan(gaussian, detect, claim=claim, pairs=PAIR, runs=4_000)
+    plan = dp.plan(gaussian, detect, claim=claim, pairs=PAIR, runs=1_000)
     assert plan.value == 1.2
     assert str(plan.claim) == claim
 

@@ -59,7 +59,7 @@ FOUND = {
     "several pairs": lambda: (audited(pairs=[*PAIR, ([2.0], [2.5])]), laplace),
     "another notion": lambda: (dp.audit("gaussian", runs=RUNS), None),
     "curve": lambda: (dp.audit("randomised_response", runs=RUNS, curve=True), None),
-    "sequential": lambda: (dp.audit("svt_unscaled_noise", runs=400, sequential=True), None),
+    "sequential": lambda: (dp.audit("report_noisy_max", runs=200, sequential=True), None),
     "proof": lambda: (dp.prove("svt_unscaled_noise", length=2, runs=RUNS), None),
     "proof without runs": lambda: (dp.prove("above_threshold", length=1, runs=0), None),
     "any length": lambda: (dp.prove("prefix_sum", runs=RUNS), None),

@@ -53,18 +53,18 @@ def audit(function=laplace, claim="epsilon=1", **options):
 
 
 @pytest.mark.parametrize(
-    ("function", "kept", "broken"),
+    ("function", "kept", "broken", "runs"),
     [
-        (laplace, "epsilon=1", "epsilon=0.1"),
-        (laplace, "epsilon=1, delta=0.01", "epsilon=0.1, delta=0.01"),
-        (gaussian, "mu=1", "mu=0.1"),
-        (gaussian, "rho=0.5", "rho=0.005"),
+        (laplace, "epsilon=1", "epsilon=0.1", 160),
+        (laplace, "epsilon=1, delta=0.01", "epsilon=0.1, delta=0.01", 160),
+        (gaussian, "mu=1", "mu=0.1", 160),
+        (gaussian, "rho=0.5", "rho=0.005", 300),  # fewer show nothing
     ],
 )
-def test_every_kind_of_claim_is_refuted_early_or_not_at_all(function, kept, broken):
-    true = audit(function, kept, runs=300)
+def test_every_kind_of_claim_is_refuted_early_or_not_at_all(function, kept, broken, runs):
+    true = audit(function, kept, runs=runs)
     assert true.verdict in {dp.Verdict.NOT_VIOLATED, dp.Verdict.INCONCLUSIVE}
-    assert (true.runs, true.asked, true.sequential.stopped) == (300, None, False)
+    assert (true.runs, true.asked, true.sequential.stopped) == (runs, None, False)
     assert 0 < true.lower.value <= true.claimed.value
     false = audit(function, broken, runs=300)
     assert false.verdict is dp.Verdict.VIOLATED
@@ -78,7 +78,7 @@ def test_every_kind_of_claim_is_refuted_early_or_not_at_all(function, kept, brok
         again = dp.Evidence.from_json(evidence.to_json())
         assert again == evidence
         assert "--sequential" in reproduce_command(evidence)
-        assert "--runs 300" in reproduce_command(evidence)
+    assert "--runs 300" in reproduce_command(false)
 
 
 @pytest.mark.parametrize("function", [laplace, program, seeded, opaque])

@@ -268,7 +268,7 @@ JUNK = st.recursive(
 )
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.data())
 @pytest.mark.slow
 def test_junk_in_any_place_gets_a_sentence(data: st.DataObject) -> None:

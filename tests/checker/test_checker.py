@@ -538,10 +538,10 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def changed(certificate: Any, path: tuple[Any, ...], new: Any) -> Any:
-    result = copy.deepcopy(certificate)
-    inner = result
+    """A certificate that differs in one place, and shares all others: nobody changes it in place."""
+    result = inner = copy.copy(certificate)
     for key in path[:-1]:
-        inner = inner[key]
+        inner[key] = inner = copy.copy(inner[key])
     inner[path[-1]] = new
     return result
 
@@ -579,7 +579,7 @@ def test_every_single_change_is_refused_or_leaves_it_true(name: str) -> None:
     assert passed < tried / 8
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=80, deadline=None, derandomize=True)
 @given(st.data())
 @pytest.mark.slow
 def test_pairs_of_changes_are_refused_or_leave_it_true(data: st.DataObject) -> None:

@@ -21,7 +21,7 @@ from dpaudit.stats.statement import lower_bound
 
 pytestmark = pytest.mark.slow
 
-laws = settings(derandomize=True, max_examples=120, deadline=None)
+laws = settings(derandomize=True, max_examples=60, deadline=None)
 doubles = st.floats(allow_nan=False, allow_infinity=False)
 near = st.floats(-16, 16)
 

@@ -54,7 +54,7 @@ class Handle:
         raise TypeError("a connection cannot be pickled")
 
 
-@settings(derandomize=True, max_examples=300, deadline=None)
+@settings(derandomize=True, max_examples=120, deadline=None)
 @given(VALUES, VALUES)
 def test_digests_agree_exactly_where_types_and_values_do(left: Any, right: Any) -> None:
     assert (digest(left) == digest(right)) == (typed(left) == typed(right))

@@ -21,7 +21,7 @@ RELATIONS = st.builds(Relation, st.sampled_from(["add-remove", "replace", "decla
 )
 RECORDS = st.lists(st.integers(0, 3), max_size=5)
 ANSWERS = st.lists(st.integers(-2, 2), min_size=1, max_size=3)
-laws = settings(derandomize=True, max_examples=300, deadline=None)
+laws = settings(derandomize=True, max_examples=120, deadline=None)
 
 
 # --- texts ---

@@ -26,7 +26,7 @@ from dpaudit.privacy.composition import (
     to_zcdp,
 )
 
-laws = settings(derandomize=True, max_examples=100, deadline=None)
+laws = settings(derandomize=True, max_examples=60, deadline=None)
 numbers = st.floats(0, 20)
 deltas = st.floats(1e-12, 0.5)
 claims = st.one_of(

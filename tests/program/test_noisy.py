@@ -585,7 +585,7 @@ SAME_TYPE = of_one_type(FLOATS) | of_one_type(INTEGERS) | of_one_type(st.boolean
 
 
 @settings(
-    derandomize=True, deadline=None, max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    derandomize=True, deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(options=SAME_TYPE, other=NUMBERS, function=st.sampled_from(BINARY), swap=st.booleans())
 @pytest.mark.slow
@@ -603,7 +603,7 @@ def test_operations_with_a_plain_number(replay, options, other, function, swap):
 
 
 @settings(
-    derandomize=True, deadline=None, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    derandomize=True, deadline=None, max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     left=SAME_TYPE,
@@ -616,9 +616,7 @@ def test_operations_of_two_noisy_values(replay, left, right, function):
     assert "differs" not in str(result.fell_back)
 
 
-@settings(
-    derandomize=True, deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(derandomize=True, deadline=None, max_examples=75, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(options=SAME_TYPE, function=st.sampled_from(UNARY))
 @pytest.mark.slow
 def test_operations_of_one_noisy_value(replay, options, function):

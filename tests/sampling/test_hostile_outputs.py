@@ -285,7 +285,7 @@ def test_what_tells_with_certainty_is_violated(name):
     def leak(data, rng):
         return CHANNELS[name](data[0] > 0.5) if rng.random() < 0.9 else None
 
-    assert dp.audit(leak, claim="epsilon=0.5", pairs=PAIR, runs=200, seed=0).verdict is dp.Verdict.VIOLATED
+    assert dp.audit(leak, claim="epsilon=0.5", pairs=PAIR, runs=120, seed=0).verdict is dp.Verdict.VIOLATED
 
 
 class Leaves:

@@ -355,7 +355,7 @@ def identical(one, two):
     return repr(one) == repr(two)
 
 
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(derandomize=True, deadline=None, max_examples=120)
 @given(one=OUTPUTS, two=OUTPUTS)
 def test_two_outputs_are_one_row_exactly_where_they_are_identical(one, two):
     first, second = rows(from_list([one, two]))
@@ -411,7 +411,7 @@ DTYPES = st.sampled_from(
 SHAPES = hnp.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=3)
 
 
-@settings(derandomize=True, deadline=None, max_examples=400)
+@settings(derandomize=True, deadline=None, max_examples=150)
 @given(data=st.data(), dtype=DTYPES, shape=SHAPES)
 def test_an_array_is_the_list_of_its_runs(data, dtype, shape):
     elements = ATOMS if dtype == "O" else None

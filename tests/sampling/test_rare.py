@@ -400,7 +400,7 @@ def held_program(data, noise):
 @pytest.mark.parametrize(("own", "reused"), [(fresh, held), (fresh_array, held_array), (fresh_program, held_program)])
 def test_reused_containers_leave_the_evidence_that_copies_leave_seed_by_seed(own, reused):
     """So that the error rates of the two are one, whatever it is: to the last bit, at every seed."""
-    for seed in range(200 if own is fresh_program else 1_000):
+    for seed in range(60 if own is fresh_program else 300):
         block = Block(Phase.MEASURING, 0, 0, 16)
         sides, others = (
             outputs_of(Experiment(mechanism(each), {}, ((0, 1),), (), seed), block)[0] for each in (own, reused)

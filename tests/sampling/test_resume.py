@@ -76,7 +76,7 @@ def interrupted(function, file, after, **options):
         (seeded, {}, 1),
         (seeded, {}, 1_500),
         (seeded, {}, 5_000),
-        (seeded, {"sequential": True, "runs": 400}, 200),
+        (seeded, {"sequential": True, "runs": 200}, 120),
         (seeded, {"curve": True}, 5_000),
         (seeded, {"pairs": [PAIR, ([2], [2, 2])]}, 3_000),
         (sampler, {}, 1_500),

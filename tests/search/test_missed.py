@@ -52,7 +52,7 @@ def mean_of_unknown_n(data, size, rng):
 
 def test_a_mean_of_unknown_n_is_found_in_few_runs():
     evidence = dp.audit(
-        mean_of_unknown_n, claim="epsilon=1", data=FRAME, domain=DOMAIN, runs=60_000, seed=7, floating_point="ignore"
+        mean_of_unknown_n, claim="epsilon=1", data=FRAME, domain=DOMAIN, runs=20_000, seed=7, floating_point="ignore"
     )
     assert evidence.verdict is dp.Verdict.VIOLATED and evidence.lower.value > 1.5
 

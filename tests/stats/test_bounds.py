@@ -17,7 +17,7 @@ from dpaudit.stats.guessing import guess_bound
 from dpaudit.stats.joint_region import joint_region, joint_weight, two_sided_region, two_sided_weight
 from dpaudit.stats.statement import lower_bound
 
-laws = settings(derandomize=True, max_examples=200, deadline=None)
+laws = settings(derandomize=True, max_examples=100, deadline=None)
 errors = st.sampled_from([1e-9, 1e-6, 0.01, 0.05, 0.2])
 weights = st.sampled_from([1e-3, 0.2, 0.7071, 0.95, 1 - 1e-6])
 CLAIMS = [PureDP(1), ApproxDP(1, 1e-5), ApproxDP(1, 0.05), GaussianDP(1), ZeroConcentratedDP(1), RenyiDP(2, 1)]

@@ -15,7 +15,7 @@ from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
 from dpaudit.stats.curve import DeltaAt, PowerAt, about, delta_at_least, fnr_at_most, mu_at_least, region_of_bound
 from dpaudit.stats.joint_region import ConfidenceRegion, joint_region, two_sided_region
 
-laws = settings(derandomize=True, max_examples=200, deadline=None)
+laws = settings(derandomize=True, max_examples=100, deadline=None)
 chances = st.floats(0, 1)
 
 

@@ -127,7 +127,7 @@ def test_more_of_the_error_level_is_used():
 
 @pytest.mark.parametrize("claim", [claim for claim in CLAIMS if claim.delta < 0.5], ids=str)
 def test_few_runs_show_more_than_two_p_values_combined(claim):
-    for n, k, others in ((100, 54, 20), (300, 120, 30), (1000, 400, 150), (300, 60, 2)):
+    for n, k, others in ((100, 54, 20), (300, 60, 2)):
         weight = joint_weight(k / n, others / n, n, n)
         plain = joint_region(k, n, others, n, weight=weight, error=0.05)
         found = enumerated_region(k, n, others, n, claim=claim, weight=weight, error=0.05)
@@ -141,7 +141,7 @@ def test_few_runs_show_more_than_two_p_values_combined(claim):
 def test_windows_and_corners_change_no_truth():
     # the sums leave out what is far away, on the safe side: all outcomes must allow as much
     n, m, error, weight, claim = 2000, 1500, 0.05, 0.4, ApproxDP(1, 1e-3)
-    for hits, others in ((700, 90), (60, 2), (1990, 300)):
+    for hits, others in ((60, 2), (1990, 300)):
         few = enumerated_region(hits, n, others, m, claim=claim, weight=weight, error=error, corners=25)
         many = enumerated_region(hits, n, others, m, claim=claim, weight=weight, error=error)
         assert 0 < few.least(claim.least) <= many.least(claim.least)
@@ -180,8 +180,7 @@ def test_outcomes_that_show_nothing():
         enumerated_region(5, 10, 1, 10, claim=PureDP(1), weight=1.0, error=0.05)
 
 
-@pytest.mark.parametrize("error", [1e-9, 0.05, 0.5])
-@pytest.mark.parametrize("weight", [1e-3, 0.5, 1 - 1e-6])
+@pytest.mark.parametrize(("error", "weight"), [(1e-9, 1e-3), (1e-9, 1 - 1e-6), (0.05, 0.5), (0.5, 1 - 1e-6)])
 @each_claim
 def test_extreme_counts_are_numbers(claim, weight, error):
     for (hits, n), (others, m) in itertools.product([(1, 1), (1, 400), (400, 400)], [(0, 1), (0, 400), (399, 400)]):

@@ -18,7 +18,7 @@ import dpaudit as dp
 from dpaudit import strategies
 from dpaudit.neighbours import parse_relation
 
-laws = settings(derandomize=True, max_examples=150, deadline=None)
+laws = settings(derandomize=True, max_examples=60, deadline=None)
 RECORDS = ["add-remove", "replace", "add-remove(group=3)", "replace(group=2)"]
 ANSWERS = ["queries", "queries(one)", "queries(monotone)", "queries(norm=1)", "queries(norm=2, group=2)"]
 FRAME = pd.DataFrame({"age": np.array([3], dtype=np.int8), "mass": [2.5], "kind": ["a"], "on": [True]})

@@ -62,7 +62,6 @@ def test_a_true_claim_is_refuted_as_rarely_as_stated(function, claim):
         (randomised_response, "epsilon=0.3", 300),
         (catastrophe, "epsilon=0, delta=0.05", 500),
         (gaussian, "mu=0.2", 600),
-        (gaussian, "rho=0.01", 600),
     ],
 )
 def test_a_false_claim_is_refuted_soon(function, claim, runs):

@@ -85,7 +85,7 @@ def assert_within(law0: Counter, law1: Counter, bound: float, slack: float) -> N
         assert law1[output] <= math.exp(bound) * law0[output] + slack
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=75, deadline=None, derandomize=True)
 @given(
     programs(["laplace", "exponential", "gumbel", "uniform"], 1),
     MOVED,

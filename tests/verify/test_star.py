@@ -218,7 +218,7 @@ def sampled(draws, conditions, runs=40_000):
     return int(held.sum()), runs
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=75, deadline=None, derandomize=True)
 @given(systems())
 @pytest.mark.slow
 def test_random_trees_against_runs(system):
@@ -228,7 +228,7 @@ def test_random_trees_against_runs(system):
     assert binomtest(hits, runs, min(found, 1.0)).pvalue > 1e-7
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=30, deadline=None, derandomize=True)
 @given(systems(most=3))
 @pytest.mark.slow
 def test_a_condition_and_its_opposite_share_the_mass(system):
@@ -242,7 +242,7 @@ def test_a_condition_and_its_opposite_share_the_mass(system):
     assert first.high + second.high - whole.low <= Fraction(1, 10**15)
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(systems(most=4, star=True))
 @pytest.mark.slow
 def test_the_quadrature_agrees(system):

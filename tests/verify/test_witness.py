@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import sys
@@ -33,32 +34,45 @@ from dpaudit.verify.prove import prove_program
 pytest.importorskip("flint")
 
 
-def witness_of(name, given=None, length=5, **options):
-    found = load(name) if isinstance(name, str) else name
-    parameters = found.parameters_with(given) if isinstance(name, str) else {}
+def proof_of(name, given, length):
     relation = None if isinstance(name, str) else "queries"
-    proof = prove_program(found, given, length=length, relation=relation, runs=20)
-    return find_counterexample(proof, getattr(found, "function", found), parameters, **options), proof
+    return prove_program(
+        load(name) if isinstance(name, str) else name, given, length=length, relation=relation, runs=20
+    )
+
+
+@functools.cache
+def known_proof(name, given, length):
+    return proof_of(name, dict(given), length)
+
+
+def witness_of(name, given=None, length=5, **options):
+    if not isinstance(name, str):
+        proof = proof_of(name, given, length)
+        return find_counterexample(proof, name, {}, **options), proof
+    found, proof = load(name), known_proof(name, tuple((given or {}).items()), length)
+    return find_counterexample(proof, found.function, found.parameters_with(given), **options), proof
 
 
 def loss(counterexample):
     return math.inf if counterexample.infinite else float(counterexample.epsilon)
 
 
-# what is proved at five answers, however rare the event, and for an event that has probability 0.01 on side 0
+# what is proved at five answers, however rare the event, and for an event that has probability 0.01 on side 0 (where
+# the best one is so likely itself, or another row asks the same, there is nothing more to see)
 BELOW = [
-    ("svt_noiseless_answers", {}, math.inf, math.inf),
+    ("svt_noiseless_answers", {}, math.inf, None),
     ("svt_unlimited", {}, 2.48, 2.1),
     ("svt_unscaled_noise", {"cutoff": 1}, 1.749999, 1.74),
     ("svt_unscaled_noise", {"cutoff": 2}, 3.2499, 2.9),
-    ("noisy_max_value", {}, 2.4999999, 2.499),
+    ("noisy_max_value", {}, 2.4999999, None),
     ("svt_releasing_values", {"cutoff": 1, "scale": 4}, 1.2499999, 1.07),
-    ("partial_sum_half_noise", {}, 1.9999999, 1.9999999),
-    ("adaptive_svt_releasing_values", {"cutoff": 1}, 1.62, 0.9),
-    ("smart_sum_exact_blocks", {}, math.inf, math.inf),
+    ("partial_sum_half_noise", {}, 1.9999999, None),
+    ("adaptive_svt_releasing_values", {"cutoff": 1}, 1.62, None),
+    ("smart_sum_exact_blocks", {}, math.inf, None),
     ("above_threshold", {"cutoff": 1}, 0.9999, 0.92),
     ("above_threshold", {"cutoff": 2}, 0.62499999, 0.59),
-    ("report_noisy_max", {}, 0.9999999, 0.9999),
+    ("report_noisy_max", {}, 0.9999999, None),
     ("numeric_svt", {"cutoff": 1}, 0.9999, 0.91),
 ]
 
@@ -66,7 +80,7 @@ BELOW = [
 @pytest.mark.parametrize(("name", "given", "rare", "likely"), BELOW, ids=[f"{row[0]}{row[1] or ''}" for row in BELOW])
 @pytest.mark.slow
 def test_published_mechanisms(name, given, rare, likely):
-    for least_mass, expected in ((None, rare), (0.01, likely)):
+    for least_mass, expected in ((None, rare),) if likely is None else ((None, rare), (0.01, likely)):
         counterexample, proof = witness_of(name, given, least_mass=least_mass)
         assert loss(counterexample) >= expected
         assert counterexample.infinite == (expected == math.inf) == (counterexample.epsilon is None)
@@ -77,9 +91,10 @@ def test_published_mechanisms(name, given, rare, likely):
             assert not counterexample.exceeds(proof.bound) and counterexample.exceeds(Fraction(1, 4))
 
 
-@pytest.mark.parametrize(
-    ("name", "given"), [(row[0], row[1]) for row in provable.TABLE], ids=[f"{r[0]}{r[1] or ''}" for r in provable.TABLE]
-)
+EACH = {name: given for name, given, *_ in reversed(provable.TABLE)}  # the first row of each mechanism
+
+
+@pytest.mark.parametrize(("name", "given"), EACH.items(), ids=EACH)
 @pytest.mark.slow
 def test_no_witness_contradicts_a_proof(name, given):
     """At two answers; the pair is one of neighbours, and runs agree with the probabilities."""
@@ -102,7 +117,7 @@ def assert_runs_agree(counterexample, function, runs=20_000):
         assert binomtest(hits, runs, float(p.low)).pvalue > 1e-5, (hits, float(p.low))
 
 
-@settings(max_examples=12, deadline=None, derandomize=True)
+@settings(max_examples=8, deadline=None, derandomize=True)
 @given(programs(["laplace", "exponential", "uniform"], 2), st.integers(0, 99))
 @pytest.mark.slow
 def test_random_programs(program, seed):
