@@ -85,7 +85,7 @@ def test_an_opaque_function_is_audited_and_says_that_it_cannot_be_reproduced():
     )
 
 
-@pytest.mark.parametrize("name", ["laplace", "report_noisy_max", "k_anonymous_release"])
+@pytest.mark.parametrize("name", ["report_noisy_max", "k_anonymous_release"])
 def test_workers_do_not_change_the_evidence(name):
     alone, together = (dp.audit(name, runs=40_000, seed=3, workers=workers) for workers in (1, 2))
     assert alone.id == together.id
@@ -175,7 +175,7 @@ def test_every_notion_is_bounded_in_its_own_parameter():
         ("order=2, epsilon=1", "epsilon", 1.0),
         ("epsilon=4.3772, delta=1e-5", "epsilon", 4.3772),
     ):
-        evidence = dp.audit(gaussian, claim=claim, pairs=[(0, 1)], runs=100_000)
+        evidence = dp.audit(gaussian, claim=claim, pairs=[(0, 1)], runs=40_000)
         assert evidence.lower.parameter == parameter
         assert 0.2 * truth < evidence.lower.value < 1.02 * truth
     half = dp.audit(gaussian, claim="mu=0.5", pairs=[(0, 1)], runs=20_000)

@@ -98,25 +98,23 @@ def test_where_nothing_can_be_told_nothing_is_shown():
 
 @pytest.mark.parametrize("claim", ["mu=1", "epsilon=1, delta=1e-5", "rho=0.5"])
 def test_the_verdict_and_its_bound_are_those_without_the_curve(claim):
-    plain, curved = (dp.audit(gaussian, claim=claim, runs=1_500, curve=curve, **NUMBERS) for curve in (False, True))
+    plain, curved = (dp.audit(gaussian, claim=claim, runs=600, curve=curve, **NUMBERS) for curve in (False, True))
     assert plain.curve is None and curved.curve is not None
     assert "curve" not in plain.record()
     assert msgspec.structs.replace(curved, curve=None).record() == plain.record()
 
 
 def test_several_pairs_share_its_error():
-    found = dp.privacy_curve(
-        gaussian, claim="mu=2", runs=30_000, pairs=[(0.0, 0.1), (0.0, 2.0), (0.0, 0.5)], relation="declared"
-    )
+    found = dp.privacy_curve(gaussian, claim="mu=2", runs=20_000, pairs=[(0.0, 0.1), (0.0, 2.0)], relation="declared")
     statements = found.curve.statements
-    assert {bound.pair for bound in statements} == {0, 1, 2}
+    assert {bound.pair for bound in statements} == {0, 1}
     assert sum(1 - bound.confidence for bound in statements) == pytest.approx(0.05)
     assert found.mu > 1.75  # the best pair counts
 
 
 def test_the_same_on_any_number_of_workers():
     name = f"{__file__}:gaussian_sampler"
-    one, two = (dp.audit(name, runs=5_000, workers=workers, curve=True, **NUMBERS) for workers in (1, 2))
+    one, two = (dp.audit(name, runs=1_000, workers=workers, curve=True, **NUMBERS) for workers in (1, 2))
     assert one.id == two.id
 
 

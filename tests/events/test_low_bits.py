@@ -272,8 +272,8 @@ RATES = {
 @pytest.mark.parametrize("name", RATES)
 def test_what_keeps_its_claim_is_found_out_no_more_often_than_admitted(name):
     f, claim, runs = RATES[name]
-    wrong = sum(shown(f, claim, runs, seed) > claim.value for seed in range(40))
-    assert binomtest(wrong, 40, 0.05, alternative="greater").pvalue > 1e-2, f"{wrong} of 40"
+    wrong = sum(shown(f, claim, runs, seed) > claim.value for seed in range(20))
+    assert binomtest(wrong, 20, 0.05, alternative="greater").pvalue > 1e-2, f"{wrong} of 20"
 
 
 def inverse(data, rng, size):
@@ -284,6 +284,6 @@ def inverse(data, rng, size):
 @pytest.mark.parametrize("f", [laplace, inverse])
 @pytest.mark.parametrize("runs", [200, 500])
 def test_ordinary_noise_gives_itself_away_within_a_hundred_runs_a_side(f, runs):
-    found = sum(shown(f, PureDP(1), runs, seed) > 1 for seed in range(40))
+    found = sum(shown(f, PureDP(1), runs, seed) > 1 for seed in range(20))
     # in at least 95 % of the seeds, unless chance says otherwise
-    assert binomtest(found, 40, 0.95, alternative="less").pvalue > 0.01, f"{found} of 40"
+    assert binomtest(found, 20, 0.95, alternative="less").pvalue > 0.01, f"{found} of 20"

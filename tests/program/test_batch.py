@@ -96,7 +96,7 @@ def test_small_batches(replay, size):
 )
 @pytest.mark.slow
 def test_batch_and_scalar_follow_one_law(program):
-    size = 20_000
+    size = 8_000
     many = [str(output) for output in outputs_of(run_batch(program, size, np.random.default_rng(5)), size)]
     rng = np.random.default_rng(6)
     single = [str(run_once(program, ScalarNoise(rng))) for _ in range(size)]

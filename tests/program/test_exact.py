@@ -55,7 +55,7 @@ def value(number):
         return high_precision(number.sums[0]) / high_precision(number.sums[1])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(numbers, numbers)
 @pytest.mark.slow
 def test_arithmetic_and_order_agree_with_sixty_digits(left, right):

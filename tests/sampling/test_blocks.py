@@ -45,8 +45,8 @@ def test_blocks_add_up(shape, runs):
 
 @pytest.mark.slow
 def test_both_sides_have_equally_many_runs_in_every_block():
-    assert set(_sizes(200)) == {(500, 500)}
-    odd = [Block(Phase.MEASURING, 0, index, 7) for index in range(40)]
+    assert set(_sizes(60)) == {(500, 500)}
+    odd = [Block(Phase.MEASURING, 0, index, 7) for index in range(20)]
     sizes = {played.sizes for played in play(experiment(sampler), odd, both)}
     assert sizes == {(3, 4), (4, 3)}
 

@@ -197,7 +197,7 @@ def answering(share, data, size, rng):
 
 @pytest.mark.parametrize("share", [0.2, 2e-3])
 def test_a_sampler_that_raises_at_a_rate_of_its_claim_is_never_violated(share):
-    found = set(verdicts(functools.partial(answering, share), 5, 3_000))
+    found = set(verdicts(functools.partial(answering, share), 3, 3_000))
     assert dp.Verdict.VIOLATED not in found
     assert found - {dp.Verdict.INVALID} or share < 0.01
 
@@ -343,12 +343,12 @@ def verdicts(function, seeds, runs):
 
 @pytest.mark.parametrize("function", [leaking_array, leaking_list, leaking_list_of_views, leaking_row, leaking_opaque])
 def test_a_leak_through_a_reused_array_is_seen(function):
-    assert set(verdicts(function, 5, 400)) == {dp.Verdict.VIOLATED}
+    assert set(verdicts(function, 3, 400)) == {dp.Verdict.VIOLATED}
 
 
 @pytest.mark.parametrize("function", [honest_array, honest_list, honest_row, honest_opaque, honest_program])
 def test_honest_outputs_in_a_reused_container_are_not_violated(function):
-    assert dp.Verdict.VIOLATED not in set(verdicts(function, 5, 1_500))
+    assert dp.Verdict.VIOLATED not in set(verdicts(function, 3, 1_500))
 
 
 @pytest.mark.parametrize("make", [np.asarray, np.ma.masked_array, pd.Series, pd.DataFrame, list, tuple])

@@ -34,7 +34,7 @@ def test_500_scores_in_and_many_out():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(1))
 def test_errors_are_as_rare_as_stated_at_a_fixed_seed(seed):
     wrong, repeats = 0, 20
     for repeat in range(repeats):

@@ -63,7 +63,7 @@ def test_the_mechanisms_own_relation_comes_first():
 
 
 def test_a_declared_domain_is_kept_to_unless_asked():
-    inside = audited(unclipped, domain=(0.0, 100.0), seed=1)
+    inside = audited(unclipped, domain=(0.0, 100.0), seed=1, runs=10_000)
     beyond = audited(unclipped, domain=(0.0, 100.0), beyond_domain=True)
 
     assert inside.verdict is dp.Verdict.NOT_VIOLATED
@@ -210,7 +210,7 @@ def _replayed(evidence, **given):
 
 
 def test_a_search_is_replayed_from_the_data_given_or_kept():
-    evidence, kept = audited(clipped, runs=4_000), audited(clipped, runs=4_000, keep_data=True, domain=(0.0, 100.0))
+    evidence, kept = audited(clipped, runs=2_000), audited(clipped, runs=2_000, keep_data=True, domain=(0.0, 100.0))
 
     assert _replayed(evidence, data=AGES).identical
     assert _replayed(kept).identical
@@ -292,7 +292,7 @@ def summed(data, size, rng):
 
 
 def test_all_tiny_datasets_over_a_domain_are_searched():
-    wrong, right = (dp.audit(each, claim=CLAIM, domain=[0, 1, 2, 3], runs=10_000) for each in (first_alone, summed))
+    wrong, right = (dp.audit(each, claim=CLAIM, domain=[0, 1, 2, 3], runs=6_000) for each in (first_alone, summed))
 
     assert wrong.verdict is dp.Verdict.VIOLATED and right.verdict is dp.Verdict.NOT_VIOLATED
     assert wrong.relation == "add-remove" and wrong.search.source == "domain" and wrong.search.data is None

@@ -201,9 +201,9 @@ def test_intervals_hold_the_loss_of_an_event(method, weight):
     n, p1, p2, q2, q1 = 400, 0.4, 0.12, 0.3, 0.1
     truth = math.log((p1 + q2) / (p2 + q1)) if weight else (math.log(p1 / p2) + math.log(q2 / q1)) / 2
     outside = 0
-    for _ in range(200):
+    for _ in range(80):
         side0, side1 = rng.multinomial(n, [p1, p2, 1 - p1 - p2]), rng.multinomial(n, [q2, q1, 1 - q2 - q1])
         counts = Counts((n, n), (int(side0[0]), int(side1[1])), (int(side0[1]), int(side1[0])))
         low, high = loss_interval(method, counts, claim=PureDP(0), weight=weight, error=0.1)
         outside += not low <= truth <= high
-    assert binom.sf(outside - 1, 200, 0.1) > 1e-4
+    assert binom.sf(outside - 1, 80, 0.1) > 1e-4
