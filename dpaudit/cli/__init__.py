@@ -1,3 +1,3 @@
-"""What can be done from the command line?"""
+"""How is dpaudit used from the command line?"""
 
 __all__ = ["main"]

@@ -1,8 +1,8 @@
-"""How does a command run somebody's code apart from itself, so that only a verdict can make it green?
+"""How does a command run a user's code in a separate process, so that only a verdict can make it succeed?
 
-`carried_out` has the work done in a process of its own, and this process, which never loads the code, writes what was
-handed over. Whatever the code does to its process (`sys.exit`, a crash, threads that never end, closed files), there
-is an answer or there is none, and none is exit code 2. From Python, and with ``--in-process``, the work is done here.
+`carried_out` does the work in another process, and this process, which never loads the code, writes the result.
+Whatever the code does to its process (`sys.exit`, a crash, threads that never end, closed files), there is an answer or
+there is none, and none means exit code 2. From Python, and with ``--in-process``, the work is done in this process.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dpaudit.processes.process import Limits
 
 OWNED = object()
-"""What the context of a command holds where the process is dpaudit's own, and not that of a caller in Python."""
+"""The context object of a command if the process belongs to dpaudit, and not to a caller in Python."""
 
 in_process = click.option(
     "--in-process", is_flag=True, help="Run the target in this process, as a debugger needs it; see SECURITY.md."
@@ -30,23 +30,23 @@ in_process = click.option(
 
 
 class OwnFaultError(Exception):
-    """A fault of dpaudit in the process that did the work; its text is the traceback."""
+    """An error of dpaudit itself in the process that did the work; its text is the traceback."""
 
 
 def carried_out(
     work: Callable[..., Any], arguments: Mapping[str, Any], *, here: bool, limits: Limits | None = None
 ) -> Any:
-    """Return ``work(**arguments)``, done apart where this process is dpaudit's own.
+    """Return ``work(**arguments)``, computed in another process if this one belongs to dpaudit.
 
     Args:
-        work: a function of a module, which another process finds by its name.
+        work: a function at the top level of a module, which another process finds by its name.
         arguments: JSON values.
-        here: whether it is to be done in this process all the same.
-        limits: of the process, as `limits_of` returns them.
+        here: do the work in this process nevertheless.
+        limits: of the process, from `limits_of`.
 
     Raises:
-        UsageError: what the work raised; or that there is no answer, and why.
-        OwnFaultError: where dpaudit failed.
+        UsageError: that the work raised; or if there is no answer, with the reason.
+        OwnFaultError: if dpaudit failed.
     """
     from dpaudit.errors import UsageError
 
@@ -56,12 +56,12 @@ def carried_out(
             raise UsageError("limits are for a process of its own: leave out --in-process, or the limits")
         from dpaudit.settings import kept
 
-        with kept():  # where results go, and how, is not the target's to change
+        with kept():  # the target must not change where and how results are written
             return work(**arguments)
     from dpaudit.processes.process import Limits, adopt_orphans, run
 
     adopt_orphans()
-    # what the answer is read with is imported meanwhile
+    # meanwhile, import what is needed to read the answer
     threading.Thread(target=importlib.import_module, args=("dpaudit.processes.handover",), daemon=True).start()
     request = {"module": work.__module__, "name": work.__name__, "arguments": dict(arguments)}
     ended = run("dpaudit.cli.apart", request, limits=limits or Limits(), quiet=False)
@@ -91,7 +91,7 @@ _LARGE = "it took more memory than --memory-limit allows, and was ended: it leak
 
 
 def limits_of(seconds: float | None, memory: float | None) -> Limits | None:
-    """Return limits as they were typed, None where there are none; refuse what is no limit."""
+    """Return the limits that were typed, None if there are none; refuse invalid ones."""
     if seconds is None and memory is None:
         return None
     from dpaudit.errors import UsageError
@@ -104,7 +104,7 @@ def limits_of(seconds: float | None, memory: float | None) -> Limits | None:
 
 
 def refuse_other(evidence: Evidence, **asked: Any) -> None:
-    """Raise `UsageError` where evidence that was handed over answers another question than was asked."""
+    """Raise `UsageError` if the evidence from the other process answers a different question."""
     from dpaudit.errors import UsageError
     from dpaudit.processes.handover import Asked, other_question
 
@@ -117,7 +117,7 @@ def refuse_other(evidence: Evidence, **asked: Any) -> None:
 
 
 def evidence_of(document: Mapping[str, Any]) -> Evidence:
-    """Return the evidence that was handed over, its id computed again."""
+    """Return the evidence from the other process, after recomputing its id."""
     import json
 
     from dpaudit.evidence.evidence import Evidence
@@ -129,7 +129,7 @@ def evidence_of(document: Mapping[str, Any]) -> Evidence:
 
 
 def main() -> NoReturn:
-    """Do the work that is asked for, and hand over what came of it."""
+    """Do the requested work and send back the result."""
     from dpaudit.processes.process import FORKED, received, refuse_forks, took_too_much
 
     request, answering = received()
@@ -139,7 +139,7 @@ def main() -> NoReturn:
 
 
 def answer_to(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is handed over: what the work returned, or why there is nothing."""
+    """Return the answer: the result of the work, or why there is none."""
     from dpaudit.errors import InvalidRunsError, UsageError
 
     try:
@@ -147,7 +147,7 @@ def answer_to(request: Mapping[str, Any]) -> dict[str, Any]:
         return {"found": work(**request["arguments"])}
     except (UsageError, InvalidRunsError) as error:
         return {"refused": str(error)}
-    except BaseException as error:  # whatever a target raises, also what is meant to end the process
+    except BaseException as error:  # anything that a target raises, including SystemExit
         blamed = blamed_on_target(error)
         if blamed is not None:
             return {"refused": f"there is no verdict: {blamed}"}
@@ -157,7 +157,7 @@ def answer_to(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _trace_of(error: BaseException) -> str:
-    """Return the trace of a fault, or what it is alone: a target may have taken away what traces are made with."""
+    """Return the traceback of an error, or only its type, since a target may have broken the traceback module."""
     try:
         return "".join(traceback.format_exception(error))
     except BaseException:
@@ -165,19 +165,19 @@ def _trace_of(error: BaseException) -> str:
 
 
 def blamed_on_target(error: BaseException) -> str | None:
-    """Say where a target ended the work, if it was code outside of dpaudit that raised last; else None."""
+    """Say where a target ended the work, if code outside dpaudit raised last; else None."""
     place = _last_outside(error.__traceback__)
     if place is None:
         return None
     try:
         said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    except BaseException as odd:  # a text of its own that ends the process, too
+    except BaseException as odd:  # even its text may raise
         said = f"{type(error).__name__}, whose text raises {type(odd).__name__}"
     return f"the target ended it in {place}: {said[:300]}"
 
 
 def _last_outside(trace: TracebackType | None) -> str | None:
-    """The innermost frame that is neither of dpaudit nor of what is installed with it, as a file, line and function."""
+    """Return file, line and function of the innermost frame outside dpaudit and its installed libraries."""
     own, installed = Path(__file__).resolve().parents[1], ("site-packages", "dist-packages")
     library = Path(traceback.__file__).resolve().parent
     found = None
@@ -187,7 +187,7 @@ def _last_outside(trace: TracebackType | None) -> str | None:
         if code.co_filename.startswith("<"):
             continue
         if file.is_relative_to(own):
-            found = None  # whatever happened further out, dpaudit went on from here
+            found = None  # frames further out only called dpaudit
         elif not file.is_relative_to(library) and not any(part in installed for part in file.parts):
             found = f"{file.name}, line {line}, in {code.co_name}"
     return found

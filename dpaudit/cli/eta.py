@@ -1,19 +1,17 @@
-"""How long will it take? An estimate from the first few runs, made when it is worth saying."""
+"""How long will it take? An estimate from the first few runs, if it will take long."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 
-_LOOK, _LONG = 2.0, 20.0  # seconds: after which a look is taken, and from which on it is said how long the rest takes
-_FEW = 3  # runs
-NOT_RUNS = ("resumed", "sensitivity", "candidates")  # stages in which nothing is run
+_LOOK, _LONG = 2.0, 20.0  # seconds: when the estimate is made, and the remaining time from which it is worth printing
+_FEW = 3  # runs; fewer give no estimate
+NOT_RUNS = ("resumed", "sensitivity", "candidates")  # stages without runs
 
 
 class Pace:
-    """Listens to an audit and finds out how fast it is going, from the first that it is told on: before it, all was
-    loaded, and nothing run.
-    """
+    """Listens to the progress of an audit and measures its speed, starting with the first call of `hear`."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
@@ -25,8 +23,9 @@ class Pace:
         """Return the estimate as a sentence, once, when it is due and the rest takes long; else None.
 
         Args:
-            stage: what is going on.
-            done: runs done; total: runs in all.
+            stage: of the audit.
+            done: runs so far.
+            total: all runs.
         """
         now = self._clock()
         if stage in NOT_RUNS or self._since is None:
@@ -44,7 +43,7 @@ class Pace:
 
 
 def duration(seconds: float) -> str:
-    """Return a span of time in words of two digits, such as "4.2 minutes"."""
+    """Return a duration in words with two digits, such as "4.2 minutes"."""
     for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
         if seconds >= 2 * size:
             return f"{seconds / size:.2g} {unit}"

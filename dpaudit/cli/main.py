@@ -1,6 +1,6 @@
-"""What can be done from the command line?
+"""Which commands are there, and how do they end?
 
-Exit codes: 0 proved, not violated or no claim; 1 only with a written VIOLATED (or with what differs, for ``check`` and
+Exit codes: 0 proved, not violated or no claim; 1 only with a written VIOLATED (or with a difference, for ``check`` and
 ``replay``); 2 no verdict; 3 inconclusive; 4 evidence with the verdict INVALID; 130 interrupted.
 """
 
@@ -40,18 +40,18 @@ _DEBUG = "DPAUDIT_DEBUG"
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
-    """Run the command line and exit; nothing but a written VIOLATED ever exits with 1.
+    """Run the command line and exit.
 
-    This process is dpaudit's own, so that targets run apart from it.
+    This process belongs to dpaudit, so targets run in other processes.
     """
-    for name in ("SIGTERM", "SIGHUP"):  # what was begun is ended and cleaned away, as by an interrupt
+    for name in ("SIGTERM", "SIGHUP"):  # end and clean up, as after an interrupt
         if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is signal.SIG_DFL:
             signal.signal(getattr(signal, name), signal.default_int_handler)
     cli.main(arguments, obj=OWNED)
 
 
 class _Program(click.Group):
-    """The commands with their exit codes, however they are called. Each is imported when it is asked for."""
+    """The commands and their exit codes, from the shell or from Python. A command is imported when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands, in the order of the help."""
@@ -60,7 +60,7 @@ class _Program(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that is typed; where there is none of that name, say which was meant."""
+        """Find the command; if there is none of that name, suggest one."""
         if args and not args[0].startswith("-") and args[0] not in _COMMANDS:
             from dpaudit.errors import nearest
 
@@ -76,7 +76,7 @@ class _Program(click.Group):
         return found
 
     def main(self, args: Sequence[str] | None = None, *_: Any, obj: Any = None, **__: Any) -> NoReturn:
-        """Run a command and exit; ``obj`` is `OWNED` where the process is dpaudit's own."""
+        """Run a command and exit; ``obj`` is `OWNED` if the process belongs to dpaudit."""
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")  # an ε that the terminal cannot show
@@ -93,13 +93,13 @@ class _Program(click.Group):
         except click.ClickException as error:
             error.show()
             return _NO_VERDICT
-        except BaseException as error:  # whatever it is: it must end neither in exit code 0 nor in 1
+        except BaseException as error:  # no exception may lead to exit code 0 or 1
             return _report_failure(error)
         return code if isinstance(code, int) else 0
 
 
 def _kept(args: Sequence[str] | None) -> str:
-    """Say what an interrupted command leaves behind."""
+    """Say which files an interrupted command leaves behind."""
     words = list(sys.argv[1:] if args is None else args)
     file = next((after for word, after in itertools.pairwise(words) if word == "--resume"), None)
     file = file or next((word.partition("=")[2] for word in words if word.startswith("--resume=")), None)
@@ -117,7 +117,7 @@ def _report_failure(error: BaseException) -> int:
     elif isinstance(error, UsageError | InvalidRunsError):
         _say(str(error))
     elif isinstance(error, SystemExit) and isinstance(error.__context__, BrokenPipeError):
-        leave_standard_output()  # click, where whoever reads our output has left
+        leave_standard_output()  # raised by click if the reader of our output has gone
     else:
         blamed = blamed_on_target(error)
         if blamed is not None:
@@ -128,7 +128,7 @@ def _report_failure(error: BaseException) -> int:
 
 
 def _report_fault(error: BaseException) -> None:
-    """Ask for a report of what is dpaudit's own fault; the traceback is shown where it is asked for."""
+    """Ask the user to report an error of dpaudit itself; the traceback is shown on request."""
     import traceback
 
     trace = str(error) if isinstance(error, OwnFaultError) else "".join(traceback.format_exception(error))

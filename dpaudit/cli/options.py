@@ -1,4 +1,4 @@
-"""How do commands read what is typed, and where do their results go?"""
+"""How do commands read their options, and where do their results go?"""
 
 from __future__ import annotations
 
@@ -83,12 +83,12 @@ quiet_option = click.option("--quiet", is_flag=True, help="No progress and no su
 
 
 def results(command: Command) -> Command:
-    """Add the options of where evidence and page go, and of silence."""
+    """Add the options ``--json``, ``--html`` and ``--quiet``."""
     return json_option(html_option(quiet_option(command)))
 
 
 def asked(kind: type[Request], name: str, **other: Any) -> Callable[[Command], Command]:
-    """Return the option of the command line that says an option of a request; ``other`` is what a command has anew."""
+    """Return the command line option for an option of a request; ``other`` overrides click's arguments."""
     option, usual = options_of(kind)[name], default_of(kind, name)
     flags = [option.flag or f"--{name.replace('_', '-')}", name]
     said: dict[str, Any] = {"help": option.help}
@@ -102,7 +102,7 @@ def asked(kind: type[Request], name: str, **other: Any) -> Callable[[Command], C
 
 
 def all_asked(kind: type[Request], **other: Mapping[str, Any]) -> Callable[[Command], Command]:
-    """Return all options of a kind of request, as `asked` does; ``other`` by their names."""
+    """Return all command line options for a kind of request; ``other`` overrides click's arguments by option name."""
     typed = [name for name, option in options_of(kind).items() if option.kind]
     order = [*(name for name in _FIRST if name in typed), *(name for name in typed if name not in _FIRST)]
 
@@ -115,7 +115,7 @@ def all_asked(kind: type[Request], **other: Mapping[str, Any]) -> Callable[[Comm
 
 
 def merged_parameters(given: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the parameters by name; each may be given once."""
+    """Return the parameters by name; each may only be given once."""
     from dpaudit.errors import UsageError
 
     names = [name for name, _ in given]
@@ -126,7 +126,7 @@ def merged_parameters(given: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read_evidence(name: str) -> Evidence:
-    """Read an evidence file, or the evidence that a page carries."""
+    """Read an evidence file, or the evidence embedded in a page."""
     from dpaudit.errors import UsageError
     from dpaudit.evidence.canonical_json import read_text
     from dpaudit.evidence.evidence import Evidence
@@ -142,14 +142,14 @@ def read_evidence(name: str) -> Evidence:
 
 
 class OutputFiles:
-    """Where the results go: files, or standard output for ``-``. Refused before any work if it cannot be written."""
+    """Where results go: files, or standard output for ``-``. What cannot be written is refused before any work."""
 
     def __init__(self, *paths: str | None, beside: Iterable[str] = (), read: Iterable[str] = ()) -> None:
-        """Look at the places of results.
+        """Check where results go.
 
         Args:
-            paths: as they were named; None for those that were not.
-            beside: files that are written too, by others.
+            paths: as they were typed; None for those that were not.
+            beside: files that are written elsewhere.
             read: files that are read, and must not be overwritten.
         """
         from dpaudit.errors import UsageError
@@ -176,30 +176,38 @@ class OutputFiles:
                 raise UsageError(f"cannot write {path!r}: {why}")
 
     def write(self, path: str, text: str) -> None:
-        """Write a result, whole or not at all."""
+        """Write a result atomically."""
         from dpaudit.evidence.canonical_json import write_whole
 
         if path != "-":
             write_whole(self._places[path], text)
         elif hasattr(sys.stdout, "buffer"):
-            _echo(text.encode("utf-8"))  # whatever the terminal's own encoding
+            _echo(text.encode("utf-8"))  # whatever the encoding of the terminal
         else:
             _echo(text)
 
     @property
     def colour(self) -> bool:
-        """Whether what is told to people may be coloured."""
+        """Whether messages to the user may be coloured."""
         from dpaudit.report import wants_colour
 
         return wants_colour(sys.stderr if self._standard else sys.stdout)
 
     def say(self, text: str) -> None:
-        """Tell people: on standard error where standard output holds a result."""
+        """Print a message to the user: on standard error if standard output contains a result."""
         _echo(text, err=self._standard)
 
 
 def tell(evidence: Evidence, outputs: OutputFiles, json_file: str | None, html_file: str | None, quiet: bool) -> int:
-    """Write the evidence and its page, say what was found, and return the exit code."""
+    """Write the evidence and its page, print a summary, and return the exit code.
+
+    Args:
+        evidence: the evidence.
+        outputs: where results go.
+        json_file: for the evidence, or None.
+        html_file: for the page, or None.
+        quiet: print no summary.
+    """
     if json_file is not None:
         outputs.write(json_file, evidence.to_json())
     if html_file is not None:
@@ -229,7 +237,7 @@ def _echo(text: str | bytes, *, err: bool = False) -> None:
 
 
 def _same_file(first: str, second: str) -> bool:
-    """Whether two names lead to one file, by whatever way; what is written to a null device harms nothing there."""
+    """Whether two names refer to the same file; the null device does not count."""
     try:
         one, other = (os.fstat(1) if path == "-" else _found(path) for path in (first, second))
         if one is None or other is None:
@@ -247,10 +255,10 @@ def _found(path: str) -> os.stat_result | None:
 
 
 def _unwritable(place: Path) -> str | None:
-    """Say why a file cannot be written, or None where it can."""
+    """Say why a file cannot be written, or return None if it can."""
     try:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            os.stat(place)  # says of a loop of links what it is
+            os.stat(place)  # raises for a loop of links
         if place.is_dir():
             return "it is a folder; name a file in it"
         if place.exists() and not os.access(place, os.W_OK):
@@ -267,7 +275,7 @@ def _unwritable(place: Path) -> str | None:
 
 @contextlib.contextmanager
 def prints_to_standard_error() -> Iterator[None]:
-    """Whatever a mechanism prints, in this process, in workers or from C, stays out of the results."""
+    """Redirect everything that a mechanism prints, in this process, in workers or from C, to standard error."""
     with contextlib.redirect_stdout(sys.stderr), contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):
             kept = os.dup(1)
@@ -284,7 +292,7 @@ def _put_back(kept: int) -> None:
 
 @contextlib.contextmanager
 def notices() -> Iterator[None]:
-    """Say on standard error what is done otherwise than it was asked for, in a line."""
+    """Print warnings that something is done differently from the request, one line each, on standard error."""
     import warnings
 
     from dpaudit.errors import Notice
@@ -305,9 +313,9 @@ def notices() -> Iterator[None]:
 
 @contextlib.contextmanager
 def progress(quiet: bool, *, estimate: bool = True) -> Iterator[Callable[[str, int, int], None] | None]:
-    """A progress bar on a terminal; there and elsewhere a line that says how long it takes, where that is long.
+    """Show a progress bar on a terminal, and everywhere a line that says how long a long audit will take.
 
-    ``estimate`` is False where a time was given, and the number of runs follows from it.
+    ``estimate`` is False if a time budget was given, from which the number of runs follows.
     """
     terminal = sys.stderr.isatty()
     if quiet or not (terminal or estimate):
@@ -350,6 +358,6 @@ def _say(text: str | None) -> None:
 
 
 def leave_standard_output() -> None:
-    """Keep Python from failing at exit over what it cannot write to standard output any more."""
+    """Prevent Python from failing at exit because standard output is closed."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,9 +1,9 @@
-"""What did each target lose when somebody last looked at it, and does it lose more now?
+"""What did each target lose when it was last reviewed, and does it lose more now?
 
-``dpaudit-baseline.json`` is one file to be reviewed like code: sorted, one entry for each target, with the event that
-told most, frozen, and its counts. A later gate counts that same event on fresh runs. Two numbers are not compared:
-each code has an interval for the loss of that event, both hold together at the target's confidence, and the target is
-leakier where the new one lies above the old one.
+``dpaudit-baseline.json`` is a file to be reviewed like code: sorted, with one entry for each target, which holds its
+most revealing event and the counts of that event. A later gate counts the same event on fresh runs. It does not compare
+two numbers: each version of the code has an interval for the loss of that event, both hold simultaneously at the
+target's confidence, and the target is leakier if the new interval is above the old one.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from dpaudit.targets.source_digest import PREFIX
 
 FILE = "dpaudit-baseline.json"
 _VERSION = 1
-_EVEN = 0.7071  # the weight of both counts of an event, where none was chosen for it
+_EVEN = 0.7071  # 1/√2: equal weights for both counts of an event for which no weight was chosen
 
 
 class BaselineEvent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The frozen event of a baseline, and how often it occurred.
+    """The fixed event of a baseline, and how often it occurred.
 
     Attributes:
         pair: digests of its two datasets.
-        method, weight: how a bound is read from its counts, fixed before they were measured.
-        considered: how many events were measured along with it; it is the one of them that told most.
+        method, weight: how counts become a bound, fixed before they were measured.
+        considered: how many events were measured, of which it was the most revealing.
         event, counts: as in evidence.
         notion: the claim whose parameter is compared.
     """
@@ -52,12 +52,12 @@ class BaselineEvent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BaselineEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the baseline says of one target.
+    """The baseline of one target.
 
     Attributes:
-        claim, relation, parameters, code: of the target then; ``code`` is the digest of its function's source.
+        claim, relation, parameters, code: of the target at that time; ``code`` is the digest of its function's source.
         verdict, lower, confidence: of its evidence, whose id is ``evidence``.
-        measured: the event to compare with; None where nothing was measured.
+        measured: the event to compare with; None if nothing was measured.
     """
 
     target: str
@@ -73,7 +73,7 @@ class BaselineEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read(path: Path) -> dict[str, BaselineEntry]:
-    """Return the entries of a baseline by name, none where there is no file; refuse one that was altered."""
+    """Return the entries of a baseline by name, none if there is no file; refuse a file that was altered."""
     if not path.exists():
         return {}
     rewrite = "restore the file from version control, or write it again with --update-baseline after deleting it"
@@ -93,7 +93,7 @@ def read(path: Path) -> dict[str, BaselineEntry]:
 
 
 def write(path: Path, entries: Mapping[str, BaselineEntry]) -> None:
-    """Write a baseline, sorted, whole or not at all."""
+    """Write a baseline, sorted, atomically."""
     targets = {name: msgspec.to_builtins(entries[name]) for name in sorted(entries)}
     record = json.loads(json.dumps({"version": _VERSION, "targets": targets}))
     document = {"id": content_id(record), "baseline": record}
@@ -101,7 +101,7 @@ def write(path: Path, entries: Mapping[str, BaselineEntry]) -> None:
 
 
 def entry_of(target: str, evidence: Evidence) -> BaselineEntry:
-    """Return what a baseline keeps of evidence."""
+    """Return the baseline entry of evidence."""
     record = evidence.record()  # as JSON values
     return BaselineEntry(
         target=target,
@@ -118,7 +118,7 @@ def entry_of(target: str, evidence: Evidence) -> BaselineEntry:
 
 
 def _measured(evidence: Evidence, record: Mapping[str, Any]) -> BaselineEvent | None:
-    """The event that told most, of those in real arithmetic."""
+    """Return the most revealing event in real arithmetic."""
     found = [
         (attempt.bound, as_json["bound"])
         for attempt, as_json in zip(evidence.attempts, record["attempts"], strict=True)
@@ -141,20 +141,20 @@ def _measured(evidence: Evidence, record: Mapping[str, Any]) -> BaselineEvent | 
 
 
 def _comparable(bound: Bound) -> bool:
-    """Whether an event was counted on runs whose number was fixed, so that an interval can be read from its counts."""
+    """Whether an event was counted on a fixed number of runs, so that its counts give an interval."""
     counted = bound.counts is not None and bound.event is not None and bound.arithmetic == "real"
     return counted and (method_of(bound.method).interval or isinstance(bound.weight, tuple))
 
 
 def _plain(bound: Bound) -> tuple[str, float | None]:
-    """How the interval is read: as the bound was, but an event of many degrees as one that speaks for either side."""
+    """Return method and weight of the interval: those of the bound, or of an event with two sides for many degrees."""
     if isinstance(bound.weight, tuple):
         return BOTH_SIDES, _EVEN
-    return plain(bound.method), bound.weight  # that is for few runs, and here there may be more
+    return plain(bound.method), bound.weight  # the method for many runs, since there may be more here
 
 
 def frozen(entry: BaselineEntry, times: int = 1) -> FrozenEvent | None:
-    """Return the event to be counted again, on as many runs as in the baseline or some times as many."""
+    """Return the event to be counted again, on ``times`` as many runs as in the baseline."""
     if entry.measured is None:
         return None
     runs = times * sum(entry.measured.counts["runs"])
@@ -162,9 +162,14 @@ def frozen(entry: BaselineEntry, times: int = 1) -> FrozenEvent | None:
 
 
 def compare(entry: BaselineEntry, counts: Mapping[str, Any] | None, error: float) -> BaselineComparison | None:
-    """Return both intervals of the frozen event's loss, each at half of the error; None where nothing was counted.
+    """Return both intervals of the fixed event's loss, each at half of the error; None if nothing was counted.
 
-    The baseline kept the event that told most of several; so each of those had its part of the baseline's half.
+    The baseline kept the most revealing of several events, so each of those had a share of the baseline's half.
+
+    Args:
+        entry: the baseline of the target.
+        counts: of the event on fresh runs, as JSON values, or None.
+        error: of the comparison, 1 − confidence.
     """
     measured = entry.measured
     if measured is None or counts is None:
@@ -181,7 +186,7 @@ def compare(entry: BaselineEntry, counts: Mapping[str, Any] | None, error: float
 
 
 def changes(entry: BaselineEntry, evidence: Evidence) -> tuple[str, ...]:
-    """Say what is another one than in the baseline: claim, relation, parameters, code."""
+    """Say what differs from the baseline: claim, relation, parameters, code."""
     now = entry_of(entry.target, evidence)
     notes = []
     for what, old, new in (
@@ -192,7 +197,7 @@ def changes(entry: BaselineEntry, evidence: Evidence) -> tuple[str, ...]:
         if old != new:
             notes.append(f"Since the baseline the {what} changed from {old or 'none'} to {new or 'none'}.")
     kinds = {(code or PREFIX).startswith(PREFIX) for code in (entry.code, now.code)}
-    if entry.code != now.code and len(kinds) == 1:  # an older baseline has another kind of digest
+    if entry.code != now.code and len(kinds) == 1:  # not comparable if an older baseline has another kind of digest
         notes.append("Since the baseline the source of the function changed.")
     return tuple(notes)
 

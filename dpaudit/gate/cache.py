@@ -1,10 +1,10 @@
 """Is a target unchanged since it was last run? Then it is not run again.
 
-A report is kept with everything that it depends on: the request (target, claim, parameters, pairs, seed, runs,
-confidence), dpaudit's own source, the version of Python and of every installed distribution, the files that hold its
-pairs, and every file of the project that was loaded or read with it. One digest that differs, and the target runs.
-Where nobody names a seed, each commit has its own, and a report of an earlier commit's is kept all the same.
-What is fetched from elsewhere (a network, the clock, the environment) is not seen.
+A report is stored with everything that it depends on: the request (target, claim, parameters, pairs, seed, runs,
+confidence), dpaudit's own source, the versions of Python and of every installed distribution, the files with its pairs,
+and every file of the project that was loaded or read. If one digest differs, the target runs again. Without a
+configured seed each commit has its own; then a report with the seed of an earlier commit is still used.
+Dependencies on anything else (the network, the clock, the environment) are not detected.
 """
 
 from __future__ import annotations
@@ -29,19 +29,25 @@ from dpaudit.gate.lock import FOLDER, own_folder
 from dpaudit.gate.target_process import Report, Request, listing
 
 _VERSION = 1
-_NAME = 40  # characters of a target's name in that of its file
+_NAME = 40  # characters of a target's name in its file name, to stay readable
 
 
 class Cache:
-    """The reports of earlier gates, one file for each target and look at it; a file that is damaged is none."""
+    """The reports of earlier gates, one file for each target and look; damaged files are ignored."""
 
     def __init__(self, root: Path, *, any_seed: bool = False) -> None:
-        """Open the cache of a project; with ``any_seed`` reports of another seed are as good: none was asked for."""
+        """Open the cache of a project; with ``any_seed``, reports with another seed are used, too."""
         self.folder = root / FOLDER / "gate"
         self._any_seed = any_seed
 
     def find(self, name: str, look: str, request: Request) -> Report | None:
-        """Return the report of this request where nothing that it depends on has changed, else None."""
+        """Return the report of a request if nothing that it depends on has changed, else None.
+
+        Args:
+            name: of the target.
+            look: "first" or "second", or another word for the purpose of the runs.
+            request: what is asked for.
+        """
         try:
             document = json.loads(self._file(name, look).read_text(encoding="utf-8"))
             record = document["record"]
@@ -51,13 +57,18 @@ class Cache:
             if not _unchanged(report):
                 return None
             if report.evidence is not None:
-                Evidence.from_json(json.dumps(report.evidence))  # of a version that this dpaudit reads
+                Evidence.from_json(json.dumps(report.evidence))  # raises for a version that this dpaudit cannot read
             return report
         except (OSError, ValueError, KeyError, TypeError, msgspec.ValidationError, RecursionError):
             return None
 
     def keep(self, name: str, look: str, request: Request, report: Report) -> None:
-        """Keep a report for later, if it holds evidence and its files are known."""
+        """Store a report, if it has evidence and its files are known.
+
+        Args:
+            name, look, request: as in `find`.
+            report: the result.
+        """
         if report.evidence is None or not report.folders:
             return
         record = json.loads(
@@ -68,7 +79,7 @@ class Cache:
             own_folder(self.folder.parents[1], self.folder.name)
             write_whole(self._file(name, look), json.dumps({"id": identity, "record": record}) + "\n")
         except (OSError, UsageError):
-            return  # a folder that cannot be written costs time, and no verdict
+            return  # without a writable folder a gate is only slower
 
     def _key(self, request: Request) -> str:
         return key_of(msgspec.structs.replace(request, seed=0) if self._any_seed else request)
@@ -90,7 +101,7 @@ def _listed(folder: Path) -> str | None:
 
 
 def file_digest(file: Path) -> str | None:
-    """Return the SHA-256 of a file, None where there is none."""
+    """Return the SHA-256 of a file, None if there is none."""
     try:
         return hashlib.sha256(file.read_bytes()).hexdigest()
     except OSError:
@@ -98,14 +109,14 @@ def file_digest(file: Path) -> str | None:
 
 
 def key_of(request: Request) -> str:
-    """Return a digest of all that a report depends on and that is known before it is made."""
+    """Return a digest of everything that a report depends on and that is known in advance."""
     pairs = {file: file_digest(Path(request.root) / file) for file in request.files}
     return _digest([msgspec.to_builtins(request), pairs, environment()])
 
 
 @lru_cache(maxsize=1)
 def environment() -> str:
-    """Return a digest of dpaudit's source, Python, the machine, and every installed distribution."""
+    """Return a digest of dpaudit's source, of Python, the machine, and all installed distributions."""
     package = Path(__file__).resolve().parents[1]
     source = [(file.relative_to(package).as_posix(), file_digest(file)) for file in sorted(package.rglob("*.py"))]
     installed = sorted({f"{each.metadata['Name']}=={each.version}" for each in distributions()})
@@ -113,14 +124,14 @@ def environment() -> str:
 
 
 def with_seed_of(report: Report, request: Request) -> Request:
-    """Return the request with the seed that a report was made with."""
+    """Return the request with the seed of a report."""
     record = (report.evidence or {}).get("evidence")
     seed = record.get("seed") if isinstance(record, dict) else None
     return msgspec.structs.replace(request, seed=seed) if isinstance(seed, int) else request
 
 
 def code_digest(report: Report) -> str:
-    """Return a digest of the code that a report is about: its own files and everything installed."""
+    """Return a digest of the code that a report is about: its files and everything installed."""
     return _digest([sorted(report.files.items()), environment()])
 
 

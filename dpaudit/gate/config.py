@@ -1,7 +1,7 @@
-"""What is a repository's gate to check? Its configuration, read with errors that name the key and the line.
+"""What should a repository's gate check? Its configuration, read with errors that name the key and the line.
 
-It stands in the table ``[tool.dpaudit]`` of a ``pyproject.toml``, or is a TOML file of its own. Files and modules
-that it names are looked for from the folder that it lies in.
+The configuration is the table ``[tool.dpaudit]`` of a ``pyproject.toml``, or a separate TOML file. Files and modules in
+it are relative to its folder.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ Key = str | int
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """A configuration, checked, every target with a name of its own and nothing left to inherit."""
+    """A valid configuration; every target has a unique name and all of its settings."""
 
     path: Path
     settings: GateSettings
 
     @property
     def root(self) -> Path:
-        """The folder of the project, from which everything is named."""
+        """The folder of the project, to which all names are relative."""
         return self.path.parent
 
     @property
@@ -56,15 +56,15 @@ class Configuration:
 
     @property
     def false_alarm(self) -> float:
-        """The chance of an audit to call a target violated that keeps its claim: 1 in 1,000 for all targets together.
+        """The false alarm probability of one audit: 1 in 1,000 for all targets together.
 
-        Each target has half of its part for one audit, as one that seems leakier than its baseline is audited twice.
+        An audit gets half of its target's share, since a target that seems leakier than its baseline is audited twice.
         """
         usual: float = default_of(AuditRequest, "false_alarm")
         return min(usual, 1 - self.settings.confidence) / len(self.settings.targets) / 2
 
     def named(self, names: Sequence[str]) -> tuple[TargetSettings, ...]:
-        """Return the targets of these names (or as they are written), all of them for none; refuse unknown ones."""
+        """Return the targets with these names (or written like this); all if there are none; refuse unknown ones."""
         for name in names:
             if not any(name in (item.name, item.target) for item in self.targets):
                 known = [str(item.name) for item in self.targets]
@@ -84,10 +84,10 @@ def find(start: Path) -> Path:
 
 
 def read(path: Path) -> Configuration:
-    """Return the configuration in this file.
+    """Return the configuration in a file.
 
     Raises:
-        UsageError: with the key and the line of what is wrong.
+        UsageError: if something is wrong; the message names the key and the line.
     """
     path = path.absolute()
     text = _text(path)
@@ -119,7 +119,7 @@ def _table(document: dict[str, Any]) -> dict[str, Any] | None:
 
 
 class _Reader:
-    """Turns tables into settings; knows where each key stands."""
+    """Turns tables into settings; knows the line of each key."""
 
     def __init__(self, path: Path, text: str, place: tuple[Key, ...]) -> None:
         self.path, self.text, self.place = path, text, place
@@ -159,7 +159,7 @@ class _Reader:
         return target
 
     def check_texts(self, target: TargetSettings, at: tuple[Key, ...]) -> None:
-        """Read claim and relation, which have grammars of their own."""
+        """Check claim and relation, which have their own grammars."""
         from dpaudit.neighbours import parse_relation
         from dpaudit.privacy import parse_claim
 
@@ -171,7 +171,7 @@ class _Reader:
                 self.refuse((*at, key), str(error))
 
     def check_pairs(self, target: TargetSettings, at: tuple[Key, ...]) -> None:
-        """Refuse pairs that are none, and files that are not there."""
+        """Refuse pairs that are not pairs, and files that do not exist."""
         pairs = target.pairs
         if pairs is None:
             return
@@ -184,7 +184,7 @@ class _Reader:
             self.refuse((*at, "pairs"), f"pairs are [[data0, data1], …], or the names of files, not {pairs!r:.60}")
 
     def with_names(self, targets: list[TargetSettings]) -> list[TargetSettings]:
-        """Give every target a name: its own, or the last part of its target, told apart by parameters or a number."""
+        """Give every target a unique name: its own, or the last part of its target, with parameters or a number."""
         taken: dict[str, int] = {}
         for index, target in enumerate(targets):
             if target.name is not None:
@@ -203,7 +203,7 @@ class _Reader:
         return named
 
     def converted(self, raw: dict[str, Any], kind: type[Settings], at: tuple[Key, ...]) -> Settings:
-        values = {key: _whole(value) if key in _WHOLE else value for key, value in raw.items()}  # also as 2e5
+        values = {key: _whole(value) if key in _WHOLE else value for key, value in raw.items()}  # 2e5 is allowed, too
         for key, value in values.items():
             if isinstance(value, float) and not math.isfinite(value):
                 self.refuse((*at, key), f"{key} is a finite number, not {value}")
@@ -242,14 +242,14 @@ class _Reader:
 
 
 def without_proof(target: TargetSettings) -> str:
-    """Say why a target that needs a proof can have none, as it is configured; empty where nothing stands against it."""
+    """Say why a target that requires a proof cannot have one as it is configured; empty if it can."""
     if (target.require, target.types, target.expect) != ("proved", "ignore", "kept"):
         return ""
     return 'a proof is about outputs with their types; leave out types = "ignore", or require no proof'
 
 
 def pair_files(target: TargetSettings) -> list[str]:
-    """Return the files that hold the pairs of a target, as they are named; none where the pairs stand there."""
+    """Return the files with the pairs of a target, as they are named; empty if the pairs are written inline."""
     if isinstance(target.pairs, str):
         return [target.pairs]
     if isinstance(target.pairs, list) and target.pairs and all(isinstance(item, str) for item in target.pairs):
@@ -258,17 +258,17 @@ def pair_files(target: TargetSettings) -> list[str]:
 
 
 def _description(known: dict[str, Any]) -> str:
-    """What a key means, by the schema."""
+    """Return the description of a key in the schema."""
     return str(next((part["description"] for part in (known, *known.get("anyOf", ())) if "description" in part), ""))
 
 
 def _whole(value: Any) -> Any:
-    """A whole number that is written as 2e5, as one."""
+    """Return a whole number written like 2e5 as an int, and anything else unchanged."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _leaves(value: Any, at: tuple[Key, ...]) -> list[tuple[tuple[Key, ...], Any]]:
-    """All values that lie in a value, with their keys."""
+    """Return all values inside a value, with their keys."""
     if isinstance(value, dict):
         return [leaf for key, item in value.items() for leaf in _leaves(item, (*at, key))]
     if isinstance(value, list):
@@ -277,15 +277,15 @@ def _leaves(value: Any, at: tuple[Key, ...]) -> list[tuple[tuple[Key, ...], Any]
 
 
 def _dotted(keys: Sequence[Key]) -> str:
-    """Write keys as people do: tool.dpaudit.targets[0].runs."""
+    """Write keys in the usual notation: tool.dpaudit.targets[0].runs."""
     return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys).lstrip(".") or "the file"
 
 
 def line_of(text: str, keys: Sequence[Key]) -> int | None:
-    """Return the line on which a key of a TOML text stands, or that of the table around it; None where unknown.
+    """Return the line of a key in a TOML text, or that of the table around it; None if unknown.
 
-    It is the first line that names the key and with whose statement the key is there: the part of the text that
-    ends with a whole statement is itself TOML.
+    It is the first line that names the key and whose statement defines it. This works because any part of the text that
+    ends with a complete statement is itself valid TOML.
     """
     lines = text.splitlines()
     while keys:
@@ -298,7 +298,7 @@ def line_of(text: str, keys: Sequence[Key]) -> int | None:
 
 
 def _up_to(lines: list[str], number: int) -> Any:
-    """What the text holds up to the statement that ends on line ``number`` or after it."""
+    """Return the content of the text up to the statement that ends on line ``number`` or later."""
     for end in range(number + 1, len(lines) + 1):
         try:
             return tomllib.loads("\n".join(lines[:end]))

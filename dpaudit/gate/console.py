@@ -1,6 +1,6 @@
-"""What does a person need to read of a gate in a terminal? One row for each target, then what to do.
+"""What does a user need to see of a gate in a terminal? One row for each target, then what to do.
 
-Where no terminal listens, a row is a line of plain text that starts with the outcome.
+If the output is not a terminal, a row is a line of plain text that starts with the outcome.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _WIDTH, _NAME = 100, 60
 
 
 def summary(result: GateResult, *, terminal: bool = False, width: int | None = None) -> str:
-    """Return what came of a gate as text that ends in a line break.
+    """Return the result of a gate as text that ends in a line break.
 
     Args:
-        result: what came of it.
-        terminal: draw a table with colours (``NO_COLOR`` is honoured); otherwise plain lines without control codes.
-        width: columns of the table or to wrap sentences at; None: those of the terminal, or 100.
+        result: of the gate.
+        terminal: draw a table with colours (``NO_COLOR`` is respected); otherwise plain lines without control codes.
+        width: columns of the table, and to wrap sentences at; by default those of the terminal, or 100.
     """
     columns = width or (shutil.get_terminal_size((_WIDTH, 24)).columns if terminal else _WIDTH)
     targets = [shown(item) for item in result.results]
@@ -64,7 +64,7 @@ def _drawn(targets: Sequence[Shown], width: int) -> str:
     table = Table(box=None, pad_edge=False)
     for head in ("Outcome", "Target", "Rule", "Verdict", "Bounds", "Time"):
         table.add_column(head)
-    for target in targets:  # Text, so that a name with brackets is no markup
+    for target in targets:  # Text, so that brackets in a name are not markup
         item, known = target.item, "\n".join([target.bounds, *target.beside])
         texts = (_name(target), str(item.rule), target.verdict, known, target.time)
         table.add_row(Text(str(item.outcome), style=_STYLES[item.outcome]), *map(Text, texts))
@@ -74,7 +74,7 @@ def _drawn(targets: Sequence[Shown], width: int) -> str:
 
 
 def _details(target: Shown, width: int) -> str:
-    """The sentence of a target that did not pass, its notes, and what to do next."""
+    """Return the sentence of a target that did not pass, its notes, and what to do next."""
     item = target.item
     further = () if item.outcome is Outcome.PASSED else (MEANINGS[item.rule].next,)
     notes = [*target.said, *further]

@@ -1,4 +1,4 @@
-"""What does the evidence of a target mean for the build? The rules, in their order; a violation comes first of all."""
+"""What does the evidence of a target mean for the build? The rules, in their order; a violation comes first."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def decide(
     """Return the outcome of a target, the rule that led to it, and a sentence.
 
     Args:
-        target: as it is configured, with its policy.
-        evidence: what was found; a violation in it is confirmed already.
+        target: its settings, with the policy.
+        evidence: of the target; a violation in it is already confirmed.
         comparison: with the baseline, or None.
         unproved: why a program could not be read for a proof, or None.
     """
@@ -38,7 +38,7 @@ def decide(
     if comparison is not None and comparison.leakier:
         return Outcome.FAILED, OutcomeRule.LEAKIER, _leakier(comparison)
     if target.require == "proved" and verdict is not Verdict.PROVED:
-        # nothing is refuted by that, and only what is refuted ends in exit code 1
+        # this refutes nothing, and only a refuted claim ends with exit code 1
         why = f"no proof: {unproved}" if unproved else evidence.reason
         return Outcome.INCONCLUSIVE, OutcomeRule.NOT_PROVED, f"Not proved, and the policy asks for a proof; {why}"
     if verdict is Verdict.INCONCLUSIVE:

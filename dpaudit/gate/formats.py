@@ -1,6 +1,6 @@
-"""Which files can a gate write its result to? One entry each, from which the command line takes its options.
+"""In which formats can a gate write its result? There is one entry each, from which the command line takes its options.
 
-A new format is a module of this folder, an entry here, and its test.
+A new format is a module in this folder, an entry here, and its test.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class GateFormat:
-    """One way to write what came of a gate.
+    """One way to write the result of a gate.
 
     Attributes:
-        draw: from the result, and the file that names the targets, to a text.
-        help: what its option does.
+        draw: (result, configuration file) → text.
+        help: of its option.
     """
 
     draw: Callable[[GateResult, Path], str]

@@ -1,4 +1,4 @@
-"""Is the evidence of a target to be relied on? It is held against the request, and checked, before it decides."""
+"""Can the evidence of a target be relied on? It is compared with the request, and checked, before it decides."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from dpaudit.review.check import TOO_MANY, check
 
 
 def held(document: dict[str, Any], request: Request) -> Evidence:
-    """Return the evidence in a document that answers a request, and does not fail its check.
+    """Return the evidence in a document, if it answers the request and does not fail its check.
 
     Raises:
-        UsageError: where it is none, answers another question, or fails its check.
+        UsageError: if it is no evidence, answers another question, or fails its check.
     """
     evidence = Evidence.from_json(json.dumps(document), name=f"the evidence of {request.target}")
     why = other_question(evidence, asked_by(request, evidence.relation))
     if why is not None:
         raise UsageError(f"its process handed over evidence about something else: {why}")
     for finding in check(evidence):
-        if finding.fails or finding.what == TOO_MANY:  # nothing that a gate asks for is too much to check
+        if finding.fails or finding.what == TOO_MANY:  # no gate asks for too many runs to check
             raise UsageError(
                 f"its process handed over evidence that fails its check: {finding.what}: {finding.sentence}; what a "
                 "target does to its process is part of it"
@@ -37,7 +37,7 @@ def held(document: dict[str, Any], request: Request) -> Evidence:
 
 
 def asked_by(request: Request, relation: str) -> Asked:
-    """Return all that a request says of its evidence; a ``relation`` tells one pair in a file from a list of them."""
+    """Return what a request asks of its evidence; ``relation`` distinguishes one pair in a file from a list."""
     pairs = None if request.pairs is None else [(pair[0], pair[1]) for pair in request.pairs]
     if request.files:
         pairs = read_pairs([Path(request.root) / file for file in request.files], neighbouring(relation))
@@ -50,7 +50,7 @@ def asked_by(request: Request, relation: str) -> Asked:
 
 
 def is_held(document: dict[str, Any] | None, request: Request) -> bool:
-    """Whether a document holds such evidence; one that does not is worth another run."""
+    """Whether a document has such evidence; otherwise the target is run again."""
     try:
         return document is not None and held(document, request) is not None
     except UsageError:

@@ -1,4 +1,4 @@
-"""What did a gate find, on pages? One for each evidence, and an index over all targets, also those without one."""
+"""How is the result of a gate shown on pages? One for each evidence, and an index of all targets."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from dpaudit.report import html_page
 from dpaudit.report.html.templates import environment, source
 
 INDEX = "index.html"
-# what an index is called already, and what Windows takes for a device
+# the name of the index itself, and device names of Windows
 _TAKEN = {"index", "con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(10))}
-_LONGEST = 60
-# the colour of a verdict; that a target passed has none, since it is not a proof of privacy
+_LONGEST = 60  # characters of a file name, far below any system's limit
+# the colours of outcomes; a target that passed has none, since that is not a proof of privacy
 _TONES = {Outcome.FAILED: "violated", Outcome.INCONCLUSIVE: "inconclusive", Outcome.INVALID: "invalid"}
 
 
 def write_pages(result: GateResult, folder: Path) -> GateResult:
-    """Write the page of each evidence and the index into a folder, which is made where it is missing.
+    """Write the page of each evidence and the index into a folder, which is created if it is missing.
 
-    Each file appears whole or not at all, and the index last, so that it never names a page that is missing.
+    Files are written atomically and the index last, so that it never links to a missing page.
 
     Returns:
         The same results, each with its page.
 
     Raises:
-        UsageError: where a folder or a file cannot be written.
+        UsageError: if a folder or a file cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -53,7 +53,7 @@ def write_pages(result: GateResult, folder: Path) -> GateResult:
 
 
 def index_page(result: GateResult) -> str:
-    """Return the index as one page that loads nothing; its one script sorts the table and is named by its hash."""
+    """Return the index as a self-contained page; its only script sorts the table and is allowed by its hash."""
     script = source("index.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     used = {item.rule for item in result.results}
@@ -81,7 +81,7 @@ def _any(result: GateResult, outcome: Outcome) -> bool:
 
 
 def _file_name(name: str, taken: set[str]) -> str:
-    """Return a file name for a target that any system can hold, and that no other target has."""
+    """Return a file name for a target that is valid on every system and unique."""
     stem = re.sub(r"[^A-Za-z0-9_-]+", "-", name)[:_LONGEST].strip("-").lower() or "target"
     number, chosen = 1, stem
     while chosen in taken:

@@ -1,7 +1,7 @@
-"""How does a gate read as JUnit XML? One suite with one case for each target, for whatever shows tests.
+"""How is the result of a gate written as JUnit XML? As one suite with a test case for each target.
 
-A failed target is a failure, an invalid one an error, an inconclusive one is skipped; what can be
-known beside that are properties. Characters that XML cannot hold are shown, not written.
+A failed target is a failure, an invalid one an error, and an inconclusive one is skipped; everything else is in
+properties. Characters that XML does not allow are written as escapes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NO_XML = {0xFFFE: "\\ufffe", 0xFFFF: "\\uffff"}
 
 
 def junit(result: GateResult) -> str:
-    """Return the gate as JUnit XML: the same result gives the same text."""
+    """Return the result as JUnit XML; the same result gives the same text."""
     report = JUnitXml("dpaudit gate")
     for item in result.results:
         report.add_testsuite(_suite(shown(item)))
@@ -51,7 +51,7 @@ def _suite(target: Shown) -> TestSuite:
 
 
 def _properties(target: Shown) -> dict[str, str]:
-    """What stands beside the result: the rule, the evidence, where the mechanism is, and its report."""
+    """Return what is known besides the outcome: the rule, the evidence, the mechanism's location, and its report."""
     item = target.item
     evidence, place = item.evidence, item.location
     properties = {"rule": str(item.rule), "cached": str(item.cached).lower()}
@@ -78,7 +78,7 @@ def _text(text: str) -> str:
 
 
 def _line(text: str) -> str:
-    """An attribute, in which XML keeps no line breaks."""
+    """Return the text of an attribute, in which XML does not preserve line breaks."""
     return _text(" ".join(text.split()))
 
 

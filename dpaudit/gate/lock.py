@@ -1,6 +1,6 @@
-"""Who may write to a file that gates share? One at a time: two gates at once must lose neither entries nor nights.
+"""Which gate may write to a shared file? One at a time, so that concurrent gates lose neither entries nor nights.
 
-The operating system holds the lock, and lets go of it when a process ends, however it ends: no lock is ever stale.
+The operating system holds the lock and releases it when the process ends, in whatever way, so a lock is never stale.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FOLDER = ".dpaudit"
 
 
 def own_folder(root: Path, name: str) -> Path:
-    """Return a folder of dpaudit's own below a project, made where it is missing, which git ignores."""
+    """Return a folder of dpaudit in a project, which git ignores; it is created if it is missing."""
     folder = root / FOLDER / name
     folder.mkdir(parents=True, exist_ok=True)
     ignored = root / FOLDER / ".gitignore"
@@ -28,10 +28,10 @@ def own_folder(root: Path, name: str) -> Path:
 
 @contextlib.contextmanager
 def alone_with(file: Path, *, wait: bool) -> Iterator[None]:
-    """Hold a file against other gates; where another one holds it, wait for it or refuse.
+    """Lock a file against other gates; if another gate holds the lock, wait or refuse.
 
     Raises:
-        UsageError: where another gate holds it and is not waited for, or the lock cannot be made.
+        UsageError: if another gate holds the lock and ``wait`` is False, or the lock cannot be created.
     """
     try:
         place = own_folder(file.parent, "locks") / f"{file.name}.lock"
@@ -43,11 +43,11 @@ def alone_with(file: Path, *, wait: bool) -> Iterator[None]:
             raise UsageError(f"another gate is writing {file.name}; wait for it, and call dpaudit gate again")
         yield
     finally:
-        os.close(handle)  # which lets go of the lock
+        os.close(handle)  # this releases the lock
 
 
 def _taken(handle: int, *, wait: bool) -> bool:
-    """Take the lock; say whether it was to be had."""
+    """Take the lock; return whether it was free."""
     try:
         import fcntl
     except ImportError:

@@ -1,7 +1,7 @@
-"""How does a gate read on the page of a build? A short table, and below it what did not pass.
+"""How is the result of a gate shown on the page of a build? As a short table, and below it what did not pass.
 
-Names and sentences come from the outside: whatever Markdown or HTML would obey is written as a character
-reference, so that it is shown as it stands.
+Names and sentences come from outside: everything that Markdown or HTML would interpret is written as a character
+reference, so that it is shown literally.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from dpaudit.report.formats.markdown import escaped
 from dpaudit.report.text.command import reproduce_command
 from dpaudit.report.text.phrases import visible
 
-_ROWS, _DETAILS = 200, 50  # a build's page holds a megabyte
+_ROWS, _DETAILS = 200, 50  # the page of a build is limited to a megabyte
 _NAME = 120
 
 
 def markdown(result: GateResult) -> str:
-    """Return the summary in GitHub's Markdown: the targets in their order, details of those with more to say."""
+    """Return the summary in GitHub's Markdown: all targets in their order, then details of some."""
     targets = [shown(item) for item in result.results]
     troubled = [target for target in targets if target.is_told]
     parts = [f"## dpaudit: {headline(result, targets)}", _table(targets)]
@@ -52,7 +52,7 @@ def _table(targets: Sequence[Shown]) -> str:
 
 
 def _details(target: Shown) -> str:
-    """What is known of a target that did not pass, or of which more was found, open to be read at once."""
+    """Return the details of a target that did not pass, or has other findings."""
     item, meaning = target.item, MEANINGS[target.item.rule]
     lines = [
         "<details open>",

@@ -1,18 +1,18 @@
-"""What do many nights show together that none shows alone? Evidence that accumulates, in a file between the nights.
+"""What do many nights show together that no single night shows? Evidence that accumulates in a file between nights.
 
 Every night each target is audited sequentially with a fresh seed. The wealth of the night's bets is an e-value:
 under the claim its expectation is at most 1, whenever it was stopped. Nights are independent, so the product over
 nights is a test martingale, and it ever exceeds 1/a with probability at most a (Ville 1939; Shafer 2021, Testing by
 betting). A target fails once its product does.
 
-What is tested must stay the same. When code, claim, parameters or pairs change, a target starts anew: with wealth 1
-and an error level of its own, since each start is one more chance to err. Level a is that of the whole gate, for
-all nights to come and all starts of all targets together: the j-th start gets a·(c + 1)/((c + j)(c + j + 1)), which
-add up to a. With c targets in the beginning the first starts get nearly equal parts, between a/(c + 2) and a/(4c).
+What is tested must stay the same. When code, claim, parameters or pairs change, a target starts again with wealth 1
+and a new error level, since each start is another chance to err. Level a is that of the whole gate, for all future
+nights and all starts of all targets together: the j-th start gets a·(c + 1)/((c + j)(c + j + 1)), which add up to a.
+With c targets in the beginning the first starts get nearly equal shares, between a/(c + 2) and a/(4c).
 
-A night that was begun and left no wealth (it took too long, it crashed, the gate was killed) cannot be skipped: nights
-that lose take longer than those that win, and to count only these would be to err more often than is said. Whoever
-bet has lost everything then, and the target starts anew.
+A night that began but left no wealth (it took too long, it crashed, the gate was killed) cannot be skipped: losing
+nights take longer than winning ones, so counting only the finished ones would increase the error. Such a night counts
+as having lost everything, and the target starts again.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ _VERSION = 1
 
 
 class Nights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What accumulated for one target since it last started.
+    """What has accumulated for one target since its last start.
 
     Attributes:
-        start: which start of the gate this is, counted from 1 over all targets.
+        start: the number of this start, counted from 1 over all targets.
         error: its error level.
-        claim: what is tested, for people; ``tested`` is the digest of all that must stay the same.
-        nights, runs: so far.
+        claim: what is tested, for people; ``tested`` is the digest of everything that must stay the same.
+        nights, runs: how many so far.
         log_wealth: the logarithm of the product of the nights' e-values.
-        most: the largest that it has been; once above ``log(1/error)``, the claim stays rejected.
+        most: the largest log_wealth so far; once above ``log(1/error)``, the claim stays rejected.
     """
 
     start: int
@@ -72,8 +72,8 @@ class Ledger(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All nights of a gate.
 
     Attributes:
-        error: of the whole gate; planned: how many targets it had in the beginning (c); starts: so far.
-        begun: targets whose night has begun and not ended.
+        error: of the whole gate; planned: how many targets it had in the beginning (c); starts: how many so far.
+        begun: targets whose night has begun but not ended.
     """
 
     error: float
@@ -83,11 +83,11 @@ class Ledger(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     begun: tuple[str, ...] = ()
 
     def begin(self, names: Iterable[str]) -> Ledger:
-        """Return the ledger as it is kept while the night goes on, in case that it never ends."""
+        """Return the ledger for the time of the night, in case it never ends."""
         return msgspec.structs.replace(self, begun=tuple(names))
 
     def ended(self) -> Ledger:
-        """Return the ledger after the night: what was begun and came to nothing is lost, but for what is decided."""
+        """Return the ledger after the night: targets without a result have lost, unless they were already decided."""
         kept = {name: each for name, each in self.targets.items() if name not in self.begun or each.rejected}
         return msgspec.structs.replace(self, targets=kept, begun=())
 
@@ -97,7 +97,7 @@ class Ledger(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.error * (c + 1) / ((c + j) * (c + j + 1))
 
     def level(self, name: str) -> float:
-        """Return the error level that a night of this target stops at: its own, or that of a new start."""
+        """Return the error level at which a night of this target stops: its own, or that of a new start."""
         known = self.targets.get(name)
         return self.next_error() if known is None else known.error
 
@@ -106,10 +106,10 @@ class Ledger(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
         Args:
             name: of the target.
-            tested: digest of all that must stay the same for nights to be added up.
+            tested: the digest of everything that must stay the same.
             claim: as text.
-            log_wealth: logarithm of the night's e-value; −∞ for one that lost everything.
-            runs: that it took.
+            log_wealth: the logarithm of the night's e-value; −∞ for a night that lost everything.
+            runs: how many the night took.
 
         Raises:
             ArithmeticError: if the wealth is not a number, or infinite.
@@ -119,7 +119,7 @@ class Ledger(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         known, starts = self.targets.get(name), self.starts
         if known is None or known.tested != tested:
             known, starts = Nights(starts + 1, self.next_error(), claim, tested), starts + 1
-        # a bet that lost everything is lost for good: JSON has no −∞, and nothing comes back from here
+        # a night that lost everything ends this start: wealth 0 stays 0, and JSON has no −∞
         wealth = max(known.log_wealth + log_wealth, -1e300)
         grown = msgspec.structs.replace(
             known, nights=known.nights + 1, runs=known.runs + runs, log_wealth=wealth, most=max(known.most, wealth)
@@ -133,7 +133,16 @@ class Ledger(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read(path: Path, *, error: float, targets: int) -> Ledger:
-    """Return the ledger of earlier nights, or a new one; refuse one that was altered, or made for another level."""
+    """Return the ledger of earlier nights, or a new one.
+
+    Args:
+        path: the file.
+        error: of the whole gate, 1 − confidence.
+        targets: how many the gate has.
+
+    Raises:
+        UsageError: if the ledger was altered, or made for another error level.
+    """
     if not path.exists():
         return Ledger(error=error, planned=targets)
     renew = "restore it, or delete it to start anew"
@@ -158,7 +167,7 @@ def read(path: Path, *, error: float, targets: int) -> Ledger:
 
 
 def write(path: Path, ledger: Ledger) -> None:
-    """Write the ledger, whole or not at all."""
+    """Write the ledger atomically."""
     values: Mapping[str, Any] = msgspec.to_builtins(ledger)
     record = json.loads(json.dumps({"version": _VERSION, "ledger": values}))
     document = {"id": content_id(record), "nightly": record}
@@ -166,7 +175,7 @@ def write(path: Path, ledger: Ledger) -> None:
 
 
 def tested_of(evidence: Evidence, report: Report) -> str:
-    """Return a digest of all that must stay the same for nights to be added up."""
+    """Return the digest of everything that must stay the same over the nights."""
     pairs = [[pair.digest0, pair.digest1] for pair in evidence.pairs]
     parameters = evidence.record()["target"]["parameters"]
     what = [code_digest(report), evidence.claim, evidence.relation, parameters, pairs]

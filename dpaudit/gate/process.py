@@ -1,4 +1,4 @@
-"""How is a target kept from doing harm? By a process of its own, with limits, ended with all that it started."""
+"""How is a target prevented from doing harm? It runs in its own process, with limits."""
 
 from __future__ import annotations
 
@@ -15,10 +15,15 @@ __all__ = ["Limits", "run"]
 
 
 def run(request: Request, limits: Limits, stop: threading.Event) -> Report:
-    """Carry out a request in a process of its own; why it failed, if it did, is part of the report.
+    """Carry out a request in a separate process; a failure becomes part of the report.
+
+    Args:
+        request: what is asked for.
+        limits: of time and memory.
+        stop: when set, ends the process.
 
     Raises:
-        KeyboardInterrupt: where ``stop`` is set meanwhile.
+        KeyboardInterrupt: if ``stop`` is set in the meantime.
     """
     clock = time.perf_counter()
     ended = process.run(

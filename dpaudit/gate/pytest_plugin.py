@@ -1,4 +1,4 @@
-"""Does a release keep its claim, as a test among others? The fixture and the marker ``dp_audit`` of pytest.
+"""Does a release keep its claim, as one test among others? The fixture and the marker ``dp_audit`` of pytest.
 
     def test_release(dp_audit):
         dp_audit(noisy_count, claim="epsilon=1", pairs=PAIRS)
@@ -6,9 +6,9 @@
     @pytest.mark.dp_audit(noisy_count, claim="epsilon=1", pairs=PAIRS)
     def test_release(): ...
 
-Every audit has a fresh seed, which a failure states; --dp-seed fixes it. What is a violation says the rule of two looks
-(`dpaudit.stats.two_looks`) as in any audit: a mechanism that keeps its claim is called so with a probability of at
-most 0.001, or --dp-false-alarm. Nothing of dpaudit but this file is imported before the first audit.
+Every audit has a fresh seed, which a failure reports; --dp-seed fixes it. As in any audit, the rule of two looks
+(`dpaudit.stats.two_looks`) decides what is a violation: a mechanism that keeps its claim is called violated with a
+probability of at most 0.001, or --dp-false-alarm. Only this file of dpaudit is imported before the first audit.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _false_alarm(text: str) -> float:
 
 
 def _chance(text: str, refuse: Callable[[Any], None]) -> float:
-    """Read a confidence, or the chance of a false alarm."""
+    """Read a confidence, or the probability of a false alarm."""
     try:
         number = float(text)
     except ValueError:
@@ -79,7 +79,7 @@ def _chance(text: str, refuse: Callable[[Any], None]) -> float:
 
 
 def _policy(text: str) -> str:
-    """Read what becomes of a test whose audit is inconclusive."""
+    """Read the policy for tests with an inconclusive audit."""
     if text not in _POLICIES:
         raise argparse.ArgumentTypeError(f"{text!r} is neither 'fail' nor 'pass'")
     return text
@@ -109,7 +109,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the marker, and refuse settings that cannot be read."""
+    """Register the marker, and refuse invalid settings."""
     config.addinivalue_line(
         "markers",
         "dp_audit(target, *, claim, pairs, …): audit a mechanism before the test's body runs; takes what the fixture "
@@ -120,7 +120,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _setting(config: pytest.Config, name: str) -> Any:
-    """Return a setting: of the command line, else of the ini file, else the usual one."""
+    """Return a setting from the command line, else from the ini file, else its default."""
     read, default, _ = _SETTINGS[name]
     given, text = config.getoption(f"dp_{name}"), str(config.getini(f"dp_{name}"))
     try:
@@ -130,15 +130,15 @@ def _setting(config: pytest.Config, name: str) -> Any:
 
 
 class Auditor:
-    """Audits the mechanisms of one test; what the fixture ``dp_audit`` is.
+    """Audits the mechanisms of one test; the value of the fixture ``dp_audit``.
 
     Attributes:
-        evidence: of the last audit of this test, or None before the first.
+        evidence: of the last audit in this test, or None before the first.
     """
 
     def __init__(self, item: pytest.Item) -> None:
         self._item = item
-        self._count = 0  # of the audits so far, by which their pages are told apart
+        self._count = 0  # the number of audits so far, to distinguish their pages
         self.evidence: Evidence | None = None
 
     def __call__(
@@ -160,11 +160,11 @@ class Auditor:
         """Audit a mechanism, and fail the test unless it ends as expected.
 
         Args:
-            target, claim, pairs, parameters, relation: as for `dpaudit.audit`; there has to be a claim.
+            target, claim, pairs, parameters, relation: as for `dpaudit.audit`; a claim is required.
             runs, confidence, false_alarm, seed: of this audit; by default those of the command line or the ini file.
             expect: "not violated", or "violated" for a mechanism that is known to break its claim.
-            inconclusive: "fail" or "pass", where these runs could not have shown even a gross violation.
-            options: whatever else `dpaudit.audit` takes, such as ``floating_point`` or ``types``.
+            inconclusive: "fail" or "pass", if these runs could not have shown even a gross violation.
+            options: other options of `dpaudit.audit`, such as ``floating_point`` or ``types``.
 
         Returns:
             The evidence.
@@ -218,7 +218,7 @@ class Auditor:
                 self._refuse(f"an audit takes no {name!r}; {nearest(name, known)}")
         try:
             with warnings.catch_warnings():
-                # by -W error, a warning would become an output of the mechanism: it is shown instead
+                # with -W error a warning would become an output of the mechanism, so it is only shown
                 warnings.simplefilter("default")
                 evidence, why = audit(target, **asked), ""
         except UsageError as error:
@@ -240,7 +240,7 @@ class Auditor:
         pytest.fail(message, pytrace=False)
 
     def _page(self, evidence: Evidence) -> str:
-        """Write the page, whole or not at all; where it cannot be written, that is no reason to hide a verdict."""
+        """Write the page atomically; a failure to write it must not hide the verdict."""
         from dpaudit.errors import UsageError
 
         config = self._item.config
@@ -272,7 +272,7 @@ class Auditor:
 
 
 def _message(shown: View, expect: str, named: bool, more: Sequence[tuple[str, str]]) -> str:
-    """The verdict, and what was audited, what showed most, where, and how to see it again."""
+    """Return the verdict, what was audited, which event showed most on which pair, and how to reproduce it."""
     from dpaudit.report.rows import Importance
 
     head = shown.headline
@@ -303,7 +303,7 @@ def _can_be_named(target: Any) -> bool:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Tell what tests that have passed do not say: bounds above a claim, and what stands beside a verdict."""
+    """Report what passed tests do not show: unconfirmed bounds above a claim, and findings beside a verdict."""
     titles = {
         _UNCONFIRMED: "bounds above the claim that are no violation",
         _BESIDE: "found beside the verdict",
@@ -330,7 +330,7 @@ _AUDITOR = pytest.StashKey[Auditor]()
 
 
 def _auditor(item: pytest.Item) -> Auditor:
-    """The auditor of a test: one, for its markers and its fixture."""
+    """Return the auditor of a test, which its markers and its fixture share."""
     return item.stash.setdefault(_AUDITOR, Auditor(item))
 
 
@@ -342,7 +342,7 @@ def dp_audit(request: pytest.FixtureRequest) -> Auditor:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> None:
-    """Carry out the audits of the test's markers, before its body."""
+    """Carry out the audits of the test's markers before the test itself."""
     for mark in item.iter_markers("dp_audit"):
         if len(mark.args) + ("target" in mark.kwargs) != 1:
             pytest.fail(

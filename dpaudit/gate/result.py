@@ -1,4 +1,4 @@
-"""What came of a gate? Plain values, from which every format is drawn."""
+"""What is the result of a gate? Plain values, from which every format is written."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ class Outcome(Enum):
 
     PASSED = "passed"
     FAILED = "failed"
-    INCONCLUSIVE = "inconclusive"  # where the policy does not let it pass or fail
-    INVALID = "invalid"  # there is no verdict to rely on: it could not be run, or its runs cannot be trusted
+    INCONCLUSIVE = "inconclusive"  # unless the policy makes it pass or fail
+    INVALID = "invalid"  # there is no reliable verdict: it could not be run, or its runs cannot be trusted
 
     def __str__(self) -> str:
         return self.value
 
 
 class OutcomeRule(Enum):
-    """Why a target has its outcome: stable ids, which people may filter by."""
+    """Why a target has its outcome: stable ids for filters."""
 
     PASSED = "passed"
     CLAIM_VIOLATED = "claim-violated"
@@ -38,7 +38,7 @@ class OutcomeRule(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where the mechanism stands: a file relative to the project's folder, with forward slashes, and its first line."""
+    """Where the mechanism is defined: a file relative to the project, with forward slashes, and its first line."""
 
     file: str
     line: int
@@ -46,9 +46,9 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class BaselineComparison:
-    """The loss of the baseline's own frozen event: certain intervals for the code of the baseline and for this code.
+    """The loss of the baseline's fixed event: exact intervals for the code of the baseline and for the present code.
 
-    Each is (low, high) in the unit of the claim's parameter; they hold together at the target's confidence.
+    Each is (low, high) in units of the claim's parameter; they hold simultaneously at the target's confidence.
     """
 
     before: tuple[float, float]
@@ -56,24 +56,24 @@ class BaselineComparison:
 
     @property
     def leakier(self) -> bool:
-        """Whether the new interval lies above the old one."""
+        """Whether the new interval is above the old one."""
         return self.after[0] > self.before[1]
 
 
 @dataclass(frozen=True, slots=True)
 class TargetResult:
-    """What came of one target.
+    """The result of one target.
 
     Attributes:
         name: unique within the gate; target: as it is configured, such as "release.py:noisy_count".
         rule: why it has its outcome; sentence: the same with numbers, for people.
-        evidence: what was found, or None where there is none.
-        location: the mechanism's own source line, or None where it is unknown.
-        notes: further sentences: what changed since the baseline, what cannot be promised.
-        comparison: against the baseline, where there is one.
-        cached: whether the target was unchanged and not run again.
+        evidence: the evidence, or None.
+        location: the source line of the mechanism, or None if unknown.
+        notes: further sentences: what changed since the baseline, what cannot be guaranteed.
+        comparison: with the baseline, if there is one.
+        cached: whether the target was unchanged and therefore not run again.
         seconds: how long it took.
-        page: its report, relative to the folder of the index; None where no pages are written.
+        page: its report, relative to the folder of the index; None if no pages are written.
     """
 
     name: str
@@ -91,7 +91,7 @@ class TargetResult:
 
     @property
     def exit_code(self) -> int:
-        """What this target alone would end a gate with: 1 only where it was shown to lose too much."""
+        """The exit code of a gate with only this target: 1 only if it was shown to lose too much."""
         if self.outcome is Outcome.FAILED and self.rule in (OutcomeRule.CLAIM_VIOLATED, OutcomeRule.LEAKIER):
             return 1
         return {Outcome.PASSED: 0, Outcome.INVALID: 4}.get(self.outcome, 3)
@@ -99,12 +99,12 @@ class TargetResult:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """What came of all targets, in the order of the configuration.
+    """The results of all targets, in the order of the configuration.
 
     Attributes:
-        confidence: of the whole gate: 1 − the chance that any correct target fails.
-        seed: the root of every draw, or None for a nightly gate, which draws a fresh one.
-        seconds: how long the whole took.
+        confidence: of the whole gate: 1 − the probability that any correct target fails.
+        seed: the root of all random draws, or None for a nightly gate, which uses a fresh one.
+        seconds: how long the gate took.
     """
 
     results: tuple[TargetResult, ...]
@@ -114,6 +114,6 @@ class GateResult:
 
     @property
     def exit_code(self) -> int:
-        """The first of 1 (violated or leakier), 4 (invalid), 3 (inconclusive, or failed for want of evidence), 0."""
+        """The first that applies: 1 (violated or leakier), 4 (invalid), 3 (inconclusive, or no evidence), 0."""
         codes = {result.exit_code for result in self.results}
         return next((code for code in (1, 4, 3) if code in codes), 0)

@@ -1,14 +1,13 @@
-"""Does a repository keep its promises? The order of a gate, and the only place that knows it.
+"""In which order does a gate work? The only module that knows it.
 
-targets → reports (from the cache, or from a process each) → once more what seems leakier → policy → results
+targets → reports (from the cache, or from a process each) → a second audit of what seems leakier → policy → results
 
-One error level is shared out equally over all targets of the configuration, whether all of them are run or not. A
-target with a baseline spends half of its part on the claim and half on the comparison. Seeds are derived from the
-commit, where the configuration names none: the same code gives the same results, and every project has its own luck. A
-correct target that is unlucky would then be red for as long as nothing changes. So an audit calls a claim violated by
-the rule of two looks (`dpaudit.stats.two_looks`), at a false alarm of 1 in 1,000 that all targets share; and a target
-that is leakier than its baseline alone is audited once more, with another seed and twice the runs, and that is
-reported.
+One error level is divided equally among all targets of the configuration, whether all of them are run or not. A target
+with a baseline spends half of its share on the claim and half on the comparison. Unless the configuration names a seed,
+seeds are derived from the commit: the same code gives the same results, and different projects have different seeds.
+An unlucky correct target would then stay red until something changes. So an audit calls a claim violated by the rule of
+two looks (`dpaudit.stats.two_looks`), with a false alarm probability of 1 in 1,000 that all targets share. A target
+that only seems leakier than its baseline is audited again with another seed and twice the runs, and that is reported.
 """
 
 from __future__ import annotations
@@ -44,13 +43,13 @@ from dpaudit.gate.target_process import FrozenEvent, Report, Request
 Runner = Callable[[Request, Limits, threading.Event], Report]
 Listener = Callable[[TargetResult], None]
 
-_PATIENCE = 10  # seconds, for git
-_AGAIN = 2  # times as many runs for the second look, which should find what the first one found
+_PATIENCE = 10  # seconds to wait for git
+_AGAIN = 2  # times as many runs for the second look, so that it is likely to confirm a true finding
 
 
 @dataclass(frozen=True, slots=True)
 class GateOptions:
-    """What is asked of a gate beside its configuration; see the command line."""
+    """The options of a gate besides its configuration; see the command line."""
 
     names: Sequence[str] = ()
     workers: int = 1
@@ -63,7 +62,7 @@ class GateOptions:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What came of a gate, and why the baseline was not written where it should have been."""
+    """The result of a gate, and why the baseline was not written although it should have been."""
 
     result: GateResult
     refused: str | None = None
@@ -71,7 +70,7 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """One look at a target: what was asked, and what came of it."""
+    """One look at a target: what was asked for, and the report."""
 
     request: Request
     report: Report
@@ -81,7 +80,7 @@ class _Look:
 
     @property
     def red(self) -> bool:
-        """Whether the baseline alone condemns the target; of a violated claim the audit has made sure itself."""
+        """Whether the target fails only because of its baseline; the audit itself confirms a violated claim."""
         violated = self.evidence is not None and self.evidence.verdict is Verdict.VIOLATED
         return not violated and self.comparison is not None and self.comparison.leakier
 
@@ -93,22 +92,22 @@ def run(
     runner: Runner = process.run,
     listen: Listener | None = None,
 ) -> Finished:
-    """Run the targets of a configuration, side by side, and write baseline or nightly file where that is asked for.
+    """Run the targets of a configuration in parallel, and write the baseline or the nightly file if asked for.
 
     Args:
-        configuration: what `config.read` returns.
-        options: what is asked for.
-        runner: carries out one request; by default in a process of its own.
-        listen: called with each result as it comes.
+        configuration: from `config.read`.
+        options: of the gate.
+        runner: carries out one request; by default in a separate process.
+        listen: called with each result when it is ready.
 
     Raises:
-        UsageError: for a name that is unknown, or a baseline or nightly file that cannot be relied on.
+        UsageError: for an unknown name, or a baseline or nightly file that cannot be relied on.
     """
     if options.update_baseline and options.nightly:
         raise UsageError("a nightly gate draws fresh seeds, and a baseline has fixed ones: update it without --nightly")
     if not options.nightly:
         return _run(configuration, options, runner, listen)
-    # bets of two nights at once would each be added to the nights before, and one of them lost
+    # two concurrent nights would both add to the same earlier nights, and one of them would be lost
     with alone_with(configuration.root / nightly.FILE, wait=False):
         return _run(configuration, options, runner, listen)
 
@@ -141,7 +140,7 @@ def _with_policy(target: TargetSettings, require: str | None) -> TargetSettings:
 
 
 def seed_of_commit(folder: Path) -> int | None:
-    """Return a seed that hangs on the commit a folder is at; None where it is at none, or git cannot be asked."""
+    """Return a seed derived from the current commit of a folder; None if there is none, or git does not answer."""
     try:
         asked = subprocess.run(
             ["git", "rev-parse", "--verify", "HEAD"], cwd=folder, capture_output=True, timeout=_PATIENCE, check=True
@@ -152,13 +151,19 @@ def seed_of_commit(folder: Path) -> int | None:
 
 
 def seed_of(root: int, name: str, look: int) -> int:
-    """Return the seed of a target's first (1) or second (2) look: another one for each name, from the gate's seed."""
+    """Return the seed of a target's look, derived from the gate's seed.
+
+    Args:
+        root: the gate's seed.
+        name: of the target.
+        look: 1 or 2.
+    """
     return int.from_bytes(hashlib.sha256(f"{root}\0{look}\0{name}".encode()).digest()[:6])
 
 
 @dataclass(slots=True)
 class _Gate:
-    """What all targets of one gate share."""
+    """The state that all targets of one gate share."""
 
     configuration: Configuration
     options: GateOptions
@@ -193,7 +198,7 @@ class _Gate:
     # --- one target ---------------------------------------------------------------------------------------
 
     def look(self, target: TargetSettings, number: int) -> _Look:
-        """Look at a target for the first or the second time: from the cache, if nothing changed since."""
+        """Look at a target for the first or the second time; use the cache if nothing has changed."""
         name = _name(target)
         entry = self._entry(target)
         again = 1 if number == 1 else _AGAIN
@@ -225,7 +230,7 @@ class _Gate:
         return _Look(request, report, evidence, comparison, cached)
 
     def judged(self, target: TargetSettings) -> TargetResult:
-        """Return what comes of one target."""
+        """Return the result of one target."""
         first = last = self.look(target, 1)
         notes: tuple[str, ...] = ()
         if self.ledger is not None:
@@ -255,7 +260,7 @@ class _Gate:
         return replace(result, outcome=outcome, rule=rule, sentence=sentence, notes=notes)
 
     def _entry(self, target: TargetSettings) -> baselines.BaselineEntry | None:
-        """The baseline's entry, where there is one to compare with."""
+        """Return the baseline's entry, if there is one to compare with."""
         compared = not (self.options.update_baseline or self.options.nightly or target.expect == "violated")
         return self.baseline.get(_name(target)) if compared else None
 
@@ -289,11 +294,11 @@ class _Gate:
                 "runs": times * asked["runs"],
                 "seed": seed,
                 "confidence": confidence,
-                # a baseline needs counts of a number of runs that was fixed
+                # a baseline needs counts of a fixed number of runs
                 "sequential": self.options.nightly or (bool(target.sequential) and not self.options.update_baseline),
                 "prove": target.require == "proved" and target.expect != "violated" and not self.options.nightly,
                 "frozen": frozen,
-                # nights are judged by what all of them have won
+                # nights are judged by their total wealth
                 "false_alarm": 1 - confidence if self.ledger is not None else self.configuration.false_alarm,
             }
         )
@@ -301,13 +306,13 @@ class _Gate:
     # --- all of them --------------------------------------------------------------------------------------
 
     def begin_night(self, names: Sequence[str]) -> None:
-        """Write down that a night has begun, so that one that never ends is not forgotten."""
+        """Record that a night has begun, so that a night that never ends is not forgotten."""
         if self.ledger is not None:
             self.ledger = self.ledger.begin(names)
             nightly.write(self.configuration.root / nightly.FILE, self.ledger)
 
     def with_tonight(self, targets: Sequence[TargetSettings], results: list[TargetResult]) -> list[TargetResult]:
-        """Add tonight to the nights before, write them, and judge each target by all of its nights."""
+        """Add tonight to the earlier nights, write the ledger, and judge each target by all of its nights."""
         assert self.ledger is not None
         judged = []
         for target, result in zip(targets, results, strict=True):
@@ -329,7 +334,7 @@ class _Gate:
         return judged
 
     def update(self, results: Sequence[TargetResult]) -> str | None:
-        """Write the baseline, or say why not: a violated target has none."""
+        """Write the baseline, or return why not: a violated target cannot have one."""
         kept = [result for result in results if self._settings(result.name).expect != "violated"]
         bad = [
             result.name
@@ -342,7 +347,7 @@ class _Gate:
             )
         configured = {_name(target) for target in self.configuration.targets if target.expect != "violated"}
         file = self.configuration.root / baselines.FILE
-        with alone_with(file, wait=True):  # another gate may have written other targets meanwhile
+        with alone_with(file, wait=True):  # another gate may have written other targets in the meantime
             entries = {name: entry for name, entry in baselines.read(file).items() if name in configured}
             entries |= {
                 result.name: baselines.entry_of(result.target, result.evidence)
@@ -368,7 +373,7 @@ class _Work:
 def _side_by_side(
     work: Sequence[_Work], workers: int, stop: threading.Event, listen: Listener | None
 ) -> list[TargetResult]:
-    """Do all work, some of it at a time; when interrupted, end what is running."""
+    """Do all work, ``workers`` items at a time; when interrupted, end what is running."""
     with ThreadPoolExecutor(max_workers=max(1, min(workers, len(work)))) as pool:
         futures: list[Future[TargetResult]] = [pool.submit(each) for each in work]
         waiting = set(futures)
@@ -392,7 +397,7 @@ def _name(target: TargetSettings) -> str:
 
 
 def _confirmed(first: _Look, second: _Look) -> str:
-    """Say what two looks found; the second one is what counts."""
+    """Say what two looks found; the second one decides."""
     looked = f"A first look, with seed {first.request.seed}, found that it was leakier than its baseline"
     if second.evidence is None or second.evidence.verdict is Verdict.INVALID:
         return f"{looked}; a second one, to confirm that, could not be relied on."
@@ -402,7 +407,7 @@ def _confirmed(first: _Look, second: _Look) -> str:
 
 
 def log_wealth_of(evidence: Evidence) -> float:
-    """Return the logarithm of what the night's bets came to: of an e-value, since bets are fair under the claim."""
+    """Return the logarithm of the night's wealth, which is an e-value, since bets are fair under the claim."""
     if evidence.sequential is None:
         raise ArithmeticError("a night was not audited sequentially")
     return evidence.sequential.log_wealth
@@ -411,7 +416,7 @@ def log_wealth_of(evidence: Evidence) -> float:
 def _over_nights(
     target: TargetSettings, result: TargetResult, evidence: Evidence, nights: nightly.Nights
 ) -> TargetResult:
-    """What all nights together say; one night alone decides nothing, since there are many."""
+    """Return the result by all nights together; a single night decides nothing, since there are many."""
     claim = evidence.claimed
     said = nightly.sentence(nights, "the loss" if claim is None else claim.symbol)
     notes = result.notes

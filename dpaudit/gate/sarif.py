@@ -1,8 +1,8 @@
-"""How does a gate read as SARIF 2.1.0? One result for every target that did not pass, at the mechanism's own line.
+"""How is the result of a gate written as SARIF 2.1.0? As one result for every target that did not pass.
 
-Rules have stable ids, and a fingerprint depends on the rule and the target's name alone: neither moved
-lines nor other numbers make a known finding look new. Source: OASIS, Static Analysis Results Interchange
-Format (SARIF) Version 2.1.0 Plus Errata 01, 2023.
+Rules have stable ids, and a fingerprint depends only on the rule and the target's name, so moved lines or different
+numbers do not make a known finding look new. Source: OASIS, Static Analysis Results Interchange Format (SARIF)
+Version 2.1.0 Plus Errata 01, 2023.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ _LEVELS = {Outcome.FAILED: "error", Outcome.INVALID: "error", Outcome.INCONCLUSI
 
 
 def sarif(result: GateResult, *, configuration: str | None = None) -> dict[str, Any]:
-    """Return the gate as the JSON values of a SARIF log: the same result gives the same values.
+    """Return the result as the JSON values of a SARIF log; the same result gives the same values.
 
     Args:
-        result: what came of the gate.
-        configuration: the file that names the targets, as seen from the repository's folder, such as
-            "services/shop/pyproject.toml" (see `seen_from_repository`). Locations are those of the folder that it
-            lies in. It stands itself where the line of a mechanism is not known: GitHub refuses a whole log in which
-            a finding has no file. Without it such a finding has its logical location alone, which SARIF allows.
+        result: of the gate.
+        configuration: the configuration file, relative to the repository, such as "services/shop/pyproject.toml" (see
+            `seen_from_repository`). Locations are relative to its folder. It is also the location of a mechanism whose
+            line is unknown, since GitHub refuses a whole log if a finding has no file. Without it such a finding only
+            has a logical location, which SARIF allows.
     """
     elsewhere = None if configuration is None else Location(configuration.rpartition("/")[2], 1)
     folder = "" if configuration is None else configuration.rpartition("/")[0]
@@ -83,14 +83,14 @@ def sarif_text(result: GateResult, *, configuration: str | None = None) -> str:
 
 
 def seen_from_repository(configuration: Path) -> str:
-    """Return a file as seen from the folder of its Git repository, or its name alone where there is none."""
+    """Return the path of a file relative to its Git repository, or only its name if there is none."""
     file = configuration.absolute()
     root = next((folder for folder in file.parents if (folder / ".git").exists()), file.parent)
     return file.relative_to(root).as_posix()
 
 
 def fingerprint(target: TargetResult) -> str:
-    """Return what makes a finding the same finding: the rule and the name of the target."""
+    """Return the identity of a finding: a digest of the rule and the name of the target."""
     return hashlib.sha256(json.dumps([str(target.rule), target.name]).encode()).hexdigest()
 
 
@@ -137,14 +137,14 @@ def _finding(target: Shown, elsewhere: Location | None, folder: str) -> dict[str
         "level": _LEVELS.get(item.outcome, "warning"),
         "message": {"text": _message(f"{item.name}: " + " ".join(target.said))},
         "locations": [_location(item, elsewhere, folder)],
-        # the first is ours, the second the one by which GitHub knows an alert again
+        # the first is ours; GitHub recognises an alert by the second
         "partialFingerprints": {"dpaudit/v1": mark, "primaryLocationLineHash": f"{mark[:16]}:1"},
         "properties": properties,
     }
 
 
 def _beside(target: Shown, line: str, elsewhere: Location | None, folder: str) -> dict[str, Any]:
-    """What was found beside the verdict of a target that passed: a warning of its own."""
+    """Return a finding beside the verdict of a target that passed, as a separate warning."""
     name, about = target.item.name, line.partition(":")[0]
     mark = hashlib.sha256(json.dumps([_BESIDE["id"], name, about]).encode()).hexdigest()
     return {
@@ -158,7 +158,7 @@ def _beside(target: Shown, line: str, elsewhere: Location | None, folder: str) -
 
 
 def _location(target: TargetResult, elsewhere: Location | None, folder: str) -> dict[str, Any]:
-    """The mechanism's own line where it is known, else the one it is configured in; its name always."""
+    """Return the mechanism's line if known, else the line of its configuration; always with its name."""
     location: dict[str, Any] = {
         "logicalLocations": [
             {"name": _shown(target.name), "fullyQualifiedName": _shown(target.target), "kind": "function"}
@@ -183,6 +183,6 @@ def _shown(text: str) -> str:
 
 
 def _message(text: str) -> str:
-    """Plain text in which nothing is a placeholder (section 3.11.5) or an embedded link (3.11.6)."""
+    """Return plain text without placeholders (section 3.11.5) or embedded links (3.11.6)."""
     text = re.sub(r"[{}]", lambda brace: 2 * brace[0], _shown(text))
     return re.sub(r"[\[\]]", lambda bracket: "\\" + bracket[0], text) if "](" in text else text

@@ -1,6 +1,6 @@
-"""What may stand in the configuration of a gate? The types of its keys, and the JSON Schema that editors read.
+"""What may the configuration of a gate contain? The types of its keys, and the JSON Schema for editors.
 
-``dpaudit.schema.json`` beside this file is `json_schema` as text; ``python -m dpaudit.gate.schema`` writes it again.
+``dpaudit.schema.json`` next to this file is `json_schema` as text; ``python -m dpaudit.gate.schema`` writes it.
 """
 
 from __future__ import annotations
@@ -51,18 +51,18 @@ _TYPES: dict[str, Any] = {
     "count": Annotated[int, Meta(ge=1)],
     "assignment": dict[str, Any],
 }
-_IN_OTHER_WORDS: dict[str, Any] = {  # options that are written otherwise than in Python
+_IN_OTHER_WORDS: dict[str, Any] = {  # options with another form than in Python
     "pairs": _PAIRS,
     "runs": Annotated[int, Meta(ge=100, description=options_of(AuditRequest)["runs"].help)],
     "domain": Annotated[
         str | list[Any], Meta(description="For a proof: 'real', 'integer', or all datasets that there are.")
     ],
 }
-_OWN_USUAL = {"runs": 200_000}  # where a gate has another default than an audit
+_OWN_USUAL = {"runs": 200_000}  # defaults that differ from those of an audit
 
 
 def offered(*gates: str) -> dict[str, tuple[type[Request], Option]]:
-    """Return the options of audits and proofs that a gate offers in one of these ways, by name (`Option.gate`)."""
+    """Return the options of audits and proofs whose `Option.gate` is one of these, by name."""
     found: dict[str, tuple[type[Request], Option]] = {}
     for kind in (AuditRequest, ProofRequest):
         for name, option in options_of(kind).items():
@@ -79,7 +79,7 @@ def _type(name: str, option: Option) -> Any:
 
 
 def usual(name: str) -> Any:
-    """Return what an option of a gate is where neither target nor gate says anything."""
+    """Return the default of an option in a gate."""
     kind, _ = offered("shared", "target")[name]
     return _OWN_USUAL.get(name, default_of(kind, name))
 

@@ -1,8 +1,8 @@
-"""What does the process of one target do? It loads the target, runs it, and says what came of it.
+"""What does the process of one target do? It loads the target, runs it, and reports the result.
 
-A target is somebody else's code: it may hang, crash, print or leak, so each has a process of its own. The request
-comes from the gate, and the report goes back to it, as `dpaudit.processes.process` says. `carry_out` alone is the work
-without a process.
+A target is other people's code: it may hang, crash, print or leak, so each runs in its own process. The request comes
+from the gate, and the report goes back to it, as described in `dpaudit.processes.process`. `carry_out` does the work
+without a separate process.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LISTED = (".py", ".so", ".pyd")
 
 
 class FrozenEvent(msgspec.Struct, frozen=True):
-    """An event that is known beforehand, to be counted on fresh runs; ``event`` as in evidence, as JSON values."""
+    """An event that is fixed in advance, to be counted on fresh runs; ``event`` as in evidence, as JSON values."""
 
     event: dict[str, Any]
     digests: tuple[str, str]
@@ -39,7 +39,7 @@ class FrozenEvent(msgspec.Struct, frozen=True):
 
 
 class _OfTheGate(msgspec.Struct, frozen=True, kw_only=True):
-    """What a gate itself asks the process of a target for."""
+    """The part of a request that comes from the gate itself."""
 
     target: str
     root: str
@@ -51,7 +51,7 @@ class _OfTheGate(msgspec.Struct, frozen=True, kw_only=True):
 if TYPE_CHECKING:
 
     class Request(_OfTheGate, frozen=True):
-        """What the process of a target is asked for: everything that its report depends on, but for the code itself."""
+        """A request to the process of a target: everything that its report depends on, except for the code itself."""
 
         def __init__(self, **values: Any) -> None:
             """Take values by name."""
@@ -71,22 +71,22 @@ else:
 
 
 def options_in(request: Request, kind: type[AuditRequest] | type[ProofRequest]) -> dict[str, Any]:
-    """Return the options of an audit or a proof that a request asks for, as keyword arguments; files are read here."""
+    """Return the options of an audit or a proof in a request as keyword arguments; files are read here."""
     return {name: getattr(request, name) for name, each in options_of(kind).items() if each.gate}
 
 
 class Report(msgspec.Struct, frozen=True):
-    """What came of a request.
+    """The result of a request.
 
     Attributes:
         evidence: the document of the evidence, or None.
         error: why there is none, as a sentence.
         unproved: why there is no proof although one was asked for.
-        counts: of the frozen event, as in evidence; None where it was not asked for or its pair is another one.
+        counts: of the fixed event, as in evidence; None if it was not asked for, or its pair is a different one.
         location: file and line of the mechanism.
-        opaque: whether the randomness is the function's own.
+        opaque: whether the function has its own randomness.
         files: SHA-256 of every file of the project that it depends on, by path.
-        folders: what the folders with these files hold, by path: a new file may hide an old one.
+        folders: digests of the listings of their folders, by path, since a new file may shadow an old one.
         seconds: how long it took.
     """
 
@@ -140,7 +140,7 @@ def _pairs(request: Request, own_relation: str | None) -> list[tuple[Any, Any]] 
 
 
 def _found(request: Request, mechanism: Any, pairs: list[tuple[Any, Any]] | None) -> tuple[Any, str | None]:
-    """The evidence, and why there is no proof where one was asked for and the program cannot be read."""
+    """Return the evidence, and why there is no proof if one was asked for but the program cannot be read."""
     from dpaudit.auditing.audit import audit
 
     unproved = None
@@ -157,9 +157,9 @@ def _found(request: Request, mechanism: Any, pairs: list[tuple[Any, Any]] | None
 def _counted(
     request: Request, frozen: FrozenEvent, mechanism: Any, pairs: list[tuple[Any, Any]] | None
 ) -> dict[str, Any] | None:
-    """Count the baseline's event on fresh runs of the pair that it was measured on.
+    """Count the baseline's event on fresh runs of the pair on which it was measured.
 
-    None where that pair is audited no more, or types count otherwise: then no output could be in the event.
+    None if that pair is no longer audited, or types are treated differently, so that no output could be in the event.
     """
     from dpaudit.auditing.pair import measure_event
     from dpaudit.auditing.question import validated
@@ -180,7 +180,7 @@ def _counted(
 
 
 def location_of(function: Callable[..., Any], root: Path) -> tuple[str, int] | None:
-    """Return where a function is defined, as a file below ``root`` and the line of its ``def``; None elsewhere."""
+    """Return where a function is defined: a file below ``root`` and the line of its ``def``; None if elsewhere."""
     found: Any = inspect.unwrap(function)
     while hasattr(found, "func"):  # a partial
         found = inspect.unwrap(found.func)
@@ -199,7 +199,7 @@ def location_of(function: Callable[..., Any], root: Path) -> tuple[str, int] | N
 
 
 def file_named(request: Request) -> tuple[str, int] | None:
-    """The first line of the file that a target names, where nothing more is known."""
+    """Return the first line of the file that a target names, if nothing more is known."""
     place, _, _ = request.target.rpartition(":")
     file, root = (Path(request.root) / place).resolve(), Path(request.root).resolve()
     if not place.endswith(".py") or not file.is_file() or not file.is_relative_to(root):
@@ -211,7 +211,7 @@ def file_named(request: Request) -> tuple[str, int] | None:
 
 
 class _Opened:
-    """Notes every file that is opened to be read, from the first moment on."""
+    """Records every file that is opened for reading, from the start."""
 
     def __init__(self) -> None:
         self.paths: set[str] = set()
@@ -228,10 +228,17 @@ class _Opened:
 
 
 def depended_on(opened: set[str], root: Path, began: float) -> tuple[dict[str, str], dict[str, str]] | None:
-    """Return digests of the project's files that this process used, and of what their folders hold.
+    """Return digests of the project's files that this process used, and of the listings of their folders.
 
-    Of the project is what lies below ``root``, and every module that no installed distribution brought. None where
-    one of the files changed after ``began`` (seconds of the epoch): nobody knows which version was used.
+    The project consists of the files below ``root``, and of modules that do not belong to an installed distribution.
+
+    Args:
+        opened: the files that were opened for reading.
+        root: the folder of the project.
+        began: when the process began, in seconds since the epoch.
+
+    Returns:
+        The digests by path. None if a file changed after ``began``, since it is unknown which version was used.
     """
     modules = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
     paths = {Path(file).resolve() for file in modules if isinstance(file, str) and not _installed(file)}
@@ -271,7 +278,7 @@ def _hidden(path: Path, root: Path) -> bool:
 
 
 def main() -> NoReturn:
-    """Read a request from standard input and hand over the report."""
+    """Read a request from standard input and send back the report."""
     began = time.time()
     opened = _Opened()
     asked, answering = received()
@@ -287,7 +294,7 @@ def main() -> NoReturn:
         used = depended_on(opened.paths, root, began)
         if used is not None:
             report = msgspec.structs.replace(report, files=used[0], folders=used[1])
-    except BaseException as error:  # whatever a target raises, also what is meant to end the process
+    except BaseException as error:  # anything that a target raises, including SystemExit
         report = Report(error=f"{type(error).__name__}: {error}", location=file_named(request))
     finish(Report(error=LARGE, location=file_named(request)) if took_too_much() else report)
 

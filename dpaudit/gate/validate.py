@@ -1,6 +1,6 @@
-"""Can the gate find what it is to check? A look at the configuration, its targets and its pairs that runs none of them.
+"""Can the gate find everything that it has to check? The configuration, targets and pairs are checked, but not run.
 
-``python -m dpaudit.gate.validate [--config FILE]`` says what is wrong and ends with 2, or says nothing and ends with 0.
+``python -m dpaudit.gate.validate [--config FILE]`` prints what is wrong and exits with 2, or exits silently with 0.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import click
 from dpaudit.errors import UsageError, nearest
 from dpaudit.gate.config import find, pair_files, read
 
-_BINDING = {"globals", "exec", "setattr"}  # what may bind names that stand nowhere
+_BINDING = {"globals", "exec", "setattr"}  # these may bind names that do not appear in the source
 
 
 def findings(file: Path) -> list[str]:
-    """Return what keeps the gate in this configuration from running, a sentence each.
+    """Return what prevents the gate in this configuration from running, one sentence each.
 
     Raises:
-        UsageError: where the configuration itself cannot be read.
+        UsageError: if the configuration itself cannot be read.
     """
     configuration = read(file)
     found = []
@@ -37,7 +37,7 @@ def findings(file: Path) -> list[str]:
 
 
 def _missing(file: Path, name: str) -> str | None:
-    """Say why a file cannot define a name at its top level; None where it does, or where that cannot be told."""
+    """Say why a file cannot define a name at its top level; None if it does, or if that cannot be determined."""
     try:
         tree = ast.parse(file.read_bytes(), filename=str(file))
     except OSError as error:
@@ -51,7 +51,7 @@ def _missing(file: Path, name: str) -> str | None:
 
 
 def _names(tree: ast.Module) -> set[str] | None:
-    """Return every name that a module may bind; None where it may bind any."""
+    """Return every name that a module may bind; None if it may bind any name."""
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

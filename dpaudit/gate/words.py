@@ -1,4 +1,4 @@
-"""What does each rule mean, and what is to be done about it? The words that all formats share."""
+"""What does each rule mean, and what should be done about it? The words that all formats share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NO_PROOF = (
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A rule in words: what it says of a target, and what to do next."""
+    """A rule in words: what it means for a target, and what to do next."""
 
     title: str
     says: str
@@ -73,7 +73,7 @@ MEANINGS = {
 
 
 def headline(result: GateResult, targets: Sequence[Shown]) -> str:
-    """Say in one line what came of a gate with these targets."""
+    """Say in one line what the result of a gate with these targets is."""
     count = len(result.results)
     if not count:
         return "no target was run"
@@ -88,7 +88,7 @@ def headline(result: GateResult, targets: Sequence[Shown]) -> str:
 
 
 def scope(result: GateResult) -> str:
-    """Say what the whole gate is sure of."""
+    """Say what the confidence of the whole gate means."""
     seed = "a fresh seed" if result.seed is None else f"seed {result.seed}"
     return (
         f"Confidence of the whole gate: {confidence_text(result.confidence)} that no correct target fails; {seed}; "
@@ -98,13 +98,13 @@ def scope(result: GateResult) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A target as every format shows it: its result, and what it selects of the view of its evidence.
+    """A target as every format shows it: its result, and what is selected from the view of its evidence.
 
     Attributes:
-        item: what came of the target.
-        verdict, claim, bounds: of its evidence; a dash where there is none.
-        beside: what was found beside the verdict and says more than it: it stands in every format, whatever passed.
-        comparison: against the baseline, or empty. time: how long it took.
+        item: the result of the target.
+        verdict, claim, bounds: of its evidence; a dash if there is none.
+        beside: findings that are worse than the verdict; every format shows them, even for targets that passed.
+        comparison: with the baseline, or empty. time: how long it took.
     """
 
     item: TargetResult
@@ -117,17 +117,17 @@ class Shown:
 
     @property
     def is_told(self) -> bool:
-        """Whether there is more to say of it than its row."""
+        """Whether there is more to say about it than its row."""
         return self.item.outcome is not Outcome.PASSED or bool(self.beside)
 
     @property
     def said(self) -> tuple[str, ...]:
-        """The sentence of the target, what was found beside it, and its notes."""
+        """The sentence of the target, its other findings, and its notes."""
         return (self.item.sentence, *self.beside, *self.item.notes)
 
 
 def shown(item: TargetResult) -> Shown:
-    """Return a target as it is shown."""
+    """Return a result as every format shows it."""
     evidence = item.evidence
     comparison = "" if item.comparison is None else comparison_text(item.comparison)
     time = "unchanged, not run again" if item.cached else seconds_text(item.seconds)

@@ -1,3 +1,3 @@
-"""How is somebody's code run in a process of its own?"""
+"""How is other people's code run in a separate process?"""
 
 __all__ = ["handover", "process"]

@@ -1,4 +1,4 @@
-"""Is this evidence the answer to what was asked? What another process handed over is held against its request."""
+"""Does this evidence answer the request? Evidence from another process is compared with what was asked for."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from dpaudit.request import AuditRequest, ProofRequest, Request, options_of
 
 Digests = Sequence[tuple[str, str]]
 Compared = Iterator[tuple[str, Any, Any]]
-_NOISE_ALONE = "program"  # what stands for mathematics, and has no low-order bits
+_NOISE_ALONE = "program"  # stands for its mathematics, so it has no low-order bits
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was asked for: an audit, a proof, or a proof and else an audit.
+    """What was asked for: an audit, a proof, or a proof with an audit as the alternative.
 
     Attributes:
-        audit, proof: the requests that evidence may answer, None for those that it may not.
-        folder: where the target was looked for.
-        pairs: digests of the pairs that were given; None for the mechanism's own, and those that are found.
+        audit, proof: the requests that evidence may answer; None if it may not.
+        folder: where the target was searched.
+        pairs: digests of the given pairs; None for the mechanism's own pairs, and for pairs that are found.
     """
 
     audit: AuditRequest | None = None
@@ -36,7 +36,7 @@ class Asked:
 
 
 def other_question(evidence: Evidence, asked: Asked) -> str | None:
-    """Say where evidence answers another question than this one; None where it answers this one."""
+    """Say how evidence deviates from the request; None if it answers the request."""
     proved = evidence.proof is not None or evidence.counterexample is not None
     request = asked.proof if proved else asked.audit
     if request is None:
@@ -50,7 +50,7 @@ def other_question(evidence: Evidence, asked: Asked) -> str | None:
 
 
 def _compared(evidence: Evidence, request: Request, pairs: Digests | None) -> Compared:
-    """Yield what is to be the same, as (what, found, asked): every option that is part of what is asked."""
+    """Yield (name, found, asked) for everything that must be equal: every option that is part of the request."""
     for name, option in options_of(type(request)).items():
         if not option.asked or not (option.if_invalid or evidence.verdict is not Verdict.INVALID):
             continue
@@ -80,7 +80,7 @@ def _relation(evidence: Evidence, request: Any) -> Compared:
 
 def _false_alarm(evidence: Evidence, request: Any) -> Compared:
     if evidence.claim is not None and evidence.attempts:
-        doubts = 1 - evidence.confidence > request.false_alarm * (1 + 1e-9)  # else one look is enough, nothing is said
+        doubts = 1 - evidence.confidence > request.false_alarm * (1 + 1e-9)  # else one look is enough, none is recorded
         yield "the false alarm", evidence.false_alarm, request.false_alarm if doubts else None
 
 
@@ -97,7 +97,7 @@ def _runs(evidence: Evidence, request: Any) -> Compared:
 def _fixed(evidence: Evidence, request: Any) -> Compared:
     if not request.sequential and evidence.verdict is not Verdict.INVALID:
         measuring = [[runs for _, runs in fixed] for fixed in (evidence.fixed, request.fixed)]
-        yield "how runs are divided", measuring[0], measuring[1]  # learning may take fewer than it could
+        yield "how runs are divided", measuring[0], measuring[1]  # learning may use fewer runs than allowed
 
 
 def _floating_point(evidence: Evidence, request: Any) -> Compared:
@@ -146,11 +146,11 @@ _IN_OTHER_WORDS: dict[str, Callable[[Evidence, Any], Compared]] = {
     "data": _data,
     "domain": _domain,
 }
-"""Options that are compared where they were said, or where evidence says them in other words."""
+"""Options that are only compared if given, or that evidence records in another form."""
 
 
 def _is_called(name: str, target: str, folder: str) -> bool:
-    """Whether evidence that names this target is about the one that was asked for: same file, same function."""
+    """Whether the target in evidence is the requested one: same file, same function."""
     place, _, own = target.rpartition(":")
     found, _, function = name.rpartition(":")
     if function != own:

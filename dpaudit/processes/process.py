@@ -1,13 +1,13 @@
-"""How is somebody's code kept from doing harm? By a process of its own, with limits, ended with all that it started.
+"""How is other people's code prevented from doing harm? It runs in a separate process with limits, which is ended.
 
-`run` hands a process its request, waits for the answer that it leaves in a file, and ends it: whatever the code did to
-its process, only a whole answer counts. A process that ended by itself has said nothing, whatever its exit code.
+`run` sends a request to a process, waits for the answer that it leaves in a file, and ends it: whatever the code did to
+its process, only a complete answer counts. A process that ended by itself gave no answer, whatever its exit code.
 
-A limit of time is for the work that was asked for. A second look (`dpaudit.auditing.second_look`) is beyond that, on up
-to twice the runs, and has twice as long to itself, from the moment on at which `second_look_begins`.
+The time limit is for the requested work. A second look (`dpaudit.auditing.second_look`), with up to twice the runs,
+comes on top and has twice the time limit, starting with `second_look_begins`.
 
-What the code started ends with it: everything in its session, and, where Linux shows what a process started, also what
-made a session of its own. The functions of the other side, for the process itself, are `received` and `hand_over`.
+Everything that the code started ends with it: all processes in its session, and on Linux also descendants in other
+sessions. The functions for the process itself are `received` and `hand_over`.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ FORKED = (
     "it forks: a copy of the process would draw the same noise once more; start other programs with subprocess, "
     "or draw in one process"
 )
-LONGER = 2  # times the limit of time, for a second look
-SPARE = 2  # times the limit of memory, at which the system refuses more
+LONGER = 2  # times the time limit, for a second look
+SPARE = 2  # times the memory limit, at which the system refuses more
 
-_LOOK = 0.05  # seconds between looks at a process
-_ROUNDS = 50  # in which what a process started is looked for, until nothing is left
-_PATIENCE = 3.0  # seconds that an interrupted process has for its own last words
-_TAIL = 4_000  # bytes of standard error that are kept
-_PROCESSOR_TIME = 60  # seconds of it beyond the time limit, after which the system ends the process by itself
+_LOOK = 0.05  # seconds between checks of a process
+_ROUNDS = 50  # attempts to find and end all descendants
+_PATIENCE = 3.0  # seconds for an interrupted process to clean up
+_TAIL = 4_000  # bytes of standard error that are kept, enough for the last line
+_PROCESSOR_TIME = 60  # seconds of CPU time beyond the time limit, after which the system ends the process
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 _DATA = 5  # of /proc/…/statm: pages that only this process can write to
 _UNHEARD = 92  # the exit code of a process that could not hand over its answer
@@ -47,7 +47,7 @@ _SUBREAPER = 36  # of prctl(2): orphans below become children of this process
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a process may take: seconds, and MiB of memory; None for as much as there is."""
+    """The limits of a process: seconds, and MiB of memory; None for no limit."""
 
     seconds: float | None = None
     memory: float | None = None
@@ -58,8 +58,8 @@ class Ended:
     """How a process ended.
 
     Attributes:
-        answer: what it handed over, as JSON values; None where it handed over nothing.
-        over: "time", "second look" (its time) or "memory", where it took more than its limit.
+        answer: its answer as JSON values, or None.
+        over: the limit that it exceeded: "time", "second look" (its time) or "memory".
         death: how it ended by itself without an answer, as a sentence.
     """
 
@@ -77,18 +77,18 @@ def run(
     stop: threading.Event | None = None,
     quiet: bool = True,
 ) -> Ended:
-    """Run a module of dpaudit in a process of its own, with a request that it reads by `received`.
+    """Run a module of dpaudit in a separate process, with a request that it reads by `received`.
 
     Args:
         module: its name.
         request: JSON values.
-        limits: what it may take.
+        limits: of time and memory.
         folder: its working directory; by default that of this process.
         stop: ends it from another thread.
-        quiet: whether what it writes is kept for its last words, rather than shown on standard error.
+        quiet: keep its output, to quote the last line, instead of showing it on standard error.
 
     Raises:
-        KeyboardInterrupt: where ``stop`` is set meanwhile.
+        KeyboardInterrupt: if ``stop`` is set in the meantime.
     """
     clock = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="dpaudit-", ignore_cleanup_errors=True) as own:
@@ -100,7 +100,7 @@ def run(
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL if quiet else _standard_error(),
                 stderr=subprocess.PIPE if quiet else None,
-                close_fds=quiet,  # a shell names what another program writes /dev/fd/63
+                close_fds=quiet,  # a shell may pass pipes as names like /dev/fd/63
                 start_new_session=True,
                 env={**os.environ, **{name: os.environ.get(name, "1") for name in _THREADS}} if quiet else None,
             )
@@ -126,7 +126,7 @@ def run(
 
 
 def _standard_error() -> int:
-    """Where what a target prints goes; nowhere, if this process has no standard error."""
+    """Return where the output of a target goes; nowhere, if this process has no standard error."""
     try:
         os.fstat(2)
     except OSError:
@@ -136,7 +136,7 @@ def _standard_error() -> int:
 
 def _send(pipe: IO[bytes] | None, message: Any) -> None:
     assert pipe is not None
-    with contextlib.suppress(BrokenPipeError):  # it died before it listened
+    with contextlib.suppress(BrokenPipeError):  # it ended before it read the request
         pipe.write(json.dumps(message).encode() + b"\n")
         pipe.flush()
 
@@ -144,7 +144,7 @@ def _send(pipe: IO[bytes] | None, message: Any) -> None:
 def _watch(
     process: subprocess.Popen[bytes], place: Path, limits: Limits, clock: float, stop: threading.Event | None
 ) -> str | None:
-    """Wait for the answer, or for the process to end; say which limit it met."""
+    """Wait for the answer, or for the process to end; return the limit that it exceeded, if any."""
     again, over, seconds = _again(place), "time", limits.seconds
     while not place.exists():
         try:
@@ -164,18 +164,18 @@ def _watch(
 
 
 def too_long(over: str, limits: Limits) -> str:
-    """Say which limit of time a process met, "time" or that of its "second look"."""
+    """Say which time limit a process exceeded: "time", or that of its "second look"."""
     what, times = ("its second look", LONGER) if over == "second look" else ("it", 1)
     return f"{what} took more than {times * (limits.seconds or 0.0):g} seconds and was ended"
 
 
 def _again(place: Path) -> Path:
-    """Where a process says that a second look begins."""
+    """Return the file by which a process says that a second look begins."""
     return place.with_name(place.name + ".again")
 
 
 def _interrupt(process: subprocess.Popen[bytes], place: Path) -> None:
-    """Let a process end its work in order: put the cursor back, close its files."""
+    """Let a process clean up before it ends: restore the cursor, close its files."""
     with contextlib.suppress(KeyboardInterrupt, OSError):
         process.send_signal(signal.SIGINT)
         until = time.monotonic() + _PATIENCE
@@ -184,7 +184,7 @@ def _interrupt(process: subprocess.Popen[bytes], place: Path) -> None:
 
 
 def _limit(pid: int, limits: Limits) -> None:
-    """Let the system, too, end what takes too much: what asks for much memory at once is refused it."""
+    """Set the system's own limits as well: it refuses large allocations at once."""
     try:
         import resource
     except ImportError:
@@ -211,7 +211,7 @@ def _read(place: Path) -> Any:
 
 
 def _death(code: int, last: str) -> str:
-    """Say how a process ended that left no answer."""
+    """Say how a process without an answer ended."""
     if code == _UNHEARD:
         how = "its process could not hand over what it found; is there room in the folder for temporary files?"
     elif code < 0:
@@ -225,7 +225,7 @@ def _death(code: int, last: str) -> str:
 
 
 def memory_of(pid: int) -> float:
-    """Return the MiB of memory that a process has asked for, or else that it uses; 0 where neither can be told."""
+    """Return the memory of a process in MiB: what it allocated, or else what it uses; 0 if neither is known."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         statm = Path(f"/proc/{pid}/statm")
         if statm.exists():
@@ -237,13 +237,13 @@ def memory_of(pid: int) -> float:
 
 # --- the end ----------------------------------------------------------------------------------------------
 
-_RUNNING: set[int] = set()  # processes that `run` started and has not ended
-_CHANGING = threading.Lock()  # held while one is started, lest it be taken for an orphan
+_RUNNING: set[int] = set()  # processes that `run` has started but not ended
+_CHANGING = threading.Lock()  # held while a process is started, so that it is not mistaken for an orphan
 _adopts = False
 
 
 def adopt_orphans() -> None:
-    """Make orphans below this process its children, so that they can be ended; for a process that dpaudit owns."""
+    """Make orphaned descendants children of this process, so that they can be ended; only if dpaudit owns it."""
     global _adopts
     _adopts = _become_subreaper()
 
@@ -262,7 +262,7 @@ def _become_subreaper() -> bool:
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End a process and everything that it started."""
     if process.poll() is None:
-        _signal(process.pid, "SIGSTOP")  # it starts nothing more while the rest is ended
+        _signal(process.pid, "SIGSTOP")  # so that it starts nothing while the others are ended
         for _ in range(_ROUNDS):
             below = _below(process.pid)
             if not below:
@@ -280,7 +280,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _end_strays() -> None:
-    """End the orphans that this process has adopted: they are its children in a session of somebody else's."""
+    """End the orphans that this process has adopted: its children in other sessions."""
     own = os.getsid(0) if _adopts else 0
     for _ in range(_ROUNDS if _adopts else 0):
         strays = [pid for pid, parent, session in _listed() if parent == os.getpid() and session != own]
@@ -301,7 +301,7 @@ def _signal(pid: int, name: str) -> None:
 
 
 def _below(pid: int) -> list[int]:
-    """All living processes that a process started, and those that these started; none where that cannot be told."""
+    """Return all living descendants of a process; empty if they are unknown."""
     children: dict[int, list[int]] = {}
     for each, parent, _ in _listed():
         children.setdefault(parent, []).append(each)
@@ -326,7 +326,7 @@ def _listed() -> Iterator[tuple[int, int, int]]:
 
 
 class _Tail:
-    """Reads what a process writes, so that it never waits, and keeps the end."""
+    """Reads the output of a process, so that it never blocks, and keeps the end."""
 
     def __init__(self, pipe: IO[bytes] | None) -> None:
         assert pipe is not None
@@ -350,20 +350,20 @@ class _Tail:
 
 
 class Answering:
-    """The place where the answer of this process goes, once."""
+    """The file to which this process writes its answer, once."""
 
     def __init__(self, place: str) -> None:
-        # what a target replaces later is not what writes the answer
+        # keep the functions that write the answer, in case a target replaces them later
         self._place, self._own = place, os.getpid()
         self._tools = os.open, os.write, os.close, os.rename, os.getpid, os._exit, time.sleep, json.dumps
 
     def second_look_begins(self) -> None:
-        """Say that a second look begins, of which nothing was known when the limit of time was set."""
+        """Announce that a second look begins, which the time limit does not include."""
         with contextlib.suppress(OSError):
             _again(Path(self._place)).touch()
 
     def hand_over(self, answer: Any) -> NoReturn:
-        """Leave an answer, whole, and wait to be ended; a copy of the process leaves none."""
+        """Write the answer atomically and wait to be ended; a forked copy of the process writes none."""
         open_, write, close, rename, getpid, leave, sleep, encode = self._tools
         if getpid() != self._own:
             leave(0)
@@ -374,25 +374,25 @@ class Answering:
                 content = content[write(handle, content) :]
             close(handle)
             rename(self._place + ".part", self._place)
-        except BaseException:  # such as a full disk
+        except BaseException:  # for example a full disk
             leave(_UNHEARD)
-        while True:  # whoever asked ends this process, and what is below it
+        while True:  # the parent ends this process and its descendants
             sleep(60)
 
 
-_answering: Answering | None = None  # of this process, where it was asked for something
+_answering: Answering | None = None  # of this process, if it has received a request
 
 
 def second_look_begins() -> None:
-    """Say so to whoever asked, where this process has a limit of time; nothing elsewhere."""
+    """Announce a second look to the parent, if this process has one; otherwise do nothing."""
     if _answering is not None:
         _answering.second_look_begins()
 
 
 def received() -> tuple[Any, Answering]:
-    """Read the request of this process from standard input, and keep what the code does from whoever asked.
+    """Read the request of this process from standard input, and shield the parent from what the code does.
 
-    Standard input stays open as long as whoever asked lives; afterwards this process ends.
+    Standard input stays open as long as the parent lives; afterwards this process ends.
     """
     global _answering
     asked = os.fdopen(os.dup(0), "rb")
@@ -406,13 +406,13 @@ def received() -> tuple[Any, Answering]:
 
 
 def refuse_forks(answering: Answering, answer: Any) -> None:
-    """End a copy of this process at once, and hand over an answer that says so."""
+    """End a forked copy of this process at once, and give an answer that says so."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: os._exit(0), after_in_parent=lambda: answering.hand_over(answer))
 
 
 def took_too_much() -> bool:
-    """Whether this process holds more than its limit, which it reached faster than anyone could look."""
+    """Whether this process uses more than its memory limit, which it may have exceeded between two checks."""
     try:
         import resource
     except ImportError:
@@ -422,7 +422,7 @@ def took_too_much() -> bool:
 
 
 def _outlived(asked: Any, leave: Any) -> None:
-    """End this process when whoever asked has ended: standard input closes."""
+    """End this process when the parent has ended, which closes standard input."""
     with contextlib.suppress(OSError, ValueError):
         asked.read()
     leave(1)

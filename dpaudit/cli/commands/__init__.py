@@ -1,1 +1,1 @@
-"""The commands, one module each; `dpaudit.cli.main` finds them by their names."""
+"""Which commands are there? One module each; `dpaudit.cli.main` finds them by their names."""

@@ -64,7 +64,7 @@ def command(
 
 
 def _digests(files: Sequence[str], relation: str) -> list[tuple[str, str]] | None:
-    """Return digests of the pairs in files, None where there are none; the relation tells one pair from several."""
+    """Return digests of the pairs in files, None if there are none; the relation tells one pair from several."""
     if not files:
         return None
     from dpaudit.neighbours.digest import digest
@@ -91,7 +91,7 @@ def audited(target: str, quiet: bool, **options: Any) -> dict[str, Any]:
 
 
 def dataset_in(name: str | None) -> Any:
-    """Read a dataset, or return None where none is named."""
+    """Read a dataset, or return None if none is named."""
     if name is None:
         return None
     from dpaudit.neighbours.data_files import read_dataset
@@ -100,7 +100,7 @@ def dataset_in(name: str | None) -> Any:
 
 
 def domain_of(texts: Sequence[str]) -> Any:
-    """Read what records may hold, or return None where nothing is said."""
+    """Read the domain of records, or return None if none is given."""
     if not texts:
         return None
     from dpaudit.neighbours.domain import read_domain
@@ -111,7 +111,14 @@ def domain_of(texts: Sequence[str]) -> Any:
 def pairs_for(
     mechanism: Mechanism, parameters: dict[str, Any], relation: str | None, files: list[Path]
 ) -> list[tuple[Any, Any]]:
-    """Read the pairs of files; the relation tells one pair from a list of pairs."""
+    """Read the pairs in files.
+
+    Args:
+        mechanism: its own relation is used if none is given.
+        parameters: of the mechanism.
+        relation: distinguishes one pair in a file from a list of pairs; None for the mechanism's own.
+        files: JSON files.
+    """
     from dpaudit.neighbours.inferred import neighbouring
     from dpaudit.neighbours.pair_files import read_pairs
 

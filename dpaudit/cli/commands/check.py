@@ -1,4 +1,4 @@
-"""Is evidence what it says?"""
+"""Is evidence consistent? The command ``check``."""
 
 from __future__ import annotations
 

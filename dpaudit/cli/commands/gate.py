@@ -1,4 +1,4 @@
-"""Does this repository keep its promises?"""
+"""Does this repository keep its privacy claims? The command ``gate``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _formats(command: Callable[..., int]) -> Callable[..., int]:
-    """An option for each file that a gate can write."""
+    """Add an option for each file that a gate can write."""
     for name, written in reversed(FORMATS.items()):
         option = click.option(f"--{name}", metavar="FILE", help=f"{written.help} ('-': standard output).")
         command = option(command)
@@ -107,7 +107,7 @@ def _processors() -> int:
 
 
 def _folder(name: str | None) -> Path | None:
-    """Return the folder of the pages, made if need be, before any work."""
+    """Return the folder of the pages; it is created before any work."""
     from dpaudit.errors import UsageError
 
     if name is None:
@@ -121,7 +121,7 @@ def _folder(name: str | None) -> Path | None:
 
 
 def _refuse_pages(folder: Path | None, *files: str | None) -> None:
-    """Refuse a result that a page might overwrite."""
+    """Refuse a result file that a page might overwrite."""
     from dpaudit.errors import UsageError
 
     for name in files:
@@ -132,7 +132,7 @@ def _refuse_pages(folder: Path | None, *files: str | None) -> None:
 
 
 def _listener(quiet: bool) -> Callable[[TargetResult], None] | None:
-    """Say on a terminal what came of each target, as it comes."""
+    """Print the result of each target on a terminal when it is ready."""
     import sys
 
     if quiet or not sys.stderr.isatty():

@@ -1,4 +1,4 @@
-"""How does a project get a gate? Four files to begin with, whole or not at all."""
+"""How does a project get a gate? With four files, written all together or not at all. The command ``init``."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def command(folder: Path) -> None:
 
 
 def _texts(folder: Path) -> dict[str, str]:
-    """Return every file that is to be there, by its name."""
+    """Return the contents of all files to write, by name."""
     from importlib.metadata import version
     from importlib.resources import files
 
@@ -54,7 +54,7 @@ def _texts(folder: Path) -> dict[str, str]:
 
 
 def _with_table(file: Path, table: str) -> str:
-    """Return what the configuration is to hold: what it holds now, untouched, and the table after it."""
+    """Return the new content of the configuration: the present content unchanged, followed by the table."""
     import tomllib
 
     from dpaudit.errors import UsageError
@@ -75,7 +75,7 @@ def _with_table(file: Path, table: str) -> str:
     after = before + gap + table.replace("\n", end)
     try:
         same = _without_table(tomllib.loads(_plain(after))) == _without_table(known)
-    except ValueError:  # such as an inline table, which cannot be added to
+    except ValueError:  # for example an inline table, which cannot be extended
         same = False
     if not same:
         raise UsageError(f"cannot add a table to {str(file)!r}: its table 'tool' is closed; add by hand:\n{table}")
@@ -103,7 +103,7 @@ def _refuse_what_is_there(folder: Path, names: list[str]) -> None:
 
 
 def _write(folder: Path, files: dict[str, str]) -> None:
-    """Write all files, or none: where one fails, those before it are taken back, and the folders made for them."""
+    """Write all files or none: if one fails, the files and folders created before it are removed."""
     from dpaudit.errors import UsageError
     from dpaudit.evidence.canonical_json import write_whole
 
@@ -117,6 +117,6 @@ def _write(folder: Path, files: dict[str, str]) -> None:
                     raise UsageError(f"cannot make the folder {str(place)!r}: {error.strerror}") from None
                 undo.callback(place.rmdir)
             write_whole(file, text)
-            if name != _CONFIGURATION:  # which is the last
+            if name != _CONFIGURATION:  # the configuration comes last
                 undo.callback(file.unlink)
         undo.pop_all()

@@ -1,4 +1,4 @@
-"""What mechanisms are there?"""
+"""Which mechanisms are in the catalogue? The command ``list``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def command(name: str | None, json_file: str | None) -> None:
             chosen = [load(name)]
         else:
             chosen = sorted(catalogue().values(), key=lambda item: (not item.correct, item.family, item.name))
-        # a true loss may take a quadrature, and the table does not show it
+        # a true loss may need a quadrature, and the table does not show it
         facts = [_listed(item, losses=name is not None or json_file is not None) for item in chosen]
         text = _table(facts) if name is None else _page(chosen[0], facts[0])
     if json_file is not None:
@@ -65,7 +65,7 @@ def _defaults(mechanism: Mechanism) -> dict[str, Any]:
 
 
 def _known(resolve: Callable[[dict[str, Any]], Any], parameters: dict[str, Any]) -> Any:
-    """What a mechanism says at its default parameters; None where it needs others."""
+    """Return what a mechanism states at its default parameters; None if it needs others."""
     from dpaudit.errors import UsageError
 
     try:

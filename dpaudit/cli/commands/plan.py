@@ -1,4 +1,4 @@
-"""How many runs does it take to find a violation of a given size?"""
+"""How many runs does it take to find a violation of a given size? The command ``plan``."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def command(target: str, in_process: bool, **options: Any) -> int:
 
 
 def planned(target: str, detect: str, **options: Any) -> dict[str, Any]:
-    """Return the words of a plan, and whether some number of runs would do."""
+    """Return a plan in words, and whether any number of runs is enough."""
     with prints_to_standard_error(), progress(quiet=False) as listen:
         from dpaudit.auditing.plan import plan
         from dpaudit.cli.commands.audit import pairs_for
@@ -54,7 +54,7 @@ def planned(target: str, detect: str, **options: Any) -> dict[str, Any]:
 
 
 def _words(plan: Plan) -> str:
-    """Write a plan for people: the answer first, and what it rests on."""
+    """Return a plan as text: the answer first, then what it is based on."""
     from dpaudit.cli.eta import duration
     from dpaudit.report.text.numerals import NBSP, confidence_text, count_text, lower_text
     from dpaudit.report.text.phrases import claim_words, shortened

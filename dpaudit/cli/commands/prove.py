@@ -1,4 +1,4 @@
-"""What is certain of a program?"""
+"""What can be proved about a program? The command ``prove``."""
 
 from __future__ import annotations
 
@@ -54,7 +54,14 @@ def command(
 
 
 def proved(target: str, quiet: bool, domain: str | None, **options: Any) -> dict[str, Any]:
-    """Return the evidence of a proof as a document."""
+    """Return the evidence of a proof as a document.
+
+    Args:
+        target: its name.
+        quiet: show no progress.
+        domain: the datasets as text, or the kind of answers.
+        **options: of the proof.
+    """
     with prints_to_standard_error(), progress(quiet) as listen:
         from dpaudit.loading.named import load
         from dpaudit.verify.prove_and_audit import prove as conduct

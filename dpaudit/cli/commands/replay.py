@@ -1,4 +1,4 @@
-"""Does the same question get the same answer today?"""
+"""Does an audit or a proof give the same result today? The command ``replay``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpaudit.request import AuditRequest, ProofRequest
 if TYPE_CHECKING:
     from dpaudit.evidence.evidence import Evidence
 
-_MOST_DIFFERENCES = 20
+_MOST_DIFFERENCES = 20  # printed, to fit one screen
 
 
 @click.command("replay")
@@ -62,7 +62,16 @@ def replayed(
     domain: str | None,
     **options: Any,
 ) -> dict[str, Any]:
-    """Return whether the same was found, what may be said of it, and the evidence of now."""
+    """Return whether the same was found, the sentences about it, and the new evidence.
+
+    Args:
+        evidence_file: its name.
+        quiet: show no progress.
+        pairs: files with the datasets, if the evidence does not contain them.
+        data: the file of the dataset that was searched, likewise.
+        domain: the datasets that were enumerated, likewise.
+        **options: of `dpaudit.replay`.
+    """
     with prints_to_standard_error(), progress(quiet) as listen:
         from dpaudit.cli.commands.audit import dataset_in
         from dpaudit.review.replay import replay
@@ -85,7 +94,7 @@ def replayed(
 
 
 def _pairs(evidence: Evidence, names: Sequence[str]) -> list[tuple[Any, Any]]:
-    """Read the datasets; of two readings of a file the one whose digests are in the evidence."""
+    """Read the datasets; if a file can be read in two ways, choose the one whose digests are in the evidence."""
     from dpaudit.neighbours.digest import digest
     from dpaudit.neighbours.pair_files import read_pairs
 

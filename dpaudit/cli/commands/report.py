@@ -1,4 +1,7 @@
-"""How does evidence read? As a summary or a page, in the formats of others, and beside earlier evidence."""
+"""How is evidence shown? As a summary, a page or another format, or compared with earlier evidence.
+
+The command ``report``.
+"""
 
 from __future__ import annotations
 
@@ -69,10 +72,10 @@ def command(
 
 
 def _checked(name: str) -> Evidence:
-    """Read evidence that does not fail its check: nobody who reads a summary or a page would see that it does.
+    """Read evidence and check it, since a summary or a page would not show that a check fails.
 
     Raises:
-        UsageError: where something in it fails, or there is too much of it to be checked.
+        UsageError: if a check fails, or there are too many runs to check.
     """
     from dpaudit.cli.options import read_evidence
     from dpaudit.errors import UsageError
@@ -90,7 +93,7 @@ def _checked(name: str) -> Evidence:
 
 @contextlib.contextmanager
 def _legible() -> Iterator[None]:
-    """Say of evidence that cannot be drawn what to do: one that contradicts itself may fail in any way."""
+    """Explain what to do if evidence cannot be rendered; inconsistent evidence may fail in any way."""
     from dpaudit.errors import UsageError
 
     try:
@@ -105,7 +108,7 @@ def _legible() -> Iterator[None]:
 
 
 def _draw(evidence_files: Sequence[str], html_to: str | None, json_file: str | None) -> None:
-    """Summaries, or pages, or the evidence again; several pages have an index."""
+    """Write summaries, or pages, or the evidence again; several pages get an index."""
     from dpaudit.errors import UsageError
     from dpaudit.report import console_summary, html_page
 
@@ -127,7 +130,7 @@ def _draw(evidence_files: Sequence[str], html_to: str | None, json_file: str | N
 
 
 def _page_names(evidence_files: Sequence[str], html_to: str) -> list[str]:
-    """Return where the page of each evidence file goes; a folder for several is made."""
+    """Return the file of each page; the folder for several pages is created."""
     from dpaudit.errors import UsageError
 
     folder, several = Path(html_to), len(evidence_files) > 1
@@ -143,7 +146,7 @@ def _page_names(evidence_files: Sequence[str], html_to: str) -> list[str]:
         again = (f"-{number}" for number in itertools.count(2))
         tries = (f"{Path(file).stem}{mark}.html" for mark in itertools.chain([""], again))
         names.append(next(name for name in tries if name.casefold() not in taken))
-        taken.add(names[-1].casefold())  # some file systems do not tell a and A apart
+        taken.add(names[-1].casefold())  # some file systems ignore case
     return [str(folder / name) for name in names]
 
 
@@ -161,7 +164,7 @@ def _make_folder(name: str) -> None:
 
 
 def _index_page(evidence: Sequence[Evidence], evidence_files: Sequence[str], pages: Sequence[str]) -> str:
-    """Return the page over several: what asks for somebody's attention first, then by name."""
+    """Return the index page: the most urgent verdicts first, then by name."""
     from urllib.parse import quote
 
     from dpaudit.report.html.index import IndexEntry, index_page
@@ -175,7 +178,7 @@ def _index_page(evidence: Sequence[Evidence], evidence_files: Sequence[str], pag
 
 
 def _compare(evidence_files: Sequence[str], html_file: str | None, json_file: str | None) -> None:
-    """What changed; always exit code 0, for a change is no failure."""
+    """Show what changed; the exit code is always 0, since a change is not a failure."""
     from dpaudit.errors import UsageError
 
     if len(evidence_files) != 2:
@@ -213,7 +216,7 @@ def _format(evidence_files: Sequence[str], name: str, output: str, context: str 
 
 
 def _write_bytes(path: str, content: bytes) -> None:
-    """Write a file that is no text, whole or not at all."""
+    """Write a binary file atomically."""
     from dpaudit.errors import UsageError
     from dpaudit.evidence.canonical_json import replace_whole
 
@@ -228,5 +231,5 @@ def _write_bytes(path: str, content: bytes) -> None:
         replace_whole(target, content)
     except BrokenPipeError:
         raise
-    except (OSError, RuntimeError) as error:  # of these the last for a loop of links
+    except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links
         raise UsageError(f"cannot write {path!r}: {getattr(error, 'strerror', None) or error}") from None

@@ -1,4 +1,4 @@
-"""What do scores of an attack on a model show?"""
+"""What do the scores of an attack on a model show? The command ``scores``."""
 
 from __future__ import annotations
 

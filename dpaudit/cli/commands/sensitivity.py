@@ -1,4 +1,4 @@
-"""Does one neighbour move a query farther than is declared?"""
+"""Does one neighbour move a query farther than declared? The command ``sensitivity``."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def command(target: str, quiet: bool, in_process: bool, **options: Any) -> int:
 
 
 def searched(target: str, quiet: bool, **options: Any) -> dict[str, Any]:
-    """Return what was found in words, and whether the query moves too far."""
+    """Return the result in words, and whether the query moves too far."""
     with prints_to_standard_error(), progress(quiet) as listen:
         from dpaudit.auditing.sensitivity import sensitivity
         from dpaudit.cli.commands.audit import dataset_in, domain_of, pairs_for
@@ -58,7 +58,7 @@ def searched(target: str, quiet: bool, **options: Any) -> dict[str, Any]:
 
 
 def _words(found: Sensitivity) -> str:
-    """Write what was found for people: the answer first."""
+    """Return the result as text: the answer first."""
     import math
 
     norm = "" if found.norm == "1" else f", in the norm {found.norm}"
