@@ -1,7 +1,7 @@
 """What does an audit find for every mechanism of the catalogue, and how fast is each reading?
 
-One row an entry: claim, true loss over its pairs, certified lower bound and verdict at the default runs, the
-seconds of the audit, and the runs per second of the scalar and of the batch reading on the first pair.
+One row per entry: claim, true loss over its pairs, certified lower bound and verdict with the default runs, seconds of
+the audit, and runs per second of the scalar and of the batch reading on the first pair.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _called(mechanism: Mechanism, data: Any, parameters: dict[str, Any], noise: 
 
 
 def speeds(mechanism: Mechanism) -> tuple[float, float]:
-    """Runs per second of the scalar and of the batch reading, each the best of three."""
+    """Return the runs per second of the scalar and of the batch reading, each the best of three."""
     parameters = mechanism.parameters_with(None)
     program = partial(_called, mechanism, mechanism.pairs_for(parameters)[0][0], parameters)
     scalar, batch = [], []
@@ -46,7 +46,7 @@ def speeds(mechanism: Mechanism) -> tuple[float, float]:
 
 
 def row(name: str, mechanism: Mechanism, runs: int) -> str:
-    """One line of the table."""
+    """Return one line of the table."""
     clock = time.perf_counter()
     evidence = dp.audit(name, runs=runs, seed=0)
     seconds = time.perf_counter() - clock
@@ -66,7 +66,7 @@ def row(name: str, mechanism: Mechanism, runs: int) -> str:
 
 
 def main() -> None:
-    """Print the table and write it beside this script."""
+    """Print the table and write it to results/."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=400_000)
     arguments = parser.parse_args()

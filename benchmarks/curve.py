@@ -1,4 +1,4 @@
-"""Is the whole privacy curve certified at its confidence, and how close does it come? Writes results/curve.md.
+"""Does the whole privacy curve hold at its confidence, and how tight is it? Writes results/curve.md.
 
 python benchmarks/curve.py [audits] [seeds]
 """
@@ -40,7 +40,7 @@ TIGHT = {
 
 
 def is_wrong(found, claim):
-    """Whether any point of the curve is beyond the truth."""
+    """Whether any point of the curve exceeds the truth."""
     return bool(
         np.any(found.delta(EPSILONS) > claim.profile(EPSILONS) + 1e-12)
         or np.any(found.fnr(RATES) < claim.tradeoff(RATES) - 1e-12)

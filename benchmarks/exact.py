@@ -1,7 +1,7 @@
 """How fast are exact losses and certified divergences, and what do they find?
 
-Programs with discrete noise over a whole domain, one trace after another or as a fold whose equal states are
-merged; and intervals for δ(ε) of additive noise after many releases.
+Programs with discrete noise over a whole domain, either trace by trace or as a fold with merged states; and intervals
+for δ(ε) of additive noise after many releases.
 
     python benchmarks/exact.py
 
@@ -122,7 +122,7 @@ DOMAINS: list[tuple[str, Callable[..., Any], int]] = [
 
 
 def one_replaced(first: list[int], second: list[int]) -> bool:
-    """Whether two datasets of one length differ in exactly one place, as in the local model."""
+    """Whether two datasets of the same length differ in exactly one place, as in the local model."""
     return len(first) == len(second) and sum(a != b for a, b in zip(first, second, strict=True)) == 1
 
 
@@ -192,9 +192,9 @@ def intervals() -> list[str]:
 
 
 def main() -> None:
-    """Print the tables and write them beside this script."""
+    """Print the tables and write them to results/."""
     argparse.ArgumentParser(description=__doc__).parse_args()
-    divergence.gaussian(1, 1)  # python-flint is loaded before the clock starts
+    divergence.gaussian(1, 1)  # load python-flint before the clock starts
     text = "\n".join([*over_domains(), "", *merged(), "", *intervals()]) + "\n"
     print(text)
     (Path(__file__).parent / "results" / "exact.md").write_text(text, encoding="utf-8")

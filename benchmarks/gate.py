@@ -1,13 +1,13 @@
-"""How often does a gate fail a repository that keeps all its promises? At most as often as it says.
+"""How often does a gate fail a repository that keeps all of its claims? At most as often as it says.
 
-Every repository has 40 correct targets, each as close to its claim as a mechanism can be, so that nothing but chance
-lies between a bound and a failure. Each is gated as ``dpaudit gate`` does it, in this process, with a seed of its own:
+Every repository has 40 correct targets that lose exactly what they claim, so that only chance separates a bound from a
+failure. Each repository is gated as ``dpaudit gate`` would, in this process, with its own seed:
 
-- as it is: a claim is violated by the rule of two looks, at a false alarm of 1 in 1,000 that all targets share;
-- by the bounds that are shown: how often one of them, at 95 % for all targets together, lies above its claim;
+- as it is: claims are violated by the rule of two looks, with a false alarm probability of 1 in 1,000 for all targets;
+- by the bounds: how often one of them, at 95 % for all targets together, is above its claim;
 - by bounds without shares: what 40 audits at 95 % each would do to a build;
 - against a baseline of the same code from another seed: how often it is called leakier;
-- with one mechanism of twice the loss among the 40: how often that is found, and nothing else with it.
+- with one mechanism of twice the loss among the 40: how often it is found, and whether anything else fails.
 
     python benchmarks/gate.py [--repositories 200] [--others 20] [--runs 600]
 
@@ -47,7 +47,7 @@ _DELTA = 0.05
 _FIRST_SEED = 5000
 
 
-# --- mechanisms on the datasets 0 and 1, each as lossy as it claims
+# --- mechanisms on the datasets 0 and 1, which lose exactly what they claim
 
 
 def response(data, size, rng, *, epsilon=1.0):
@@ -56,12 +56,12 @@ def response(data, size, rng, *, epsilon=1.0):
 
 
 def laplace(data, size, rng, *, epsilon=1.0):
-    """Laplace noise: both tails have all of ε."""
+    """Laplace noise: both tails reach ε."""
     return rng.laplace(data, 1 / epsilon, size)
 
 
 def categories(data, noise, *, epsilon=1.0):
-    """Keep one of four categories, or draw one of all, as a program."""
+    """Keep one of four categories, or draw one at random, as a program."""
     kept = noise.bernoulli((math.exp(epsilon) - 1) / (math.exp(epsilon) + 3))
     return data if kept else noise.choice(range(4))
 
@@ -77,13 +77,13 @@ def catastrophe(data, size, rng, *, epsilon=1.0):
     return np.where(rng.random(size) < _DELTA, 2 + np.full(size, data), response(data, size, rng, epsilon=epsilon))
 
 
-FAULTS: list[str] = []  # audits that came to nothing
+FAULTS: list[str] = []  # audits without a result
 KINDS = ("response", "laplace", "categories", "geometric", "catastrophe")
 LOSSES = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0)
 
 
 def repository(runs: int, root: Path, *, broken: bool = False) -> Configuration:
-    """Return the configuration of 40 correct targets; of one of them the loss may be twice the claim."""
+    """Return the configuration of 40 correct targets; with ``broken``, one of them loses twice its claim."""
     targets = []
     for kind in KINDS:
         for loss in LOSSES:
@@ -112,7 +112,7 @@ def repository(runs: int, root: Path, *, broken: bool = False) -> Configuration:
 
 @dataclass
 class InProcess:
-    """Carries out requests here, and notes what the bounds of each target, at one look, would have said alone."""
+    """Carries out requests in this process, and records what the bounds of one look alone would have decided."""
 
     runs: int
     red: bool = False
@@ -121,7 +121,7 @@ class InProcess:
     requests: list[Request] = field(default_factory=list)
 
     def __call__(self, request: Request, limits: Limits, stop: threading.Event) -> Report:
-        """Audit a target; a fault of dpaudit makes it invalid, as in a process of its own, and is counted."""
+        """Audit a target; an error of dpaudit makes it invalid, as in a separate process, and is counted."""
         try:
             report = carry_out(request)
         except Exception as error:
@@ -157,7 +157,7 @@ def failed(result: GateResult) -> bool:
 
 
 def correct(repositories: int, runs: int, root: Path) -> tuple[int, int, int]:
-    """How many repositories fail: as it is, by the bounds that are shown, and by bounds without shares."""
+    """Return how many repositories fail: as it is, by the bounds, and by bounds without shares."""
     counts = np.zeros(3, dtype=int)
     for number in range(repositories):
         result, runner = gated(repository(runs, root), _FIRST_SEED + number)
@@ -166,11 +166,11 @@ def correct(repositories: int, runs: int, root: Path) -> tuple[int, int, int]:
 
 
 def against_baselines(repositories: int, runs: int, root: Path) -> tuple[int, int]:
-    """How many repositories fail against a baseline of the same code; how many first looks found one leakier."""
+    """Return how many repositories fail against a baseline of the same code, and how many first looks did."""
     fails = looks = 0
     configuration = repository(runs, root)
     for number in range(repositories):
-        # a baseline is not written for a target that chance calls violated: the next seed then
+        # no baseline is written if a target is called violated by chance: use the next seed then
         seed = 20_000 + 100 * number
         while True:
             (root / "dpaudit-baseline.json").unlink(missing_ok=True)
@@ -186,7 +186,7 @@ def against_baselines(repositories: int, runs: int, root: Path) -> tuple[int, in
 
 
 def with_one_broken(repositories: int, runs: int, root: Path) -> tuple[int, int]:
-    """How many repositories fail by their broken target, and by another one."""
+    """Return how many repositories fail because of their broken target, and because of another one."""
     found = others = 0
     for number in range(repositories):
         result, _ = gated(repository(runs, root, broken=True), 40_000 + number)
@@ -197,7 +197,7 @@ def with_one_broken(repositories: int, runs: int, root: Path) -> tuple[int, int]
 
 
 def row(what: str, count: int, of: int, nominal: float | None) -> str:
-    """One line: how many, the 99 % interval of the share, and whether a binomial test allows the nominal one."""
+    """Return one line: count, 99 % interval of the rate, and whether a binomial test accepts the nominal rate."""
     low, high = binomtest(count, of).proportion_ci(0.99)
     verdict = "–"
     if nominal is not None:

@@ -1,18 +1,17 @@
-"""How close does an audit come to the best that two Clopper-Pearson bounds could do with the truth known?
+"""How close does an audit come to the best possible pair of Clopper–Pearson bounds, given the truth?
 
-For 16 mechanisms: the lower bound of `dpaudit.audit`, which learns its event and pays for that with part of
-its runs, over the *oracle's*. The oracle knows the likelihood ratio. Its event is the level set that maximises
-the expected value of log((CP_lower(k, n, a/2) − δ)/CP_upper(l, n, a/2)), and it spends all n runs a side on
-the counts k and l. Medians are compared with medians, and the worst of our seeds with the worst that as many
-repetitions of the oracle's come to on average.
+For 16 mechanisms: the lower bound of `dpaudit.audit`, which learns its event from part of its runs, divided by that of
+the *oracle*. The oracle knows the likelihood ratio. Its event is the level set that maximises the expected value of
+log((CP_lower(k, n, a/2) − δ)/CP_upper(l, n, a/2)), and it spends all n runs a side on the counts k and l. Medians are
+compared with medians, and the worst of our seeds with the expected worst of equally many repetitions of the oracle.
 
-Seeds 0 to 99 are for tuning; those that are reported start at 1000. Every audit is kept in a JSON file beside
-the table, so that the command may be interrupted and taken up again:
+Seeds 0 to 99 are for tuning; reported seeds start at 1000. Every audit is stored in a JSON file next to the table, so
+that the command can be interrupted and resumed:
 
     python benchmarks/goal_table.py [--resume] [--only laplace] [--runs 1e6] [--seeds 20] [--jobs 2]
 
-Without ``--resume`` the chosen cells are measured afresh; cells that another version of the code measured are
-marked in the table, and measured afresh in either case.
+Without ``--resume`` the chosen cells are measured again. Cells that another version of the code measured are marked in
+the table, and always measured again.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ RUNS = [10**4, 10**5, 10**6, 10**7]
 WORST = 0.9  # the goal for the worst seed, over the oracle's own worst
 _DRAWS = 20_000  # repetitions of the oracle
 _LEARNERS = 200  # repetitions of the best learner
-_SHARES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7)  # of the runs, spent on learning
+_SHARES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7)  # of the runs for learning
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -57,9 +56,9 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 class Entry:
     """A mechanism on its pair of datasets 0 and 1, and the masses of the cells of its likelihood ratio.
 
-    ``masses`` are the probabilities of cells under side 0 and side 1; their order does not matter. ``reach`` gives,
-    for a number of runs a side, the median bound of the best learner who knows the law's family, where that
-    is worth knowing because no auditor who has to learn the law can come near the oracle.
+    ``masses`` are the probabilities of cells under side 0 and side 1, in any order. ``reach`` returns, for a number of
+    runs a side, the median bound of the best learner who knows the law's family; it is given where no auditor who has
+    to learn the law can come near the oracle.
     """
 
     name: str
@@ -76,7 +75,7 @@ def laplace_cdf(x, scale):
 
 
 def interval_masses(cdf0, cdf1, low: float, high: float, cells: int = 4000):
-    """The masses of equal cells between ``low`` and ``high`` and of the two tails."""
+    """Return the masses of equal cells between ``low`` and ``high``, and of the two tails."""
     edges = np.concatenate([[-np.inf], np.linspace(low, high, cells + 1), [np.inf]])
     return np.diff(cdf0(edges)), np.diff(cdf1(edges))
 
@@ -85,7 +84,7 @@ def laplace(epsilon: float) -> Entry:
     def sample(data, size, rng):
         return rng.laplace(data, 1 / epsilon, size)
 
-    # outside [0, 1] the ratio is constant: each tail is one level set, of which any part may be taken
+    # outside [0, 1] the ratio is constant, so each tail is one level set, of which any part may be used
     inside = interval_masses(lambda x: laplace_cdf(x, 1 / epsilon), lambda x: laplace_cdf(x - 1, 1 / epsilon), 0, 1)
     return Entry(f"Laplace {epsilon:g}", sample, inside, epsilon)
 
@@ -131,7 +130,7 @@ def vector(epsilon: float, dimension: int, *, spread: bool) -> Entry:
     one = interval_masses(lambda x: laplace_cdf(x, scale), lambda x: laplace_cdf(x - step, scale), 0, step, 400)
     masses = [side.copy() for side in one]
     for _ in range(dimension - 1 if spread else 0):
-        # the loss of a cell is nearly linear in its index, so losses add as indices do
+        # the loss of a cell is nearly linear in its index, so losses add like indices
         masses = [np.convolve(total, side) for total, side in zip(masses, one, strict=True)]
     name = f"Laplace d={dimension}, " + ("shift spread over all" if spread else "one coordinate")
     reach = partial(reach_of_signs, scale, step, dimension) if spread else None
@@ -196,7 +195,7 @@ def leak() -> Entry:
 
 
 def entries() -> Iterator[Entry]:
-    """The mechanisms of the table."""
+    """Yield the mechanisms of the table."""
     rng = np.random.default_rng(5)
     scores = np.arange(10) / 3
     base = rng.dirichlet(np.full(10_000, 2.0))
@@ -212,7 +211,7 @@ def entries() -> Iterator[Entry]:
 
 
 def two_bounds(hits, others, runs: int, delta: float):
-    """The bound that two Clopper-Pearson bounds prove, at error a/2 each."""
+    """Return the bound from two Clopper–Pearson bounds, with error a/2 each."""
     low = beta.ppf(ERROR / 2, np.maximum(hits, 1e-12), runs - hits + 1)
     high = beta.ppf(1 - ERROR / 2, others + 1, np.maximum(runs - others, 1e-12))
     with np.errstate(divide="ignore"):
@@ -220,9 +219,9 @@ def two_bounds(hits, others, runs: int, delta: float):
 
 
 def oracle(entry: Entry, runs: int) -> tuple[float, float]:
-    """The probabilities, on both sides, of the level set whose expected bound is greatest, ``runs`` runs a side."""
+    """Return the probabilities on both sides of the level set with the largest expected bound, at ``runs`` a side."""
     best, found = -1.0, (0.0, 0.0)
-    ranks = (np.arange(48) + 0.5) / 48  # of the counts: the mean over them stands for the expectation
+    ranks = (np.arange(48) + 0.5) / 48  # quantiles of the counts: their mean approximates the expectation
     for side in (entry.masses, entry.masses[::-1]):
         with np.errstate(divide="ignore", invalid="ignore"):
             order = np.argsort(np.nan_to_num(np.log(side[1]) - np.log(side[0]), nan=0.0), kind="stable")
@@ -239,31 +238,31 @@ def oracle(entry: Entry, runs: int) -> tuple[float, float]:
 
 
 def oracle_bounds(entry: Entry, runs: int) -> Floats:
-    """The bounds of many repetitions of the oracle, whose counts are binomial."""
+    """Return the bounds of many repetitions of the oracle, whose counts are binomial."""
     p, q = oracle(entry, runs)
     rng = np.random.default_rng(runs)
     return two_bounds(rng.binomial(runs, p, _DRAWS), rng.binomial(runs, q, _DRAWS), runs, entry.delta)
 
 
 def expected_least(draws: Floats, number: int) -> float:
-    """The expected least of ``number`` of the draws, with replacement."""
+    """Return the expected minimum of ``number`` of the draws, with replacement."""
     above = (np.arange(len(draws), -1, -1) / len(draws)) ** number
     return float(np.sort(draws) @ -np.diff(above))
 
 
 def reach_of_outcomes(masses: tuple[Floats, Floats], runs: int) -> float:
-    """The best learner who knows that every outcome's loss is 1 or −1, but not which.
+    """Return the median bound of the best learner who knows that every outcome's loss is 1 or −1, but not which.
 
-    Of an outcome seen a and b times on the two sides the odds are e^(a − b), whatever its weight. So it guesses
-    by the sign of a − b, toward both sides or one, wherever |a − b| is at least some number: the best one, and so
-    is the share of the runs that are for learning.
+    For an outcome seen a and b times on the two sides the odds are e^(a − b), whatever its weight. So the learner
+    guesses by the sign of a − b, towards both sides or one, wherever |a − b| exceeds a threshold. The threshold and the
+    share of the runs for learning are the best ones.
     """
     rng = np.random.default_rng(runs)
     bounds = np.zeros((_LEARNERS, len(_SHARES), 8, 3))
     for i, (j, share) in product(range(_LEARNERS), enumerate(_SHARES)):
         seen = rng.poisson(share * runs * masses[0]) - rng.poisson(share * runs * masses[1])
         for least in range(8):
-            # right and wrong, by outcomes that speak for side 0 and for side 1; or by one of the two alone
+            # correct and wrong guesses, by outcomes for side 0 and for side 1, or by one of the two only
             front, back = seen > least, seen < -least
             rates = np.array([[masses[0][front].sum(), masses[1][front].sum()]] * 3)
             rates[1] = masses[1][back].sum(), masses[0][back].sum()
@@ -273,16 +272,16 @@ def reach_of_outcomes(masses: tuple[Floats, Floats], runs: int) -> float:
 
 
 def best_median(bounds: Floats) -> float:
-    """The median of the best column, which half of the rows choose and the other half judge."""
+    """Return the median of the best column, which is chosen on half of the rows and evaluated on the other half."""
     half = len(bounds) // 2
     return float(np.median(bounds[half:, np.argmax(np.median(bounds[:half], axis=0))]))
 
 
 def reach_of_signs(scale: float, step: float, dimension: int, runs: int) -> float:
-    """A learner who knows that all coordinates move by ``step``, but not which of them up and which down.
+    """Return the median bound of a learner who knows that all coordinates move by ``step``, but not the directions.
 
-    It decides on every coordinate's direction by the likelihood ratio of its learning runs, and guesses from
-    the level sets that it then believes in. The share of the runs that are for learning is the best one.
+    It decides each coordinate's direction by the likelihood ratio of its learning runs, and guesses by the level sets
+    that follow. The share of the runs for learning is the best one.
     """
     cuts = np.linspace(0, step, 401)
     at_home = interval_masses_of(lambda x: laplace_cdf(x, scale), cuts)
@@ -314,12 +313,12 @@ def reach_of_signs(scale: float, step: float, dimension: int, runs: int) -> floa
 
 
 def interval_masses_of(cdf: Callable[[Floats], Floats], cuts: Floats) -> Floats:
-    """The masses of the cells between cuts, and of the two tails."""
+    """Return the masses of the cells between cuts, and of the two tails."""
     return np.diff(cdf(np.concatenate([[-np.inf], cuts, [np.inf]])))
 
 
 def best_ends(home: Floats, other: Floats, runs: int) -> tuple[int, int]:
-    """Where the two ends of the cells begin whose guesses are expected to prove most, from ``runs`` runs."""
+    """Return where the two tails of cells begin whose guesses have the largest expected bound, with ``runs`` runs."""
     ends = np.unique(np.searchsorted(np.cumsum((home + other) / 2), np.linspace(0.002, 0.998, 200)))
     below0, below1 = (np.concatenate([[0.0], np.cumsum(law)]) for law in (home, other))
     first, second = np.triu_indices(len(ends))
@@ -331,13 +330,13 @@ def best_ends(home: Floats, other: Floats, runs: int) -> tuple[int, int]:
 
 
 def one_guess(right: float, wrong: float, runs: int, rng: np.random.Generator) -> float:
-    """The bound of one repetition of guesses with these probabilities of being right and wrong."""
+    """Return the bound of one repetition of guesses with these probabilities of being correct and wrong."""
     counts = rng.multinomial(runs, [right, wrong, max(1 - right - wrong, 0.0)])
     return float(guess_bound(counts[0], counts[1], ERROR))
 
 
 def audited(entry: Entry, runs: int, seed: int) -> tuple[float, float]:
-    """The lower bound of an audit with 2·``runs`` runs, and its seconds; an INVALID audit proves 0."""
+    """Return the lower bound of an audit with 2·``runs`` runs, and its seconds; 0 if it is INVALID."""
     claim = dp.PureDP(1.0) if entry.delta == 0 else dp.ApproxDP(1.0, entry.delta)
     mechanism = dp.mechanism(entry.sample, name=entry.name)
     clock = time.perf_counter()
@@ -354,7 +353,7 @@ def audited(entry: Entry, runs: int, seed: int) -> tuple[float, float]:
 
 
 def code() -> dict[str, str]:
-    """What was measured: the commit, and a digest of dpaudit's source as it lies there."""
+    """Return what is measured: the commit, and a digest of dpaudit's present source."""
     home = Path(dp.__file__).parent
     state = hashlib.sha256()
     for file in sorted(home.rglob("*.py")):
@@ -364,7 +363,7 @@ def code() -> dict[str, str]:
 
 
 def save(path: Path, text: str) -> None:
-    """Write a file so that it appears whole or not at all."""
+    """Write a file atomically."""
     path.parent.mkdir(exist_ok=True)
     part = path.with_suffix(path.suffix + ".part")
     part.write_text(text, encoding="utf-8")
@@ -374,7 +373,7 @@ def save(path: Path, text: str) -> None:
 def row(
     entry: Entry, runs: int, cell: dict[str, Any], now: dict[str, str], reach: dict[str, float]
 ) -> tuple[str, bool]:
-    """One line of the table, and whether the goal is reached."""
+    """Return one line of the table, and whether the goal is reached."""
     bounds, seconds = (np.array(values) for values in zip(*cell["audits"].values(), strict=True))
     draws = oracle_bounds(entry, runs)
     middle, own = float(np.median(draws)), expected_least(draws, len(bounds))
@@ -397,7 +396,7 @@ def row(
 
 
 def table(known: list[Entry], cells: dict[str, Any], reach: dict[str, Any], first: int) -> str:
-    """The whole text, from all cells that were ever measured."""
+    """Return the whole text, from all cells that were ever measured."""
     now = code()
     texts = [f"# Bounds of whole audits over the oracle's, seeds from {first}\n"]
     goals = []
@@ -432,7 +431,7 @@ the shift in every coordinate, but not its direction). Seconds: the median wall 
 def measure(
     entry: Entry, runs: int, seeds: list[int], jobs: int, cell: dict[str, Any], keep: Callable[[], None]
 ) -> None:
-    """Fill a cell audit by audit, keeping each at once."""
+    """Fill a cell audit by audit, storing each at once."""
     calls = (delayed(_numbered)(entry, runs, seed) for seed in seeds)
     for seed, bound, seconds in Parallel(n_jobs=jobs, return_as="generator")(calls):
         cell["audits"][str(seed)] = [bound, round(seconds, 3)]

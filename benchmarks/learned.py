@@ -1,7 +1,7 @@
 """Where do fitted trees beat the built-in scores?
 
-Vectors of five numbers, 40,000 learning and 160,000 measuring runs: the bound (0.95) of what is chosen from the
-built-in scores alone, and of what is chosen when boosted trees are among the candidates. Median of the seeds.
+Vectors of five numbers, 40,000 learning and 160,000 measuring runs: the bound (at 0.95) of the event chosen from the
+built-in scores only, and of the event chosen when boosted trees are among the candidates. Median of the seeds.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CLAIM = PureDP(1)
 
 
 def product(rng: np.random.Generator, runs: int, side: int) -> Array:
-    """The sign of a product, by randomised response with ε = 1; each number by itself is the same on both sides."""
+    """The sign of a product, by randomised response with ε = 1; each number alone has the same law on both sides."""
     rows = rng.normal(size=(runs, 5))
     flipped = rng.random(runs) < 1 / (1 + np.e)
     rows[:, 1] = np.abs(rows[:, 1]) * np.sign(rows[:, 0]) * np.where(flipped ^ (side == 1), -1, 1)
@@ -34,7 +34,7 @@ def product(rng: np.random.Generator, runs: int, side: int) -> Array:
 
 
 def turned(rng: np.random.Generator, runs: int, side: int) -> Array:
-    """One number says in which direction another moves, under Laplace noise of scale 1: ε = 2 in all."""
+    """One number determines in which direction another moves, under Laplace noise of scale 1: ε = 2 in all."""
     rows = rng.laplace(size=(runs, 5))
     rows[:, 1] += np.where((rows[:, 0] > 0.7) ^ (side == 1), 1.0, -1.0)
     return rows
@@ -55,12 +55,12 @@ def spread(rng: np.random.Generator, runs: int, side: int) -> Array:
 
 
 def shift(rng: np.random.Generator, runs: int, side: int) -> Array:
-    """Laplace noise of scale 1, all numbers moved by 0.2: what the built-in scores are made for."""
+    """Laplace noise of scale 1, all numbers moved by 0.2: the case that the built-in scores are made for."""
     return rng.laplace(size=(runs, 5)) + 0.2 * side
 
 
 def bound(law: Any, seed: int, learn: str | None) -> tuple[float, str, float]:
-    """The best bound of what is chosen, its family, and CPU seconds to choose."""
+    """Return the bound of the chosen event, its family, and the CPU seconds for choosing it."""
     rng = np.random.default_rng(seed)
     learning, measuring = ([from_array(law(rng, runs, side)) for side in (0, 1)] for runs in (LEARNING, MEASURING))
     clock = time.process_time()
@@ -76,7 +76,7 @@ def bound(law: Any, seed: int, learn: str | None) -> tuple[float, str, float]:
 
 
 def main() -> None:
-    """Print the table and write it beside this script."""
+    """Print the table and write it to results/."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=3)
     arguments = parser.parse_args()

@@ -1,4 +1,4 @@
-"""How much of ρ and of Rényi's ε do bins show, beside a single event? Writes results/notions.md.
+"""How much of ρ and of Rényi's ε do bins show, compared with a single event? Writes results/notions.md.
 
 python benchmarks/notions.py [seeds]
 """
@@ -61,7 +61,7 @@ def bounds(target, parameters, claim, runs, seeds):
 
 
 def single(target, parameters, claim, runs, seeds):
-    """The same audits, with bins barred."""
+    """Return the same without bins."""
     chooser = sys.modules[choose.__module__]
     kept, chooser.graded = chooser.graded, lambda *_, **__: None
     try:

@@ -1,7 +1,7 @@
 """How much longer does a whole audit take than sampling alone?
 
-Laplace noise drawn by NumPy, up to 1e7 runs a side: the audit's CPU time over that of drawing the same number of
-outputs in blocks, alternating, as the median of the ratios. Also the time of a small audit, and peak memory.
+Laplace noise drawn by NumPy, up to 1e7 runs a side: the CPU time of the audit divided by that of drawing as many
+outputs in blocks, measured alternately, as the median of the ratios. Also the time of a small audit, and peak memory.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def laplace(data: float, size: int, rng: np.random.Generator) -> Array:
 
 
 def bare(runs: int) -> float:
-    """Seconds to draw ``runs`` outputs of each side, in blocks that fit the cache."""
+    """Return the seconds to draw ``runs`` outputs of each side, in blocks that fit the cache."""
     clock = time.process_time()
     rng = np.random.default_rng(0)
     for _ in range(0, 2 * runs, 2**15):
@@ -36,7 +36,7 @@ def bare(runs: int) -> float:
 
 
 def whole(runs: int, seed: int) -> float:
-    """Seconds for an audit of 2·runs runs in all."""
+    """Return the seconds for an audit of 2·runs runs in all."""
     clock = time.process_time()
     evidence = dp.audit(laplace, claim="epsilon=1", pairs=[(0.0, 1.0)], relation="queries", runs=2 * runs, seed=seed)
     assert evidence.verdict is not dp.Verdict.INVALID
@@ -44,7 +44,7 @@ def whole(runs: int, seed: int) -> float:
 
 
 def peak(runs: int) -> float:
-    """MB of memory that a process of its own needs at most for an audit of ``runs`` runs a side."""
+    """Return the peak memory in MB of a process that audits ``runs`` runs a side."""
     code = (
         f"import overhead, resource; overhead.whole({runs}, 0); "
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
@@ -56,7 +56,7 @@ def peak(runs: int) -> float:
 
 
 def main() -> None:
-    """Print the table and write it beside this script."""
+    """Print the table and write it to results/."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=5)
     arguments = parser.parse_args()

@@ -1,13 +1,13 @@
-"""Does an audit find a violation as often as it was planned to? Nine times in ten, through the event that was chosen.
+"""Does an audit find a violation as often as planned? Nine times in ten, with the event that was chosen.
 
-Every mechanism has a dial that sets its true loss. A short audit at the claimed loss plans how many runs find a larger
-one. Then, at exactly that larger loss:
+Every mechanism has a parameter that sets its true loss. A short audit at the claimed loss plans how many runs it takes
+to find a larger one. Then, at exactly that larger loss:
 
-- *frozen*: the event that the plan chose is counted in the runs that the plan gives it, with the loss that is to be
-  found (its counts are drawn from their law): it should show the violation in 85 to 95 % of the repetitions;
-- *anew*: whole audits learn their own events, in as many runs as the plan says: at least 80 %;
-- *detectable*: whole audits of as many runs as one more audit at the claim, at the loss that this one calls
-  detectable: at least 80 %.
+- *frozen*: the event that the plan chose is counted in the planned number of runs (counts are drawn from their law): it
+  should show the violation in 85 to 95 % of the repetitions;
+- *anew*: whole audits learn their own events, with the planned number of runs: at least 80 %;
+- *detectable*: another audit at the claim states a detectable loss; whole audits with as many runs, at that loss:
+  at least 80 %.
 
     python benchmarks/power.py [--repetitions 200] [--jobs 2] [--only Laplace]
 
@@ -34,7 +34,7 @@ from dpaudit.stats.statement import lower_bound
 
 TABLE = Path(__file__).parent / "results" / "power.md"
 CONFIDENCE, FIRST_SEED = 0.95, 2000
-_BATCH = 10  # audits that a process carries out before it reports
+_BATCH = 10  # audits that a process carries out between two reports
 _DELTA = 0.05
 
 
@@ -42,7 +42,7 @@ _DELTA = 0.05
 
 
 def laplace(data, size, rng, loss=1.0):
-    """Both tails have the whole loss."""
+    """Both tails reach the whole loss."""
     return rng.laplace(data, 1 / loss, size)
 
 
@@ -53,22 +53,22 @@ def geometric(data, size, rng, loss=1.0):
 
 
 def randomised_response(data, size, rng, loss=1.0):
-    """Every output has the whole loss."""
+    """Every output reaches the whole loss."""
     return np.where(rng.random(size) < 1 / (1 + math.exp(-loss)), data, 1 - data)
 
 
 def vector(data, size, rng, loss=1.0):
-    """One coordinate of five tells."""
+    """One coordinate of five differs."""
     return rng.laplace(0, 1 / loss, (size, 5)) + data * np.eye(5)[2]
 
 
 def catastrophe(data, size, rng, loss=1.0):
-    """Tight at δ: the data is published with that probability, else randomised response."""
+    """Tight at δ: the data are published with that probability, else randomised response."""
     return np.where(rng.random(size) < _DELTA, 2 + data, randomised_response(data, size, rng, loss))
 
 
 def gaussian(data, size, rng, loss=1.0):
-    """Every threshold has the whole μ."""
+    """Every threshold reaches the whole μ."""
     return rng.normal(data * loss, 1, size)
 
 
@@ -78,23 +78,23 @@ def gaussian_at_delta(data, size, rng, loss=1.0):
 
 
 def one_step(data, size, rng, loss=0.3):
-    """One event carries all of ρ."""
+    """A single event reaches the whole ρ."""
     return (rng.random(size) < (_chance(loss) if data else 0.05)).astype(int)
 
 
 def _mu(epsilon: float, delta: float) -> float:
-    """The μ of a Gaussian mechanism that has this ε at δ."""
+    """Return the μ of a Gaussian mechanism with this ε at δ."""
     return float(brentq(lambda mu: float(dp.GaussianDP(mu).profile(epsilon)) - delta, 1e-3, 20, xtol=1e-12))
 
 
 def _chance(rho: float) -> float:
-    """The chance of an event that has all of ρ beside one of 0.05."""
+    """Return the probability of an event on one side that gives ρ if it is 0.05 on the other."""
     return float(brentq(lambda p: float(dp.ZeroConcentratedDP(1).least(p, 0.05)) - rho, 0.05, 1 - 1e-9, xtol=1e-12))
 
 
 @dataclass(frozen=True)
 class Case:
-    """A mechanism, its claim as a function of its loss, the claimed loss, the one to be found, and a size of audits."""
+    """A mechanism, its claim as a function of the loss, the claimed loss, the loss to find, and the runs of audits."""
 
     name: str
     function: Callable[..., object]
@@ -104,7 +104,7 @@ class Case:
     runs: int = 20_000
 
     def options(self, loss: float) -> dict[str, object]:
-        """What an audit or a plan is given where the loss is this."""
+        """Return the options of an audit or a plan at this loss."""
         return {
             "parameters": {"loss": loss},
             "claim": self.claim(self.claimed),
@@ -113,19 +113,19 @@ class Case:
         }
 
     def plan(self, seed: int = 0) -> dp.Plan:
-        """The plan of an audit that finds ``value``, from the mechanism that keeps its claim."""
+        """Return the plan of an audit that finds ``value``, from the mechanism that keeps its claim."""
         return dp.plan(self.function, self.value, seed=seed, **self.options(self.claimed))
 
     def audit(self, loss: float, runs: int, seed: int) -> dp.Evidence:
-        """An audit of the mechanism of this loss."""
+        """Return the evidence of an audit at this loss."""
         return dp.audit(self.function, runs=runs, seed=seed, floating_point="ignore", **self.options(loss))
 
     def found(self, loss: float, runs: int, seeds: range) -> int:
-        """How many audits find the violation."""
+        """Return how many audits find the violation."""
         return sum(self.audit(loss, runs, seed).verdict is dp.Verdict.VIOLATED for seed in seeds)
 
     def frozen(self, repetitions: int, seed: int = 0) -> int:
-        """How often the event of an audit at the claim, in the runs that it would need, shows the loss to be found."""
+        """Return how often the event of an audit at the claim shows the larger loss, in the planned number of runs."""
         bound = max((item.bound for item in self.audit(self.claimed, 40_000, seed).attempts), key=lambda b: b.value)
         claim, own = self.claim(self.claimed), 1 - bound.confidence
         needed = runs_to_show(bound.method, bound.counts, claim=claim, weight=bound.weight, error=own, value=self.value)
@@ -138,7 +138,7 @@ class Case:
 
 
 def drawn(method: str, counts: Counts, claim: dp.Claim, value: float, runs: int, rng: np.random.Generator) -> Counts:
-    """Counts of an event as common as the one that was counted, were its loss ``value``, in ``runs`` runs."""
+    """Draw counts of an event as frequent as the counted one, but with loss ``value``, in ``runs`` runs."""
     zeros = int(rng.binomial(runs, 0.5))
     sides = zeros, runs - zeros
     if method == "guess" or method.startswith("two-sided"):

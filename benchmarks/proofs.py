@@ -1,8 +1,8 @@
-"""What does alignment prove of the published mechanisms, how fast, and how large are the certificates?
+"""What does alignment prove about the published mechanisms, how fast, and how large are the certificates?
 
-For every mechanism of the tests' table at five and at eight answers: the exact bound beside the published claim and
-the bound that is expected, CPU seconds for reading, comparing with runs and aligning, for the certificate, and for its
-check by the independent checker. Then the folds, for any number of answers and several cutoffs.
+For every mechanism of the tests' table at five and at eight answers: the proved bound next to the published claim and
+the expected bound; CPU seconds for reading, comparing with runs and aligning, for the certificate, and for its check by
+the independent checker. Then the folds, for any number of answers and several cutoffs.
 
     python benchmarks/proofs.py [--only svt]
 
@@ -47,13 +47,13 @@ TABLE = Path(__file__).parent / "results" / "proofs.md"
 
 
 def timed(function):
-    """What a function returns, and the CPU seconds that it took."""
+    """Return the result of a function, and the CPU seconds that it took."""
     start = time.process_time()
     return function(), time.process_time() - start
 
 
 def examined(prove):
-    """The bound of a proof, its seconds (proof, certificate, check), and the size of its certificate."""
+    """Return the bound of a proof, its seconds (proof, certificate, check), and the size of its certificate."""
     proof, proving = timed(prove)
     text, writing = timed(lambda: json.dumps(proof.certificate))
     if proof.bound is None:
@@ -103,7 +103,7 @@ def table(rows):
 
 
 def at_length(length, only):
-    """The table at one length, with its totals."""
+    """Return the table at one length, with totals."""
     totals, place = [0.0, 0.0, 0.0], {5: 2, 8: 3}[length]
 
     def rows():
@@ -125,7 +125,7 @@ def at_length(length, only):
 
 
 def without_limit(only):
-    """The table for any number of answers."""
+    """Return the table for any number of answers."""
 
     def rows():
         for name, given, expected in FOLDS:
@@ -145,7 +145,7 @@ def main():
     parser.add_argument("--only", default="", help="mechanisms whose names hold this text")
     parser.add_argument("--table", type=Path, default=TABLE, help="where the table goes")
     options = parser.parse_args()
-    load("laplace")  # the catalogue is imported before any clock starts
+    load("laplace")  # import the catalogue before the clock starts
     parts = [*at_length(5, options.only), *at_length(8, options.only), *without_limit(options.only)]
     text = "\n".join(
         [

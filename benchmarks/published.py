@@ -1,10 +1,10 @@
 """Does an audit find more than the best published black-box auditor, from the same number of runs?
 
-The sparse vector, noisy max and histogram benchmark of the literature at ε = 0.1, at 4 and 10 million runs in all and
-90 % confidence: our certified lower bound beside the range that the published auditor reports, and beside what
-those runs could show if the best event were known. That auditor searches its list of pairs; here every
-mechanism is audited on the pair of the list that loses most, named in the table. The last part holds the
-other mechanisms of the catalogue, for which nothing was published: our bound beside the true loss.
+The sparse vector, noisy max and histogram benchmark of the literature at ε = 0.1, with 4 and 10 million runs in all and
+90 % confidence: our lower bound next to the range that the published auditor reports, and to what those runs could show
+if the best event were known. That auditor searches its list of pairs; here every mechanism is audited on the pair of
+the list that loses most, which the table names. The last part has the other mechanisms of the catalogue, for which
+nothing was published: our bound next to the true loss.
 
     python benchmarks/published.py [--seeds 5] [--only svt]
 
@@ -44,10 +44,9 @@ class Row:
 
     Attributes:
         title: the name in the literature; name: that in the catalogue.
-        pair: the two datasets, or None for the catalogue's own; pair_name: how the table calls it.
-        loss: the true loss on the pair, or None for what the catalogue computes.
-        theirs: the lowest and highest bound of the published auditor, 0 where it reports none; None where it was
-            not tried.
+        pair: the two datasets, or None for the catalogue's own; pair_name: its name in the table.
+        loss: the true loss on the pair, or None for the value that the catalogue computes.
+        theirs: the lowest and highest bound of the published auditor, 0 if it reports none; None if it was not tried.
         known: the bound if the best event were known.
     """
 
@@ -78,7 +77,7 @@ ONE_AGAINST_ALL = [1] * 10, [2] + [0] * 9
 
 
 def lists_loss(threshold: float, level_scale: float, answer_scale: float, cutoff: float = 1) -> float:
-    """The loss of lists of True and False on the halves, by quadrature over the level."""
+    """Return the loss of lists of True and False on the halves, by quadrature over the noisy threshold."""
     return losses.of_threshold(
         HALVES,
         above_or_below(answer_scale),
@@ -90,7 +89,7 @@ def lists_loss(threshold: float, level_scale: float, answer_scale: float, cutoff
 
 
 def benchmark() -> list[Row]:
-    """The mechanisms of the published benchmark, as they are defined there, each on its worst pair."""
+    """Return the mechanisms of the published benchmark, as they are defined there, each on its worst pair."""
     e, halves = EPSILON, {"pair": HALVES, "pair_name": "(1⁵,0⁵) and (0⁵,1⁵)"}
     five, top = [1] * 5, [2, 0, 0, 0, 0]
     best = {"pair": (five, top), "pair_name": "1⁵ and (2,0⁴)"}
@@ -173,7 +172,7 @@ def benchmark() -> list[Row]:
 
 
 def others() -> list[Row]:
-    """The basic mechanisms, at ε = 0.1 on the pairs of the catalogue; ρ and δ as far as they have one."""
+    """Return the basic mechanisms at ε = 0.1, with their ρ or δ, on the pairs of the catalogue."""
     names = [
         "gaussian",
         "gaussian_classic",
@@ -208,7 +207,7 @@ def others() -> list[Row]:
 
 
 def found(row: Row, seeds: range) -> tuple[list[float], float | None, str, float]:
-    """For each number of runs the median bound over the seeds; the true loss, the claim, and seconds of the longest."""
+    """Return the median bound for each number of runs, the true loss, the claim, and the longest time in seconds."""
     medians, loss, claim, seconds = [], row.loss, "", 0.0
     for runs in RUNS:
         clock = time.perf_counter()
@@ -225,7 +224,7 @@ def number(value: float | None) -> str:
 
 
 def compared(row: Row, medians: list[float], loss: float | None, seconds: float) -> tuple[str, list[str]]:
-    """One line of the comparison, and where the bound falls short of theirs."""
+    """Return one line of the comparison, and where the bound is below the published one."""
     short = []
     if row.theirs is not None:
         for runs, ours in zip(RUNS, medians, strict=True):

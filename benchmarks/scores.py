@@ -1,9 +1,9 @@
-"""How much do scores of an attack show, and how often is that wrong?
+"""How much do scores of an attack show, and how often are the bounds wrong?
 
 Bounds: scores N(μ, 1) of members and N(0, 1) of others, at δ = 1e-5 and confidence 0.95; the truth is the ε of the
-Gaussian mechanism. The seed of the scores that a goal is set for is reported beside the median of 50 others; the
-learning share was tuned on yet others. Errors: bounds above the truth, of whole audits, selection included, judged by
-an exact binomial test; where scores of one model are treated as independent, to show what that costs.
+Gaussian mechanism. The bound at the seed of the goal is reported next to the median of 50 other seeds; the learning
+share was tuned on yet other seeds. Errors: how often bounds of whole audits, including selection, exceed the truth, by
+an exact binomial test; one case treats scores of one model as independent, to show what that costs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OTHER_SEEDS = 50
 
 
 def gaussian(mu: float, n: int, *seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return scores of members and of others, drawn in the order that the goals were set with."""
+    """Return scores of members and of others, drawn in the order used when the goals were set."""
     rng = np.random.default_rng([20260101, int(mu * 100), n, *seed])
     others = rng.normal(0, 1, n)
     return rng.normal(mu, 1, n), others
@@ -62,7 +62,7 @@ def null(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 def response(epsilon: float, delta: float, members: int, others: int) -> Draw:
-    """Scores of a mechanism that is tight at (ε, δ): it publishes with probability δ, else answers at random."""
+    """Return a drawer of scores of a mechanism tight at (ε, δ): published with probability δ, else a random answer."""
 
     def draw(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         sides = []
@@ -75,7 +75,7 @@ def response(epsilon: float, delta: float, members: int, others: int) -> Draw:
 
 
 def one_model(epsilon: float, delta: float, canaries: int) -> Draw:
-    """Canaries of one model that is tight at (ε, δ): with probability δ it gives all of them away at once."""
+    """Return a drawer of canaries of one model tight at (ε, δ), which reveals all of them with probability δ."""
 
     def draw(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         coins = rng.random(canaries) < 0.5
@@ -87,7 +87,7 @@ def one_model(epsilon: float, delta: float, canaries: int) -> Draw:
 
 
 def one_noise(mu: float, canaries: int) -> Draw:
-    """Canaries of one model whose scores share most of their noise, with Gaussian noise of their own."""
+    """Return a drawer of canaries of one model whose scores share most of their Gaussian noise."""
 
     def draw(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         coins = rng.random(canaries) < 0.5

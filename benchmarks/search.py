@@ -1,16 +1,16 @@
-"""Does a search find the one pair that breaks the claim, and how often does it cry wolf?
+"""Does a search find the one pair that breaks the claim, and how often does it raise a false alarm?
 
-Laplace noise of scale 1 on one number, claimed to be 1-DP. Pairs lie exactly 1 (or 0.5) apart and keep the claim; one
-of them, at a random place, lies 1.2 apart and breaks it. An audit succeeds where it says VIOLATED on that pair.
+Laplace noise of scale 1 on one number, claimed to be 1-DP. Pairs are exactly 1 (or 0.5) apart and keep the claim; one
+of them, at a random place, is 1.2 apart and breaks it. An audit succeeds if it says VIOLATED on that pair.
 
-- *alike*: all pairs but the bad one are the same two datasets;
+- *alike*: all pairs except the bad one are the same two datasets;
 - *shared*: all pairs have one side in common, as the neighbours of one dataset have;
 - *apart*: no two pairs have a side in common;
 - *none*: every pair keeps the claim exactly, so that each VIOLATED is a false alarm.
 
     python benchmarks/search.py [--seeds 200] [--jobs 2] [--only NAME]
 
-prints the table and writes benchmarks/results/search.md, where all cases are measured on at least 200 seeds.
+prints the table and writes benchmarks/results/search.md if all cases are measured on at least 200 seeds.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CLAIMED, BAD, FIRST_SEED = 1.0, 1.2, 5000
 
 @dataclass(frozen=True)
 class Case:
-    """Pairs to search among, the runs in all, and what is promised of the share of successes (or false alarms)."""
+    """Pairs to search, the runs in all, and the promised rate of successes (or false alarms)."""
 
     name: str
     pairs: int
@@ -66,20 +66,20 @@ def release(data, size, rng):
 
 
 def pairs_of(case, seed):
-    """Return the pairs, and the place of the one that breaks the claim, or None."""
+    """Return the pairs, and the place of the pair that breaks the claim, or None."""
     rng = np.random.default_rng(seed)
     bad = int(rng.integers(case.pairs)) if case.bad else None
     found = []
     for place in range(case.pairs):
         start = 8.0 * place if case.kind == "apart" else 0.0
         end = start + (BAD if place == bad else case.others)
-        label = 0 if case.kind == "alike" else place  # makes datasets differ that are released alike
+        label = 0 if case.kind == "alike" else place  # distinguishes datasets with the same number
         found.append(([start, 0], [end, label]))
     return found, bad
 
 
 def audited(case, seed):
-    """Return whether the audit succeeds (cries wolf, where no pair is bad), the runs, and the seconds."""
+    """Return whether the audit succeeds (or raises a false alarm, if no pair is bad), the runs, and the seconds."""
     pairs, bad = pairs_of(case, seed)
     clock = time.perf_counter()
     evidence = dp.audit(

@@ -1,10 +1,10 @@
 """How soon does a sequential audit refute a false claim, and how rarely a true one?
 
-Soon: median runs in all, those that chose events included, of audits with fresh seeds. Rarely: audits of mechanisms
-that just keep their claim, watched after every run (at 512 moments of longer blocks), learning included; how many are
-ever refuted before their limit, judged by a binomial test at the nominal rate. Both at the false alarm that audits
-have by default, 1 in 1,000, and at 5 %. Surely: an audit of a mechanism that keeps its claim says which violation it
-would have found; audits of a mechanism of exactly that loss, at the same limit.
+Soon: the median of all runs, including those that chose events, over audits with fresh seeds. Rarely: audits of
+mechanisms that just keep their claim, checked after every run (at 512 moments of longer blocks); how many are ever
+refuted before their limit, with a binomial test at the nominal rate. Both with the default false alarm probability of 1
+in 1,000, and with 5 %. Surely: an audit of a mechanism that keeps its claim says which violation it would have found;
+then audits of a mechanism with exactly that loss, with the same limit.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def gaussian(data: float, size: int, rng: np.random.Generator, scale: float = 1.
 
 
 def leak(data: float, size: int, rng: np.random.Generator) -> Any:
-    """Laplace noise for ε = 1/2, and one run in a thousand in which side 0 says so."""
+    """Laplace noise for ε = 1/2, and one run in a thousand in which side 0 reveals itself."""
     outputs = data + rng.laplace(0, 2, size)
     if data == 1:
         outputs[rng.random(size) < 1e-3] = 1000
@@ -49,18 +49,18 @@ def leak(data: float, size: int, rng: np.random.Generator) -> Any:
 
 
 def randomised_response(data: int, size: int, rng: np.random.Generator) -> Any:
-    """ln 3-DP, and no less."""
+    """Exactly ln 3-DP."""
     return (data + (rng.random(size) < 0.25)) % 2
 
 
 def catastrophe(data: int, size: int, rng: np.random.Generator) -> Any:
-    """(0, 0.05)-DP, and no less: either side gives itself away in a twentieth of all runs."""
+    """Exactly (0, 0.05)-DP: each side reveals itself in a twentieth of all runs."""
     return np.where(rng.random(size) < 0.05, data + 1, 0)
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is audited, against which claim, and in how many runs."""
+    """What is audited, against which claim, and with how many runs."""
 
     name: str
     function: Callable[..., Any]
@@ -70,7 +70,7 @@ class Case:
     pairs: tuple[tuple[float, float], ...] = ((1, 0),)
 
     def audit(self, seed: int, limit: int, false_alarm: float) -> tuple[bool, int]:
-        """Whether the claim was refuted, and in how many runs."""
+        """Return whether the claim was refuted, and after how many runs."""
         evidence = dp.audit(
             self.function,
             claim=self.claim,
@@ -111,7 +111,7 @@ TRUE = (
 
 
 def repeated(case: Case, count: int, limit: int, false_alarm: float, jobs: int) -> list[tuple[bool, int]]:
-    """Audits with fresh seeds, in their order."""
+    """Return the results of audits with fresh seeds, in their order."""
     seeds = range(FIRST_SEED, FIRST_SEED + count)
     if jobs == 1:
         return [case.audit(seed, limit, false_alarm) for seed in seeds]
@@ -120,7 +120,7 @@ def repeated(case: Case, count: int, limit: int, false_alarm: float, jobs: int) 
 
 
 def soon(case: Case, false_alarm: float, count: int, jobs: int) -> str:
-    """A row about a false claim; the goal is one at a false alarm of 5 %."""
+    """Return a row about a false claim; the goal is for a false alarm probability of 5 %."""
     clock = time.perf_counter()
     found = repeated(case, count, 10 * case.runs, false_alarm, jobs)
     needed = [float(runs) if stopped else np.inf for stopped, runs in found]
@@ -135,7 +135,7 @@ def soon(case: Case, false_alarm: float, count: int, jobs: int) -> str:
 
 
 def rarely(case: Case, false_alarm: float, count: int, jobs: int) -> str:
-    """A row about a true claim."""
+    """Return a row about a true claim."""
     wrong = sum(stopped for stopped, _ in repeated(case, count, case.runs, false_alarm, jobs))
     chance = binomtest(wrong, count, false_alarm, alternative="greater").pvalue
     claim = case.claim if len(case.claim) < 20 else f"{case.claim[:12]}…"
@@ -150,7 +150,7 @@ SURE = (
 
 
 def surely(case: Case, count: int, jobs: int) -> str:
-    """A row about the violation that an audit would have found."""
+    """Return a row about the violation that an audit would have found."""
     pairs = list(case.pairs)
     options: Any = {"claim": case.claim, "pairs": pairs, "relation": "declared", "runs": case.runs}
     kept = dp.audit(case.function, sequential=True, seed=FIRST_SEED, **options)

@@ -1,9 +1,9 @@
 """How much more do a few runs show when every outcome is weighed, instead of combining two p-values?
 
 Mean lower bounds of ε at confidence 0.95 over the same random counts, for one event with probability q on one side
-and e^ε·q + δ on the other (one-sided), or right and wrong guesses with such probabilities (two-sided). The weights
-are those of the truth, as learning runs would give them. The rule, fixed before measuring: a bound is worth having
-if it gains 5 % of the bound that is used today, or 5 % of what that one falls short of the truth.
+and e^ε·q + δ on the other (one-sided), or correct and wrong guesses with such probabilities (two-sided). The weights
+are the true ones, as learning runs would give them. The rule, fixed before measuring: a bound is worth having if it
+gains 5 % of the present bound, or 5 % of the gap between the present bound and the truth.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ SCALES = ((0.3, 0.05), (0.3, 0.2), (1.0, 0.01), (1.0, 0.05), (1.0, 0.2), (3.0, 0
 
 
 def one_sided(n: int, q: float, p: float, claim: ApproxDP, repeat: int) -> tuple[float, float, float]:
-    """Mean bounds of today's best one-sided method and of the enumeration, and CPU seconds of the latter."""
+    """Return mean bounds of the present best one-sided method and of enumeration, and CPU seconds of the latter."""
     rng = np.random.default_rng(0)
     hits, others = rng.binomial(n, p, repeat), rng.binomial(n, q, repeat)
     weight = joint_weight(p, q, n, n, slope_p=p / (p - claim.delta))
     today = joint_region(hits, n, others, n, weight=weight, error=ERROR).least(claim.least)
-    if claim.pure:  # an event for one side is also a guess, of runs whose side a fair coin picked
+    if claim.pure:  # an event for one side is also a guess about runs whose side a fair coin chose
         today = max(today, guess_bound(hits, others, ERROR), key=np.mean)
     clock = time.process_time()
     found = enumerated_region(hits, n, others, n, claim=claim, weight=weight, error=ERROR).least(claim.least)
@@ -39,7 +39,7 @@ def one_sided(n: int, q: float, p: float, claim: ApproxDP, repeat: int) -> tuple
 
 
 def two_sided(n: int, q: float, p: float, claim: ApproxDP, repeat: int) -> tuple[float, float, float]:
-    """The same for right and wrong guesses among 2n runs."""
+    """Return the same for correct and wrong guesses among 2n runs."""
     rng = np.random.default_rng(1)
     right = rng.binomial(2 * n, p, repeat)
     wrong = rng.binomial(2 * n - right, q / (1 - p))
@@ -54,7 +54,7 @@ def two_sided(n: int, q: float, p: float, claim: ApproxDP, repeat: int) -> tuple
 
 
 def main() -> None:
-    """Print the table and write it beside this script."""
+    """Print the table and write it to results/."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=24)
     arguments = parser.parse_args()

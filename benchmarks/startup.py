@@ -25,7 +25,7 @@ COMMANDS = {
 
 
 def main() -> None:
-    """Print the table and write it beside this script."""
+    """Print the table and write it to results/."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=5)
     arguments = parser.parse_args()

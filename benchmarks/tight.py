@@ -1,6 +1,6 @@
-"""Mechanisms on the datasets 0 and 1 that lose just what they claim: nothing but chance lies between bound and error.
+"""Which mechanisms lose exactly what they claim, so that only chance separates a bound from an error?
 
-They lie in a file of their own, so that audits load them by name in every worker.
+They run on the datasets 0 and 1, and have their own file, so that audits can load them by name in every worker.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ DELTA = 0.05
 
 
 def null(data, size, rng):
-    """Say nothing of the data."""
+    """Reveal nothing about the data."""
     return rng.normal(size=size)
 
 
@@ -35,7 +35,7 @@ def geometric(data, size, rng):
 
 
 def randomised_response(data, size, rng):
-    """ε = 1, reached by every output: nothing lies between the bound and an error."""
+    """ε = 1, reached by every output."""
     return np.where(rng.random(size) < 1 / (1 + math.exp(-1)), data, 1 - data)
 
 
@@ -50,7 +50,7 @@ def gaussian(data, size, rng):
 
 
 def catastrophe(data, size, rng):
-    """ε = 1 at δ = 0.05, reached exactly: the data is published with that probability, else randomised response."""
+    """ε = 1 at δ = 0.05, reached exactly: the data are published with that probability, else randomised response."""
     return np.where(rng.random(size) < DELTA, 2 + data, randomised_response(data, size, rng))
 
 
@@ -72,7 +72,7 @@ def many_outcomes(data, size, rng):
 
 
 def mixed_forms(data, rng):
-    """ε = 1, in outputs of changing forms: a word, a number, a list, a dict, nothing; one output a call."""
+    """ε = 1, in outputs of different forms: a word, a number, a list, a dict, nothing; one output per call."""
     told = int(rng.random() < 1 / (1 + math.exp(-1))) ^ (1 - data)
     forms = (
         ("no", [0.0, rng.random()], None, {"a": rng.random()}),
@@ -105,7 +105,7 @@ _OUT = np.zeros(2**18)
 
 
 def reused_array(data, size, rng):
-    """Randomised response in one array, which every call fills anew."""
+    """Randomised response in one array that every call reuses."""
     _OUT[:size] = randomised_response(data, size, rng)
     return _OUT[:size]
 
@@ -114,6 +114,6 @@ _HELD = [0]
 
 
 def reused_list(data, rng):
-    """Randomised response in one list, one output a call."""
+    """Randomised response in one list that every call reuses, one output per call."""
     _HELD[0] = int(rng.random() < 1 / (1 + math.exp(-1))) ^ (1 - data)
     return _HELD

@@ -1,7 +1,7 @@
-"""What does the rule of two looks cost? Runs with which a false claim of ε = 1 is refuted in 90 % of audits.
+"""What does the rule of two looks cost? The runs needed to refute a false claim of ε = 1 in 90 % of audits.
 
-By the rule, by one look at 5 % and by one at the false alarm; computed from guesses, where every probability is that
-of a binomial. How rarely a mechanism that just keeps its claim is called VIOLATED is counted by `validity.py`.
+With the rule, with one look at 5 %, and with one look at the false alarm probability; computed for guesses, where all
+probabilities are binomial. How rarely a mechanism that just keeps its claim is called VIOLATED is in `validity.py`.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from dpaudit.stats.two_looks import AGAIN, FALSE_ALARM, LooksRule
 
 TABLE = Path(__file__).parent / "results" / "two_looks.md"
 SEED, ERROR = 50_000, 0.05
-LEARNING = 0.25  # of the runs, where they are few
+LEARNING = 0.25  # share of the runs for learning when runs are few
 
 
 def p_value(right: Any, guesses: Any, claim: float) -> Any:
-    """The chance of so many right guesses at the claim."""
+    """Return the probability of at least this many correct guesses under the claim."""
     return np.where(right <= 0, 1.0, betainc(np.maximum(right, 1), guesses - np.maximum(right, 1) + 1, claim))
 
 
 def power(
     runs: int, epsilon: float, rule: LooksRule, rng: np.random.Generator, times: int = 20_000
 ) -> tuple[float, float]:
-    """How often a loss is found in so many runs, and how many runs that takes on average."""
+    """Return how often a loss is found with this many runs, and how many runs that takes on average."""
     made = int(runs * (1 - LEARNING))
     claim, truth = 1 / (1 + math.exp(-1)), 1 / (1 + math.exp(-epsilon))
     p = p_value(rng.binomial(made, truth, times), made, claim)
@@ -46,7 +46,7 @@ def power(
 
 
 def needed(epsilon: float, rule: LooksRule, rng: np.random.Generator) -> tuple[int, float]:
-    """The least runs with power 0.9, and the runs that they take on average."""
+    """Return the smallest number of runs with power 0.9, and the number of runs on average."""
     low, high = 20.0, 1e6
     while high / low > 1.01:
         middle = math.sqrt(low * high)
@@ -55,7 +55,7 @@ def needed(epsilon: float, rule: LooksRule, rng: np.random.Generator) -> tuple[i
 
 
 def table() -> str:
-    """The whole page."""
+    """Return the whole page."""
     rng, lines = np.random.default_rng(SEED), []
     for epsilon in (1.1, 1.2, 1.5, 2.0):
         usual, two, one = (

@@ -1,21 +1,21 @@
-"""How often is the statement of a whole audit wrong? At most as often as it admits, event and all chosen anew.
+"""How often is the result of a whole audit wrong? At most as often as it states, including the choice of the event.
 
-The true loss of everything that is audited here is known, and an audit errs where its lower bound exceeds it:
-nominally in 5 % of the audits. Most mechanisms reach their loss on outputs that are common, so that nothing but
-chance lies between the bound and an error. Four parts (`validity_rows`):
+The true loss of everything that is audited here is known, and an audit errs if its lower bound exceeds it: nominally in
+5 % of the audits. Most mechanisms reach their loss on frequent outputs, so that only chance separates the bound from an
+error. Four parts (`validity_rows`):
 
-- mechanisms: 2,000 audits of each, all with seeds of their own; the first few again with four workers, whose evidence
-  must have the same id;
-- fixed: the audit's own seed is 0 to 9, only what is audited draws afresh: 1,000 audits for each seed and kind;
-- dependent: 2,000 audits of runs that hang together, which are INVALID and never VIOLATED;
+- mechanisms: 2,000 audits of each, all with different seeds; the first few again with four workers, whose evidence must
+  have the same id;
+- fixed: the audit's own seed is 0 to 9, and only the mechanism draws afresh: 1,000 audits for each seed and kind;
+- dependent: 2,000 audits of dependent runs, which are INVALID and never VIOLATED;
 - looks: 10,002 audits of mechanisms that just keep their claims: at most 10 are VIOLATED.
 
     python benchmarks/validity.py [--part fixed] [--only Laplace] [--share 1] [--jobs 2] [--afresh]
 
-writes benchmarks/results/validity.md. What was measured is kept in results/validity.json every few seconds; any such
-command goes on from there, as long as dpaudit's code and these rows are the same. Some rows (--only) or fewer
-repetitions (--share) are kept too: the table says how many each row has. The command ends with exit code 1 where
-anything is more often wrong than chance allows.
+writes benchmarks/results/validity.md. Measurements are saved to results/validity.json every few seconds; the command
+continues from there as long as dpaudit's code and these rows are unchanged. Single rows (--only) or fewer repetitions
+(--share) are saved, too: the table says how many each row has. The exit code is 1 if anything is wrong more often than
+chance allows.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ _ROWS: dict[str, Sequence[Row]] = {
     "dependent": DEPENDENT,
     "looks": LOOKS,
 }
-_BATCH = 20  # audits that a process carries out before it reports
-_SAVED = 10.0  # seconds between two savings
+_BATCH = 20  # audits that a process carries out between two reports
+_SAVED = 10.0  # seconds between two saves
 _WORKERS = 10  # audits of each mechanism that are repeated with four workers
 
 
 @dataclass
 class Tally:
-    """Of so many audits of a row: errors, VIOLATED though the claim holds, INVALID, and runs over those asked for."""
+    """Counts over audits of a row: errors, VIOLATED although the claim holds, INVALID, and excess runs."""
 
     audits: int = 0
     wrong: int = 0
@@ -82,7 +82,7 @@ class Tally:
 
     @property
     def p_value(self) -> float:
-        """Of more errors than the confidence admits."""
+        """The p-value of the number of errors under the stated confidence."""
         return chance(self.wrong, self.audits, ERROR)
 
 
@@ -107,12 +107,12 @@ def keeps(evidence: dp.Evidence, loss: float) -> bool:
 
 
 def chance(wrong: int, count: int, rate: float) -> float:
-    """The chance of so many errors or more at this rate."""
+    """Return the probability of at least this many errors at this rate."""
     return float(binomtest(wrong, count, rate, alternative="greater").pvalue) if count else 1.0
 
 
 def measured(rows: Sequence[Row], count: int, kept: dict[str, Tally], jobs: int) -> Iterator[tuple[Row, Tally]]:
-    """Yield every row with what is known of it, whenever a batch of it is finished, in their order."""
+    """Yield each row with its counts so far whenever a batch of it is finished, in the order of the rows."""
     parts = [
         (row, first, min(_BATCH, count - first))
         for row in rows
@@ -125,14 +125,14 @@ def measured(rows: Sequence[Row], count: int, kept: dict[str, Tally], jobs: int)
 
 
 def same_evidence(share: float) -> tuple[int, int]:
-    """How many audits give the same evidence with one worker and with four, of how many."""
+    """Return how many audits give the same evidence with one worker and with four, and out of how many."""
     asked = [(row, index) for row in MECHANISMS for index in range(max(round(share * _WORKERS), 1))]
     same = sum(row.audit(index, 4)[0].id == row.audit(index, 1)[0].id for row, index in asked)
     return same, len(asked)
 
 
 def percent(wrong: int, count: int) -> str:
-    """A rate."""
+    """Return a rate as text."""
     return f"{100 * wrong / max(count, 1):.2f} %"
 
 
@@ -152,7 +152,7 @@ def mechanisms_table(found: dict[str, Tally]) -> str:
 
 
 def summary(found: dict[str, Tally]) -> str:
-    """The largest rate of some rows, and whether it can be read as chance."""
+    """Return the largest rate of some rows, and whether chance explains it."""
     worst = max(found, key=lambda name: found[name].wrong / found[name].audits)
     count, tally = len(found), found[worst]
     luck = binom.ppf(1 - 0.05 / count, tally.audits, ERROR)
@@ -200,7 +200,7 @@ def looks_table(found: dict[str, Tally]) -> str:
 
 
 def failures(found: dict[str, dict[str, Tally]]) -> list[str]:
-    """What chance does not explain, at 5 % for each part as a whole."""
+    """Return what chance does not explain, at 5 % for each part as a whole."""
     said = []
     for part in ("mechanisms", "fixed"):
         own = found.get(part, {})
@@ -226,7 +226,7 @@ TABLES = {
 
 
 def page(found: dict[str, dict[str, Tally]], same: tuple[int, int] | None, now: dict[str, str]) -> str:
-    """The whole table."""
+    """Return the whole table."""
     wrong = failures(found)
     verdict = "Nothing is wrong more often than chance allows."
     if wrong:
@@ -245,7 +245,7 @@ def page(found: dict[str, dict[str, Tally]], same: tuple[int, int] | None, now: 
 
 
 def source() -> dict[str, str]:
-    """The commit, and a digest of all that a row's numbers hang on."""
+    """Return the commit, and a digest of everything that the numbers of a row depend on."""
     now = code()
     state = hashlib.sha256(now["source"].encode())
     for file in (TIGHT, TIGHT.with_name("validity_rows.py")):

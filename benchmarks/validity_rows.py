@@ -1,7 +1,7 @@
-"""Which audits does `validity.py` repeat, and what is an error of each?
+"""Which audits does `validity.py` repeat, and what counts as an error in each?
 
-Four parts: whole audits of mechanisms that lose just what they claim; audits whose own seed is fixed, while what is
-audited draws afresh; runs that hang together, which no audit may call a violation; and the rule of two looks.
+Four parts: whole audits of mechanisms that lose exactly what they claim; audits whose own seed is fixed while the
+mechanism draws afresh; dependent runs, which no audit may call a violation; and the rule of two looks.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Row(Protocol):
     name: str
 
     def audit(self, repetition: int) -> tuple[dp.Evidence, float]:
-        """A whole audit, and the true loss."""
+        """Return a whole audit, and the true loss."""
         ...
 
 
@@ -54,7 +54,7 @@ class Mechanism:
     first_seed: int = FIRST_SEED
 
     def audit(self, repetition: int, workers: int = 1) -> tuple[dp.Evidence, float]:
-        """An audit at a seed of its own."""
+        """Return an audit with its own seed, and the true loss."""
         evidence = dp.audit(
             f"{TIGHT}:{self.function}",
             parameters=self.parameters,
@@ -71,7 +71,7 @@ class Mechanism:
 
 
 def gaussian_epsilon(mu: float, delta: float) -> float:
-    """The ε of a Gaussian mechanism at δ (Balle & Wang 2018, Theorem 8)."""
+    """Return the ε of a Gaussian mechanism at δ (Balle & Wang 2018, Theorem 8)."""
 
     def above(epsilon: float) -> float:
         return float(ndtr(mu / 2 - epsilon / mu) - math.exp(epsilon) * ndtr(-mu / 2 - epsilon / mu)) - delta
@@ -116,12 +116,12 @@ LOOKS = tuple(
 )
 
 
-# --- the seed of the audit is fixed, what is audited draws afresh
+# --- the seed of the audit is fixed, and the mechanism draws afresh
 
 
 @dataclass(frozen=True)
 class Fixed:
-    """A kind of audit at a seed of its own: ``draw`` makes one from that seed and from a generator of fresh draws."""
+    """A kind of audit with a fixed seed: ``draw`` makes one from that seed and a generator of fresh draws."""
 
     kind: str
     loss: float
@@ -134,7 +134,7 @@ class Fixed:
         return f"{self.kind}, seed {self.seed}"
 
     def audit(self, repetition: int) -> tuple[dp.Evidence, float]:
-        """An audit at the one seed, of fresh draws."""
+        """Return an audit with the fixed seed, of fresh draws, and the true loss."""
         fresh = np.random.default_rng([*self.kind.encode(), self.seed, repetition])
         return self.draw(self.seed, fresh), self.loss
 
@@ -184,7 +184,7 @@ def _scores(seed: int, fresh: np.random.Generator) -> dp.Evidence:
 
 
 def _canaries(seed: int, fresh: np.random.Generator, *, delta: float = 0.0, spread: float = 0.5) -> dp.Evidence:
-    """Canaries of one model that gives all of them away with probability δ, and each a little otherwise."""
+    """Audit canaries of one model that reveals all of them with probability δ, and else a little of each."""
     coins = fresh.random(200) < 0.5
     lies = (fresh.random(200) >= _KEEPS) & (fresh.random() >= delta)
     told = (coins != lies) + spread * fresh.random(200)
@@ -203,11 +203,11 @@ KINDS = (
 )
 
 
-# --- runs that hang together
+# --- dependent runs
 
 
 class _Flips:
-    """Randomised response at ε = 1 in every output, whose flip is kept for eight calls, or changes slowly."""
+    """Randomised response at ε = 1 whose flip is kept for eight calls, or changes slowly."""
 
     def __init__(self, fresh: np.random.Generator, chain: bool) -> None:
         self.fresh, self.chain, self.calls = fresh, chain, 0
@@ -222,14 +222,14 @@ class _Flips:
 
 @dataclass(frozen=True)
 class Dependent:
-    """Outputs each of which is ε = 1 alone, but whose noise is shared by neighbouring calls."""
+    """Outputs with ε = 1 each, but with noise that successive calls share."""
 
     name: str
     shape: str
     chain: bool = False
 
     def audit(self, repetition: int) -> tuple[dp.Evidence, float]:
-        """An audit of calls that begin with a state of their own."""
+        """Return an audit of calls with a fresh initial state, and the true loss."""
         fresh = np.random.default_rng([77, *self.name.encode(), repetition])
         flips, seed = _Flips(fresh, self.chain), FIRST_SEED + repetition
         if self.shape == "recorded":

@@ -1,7 +1,7 @@
-"""How much do witnesses refute, of what alignment cannot prove?
+"""How much do counterexamples refute of what alignment cannot prove?
 
-For every mechanism of the tests' table at five answers: the bound from above by alignment, and beside it what a
-witness proves from below: however rare its event, for an event of probability at least 0.01, and for the event that a
+For every mechanism of the tests' table at five answers: the upper bound by alignment, and next to it the lower bound by
+a counterexample: for any event however rare, for an event of probability at least 0.01, and for the event that a
 million runs can show best. The events are counted in fresh runs of the program itself.
 
     python benchmarks/witness.py [--only svt]
@@ -41,7 +41,7 @@ TABLE = Path(__file__).parent / "results" / "witness.md"
 
 
 def deviation(counterexample, function, seed):
-    """The largest deviation of the counts on both sides, in standard deviations."""
+    """Return the largest deviation of the counts on both sides, in standard deviations."""
     worst = 0.0
     for side, data in enumerate(counterexample.pair):
         outputs = run_batch(partial(function, list(data)), RUNS, np.random.default_rng([seed, side]))

@@ -1,1 +1,1 @@
-"""What tests share: evidence, certificates, results and projects made by hand, programs, naive twins."""
+"""What do tests share? Hand-made evidence, certificates, results and projects; programs; naive twins."""

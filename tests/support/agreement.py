@@ -1,4 +1,4 @@
-"""Runs of a program, compared with its tree at random answers and draws."""
+"""Does a program agree with its tree? Runs at random answers and draws."""
 
 from __future__ import annotations
 

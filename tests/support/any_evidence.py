@@ -1,4 +1,4 @@
-"""Any evidence at all, drawn by Hypothesis: what a record may hold, whatever an audit would put there."""
+"""Which evidence can a file contain? Hypothesis strategies for all values that the types allow."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ evidence = st.builds(
 
 
 def simple(**changes: Any) -> Evidence:
-    """One ordinary record."""
+    """Return an ordinary record."""
     lower = members.Bound(0.5, "lower", "sampled", "epsilon", "epsilon=1", 0.95, 0.0, "joint", counts=_counts())
     made = Evidence(
         target=members.Target("laplace", "ab" * 32, {"epsilon": 1}, "program", "batch"),

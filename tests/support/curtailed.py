@@ -1,6 +1,6 @@
-"""Does something happen too often, or too seldom, in so many trials? Asked until the rest cannot change the answer.
+"""Does something happen too often, or too rarely? Trials are made until the rest cannot change the answer.
 
-Stopping there changes no answer: it is that of all trials, by an exact binomial test, and takes fewer of them.
+Curtailing does not change the answer: it is that of an exact binomial test with all trials, but takes fewer of them.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from scipy.stats import binom
 
 
 def at_most(trial: Callable[[int], bool], trials: int, rate: float, p_value: float) -> bool:
-    """Whether trial 0, 1, … succeeds so seldom that its rate may be as low as ``rate``."""
-    # the least number of successes whose chance is at most `p_value` is one too many
+    """Whether trials 0, 1, … succeed so rarely that a success rate of ``rate`` is not rejected."""
+    # the smallest number of successes with a probability of at most `p_value` is one too many
     limit = int(binom.isf(p_value, trials, rate))
     return _successes_within(trial, trials, limit)
 
 
 def at_least(trial: Callable[[int], bool], trials: int, rate: float, p_value: float) -> bool:
-    """Whether trial 0, 1, … succeeds so often that its rate may be as high as ``rate``."""
+    """Whether trials 0, 1, … succeed so often that a success rate of ``rate`` is not rejected."""
     return at_most(lambda number: not trial(number), trials, 1 - rate, p_value)
 
 

@@ -1,4 +1,4 @@
-"""Pages with frames for drawings: for tests of their words. Drawings take most of a page's time."""
+"""How are the words of a page tested quickly? With empty frames as drawings, which take most of a page's time."""
 
 from __future__ import annotations
 

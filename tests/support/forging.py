@@ -1,4 +1,4 @@
-"""One change at a time: every place of a record that says something, and something else to say there."""
+"""How can a record be forged? By one change at a time: every value in it, and another value for its place."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ OTHER_WORDS = [
 
 
 def leaves(value: Any, path: Place = ()) -> Iterator[Place]:
-    """The places of all values that hold no others."""
+    """Yield the places of all values that contain no other values."""
     if isinstance(value, dict):
         for name, item in value.items():
             yield from leaves(item, (*path, name))
@@ -47,19 +47,19 @@ def leaves(value: Any, path: Place = ()) -> Iterator[Place]:
 
 
 def kind_of(path: Place) -> str:
-    """The place without its numbers."""
+    """Return a place without its list indices."""
     return ".".join("*" if isinstance(part, int) else part for part in path)
 
 
 def unrevealed() -> list[str]:
-    """What the page says that nothing reveals: the first column of its table."""
+    """Return what, according to docs/evidence.md, nothing reveals: the first column of its table."""
     _, _, rest = PAGE.read_text(encoding="utf-8").partition("| members | why nothing reveals a change |")
     rows = [line.split("|")[1] for line in rest.split("\n\n")[0].splitlines()[2:]]
     return [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
 
 
 def is_unrevealed(path: Place, patterns: list[str]) -> bool:
-    """Whether a place lies within one of these."""
+    """Whether a place is within one of these patterns."""
     parts = ["*" if isinstance(part, int) else part for part in path]
     for pattern in patterns:
         wanted = pattern.split(".")
@@ -75,7 +75,7 @@ def at(record: Any, path: Place) -> Any:
 
 
 def forged(record: Any, path: Place, value: Any) -> Any:
-    """The record with another value at a place; what lies beside the path is shared with it."""
+    """Return the record with another value at a place; everything off the path is shared with the original."""
     if not path:
         return value
     made = copy.copy(record)
@@ -84,7 +84,7 @@ def forged(record: Any, path: Place, value: Any) -> Any:
 
 
 def another(value: Any, chance: random.Random) -> Any:
-    """Something else of the same kind: another digit, another word."""
+    """Return another value of the same kind: another digit, another word."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, str):
@@ -104,12 +104,12 @@ def another(value: Any, chance: random.Random) -> Any:
         return new
     try:
         return json.loads(new)
-    except ValueError:  # a zero in front
+    except ValueError:  # a leading zero
         return json.loads("1" + new)
 
 
 def noticed(record: Any) -> bool:
-    """Whether a record with a new id of its own is refused or found wrong."""
+    """Whether a record with a matching new id is refused, or fails its check."""
     text = json.dumps({"id": evidence.content_id(record), "evidence": record, "run": None})
     try:
         return any(finding.fails for finding in check(dp.Evidence.from_json(text)))

@@ -1,4 +1,4 @@
-"""Small projects with a gate, for the tests of its core; run in this process, unless a test is about processes."""
+"""Which projects test the gate? Small ones, gated in this process unless a test is about processes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ PAIRS = "pairs = [[[1, 2, 1], [1, 2]]]"
 
 
 def target(name: str, *lines: str, claim: str | None = "epsilon=1", pairs: str = PAIRS) -> str:
-    """One target of the configuration."""
+    """Return one target of the configuration."""
     own = [] if claim is None else [f'claim = "{claim}"']
     named = name if ":" in name or name not in RELEASES else f"release.py:{name}"
     return "\n".join(["[[tool.dpaudit.targets]]", f'target = "{named}"', *own, pairs, *lines, ""])
@@ -98,7 +98,7 @@ def carried_out(request: Request) -> Report:
 
 
 class Runs:
-    """Carries out requests in this process, and notes them; ``answers`` replaces what a target's audit says."""
+    """Carries out requests in this process and records them; ``answers`` may replace a report."""
 
     def __init__(self, answers: Callable[[Request, Report], Report] | None = None) -> None:
         self.requests: list[Request] = []
@@ -111,7 +111,7 @@ class Runs:
 
 
 def absolute(request: Request) -> str:
-    """The target as it is found from any folder."""
+    """Return the target with an absolute path."""
     return str(Path(request.root) / request.target) if ".py:" in request.target else request.target
 
 
@@ -121,11 +121,11 @@ def finished(configuration: Configuration, runs: Any = None, **options: Any) -> 
 
 
 def gated(configuration: Configuration, runs: Any = None, **options: Any) -> GateResult:
-    """What came of a gate that is run in this process."""
+    """Return the result of a gate that is run in this process."""
     return finished(configuration, runs, **options).result
 
 
 def only(result: GateResult) -> TargetResult:
-    """The one target of a gate."""
+    """Return the only target of a gate."""
     (found,) = result.results
     return found

@@ -1,4 +1,4 @@
-"""Hand-made results of a gate, one target for every rule and hostile ones, for the tests of its formats."""
+"""Which results test the formats of a gate? One target for every rule, and hostile ones, made by hand."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def schema(name: str) -> Any:
 
 
 def targets() -> list[TargetResult]:
-    """One target for every rule, in the order of `OutcomeRule`."""
+    """Return one target for every rule, in the order of `OutcomeRule`."""
     return [
         TargetResult(
             "counts",
@@ -97,7 +97,7 @@ def targets() -> list[TargetResult]:
 
 
 def hostile() -> TargetResult:
-    """Every text says what some format would obey."""
+    """Return a target in which every text contains something that some format would interpret."""
     return TargetResult(
         HOSTILE,
         HOSTILE,
@@ -112,11 +112,11 @@ def hostile() -> TargetResult:
 
 
 def gate(*results: TargetResult, **changes: Any) -> GateResult:
-    """A gate over these targets."""
+    """Return a gate with these targets."""
     return replace(GateResult(results, 0.95, 0, 12.3456), **changes)
 
 
 def whole() -> GateResult:
-    """A gate over a target of every rule, and hostile ones with and without evidence."""
+    """Return a gate with a target for every rule, and hostile ones with and without evidence."""
     bare = replace(hostile(), evidence=None, location=None, outcome=Outcome.INVALID, rule=OutcomeRule.CANNOT_RUN)
     return gate(*targets(), hostile(), replace(bare, name=HOSTILE + "2"))

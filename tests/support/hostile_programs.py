@@ -1,4 +1,4 @@
-"""How is a table of hostile programs kept, and what comes of a proof of one?"""
+"""How are hostile programs listed, and what is the result of trying to prove one?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NAMED = {"ids": lambda each: getattr(each, "__name__", None) or getattr(getattr(
 
 
 def listed(programs: list[Any]) -> Callable[[Any], Any]:
-    """Return a decorator that notes a program in a table."""
+    """Return a decorator that appends a program to a list."""
 
     def note(program: Any) -> Any:
         programs.append(program)
@@ -21,7 +21,7 @@ def listed(programs: list[Any]) -> Callable[[Any], Any]:
 
 
 def verdict_of(program: Any, **options: Any) -> Any:
-    """What a proof comes to: a verdict, or None where the program is refused."""
+    """Return the verdict of a proof, or None if the program is refused."""
     try:
         return dp.prove(program, claim="epsilon=20", runs=0, seed=0, **options)
     except dp.UsageError:
@@ -29,7 +29,7 @@ def verdict_of(program: Any, **options: Any) -> Any:
 
 
 def assert_not_proved(program: Any) -> None:
-    """Refused, or read and left open with the end that is open in the reason."""
+    """Assert that a program is refused, or not proved with its open end in the reason."""
     found = verdict_of(program, length=2, relation="queries")
     if found is not None:
         assert found.verdict is not dp.Verdict.PROVED

@@ -1,4 +1,4 @@
-"""Certificates made by hand: small enough to be followed on paper."""
+"""Which certificates can be followed on paper? Small ones, made by hand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TRUE, FALSE, NONE = ["bool", True], ["bool", False], ["none"]
 
 
 def whole(kind: str, length: int | str, bound: str, **rest: Json) -> Json:
-    """The certificate; by way of its text, so that no two places share an object."""
+    """Return a certificate; it is copied through its text, so that no two places share an object."""
     scope = {"data": "queries", "length": length, "values": "real", "movement": "all", "group": 1, "parameters": {}}
     scope |= {name: rest.pop(name) for name in ("values", "movement", "group", "parameters") if name in rest}
     certificate = {
@@ -34,7 +34,7 @@ def draw(method: str, scale: str, then: int) -> Json:
 
 
 def e(text: str) -> Json:
-    """The expression of a text like ``q0 + h0 - 1/2``, with single variables and a constant."""
+    """Return the expression of a text like ``q0 + h0 - 1/2``, with single variables and a constant."""
     found, sign = {}, ""
     for word in text.split():
         if word in "+-":
@@ -104,7 +104,7 @@ def merged_max() -> Json:
 
 
 def argmax(method: str = "gumbel") -> Json:
-    """The largest of three in one branch of three ways, noise of scale 2: 1."""
+    """The largest of three in one branch with three sides, noise of scale 2: 1."""
     names = ["q0 + h0", "q1 + h1", "q2 + h2"]
     return tree(
         3,
@@ -138,7 +138,7 @@ def sparse_vector() -> Json:
 
 
 def gap() -> Json:
-    """Above threshold that releases the gap, and else the answer of fresh noise: 1 and 1/4."""
+    """Above threshold that releases the gap, or else the answer with fresh noise: 1 and 1/4."""
     return tree(
         1,
         "5/4",
@@ -166,7 +166,7 @@ def integers(group: int = 1) -> Json:
 
 
 def three_ways() -> Json:
-    """The sign of q0 + Laplace(1); zero has probability 0. A coin beside it; what is no coin's value is dead."""
+    """The sign of q0 + Laplace(1), where zero has probability 0, and a coin; other values of the coin are dead ends."""
     return tree(
         1,
         "1",
@@ -186,7 +186,7 @@ def three_ways() -> Json:
 
 
 def norm(movement: str = "norm=1", group: int = 1) -> Json:
-    """The sum of two queries with Laplace(2): half of the group."""
+    """The sum of two queries with Laplace(2): half of the group size."""
     shifts = [(f"{s * group * (1 - j)} {s * group * j}", str(-s * group)) for j in (0, 1) for s in (-1, 1)]
     bound = {1: "1/2", 2: "1", 3: "3/2"}[group]
     nodes = [draw("laplace", "2", 1), leaf(["float", e("q0 + q1 + h0")], *shifts)]
@@ -194,7 +194,7 @@ def norm(movement: str = "norm=1", group: int = 1) -> Json:
 
 
 def monotone() -> Json:
-    """Noisy max of two with Laplace(1) where all queries move in one direction: 1."""
+    """Noisy max of two with Laplace(1), where all queries move in the same direction: 1."""
     certificate = noisy_max()
     certificate["scope"]["movement"] = "monotone"
     for node in certificate["nodes"][:2]:
@@ -230,7 +230,7 @@ def fold_sparse_vector() -> Json:
 
 
 def fold_monotone() -> Json:
-    """One positive, Laplace(2) and Laplace(2): up the threshold moves by 1, down the positive does: 1/2 and 1/2."""
+    """One positive, Laplace(2) and Laplace(2): upward the threshold moves by 1, downward the positive: 1/2 each."""
     step = [
         draw("laplace", "2", 1),
         {"compare": e("x + h0 - s0"), ">=": 2, "<": 3},
@@ -243,7 +243,7 @@ def fold_monotone() -> Json:
 
 
 def fold_prefix_sum() -> Json:
-    """Prefix sums with Laplace(1) for each query, of which one moves: 1."""
+    """Prefix sums with Laplace(1) for each query, where one query moves: 1."""
     total = e("s0 + x + h0")
     step = [
         draw("laplace", "1", 1),
@@ -259,7 +259,7 @@ def fold_prefix_sum() -> Json:
 
 
 def fold_one() -> Json:
-    """The sparse vector fold where one query moves: a positive costs 1/8, that which moves 1/4: 7/8."""
+    """The sparse vector fold where one query moves: a positive costs 1/8, and 1/4 if it moves: 7/8."""
     certificate = fold_sparse_vector()
     certificate["scope"]["movement"], certificate["bound"] = "one", "7/8"
     certificate["cases"][0]["allowances"] = [["3/8", "1/4"], ["1/4", "1/8"]]
@@ -270,7 +270,7 @@ def fold_one() -> Json:
 
 
 def fold_second() -> Json:
-    """Only the second query is released, with Laplace(1), and one moves: 1."""
+    """Only the second query is released, with Laplace(1), and one query moves: 1."""
     first = [fold_leaf(NONE, 1, [], [("-1", ""), ("0", "")])]
     then = [
         draw("laplace", "1", 1),

@@ -1,4 +1,4 @@
-"""Hand-made evidence of every kind, for the tests of the reports."""
+"""Which evidence tests the reports? One of every kind, made by hand."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _evidence(**changes: Any) -> Evidence:
 
 
 def laplace() -> Evidence:
-    """Two Laplace laws of scale 1 around 0 and 1, their counts the expected ones."""
+    """Two Laplace laws of scale 1 around 0 and 1, with the expected counts."""
     edges = np.concatenate([[-8.0], np.linspace(-3, 4, 50), [9.0]])
 
     def cdf(x: Any, at: float) -> Any:
@@ -93,7 +93,7 @@ def laplace() -> Evidence:
 
 
 def categories() -> Evidence:
-    """A randomised response that answers truly far too often; some outputs on one side only."""
+    """A randomised response that answers truthfully far too often; some outputs occur on one side only."""
     event = Event("categories", (Rule("'red'", None, (), (1,)), Rule("'blue'", None, (), (-1,))))
     counts = Counts((5_000, 5_010), (4_000, 300), (310, 4_100))
     lower = _bound(value=2.2526789, method="guess", counts=counts, event=event, pair=0)
@@ -151,7 +151,7 @@ def invalid() -> Evidence:
 
 
 def no_claim() -> Evidence:
-    """A lower bound and nothing to hold it against."""
+    """A lower bound without a claim to compare it with."""
     return msgspec.structs.replace(laplace(), verdict=Verdict.NO_CLAIM, claim=None, detectable=None)
 
 
@@ -203,7 +203,7 @@ _BELOW = Event("counterexample", (Rule("float", Coordinate(0), (0.0,), (1, 0)),)
 
 
 def _laplace_counterexample(other: tuple[str, str]) -> Counterexample:
-    """A Laplace law around 0 and around 1, and the outputs below 0; ``other`` encloses the chance around 1."""
+    """Laplace laws around 0 and around 1, and the outputs below 0; ``other`` encloses the probability around 1."""
     record = {"format": "dpaudit-witness", "version": 1, "scope": {"values": "real"}, "nodes": ["0"] * 50}
     return Counterexample("[0.0, 3.0]", "[1.0, 3.0]", _BELOW, ("0.5", "0.5"), other, record)
 
@@ -228,14 +228,14 @@ def _attempts(hits: tuple[int, int], *values: float, event: Event = _BELOW) -> t
 
 
 def _proving(**changes: Any) -> Evidence:
-    """A program that was read, with a pair found together with its event."""
+    """A program that was read, with a pair that was found together with its event."""
     pairs = (PairRecord("00" * 32, "11" * 32, "given"),)
     basis = _evidence(learning=25_000, measuring=75_000, pairs=pairs, proof=_proof(), detectable=None)
     return msgspec.structs.replace(basis, **changes)
 
 
 def proved() -> Evidence:
-    """An upper bound by proof below the claim, and a lower one that nearly meets it."""
+    """A proved upper bound below the claim, and a lower bound that nearly reaches it."""
     return _proving(
         verdict=Verdict.PROVED,
         reason="ε is at most 5/8, by proof.",
@@ -248,7 +248,7 @@ def proved() -> Evidence:
 
 
 def proved_for_any_length() -> Evidence:
-    """A fold, and no runs at all: nothing but the proof."""
+    """A fold without any runs: only the proof."""
     return _proving(
         verdict=Verdict.PROVED,
         reason="ε is at most 1, by proof.",
@@ -280,7 +280,7 @@ def enumerated() -> Evidence:
 
 
 def refuted() -> Evidence:
-    """Half the noise that the claim needs: the loss is 2, from both ends."""
+    """Half the noise that the claim needs: the loss is 2, by both bounds."""
     lower = _certain(1.999999999, exact="199999999999999999999/100000000000000000000")
     return _proving(
         verdict=Verdict.VIOLATED,
@@ -310,7 +310,7 @@ def refuted_infinitely() -> Evidence:
 
 
 def without_finite_bound() -> Evidence:
-    """Alignment found nothing, and neither did anybody else."""
+    """Neither alignment nor anything else found a bound."""
     usual = _attempts((0, 0))
     return _proving(
         verdict=Verdict.INCONCLUSIVE,
@@ -337,7 +337,7 @@ def above_the_claim() -> Evidence:
 
 
 def contradicted() -> Evidence:
-    """Runs that show more than what was proved, twice."""
+    """Runs that show more than what was proved, in both looks."""
     attempts = _attempts((12_480, 2_702), 1.4637, 1.3521)
     return _proving(
         verdict=Verdict.VIOLATED,
@@ -351,21 +351,21 @@ def contradicted() -> Evidence:
 
 
 def boundless() -> Evidence:
-    """An infinite loss, shown exactly, by someone who asked for huge numbers."""
+    """An infinite loss, shown exactly, with huge numbers in the request."""
     lower = _bound(value=math.inf, kind="exact", confidence=1.0)
     target = msgspec.structs.replace(_evidence().target, parameters={"n": 10**30, "scale": "inf", "text": "5"})
     return _evidence(verdict=Verdict.VIOLATED, lower=lower, target=target, detectable=1e300, claim="epsilon=1e-300")
 
 
 def renyi() -> Evidence:
-    """A claim whose ε is no limit of the loss."""
+    """A claim whose ε does not limit the loss."""
     lower = _bound(value=0.123456, notion="order=2, epsilon=0.5", method="joint")
     plain = laplace()
     return msgspec.structs.replace(plain, claim="order=2, epsilon=0.5", lower=lower, detectable=None)
 
 
 def low_bits() -> Evidence:
-    """Private in real arithmetic, and found out by its last bits, which were asked to decide."""
+    """Private in real arithmetic, but violated by its low-order bits, which were to decide."""
     plain = laplace()
     event = Event("low-order bits", (Rule("float", Reach(0, 1.0), (0.5,), (1, 0)),))
     counts = Counts((150_000, 150_000), (64_500, 0), (0, 0))
@@ -382,7 +382,7 @@ def low_bits() -> Evidence:
 
 
 def hostile() -> Evidence:
-    """Every text says what a page or a terminal would obey."""
+    """Every text contains something that a page or a terminal would interpret."""
     event = Event(HOSTILE, (Rule(HOSTILE, None, (), (1,)),))
     lower = _bound(value=2.0, method="guess", counts=Counts((100, 100), (90, 1), (0, 0)), event=event, pair=0)
     cells = (Cell(HOSTILE, None, None, 90, 1), Cell("b", None, None, 10, 99))
@@ -403,7 +403,7 @@ def hostile() -> Evidence:
 
 
 def hostile_proof() -> Evidence:
-    """The same of everything that a proof brings."""
+    """The same for everything in a proof."""
     plain = hostile()
     event = plain.lower.event
     assert event is not None

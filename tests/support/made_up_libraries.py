@@ -1,4 +1,4 @@
-"""Stand-ins for libraries that need not be installed: modules and distributions under their names."""
+"""How are adapters tested without their libraries? With modules and distributions under the libraries' names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpaudit.adapters import LIBRARIES
 
 
 def pretend(monkeypatch: pytest.MonkeyPatch, adapter: str, *, release: str | None = None, **names: Any) -> ModuleType:
-    """Install a stand-in for a library; by default in the last supported release."""
+    """Install a stand-in for a library; by default the last supported release."""
     library = LIBRARIES[adapter]
     stand_in = ModuleType(library.package)
     for name, value in names.items():
@@ -27,5 +27,5 @@ def pretend(monkeypatch: pytest.MonkeyPatch, adapter: str, *, release: str | Non
 
 
 def of_module(module: str, name: str = "Made", **attributes: Any) -> Any:
-    """An object whose type says that it comes from a module."""
+    """Return an object whose type claims to come from a module."""
     return type(name, (SimpleNamespace,), {"__module__": module})(**attributes)

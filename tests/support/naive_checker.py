@@ -1,8 +1,8 @@
-"""The naive twin of the checker: is the bound true? By every vertex and by running the trees, with no short cut.
+"""Is the bound of a certificate true? The naive twin of the checker, which takes no short cuts.
 
-It knows nothing of low and high, of Farkas vectors or allowances: all vertices of the whole polytope (all
-whole-number points), every shift that is listed anywhere in the class, and runs of the tree on points of a grid.
-It reads only what the checker has accepted, so it may stumble over anything else.
+It uses no dominance, no Farkas vectors and no allowances, but all vertices of the whole polytope (or all integer
+points), every shift listed anywhere in the class, and runs of the tree on points of a grid. It only reads certificates
+that the checker has accepted, and may fail on anything else.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ def value(expression: Any, point: dict[str, F], constant: bool = True) -> F:
 
 
 def releases(output: Any) -> list[Any]:
-    """Every expression with variables, wherever it stands."""
+    """Return all expressions with variables in an output."""
     if isinstance(output, dict):
         return [output] if set(output) - {"1"} else []
     return [found for part in output for found in releases(part)] if isinstance(output, list) else []
 
 
 def ways(node: Any) -> list[tuple[int, list[tuple[Any, str]]]]:
-    """The children of a branch, each with its conditions (expression, kind)."""
+    """Return the children of a branch, each with its conditions (expression, kind)."""
 
     def minus(a: Any, b: Any) -> Any:
         return {name: str(F(a.get(name, "0")) - F(b.get(name, "0"))) for name in {*a, *b}}
@@ -45,7 +45,7 @@ def ways(node: Any) -> list[tuple[int, list[tuple[Any, str]]]]:
 
 
 def paths(nodes: Any, at: int = 0, conditions: tuple = (), draws: tuple = ()) -> Iterator[tuple[int, tuple, tuple]]:
-    """Every leaf with what lies above it."""
+    """Yield every leaf with the conditions and draws above it."""
     node = nodes[at]
     if "leaf" in node:
         yield at, conditions, draws
@@ -62,7 +62,7 @@ def holds(condition: tuple[Any, str], point: dict[str, F]) -> bool:
 
 
 def run(nodes: Any, queries: list[F], draw: Any) -> int | None:
-    """The leaf that a run ends in; None at a dead end."""
+    """Return the leaf in which a run ends; None at a dead end."""
     at, point, drawn = 0, {f"q{j}": q for j, q in enumerate(queries)}, 0
     while "leaf" not in nodes[at]:
         node = nodes[at]
@@ -90,7 +90,7 @@ def boxes(scope: Any) -> list[tuple[int, int]]:
 
 
 def points(scope: Any, length: int, discrete: bool) -> Iterator[tuple[int, ...]]:
-    """All vertices of the differences, or all whole-number points."""
+    """Yield all vertices of the differences, or all integer points."""
     k = scope["group"]
     if scope["movement"] in ("one", "norm=1"):
         for point in product(range(-k, k + 1), repeat=length):
@@ -161,7 +161,7 @@ def tree_is_true(certificate: Any, seed: int = 0, runs: int = 300) -> bool:
 
 
 def drawn(source: random.Random, method: str, scale: F) -> F:
-    """A value of the draw's support, off the grid of the queries so that ties have no probability."""
+    """Draw a value of the support that is not on the grid of the queries, so that there are no ties."""
     if method == "uniform":
         return scale * F(source.randrange(10**6), 10**6 + 3)
     near = F(source.randrange(10**6), 10**6 + 3) + source.randrange(-8, 8)
@@ -169,7 +169,7 @@ def drawn(source: random.Random, method: str, scale: F) -> F:
 
 
 def runs_agree(certificate: Any, found: Any, home: Any, regions: Any, source: random.Random, runs: int) -> bool:
-    """Runs end in a leaf, in the region of its class, and what lies in a region runs to its class."""
+    """Whether runs end in the region of their leaf's class, and points of a region run to its class."""
     nodes = certificate["nodes"]
     for _ in range(runs):
         queries = [F(source.randrange(-6, 7), 2) for _ in range(certificate["scope"]["length"])]
@@ -202,7 +202,7 @@ def runs_agree(certificate: Any, found: Any, home: Any, regions: Any, source: ra
 
 
 def fold_is_true(certificate: Any, most: int = 3) -> bool:
-    """Every sequence of leaves for up to so many queries, every vertex: is there a choice of listed shifts?"""
+    """Whether listed shifts exist for every vertex and every sequence of leaves, for up to ``most`` queries."""
     scope = certificate["scope"]
     if scope["movement"] == "monotone":
         return all(_fold_case(certificate, j, ends, most) for j, ends in enumerate(boxes(scope)))
@@ -210,11 +210,11 @@ def fold_is_true(certificate: Any, most: int = 3) -> bool:
 
 
 def _fold_case(certificate: Any, case: int, ends: tuple[int, int], most: int) -> bool:
-    """The dearest run of one box, the state's true differences being followed step by step."""
+    """Return whether one range of differences holds, following the true differences of the state step by step."""
     scope, states, k = certificate["scope"], certificate["states"], certificate["scope"]["group"]
 
     def dearest(nodes: Any, differences: list[F], x: int | None, left: int, budget: int) -> F | None:
-        """The cost of the worst run from here, or None where some leaf has no shift."""
+        """Return the cost of the worst run from here, or None if some leaf has no shift."""
         worst = F(0)
         for at, conditions, draws in paths(nodes):
             if is_null(conditions, draws):

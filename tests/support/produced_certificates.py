@@ -1,4 +1,4 @@
-"""Larger certificates, by a small producer of our own: the sparse vector family with every leaf a class of its own."""
+"""How are larger certificates made for tests? By a small producer for the sparse vector family, one class per leaf."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def text(terms: Lin, constant: int = 0) -> Any:
 
 
 class Nodes:
-    """Builds a tree depth first; a mechanism is a chain of functions that say what follows."""
+    """Builds a tree depth first; a mechanism is a chain of functions that return the next node."""
 
     def __init__(self) -> None:
         self.nodes: list[Any] = []
@@ -42,7 +42,7 @@ class Nodes:
 
 
 def sparse(length: int, most: int, emit: str = "bool") -> list[Any]:
-    """The sparse vector technique: Laplace(2) and Laplace(4·most); a positive emits True, its gap, or a number."""
+    """Return the sparse vector technique: Laplace(2), Laplace(4·most); a positive emits True, its gap, or a number."""
     tree = Nodes()
 
     def query(j: int, count: int, drawn: int, outputs: list[Any]) -> int:
@@ -73,7 +73,7 @@ def sparse(length: int, most: int, emit: str = "bool") -> list[Any]:
 
 
 def adaptive(length: int, most: int) -> list[Any]:
-    """Adaptive sparse vector with gap (Ding et al.): two tests for each query, the top one cheaper."""
+    """Return adaptive sparse vector with gap (Ding et al.): two tests for each query, the top one cheaper."""
     tree = Nodes()
 
     def query(j: int, spent: int, drawn: int, outputs: list[Any]) -> int:

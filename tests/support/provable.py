@@ -1,4 +1,4 @@
-"""Programs for the proofs that are not in the catalogue, and the table of published ones with their exact bounds."""
+"""Which programs test proofs? Some that are not in the catalogue, and a table of published ones with exact bounds."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ TABLE: list[tuple[str, dict[str, Any], Any, Any]] = [
 
 
 def noisy_max(data, noise, *, epsilon=1):
-    """One by one, so that every winner is reached on many paths."""
+    """Compare one value after another, so that every winner is reached on many paths."""
     best = winner = None
     for place, score in enumerate(data):
         value = score + noise.laplace(2 / epsilon)
@@ -52,36 +52,36 @@ def noisy_max(data, noise, *, epsilon=1):
 
 
 def ranking(data, noise, *, epsilon=1):
-    """Two of the ways of sorting three values are dead ends."""
+    """Sort three values, where two sides of the comparisons are dead ends."""
     values = [score + noise.laplace(2 / epsilon) for score in data]
     return sorted(range(len(values)), key=values.__getitem__)
 
 
 def index_of_largest(data, noise, *, epsilon=1):
-    """Equality of noisy values, and half-line noise."""
+    """Compare noisy values for equality, with half-line noise."""
     values = [score + noise.exponential(2 / epsilon) for score in data]
     return values.index(max(values))
 
 
 def coins(data, noise, *, epsilon=1):
-    """Draws that do not shift."""
+    """Use draws that do not shift."""
     if noise.bernoulli(0.25):
         return data[0] + noise.laplace(1 / epsilon)
     return noise.choice(["a", "b", "c"], [1, 2, 0])
 
 
 def geometric(data, noise, *, epsilon=1):
-    """Noise of whole numbers on every answer."""
+    """Add integer noise to every answer."""
     return [answer + noise.discrete_laplace(1 / epsilon) for answer in data]
 
 
 def geometric_max(data, noise, *, epsilon=1):
-    """Whole numbers, compared."""
+    """Compare answers with integer noise."""
     return noise.argmax([answer + noise.discrete_laplace(2 / epsilon) for answer in data])
 
 
 def outside(data, noise, *, epsilon=1):
-    """Two paths with the same output, which are no convex region together."""
+    """Have two paths with the same output that do not form a convex region together."""
     value = data[0] + noise.laplace(1 / epsilon)
     if value < 0:
         return 1

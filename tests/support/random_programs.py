@@ -1,4 +1,4 @@
-"""Random programs, small enough for the exact probabilities of their outputs."""
+"""Which random programs have exact output probabilities? Small ones, drawn by Hypothesis."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 @dataclass(frozen=True)
 class Program:
-    """Draws, then guards, each of which may end the run; the answers come out, or how many are yes."""
+    """Draws, then guards that may each end the run; the output is the answers, or how many are yes."""
 
     method: str
     scale: int

@@ -1,4 +1,4 @@
-"""The twin of the batch reading: every run of a batch, replayed by the scalar reading on its own draws."""
+"""Does the batch reading agree with the scalar reading? Every run of a batch is replayed on its own draws."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpaudit.program.scalar import ScalarNoise
 
 
 def plainly(value: Any) -> Any:
-    """NumPy scalars as plain numbers, so that the repr says type and value to the last bit."""
+    """Convert NumPy scalars to plain numbers, so that the repr shows type and value to the last bit."""
     if isinstance(value, np.generic):
         return value.item()
     if type(value) in (list, tuple):

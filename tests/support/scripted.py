@@ -1,4 +1,4 @@
-"""Noise that hands out a script of draws, so that a mechanism is run on paper."""
+"""How is a mechanism run on paper? With noise that returns scripted draws."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dpaudit.program.scalar import ScalarNoise
 
 
 class Scripted(ScalarNoise):
-    """Hands out a script of draws, and remembers what it was asked for, and the scales of Laplace noise among it."""
+    """Returns scripted draws, and records the requests, including the scales of Laplace noise."""
 
     __slots__ = ("asked", "script")
 
@@ -21,7 +21,7 @@ class Scripted(ScalarNoise):
 
     @property
     def scales(self) -> list[float]:
-        """The scales that were asked for, where all of the noise is Laplace noise."""
+        """The requested scales, if all noise is Laplace noise."""
         assert all(method == "laplace" for method, *_ in self.asked)
         return [float(scale) for _, scale in self.asked]
 
