@@ -62,6 +62,8 @@ def _marks(entries: list[tuple[LineRow, Mark | None]]) -> list[Mark]:
 
 
 def _entries(evidence: Evidence, claim: Claim | None) -> list[tuple[LineRow, Mark | None]]:
+    if evidence.accounting is not None:
+        return _certified(evidence, claim)
     entries: list[tuple[LineRow, Mark | None]] = []
     entries += _lower(evidence, claim)
     if claim is not None:
@@ -69,6 +71,24 @@ def _entries(evidence: Evidence, claim: Claim | None) -> list[tuple[LineRow, Mar
         entries.append((row, Mark("claim", "claim", claim.value, claim_text(claim.value))))
     entries += _upper(evidence, claim)
     return entries + _yardsticks(evidence)
+
+
+def _certified(evidence: Evidence, claim: Claim | None) -> list[tuple[LineRow, Mark | None]]:
+    """Return both bounds of an accounting, and the claim between, below or above them."""
+    letter, lower, upper = symbol(evidence), evidence.lower, evidence.upper
+    meaning = f"{letter} is certainly at least this, on some data"
+    row = _row("certified from below", lower, claim, meaning, letter)
+    entries: list[tuple[LineRow, Mark | None]] = [
+        (row, Mark("exact", "from below", lower.value, _short(lower, claim))),
+    ]
+    if claim is not None:
+        row = LineRow("claim", claim_words(claim), "stated", "–", "what somebody says of what is listed")
+        entries.append((row, Mark("claim", "claim", claim.value, claim_text(claim.value))))
+    if upper is None:
+        return entries
+    row = _row("certified from above", upper, claim, f"{letter} is certainly at most this, for every pair", letter)
+    kind = "proved" if evidence.verdict is Verdict.PROVED else "upper"
+    return [*entries, (row, Mark(kind, "from above", upper.value, _short(upper, claim)))]
 
 
 def _lower(evidence: Evidence, claim: Claim | None) -> list[tuple[LineRow, Mark | None]]:

@@ -14,13 +14,14 @@ from markupsafe import Markup
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import PairRecord
 from dpaudit.report.figures.number_line import line
-from dpaudit.report.html import attempts, change, curves, loss, measured, posterior, power, proof
+from dpaudit.report.html import accounting, attempts, change, curves, loss, measured, posterior, power, proof
 from dpaudit.report.html.attempts import methods
 from dpaudit.report.html.difference import Piece, differences
 from dpaudit.report.html.embedded_json import BLOCK_ID, drawn_with, embedded_json
 from dpaudit.report.html.posterior import posterior_part
 from dpaudit.report.html.scope_layers import layers
 from dpaudit.report.html.templates import Section, environment
+from dpaudit.report.text.accounting import accounting_of
 from dpaudit.report.text.bound_kinds import exact_lower, is_proof
 from dpaudit.report.text.cite import bibtex, citation, sources
 from dpaudit.report.text.command import reproduce_command, reproduce_notes
@@ -38,7 +39,8 @@ _LONGEST_SHOWN = 120_000  # characters of the record that the page also shows as
 def render(evidence: Evidence, baseline: Evidence | None = None) -> str:
     """Return the page of an audit; with a baseline it includes what changed since."""
     shown = view(evidence)
-    sections = [section for sections in SECTIONS for section in sections(shown, baseline)]
+    order = SECTIONS if accounting_of(evidence) is None else SECTIONS_OF_ACCOUNTING
+    sections = [section for sections in order for section in sections(shown, baseline)]
     context = _context(shown, baseline)
     for section in sections:
         context |= section.parts
@@ -58,6 +60,7 @@ def _context(shown: View, baseline: Evidence | None) -> dict[str, Any]:
         "apart": is_proof(evidence),
         "counted": counted(evidence),
         "proof": None,
+        "accounted": accounting_of(evidence) is not None,
         "drawn_with": drawn_with(beside=baseline),
         "block_id": BLOCK_ID,
         "embedded": Markup(embedded_json(evidence)),
@@ -201,3 +204,17 @@ SECTIONS: tuple[Callable[[View, Evidence | None], Iterator[Section]], ...] = (
     _raw,
 )
 """The sections in their order; each yields nothing if the evidence (and the baseline, if any) has nothing for it."""
+
+SECTIONS_OF_ACCOUNTING: tuple[Callable[[View, Evidence | None], Iterator[Section]], ...] = (
+    _line,
+    _words,
+    accounting.section,
+    _scope,
+    _limits,
+    _method,
+    _reproduce,
+    _cite,
+    _glossary,
+    _raw,
+)
+"""The same for an accounting, of which nothing was run."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpaudit.evidence.evidence import Evidence
+from dpaudit.privacy import Claim
 from dpaudit.report.text.phrases import low_bits_sentence
 
 _OPEN = "not in this evidence"
@@ -26,6 +27,8 @@ class Layer:
 def layers(evidence: Evidence) -> list[Layer]:
     """Return the questions in order, from the mathematics to the system around it."""
     claim = evidence.claimed
+    if evidence.accounting is not None:
+        return _of_accounting(claim)
     return [
         Layer("Variant", "no claim was given" if claim is None else claim.notion, claim is None),
         Layer("Algorithm", _algorithm(evidence), evidence.target.asks in ("scores", "outputs")),
@@ -37,6 +40,24 @@ def layers(evidence: Evidence) -> list[Layer]:
         _unknown("Contribution bounds", ": how many records, and which values, one person can add"),
         _unknown("Accounting", ": how this release adds up with others from the same data"),
         _unknown("Post-processing", " beyond what the function itself does"),
+        _unknown("Model", ": central or local, and who is trusted with what"),
+        _unknown("Data collection and access control", ""),
+    ]
+
+
+def _of_accounting(claim: Claim | None) -> list[Layer]:
+    """Return the same of a list of releases, of which nothing was run."""
+    untouched = "not touched: nothing was run"
+    return [
+        Layer("Variant", "no claim was given" if claim is None else claim.notion, claim is None),
+        Layer("Accounting", "touched: all listed releases together, from both sides, in real arithmetic"),
+        Layer("Algorithm", "as it is listed; that this is what runs was not checked", is_open=True),
+        Layer("Implementation", untouched, is_open=True),
+        Layer("Random source", untouched, is_open=True),
+        Layer("Floating point", untouched, is_open=True),
+        _unknown("Contribution bounds", ": that no record moves an answer farther than the sensitivity"),
+        _unknown("Sampling", ": that records come in as is listed"),
+        _unknown("Other releases", ": what else is released from the same data"),
         _unknown("Model", ": central or local, and who is trusted with what"),
         _unknown("Data collection and access control", ""),
     ]

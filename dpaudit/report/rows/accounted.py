@@ -79,14 +79,13 @@ def _bounds(evidence: Evidence, accounting: Accounting) -> Iterator[Row]:
 
 
 def _statements(evidence: Evidence, accounting: Accounting) -> Iterator[Row]:
-    """Every claim and number, where there are several."""
-    if len(accounting.statements) < 2:
-        return
-    for number, each in enumerate(accounting.statements):
+    """Yield every claim and number beside the one that the verdict rests on."""
+    decisive = decisive_statement(accounting, evidence.verdict)
+    for number, each in enumerate(each for each in accounting.statements if each is not decisive):
         held = interval_text(each) if each.claim is None else f"{claim_of(each)}: {each.verdict}; {interval_text(each)}"
-        label = "all" if not number else ""
+        label = "also" if not number else ""
         importance = Importance.SUMMARY if number < _MOST_SHOWN else Importance.FULL
-        yield Row("statement", label, "Stated", held, importance=importance, section="beside")
+        yield Row("statement", label, "Also", held, importance=importance, section="beside")
 
 
 def _others(evidence: Evidence, accounting: Accounting) -> Iterator[Row]:

@@ -6,6 +6,7 @@ import re
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.privacy import PureDP
+from dpaudit.report.text.accounting import SOURCES
 from dpaudit.report.text.phrases import visible
 from dpaudit.stats.methods import KAIROUZ, METHODS, ONE_RUN
 
@@ -25,7 +26,7 @@ def bibtex(evidence: Evidence) -> str:
     identity, year = evidence.id, _year(evidence)
     lines = [
         f"@misc{{dpaudit-{identity.removeprefix('dpa1:')[:12]},",
-        f"  title = {{Differential privacy audit of {{{name}}}: {evidence.verdict}}},",
+        f"  title = {{Differential privacy {_what(evidence)} of {{{name}}}: {evidence.verdict}}},",
         f"  howpublished = {{dpaudit {_version(evidence)}evidence}},",
         f"  note = {{{identity}}},",
     ]
@@ -38,9 +39,13 @@ def citation(evidence: Evidence, identity: str | None = None) -> str:
     year = _year(evidence)
     when = f" ({year})" if year else ""
     return (
-        f"Differential privacy audit of {visible(evidence.target.name, one_line=True)}{when}: {evidence.verdict}. "
-        f"dpaudit {_version(evidence)}evidence {identity or evidence.id}."
+        f"Differential privacy {_what(evidence)} of {visible(evidence.target.name, one_line=True)}{when}: "
+        f"{evidence.verdict}. dpaudit {_version(evidence)}evidence {identity or evidence.id}."
     )
+
+
+def _what(evidence: Evidence) -> str:
+    return "audit" if evidence.accounting is None else "accounting"
 
 
 def _version(evidence: Evidence) -> str:
@@ -79,6 +84,8 @@ _LOW_BITS = "Mironov (2012). On significance of the least significant bits for d
 def sources(evidence: Evidence) -> list[str]:
     """Return the publications that this evidence rests on, each once."""
     definition = (evidence.claimed or PureDP(0.0)).words.source
+    if evidence.accounting is not None:
+        return [definition, *SOURCES]
     used = {attempt.bound.method for attempt in evidence.attempts} | {evidence.lower.method}
     own = [source for method in METHODS.values() if method.name in used for source in method.sources]
     if ONE_RUN in used:

@@ -12,7 +12,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decima
 from dpaudit.privacy.claims import number_text
 
 NBSP = "\N{NO-BREAK SPACE}"
-_DIGITS = 4  # of a bound, enough to compare it with a claim
+DIGITS = 4  # of a bound, enough to compare it with a claim
 _ENCLOSED = 6  # digits of a probability between two exact limits
 _FULL = 10  # digits of bounds in evidence
 
@@ -40,7 +40,7 @@ def _rounded(value: float, rounding: str, digits: int) -> float:
     return float(Context(prec=digits, rounding=rounding).plus(Decimal(repr(float(value)))))
 
 
-def lower_text(value: float, *, claim: float | None = None, digits: int = _DIGITS) -> str:
+def lower_text(value: float, *, claim: float | None = None, digits: int = DIGITS) -> str:
     """Write a lower bound, rounded down to ``digits`` digits, or more if these would hide that it exceeds ``claim``."""
     for many in range(digits, _FULL):
         rounded = _rounded(value, ROUND_FLOOR, many)
@@ -49,7 +49,7 @@ def lower_text(value: float, *, claim: float | None = None, digits: int = _DIGIT
     return _written(value)
 
 
-def upper_text(value: float, *, claim: float | None = None, digits: int = _DIGITS) -> str:
+def upper_text(value: float, *, claim: float | None = None, digits: int = DIGITS) -> str:
     """Write an upper bound, rounded up to ``digits`` digits, or more if these would hide that ``claim`` holds."""
     for many in range(digits, _FULL):
         rounded = _rounded(value, ROUND_CEILING, many)

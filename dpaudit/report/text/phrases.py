@@ -16,6 +16,7 @@ from dpaudit.privacy import Claim, parse_claim
 from dpaudit.privacy.text import SYMBOLS
 from dpaudit.report.text.bound_kinds import exact_value
 from dpaudit.report.text.numerals import (
+    DIGITS,
     NBSP,
     claim_text,
     confidence_text,
@@ -79,10 +80,14 @@ def at(bound: Bound) -> str:
     return "" if notion is None else told(notion.words.at, notion)
 
 
+_DIGITS = {"accounting": 7}  # of methods whose bounds lie close to each other
+
+
 def value_text(bound: Bound, claim: Claim | None) -> str:
     """Write the value of a bound, rounded so that it stays true, and never across the claim."""
     limit = None if claim is None else claim.value
-    return upper_text(bound.value, claim=limit) if bound.side == "upper" else lower_text(bound.value, claim=limit)
+    written = upper_text if bound.side == "upper" else lower_text
+    return written(bound.value, claim=limit, digits=_DIGITS.get(bound.method, DIGITS))
 
 
 def bound_text(bound: Bound, claim: Claim | None) -> str:

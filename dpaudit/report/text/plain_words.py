@@ -90,6 +90,18 @@ NOT_SHOWN = {
     Verdict.NO_CLAIM: "How much is given away at most, unless an upper bound stands above.",
 }
 
+FOUND_ACCOUNTED = {
+    Verdict.PROVED: "A proof that everything on the list together keeps the claim, for all data.",
+    Verdict.VIOLATED: "A proof that what is on the list can give away more than the claim allows, on some data.",
+    Verdict.INCONCLUSIVE: "Bounds from below and above, between which the claim lies.",
+    Verdict.NO_CLAIM: "How much can be given away, from below and from above. There was no claim to hold it against.",
+}
+MEANS_ACCOUNTED = "However much is known otherwise, an output tells no more about them than the upper bound allows."
+NOT_SHOWN_ACCOUNTED = (
+    "That what runs is what is on the list: nothing was run. Nor how much is given away of these data in particular, "
+    "or what other releases from them add."
+)
+
 
 def plain_words(evidence: Evidence) -> PlainWords:
     """Return the four sentences for an audit, with the numbers of its claim."""
@@ -104,6 +116,9 @@ def plain_words(evidence: Evidence) -> PlainWords:
     claimed = words.claimed
     if claim is not None:
         claimed, means = told(claimed, claim), told(means, claim)
+    if evidence.accounting is not None:
+        means = MEANS_ACCOUNTED if verdict is Verdict.NO_CLAIM else means
+        return PlainWords(claimed, FOUND_ACCOUNTED.get(verdict, FOUND[verdict]), means, NOT_SHOWN_ACCOUNTED)
     return PlainWords(claimed, _found(evidence), means, NOT_SHOWN[verdict])
 
 
