@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import tempfile
 from collections.abc import Iterator
 
 import pytest
@@ -15,11 +14,8 @@ from support import drawings
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-# Processes that tests start find modules that the first of them compiled, in a folder of this run.
-if "PYTHONPYCACHEPREFIX" not in os.environ:
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    _COMPILED = tempfile.TemporaryDirectory(prefix="dpaudit-compiled-", ignore_cleanup_errors=True)
-    os.environ["PYTHONPYCACHEPREFIX"] = _COMPILED.name
+# Hundreds of processes are started here: only the first of them is to compile what it imports.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # a busy machine draws slowly, and that is no finding
 settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
