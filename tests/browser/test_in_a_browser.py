@@ -60,6 +60,9 @@ IMPOSSIBLE = {"invalid"}  # no drawing to look at
 
 @functools.cache
 def written(kind):
+    """The page of a kind; the examples are those that are published (`reports/` tests that they are drawn so today)."""
+    if kind in EIGHT:
+        return (EXAMPLES / f"{kind}.html").read_text(encoding="utf-8")
     return html_page(KINDS[kind]())
 
 
@@ -209,10 +212,6 @@ def test_the_policy_stops_what_a_page_does_not_need(visit):
     )
     assert stopped[0] != "owned"
     assert stopped[1] == ["connect", "img", "script"]
-
-
-def test_two_renderings_are_the_same_bytes():
-    assert html_page(KINDS["gaussian-curve"]()) == written("gaussian-curve")
 
 
 # --- pages over several ----------------------------------------------------------------------------------

@@ -20,8 +20,8 @@ def test_a_function_of_each_shape_in_a_file_is_audited(name, audit):
     evidence = dp.Evidence.load("e.json")
     assert evidence.target.asks == name
     assert evidence.verdict is dp.Verdict.NOT_VIOLATED
-    assert evidence.runs == 20_000
-    assert 0.8 < evidence.lower.value <= 1
+    assert evidence.runs == 4_000
+    assert 0.5 < evidence.lower.value <= 1
     assert evidence.reproducible == (name != "opaque")
     assert evidence.id in done.stdout
     assert done.stderr == ""
@@ -57,7 +57,7 @@ def test_parameters_options_and_the_python_call_agree(audit):
         seed=7,
         confidence=0.9,
         relation="replace",
-        runs=20_000,
+        runs=4_000,
         pairs=[([1, 0], [1, 1])],
     )
     assert dp.Evidence.load("e.json").id == evidence.id

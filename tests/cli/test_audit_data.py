@@ -20,7 +20,7 @@ def _audit(run, name, *options):
 
 @pytest.mark.slow
 def test_a_file_is_enough(run):
-    result = _audit(run, "mean_mass_half", "--runs", "20000", "--json", "found.json", "--html", "found.html")
+    result = _audit(run, "mean_mass_half", "--runs", "8000", "--json", "found.json", "--html", "found.html")
 
     assert result.exit_code == 1
     assert "neighbours of the data" in " ".join(result.stdout.split())

@@ -73,9 +73,16 @@ def test_an_unknown_name_is_answered_with_the_nearest(run):
 # --- report ---
 
 
+KEPT = {}
+
+
 @pytest.fixture
 def evidence(audit):
-    audit("program", "--claim", "epsilon=1", "--quiet", "--json", "e.json")
+    """Evidence of one audit, made once for all tests, in e.json."""
+    if "e.json" not in KEPT:
+        audit("program", "--claim", "epsilon=1", "--quiet", "--json", "e.json")
+        KEPT["e.json"] = Path("e.json").read_text(encoding="utf-8")
+    Path("e.json").write_text(KEPT["e.json"], encoding="utf-8")
     return dp.Evidence.load("e.json")
 
 

@@ -131,7 +131,7 @@ def test_what_keeps_its_claim_and_loses_more_than_before_is_red_too(project: Pat
 
 
 def test_its_own_tests_pass_and_fail_with_too_little_noise(project: Path) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--dp-runs", "10000"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--dp-runs", "4000"]
     command += ["--dp-seed", "0"]
     assert subprocess.run(command, cwd=project, check=False).returncode == 0
     halve_the_noise(project)

@@ -31,7 +31,7 @@ def audited(kind: str) -> Any:
         return dp.audit_scores(members, others, claim="epsilon=1, delta=1e-5", design=kind)
     if kind == "outputs":
         return dp.audit_outputs(members, others, claim="epsilon=1")
-    return dp.audit("laplace", runs=4_000, sequential=kind == "sequential")
+    return dp.audit("laplace", runs=1_000, sequential=kind == "sequential")
 
 
 @functools.cache
@@ -121,9 +121,9 @@ def test_a_library_of_the_versions_is_named() -> None:
 # --- the line ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
 def test_smaller_violations_stand_once() -> None:
-    evidence = dp.audit("laplace", runs=20_000)
+    evidence = dp.audit("laplace", runs=4_000)
     assert evidence.power
     assert [row.name for row in line(evidence, evidence.claimed).rows].count("smaller violation") == 0
     text = re.sub(r"<svg.*?</svg>", "", html_page(evidence), flags=re.DOTALL)
@@ -150,7 +150,7 @@ def test_the_text_of_a_bound_below_the_claim_stays_below_it(narrow: bool) -> Non
 
 @pytest.mark.slow
 def test_a_curve_is_asked_for_again() -> None:
-    evidence = dp.audit("gaussian", runs=4_000, curve=True)
+    evidence = dp.audit("gaussian", runs=1_000, curve=True)
     assert "--curve" in (reproduce_command(evidence) or "").split()
 
 

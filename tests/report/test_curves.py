@@ -224,7 +224,7 @@ def test_a_bound_of_mu_shows_no_more_than_its_counts() -> None:
 
 @pytest.mark.slow
 def test_the_console_names_a_few_places_of_a_certified_curve():
-    evidence = dp.audit("gaussian", curve=True, runs=20_000)
+    evidence = dp.audit("gaussian", curve=True, runs=4_000)
     text = " ".join(console_summary(evidence, width=300).split())
 
     first = evidence.curve.deltas[0]
