@@ -14,9 +14,6 @@ from support import drawings
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-# Hundreds of processes are started here: only the first of them is to compile what it imports.
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-
 # a busy machine draws slowly, and that is no finding
 settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("same")

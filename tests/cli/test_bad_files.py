@@ -156,6 +156,7 @@ def test_a_foreign_or_broken_file_of_blocks_is_left_as_it_is(content, run, folde
 
 LIMITED = """
 import resource, sys
+sys.dont_write_bytecode = True  # Python would keep the half of what it compiled
 resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
 from dpaudit.cli.main import cli
 cli.main({words!r})

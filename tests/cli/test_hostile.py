@@ -117,6 +117,7 @@ def thread_leaves(data, rng):
     time.sleep(0.05)
     return data[0]
 def no_disk(data, rng):
+    sys.dont_write_bytecode = True  # Python would keep nothing of what it compiled, and read that
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     return data[0]
 def forks(data, rng):
