@@ -191,11 +191,11 @@ def _introduced(evidence: Evidence, mechanism: Mechanism) -> str:
     """Say what is about to be run."""
     stated = evidence.target.digest
     own = mechanism.digest_like(stated)
-    told = f"its code is that of the evidence, {own:.20}…" if own is not None else "neither has source code to compare"
+    code = f"its code is that of the evidence, {own:.20}…" if own is not None else "neither has source code to compare"
     if own != stated:
         here, there = ("none" if each is None else f"{each:.20}…" for each in (own, stated))
-        told = f"its code is {here}, and that of the evidence is {there}"
-    return f"running {public_name(mechanism)}: {told}"
+        code = f"its code is {here}, and that of the evidence is {there}"
+    return f"running {public_name(mechanism)}: {code}"
 
 
 def _mechanism(evidence: Evidence, target: str | Mechanism | Callable[..., Any] | None, trust: bool) -> Mechanism:
@@ -340,15 +340,15 @@ def _text(value: Any) -> str:
 
 def _reasons(before: Evidence, after: Evidence, found: Sequence[ReplayDifference]) -> Iterator[str]:
     """Yield possible causes, as far as the evidence shows them."""
-    told = False
+    explained = False
     for name in dict.fromkeys([*before.versions, *after.versions]):
         then, now = before.versions.get(name, "none"), after.versions.get(name, "none")
         if then != now:
-            told = True
+            explained = True
             yield f"{name} was {then} and is {now}"
     more = list(_more(_record(before), _record(after)))
     if more:
-        told = True
+        explained = True
         yield f"now the evidence says more: {', '.join(more)}"
     if _query_unknown(before, after):
         yield "the query was given beside the mechanism, so that its sensitivity was not searched again"
@@ -356,15 +356,15 @@ def _reasons(before: Evidence, after: Evidence, found: Sequence[ReplayDifference
         return
     members = {each.member for each in found}
     if "target.digest" in members:
-        told = True
+        explained = True
         yield "the code of the target has changed"
     if any(member.startswith("pairs") for member in members):
-        told = True
+        explained = True
         yield "the mechanism's own datasets have changed"
     if any(kind in json.dumps(before.record()) for kind in ('"linear"', '"trees"')):
-        told = True
+        explained = True
         yield _FITTED
-    if not told:
+    if not explained:
         yield (
             "nothing that the evidence tells explains it: the mechanism keeps a state or draws from elsewhere, code "
             "that it calls has changed, or dpaudit has, within one version"

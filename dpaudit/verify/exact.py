@@ -107,7 +107,7 @@ class ExactLoss:
         laws = list(map(_texts, self.every))
         length = sum(len(text) + len(weight) for law in laws for text, weight in law.items())
         every = [[name, law] for name, law in zip(self.scope.datasets, laws, strict=False)]
-        told = {"every": every} if len(laws) > 2 and length <= _MOST_LETTERS else {}
+        others = {"every": every} if len(laws) > 2 and length <= _MOST_LETTERS else {}
         return {
             "exp_epsilon": "inf" if self.exp_epsilon is None else str(self.exp_epsilon),
             "pair": [self.scope.datasets[index] for index in self.pair],
@@ -118,7 +118,7 @@ class ExactLoss:
             "enumerated": self.scope.enumerated,
             "traces": self.scope.traces,
             "digest": self.scope.digest,
-            **told,
+            **others,
         }
 
 

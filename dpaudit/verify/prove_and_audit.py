@@ -316,8 +316,8 @@ def _judged(question: Question, found: _Found, runs: int, listen: Listener | Non
         lower, contradicts = _best(question, evidence.lower, exact, upper, runs)
         if evidence.attempts and claim is not None:
             by_runs = lower.kind == "sampled" and lower.value > claim.value and not contradicts
-            told = Session(listen, total=evidence.runs, before=evidence.runs)
-            looks = look(replace(question, session=told), evidence.attempts if by_runs else ())
+            session = Session(listen, total=evidence.runs, before=evidence.runs)
+            looks = look(replace(question, session=session), evidence.attempts if by_runs else ())
     except InvalidRunsError as error:
         evidence = _unsampled(question, str(error))
         lower, contradicts = exact or evidence.lower, False

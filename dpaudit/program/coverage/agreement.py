@@ -189,7 +189,7 @@ class ComparedRuns:
         if _is_close(leaf, margin, point.exact):
             self.passed_over += 1
         elif self.disagreement is None:
-            self.disagreement = _told(given.data, made, output, leaf)
+            self.disagreement = _difference(given.data, made, output, leaf)
 
     def add(self, other: ComparedRuns) -> None:
         """Add the runs of another part of the program."""
@@ -347,7 +347,7 @@ def _same(read: Output, ran: Any, point: _Point, widened: bool = False) -> bool:
     return kind == "none" or bool(ran == read[1])
 
 
-def _told(data: Sequence[Any], made: Sequence[Any], output: Any, leaf: ProgramPath | None) -> str:
+def _difference(data: Sequence[Any], made: Sequence[Any], output: Any, leaf: ProgramPath | None) -> str:
     tree = "no path"
     if leaf is not None:
         asked = ", ".join(str(draw.asked[0]) for draw in leaf.draws)

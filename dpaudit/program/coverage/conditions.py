@@ -253,14 +253,14 @@ class Dependence:
         return True
 
 
-def told(code: types.CodeType, offset: int) -> str:
+def line_at(code: types.CodeType, offset: int) -> str:
     """Return a line of a program, with its text."""
     line = _span(code, offset)[0] or code.co_firstlineno
     text = linecache.getline(code.co_filename, line).strip()
     return f"{Path(code.co_filename).name}:{line}" + (f" ({text})" if text else "")
 
 
-def told_line(code: types.CodeType, node: Any) -> str:
+def line_of_node(code: types.CodeType, node: Any) -> str:
     """Return the line of a piece of source, with its text."""
     text = linecache.getline(code.co_filename, node.lineno).strip()
     return f"{Path(code.co_filename).name}:{node.lineno}" + (f" ({text})" if text else "")

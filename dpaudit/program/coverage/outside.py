@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.program.coverage.conditions import FREE, Dependence, module_value, told_line
+from dpaudit.program.coverage.conditions import FREE, Dependence, line_of_node, module_value
 from dpaudit.program.coverage.instructions import STANDARD, Coverage
 
 _PURE = {
@@ -45,7 +45,7 @@ _READINGS = tuple(f"dpaudit.program.{name}" for name in ("symbolic", "enumerate"
 _MOST = 50_000  # values of a state that are compared, to bound the time
 
 
-def strange(coverage: Coverage, dependence: Dependence) -> list[str]:
+def other_inputs(coverage: Coverage, dependence: Dependence) -> list[str]:
     """Return what a program uses besides data, noise and parameters, each with its line."""
     found: dict[str, None] = {}
     for code, ran in coverage.ran.items():
@@ -58,7 +58,7 @@ def strange(coverage: Coverage, dependence: Dependence) -> list[str]:
         for part in ast.walk(node):
             why = _why_strange(part, ran.names, dependence)
             if why is not None:
-                found[f"{told_line(code, part)} {why}"] = None
+                found[f"{line_of_node(code, part)} {why}"] = None
     return list(found)
 
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from dpaudit.program.coverage.conditions import Dependence, told
+from dpaudit.program.coverage.conditions import Dependence, line_at
 from dpaudit.program.coverage.instructions import Coverage, Gap
-from dpaudit.program.coverage.outside import KeptState, strange
+from dpaudit.program.coverage.outside import KeptState, other_inputs
 from dpaudit.program.fold import Fold
 
 _MOST_CALLS = 2_000  # that are traced of a program with discrete noise, to bound the time
@@ -83,14 +83,14 @@ class WatchedProgram:
 
     def looks(self) -> tuple[str, ...]:
         """Return what the program uses besides data, noise and parameters, in words."""
-        return tuple(strange(self.coverage, self._dependence()))
+        return tuple(other_inputs(self.coverage, self._dependence()))
 
     def open(self) -> tuple[str, ...]:
         """Return what can run and was not read, in words; nothing is proved if there is any."""
         found = dict.fromkeys(self._gaps())
         for code, offset in self.runs.beyond(self.coverage):
-            found.setdefault(f"not covered: {told(code, offset)}, which a run came through")
-        return (*found, *strange(self.coverage, self._dependence()))
+            found.setdefault(f"not covered: {line_at(code, offset)}, which a run came through")
+        return (*found, *other_inputs(self.coverage, self._dependence()))
 
     def _dependence(self) -> Dependence:
         ran = self.coverage.ran.values()
@@ -103,16 +103,18 @@ class WatchedProgram:
         """Return the gaps that the scope does not decide; ``every``: also those that only numbers decided so far."""
         dependence = self._dependence()
         listed = [gap for gap in self.coverage.gaps(every=every) if not dependence.is_decided(gap, for_good=every)]
-        found = [_told(gap) for gap in listed]
-        return found + [f"not covered: {told(code, 0)}, which was made and never called" for code in self._uncalled()]
+        found = [_gap_text(gap) for gap in listed]
+        return found + [
+            f"not covered: {line_at(code, 0)}, which was made and never called" for code in self._uncalled()
+        ]
 
     def _uncalled(self) -> list[types.CodeType]:
         return self.coverage.uncalled()
 
 
-def _told(gap: Gap) -> str:
-    here = told(gap.code, gap.offset)
+def _gap_text(gap: Gap) -> str:
+    here = line_at(gap.code, gap.offset)
     if gap.target is None:
         return f"not covered: the exception that {here} may raise"
-    there = told(gap.code, gap.target)
+    there = line_at(gap.code, gap.target)
     return f"not covered: {there}" if there != here else f"not covered: another way of {here}"

@@ -40,7 +40,7 @@ class TimeBudget:
     paths: int = 0
     branches: Counter[str] = field(default_factory=Counter)
 
-    def told(self, name: str) -> str:
+    def message(self, name: str) -> str:
         """Return the error message for a budget that is used up."""
         text = f"{name} is too large for {self.seconds:g} s: they were over while {self.doing}"
         if self.paths:
@@ -74,7 +74,7 @@ def time_budget(seconds: float | None, name: str) -> Iterator[None]:
     try:
         yield
     except TimeUpError:
-        raise UsageError(budget.told(name)) from None
+        raise UsageError(budget.message(name)) from None
     finally:
         _BUDGET.reset(token)
 

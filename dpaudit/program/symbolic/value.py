@@ -48,10 +48,10 @@ def line_of(frames: Any) -> str:
     """Return the innermost line of the program among frames: the last part of its file's name, number and text."""
     while frames.f_back is not None and _is_library(frames.f_code.co_filename):
         frames = frames.f_back
-    return _told(frames.f_code.co_filename, frames.f_lineno)
+    return _line_text(frames.f_code.co_filename, frames.f_lineno)
 
 
-def _told(name: str, line: int) -> str:
+def _line_text(name: str, line: int) -> str:
     return f"{Path(name).name}:{line} ({linecache.getline(name, line).strip()})"
 
 
@@ -68,7 +68,7 @@ def end_of(function: Any) -> str | None:
     }
     line = ends.pop() if len(ends) == 1 else None
     line = line or code.co_firstlineno
-    return _told(code.co_filename, line)
+    return _line_text(code.co_filename, line)
 
 
 def _is_library(name: str) -> bool:

@@ -53,8 +53,8 @@ def _places(curve: Curve) -> str:
     """Return a few points of a certified curve: the first and the last that say anything, and one between."""
     known = [(epsilon, delta) for epsilon, delta in zip(curve.epsilons, curve.deltas, strict=True) if delta > 0]
     places = [known[place] for place in sorted({0, len(known) // 2, len(known) - 1})] if known else []
-    told = ", ".join(f"{_delta(delta)} at ε = {number_text(epsilon)}" for epsilon, delta in places)
-    return f"δ ≥ {told}" if told else "no δ above 0 was shown at any ε"
+    listed = ", ".join(f"{_delta(delta)} at ε = {number_text(epsilon)}" for epsilon, delta in places)
+    return f"δ ≥ {listed}" if listed else "no δ above 0 was shown at any ε"
 
 
 def _beyond(curve: Curve, claim: Claim | None) -> str:

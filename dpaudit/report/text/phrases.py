@@ -77,7 +77,7 @@ def at(bound: Bound) -> str:
     notion = notion_of(bound)
     if bound.parameter == "delta" and notion is not None:
         return f" at {notion.symbol}{NBSP}={NBSP}{claim_text(notion.value)}"
-    return "" if notion is None else told(notion.words.at, notion)
+    return "" if notion is None else with_numbers(notion.words.at, notion)
 
 
 _DIGITS = {"accounting": 7}  # of methods whose bounds lie close to each other
@@ -127,15 +127,15 @@ def kind_words(bound: Bound) -> str:
 
 def claim_words(claim: Claim) -> str:
     """Write a claim with its symbols: ε = 1, δ = 1e-6."""
-    return f"{claim.symbol}{NBSP}={NBSP}{claim_text(claim.value)}{told(claim.words.more, claim)}"
+    return f"{claim.symbol}{NBSP}={NBSP}{claim_text(claim.value)}{with_numbers(claim.words.more, claim)}"
 
 
 def claim_meaning(claim: Claim) -> str:
     """Say in a sentence what a claim means."""
-    return told(claim.words.meaning, claim)
+    return with_numbers(claim.words.meaning, claim)
 
 
-def told(text: str, claim: Claim) -> str:
+def with_numbers(text: str, claim: Claim) -> str:
     """Insert a claim's numbers into words about it (`dpaudit.privacy.claims.Words`)."""
     value = claim.value
     about = "" if value > 50 else f" ≈ {estimate_text(math.exp(value))}"

@@ -15,7 +15,7 @@ from dpaudit.evidence.records import Verdict
 from dpaudit.privacy.claims import Words
 from dpaudit.report.text.bound_kinds import contradicting
 from dpaudit.report.text.headline import decisive
-from dpaudit.report.text.phrases import told
+from dpaudit.report.text.phrases import with_numbers
 from dpaudit.report.text.second_look import doubted
 
 
@@ -115,7 +115,7 @@ def plain_words(evidence: Evidence) -> PlainWords:
     means = MEANS_ONCE if _once(evidence) else {**MEANS, **own}[verdict]
     claimed = words.claimed
     if claim is not None:
-        claimed, means = told(claimed, claim), told(means, claim)
+        claimed, means = with_numbers(claimed, claim), with_numbers(means, claim)
     if evidence.accounting is not None:
         means = MEANS_ACCOUNTED if verdict is Verdict.NO_CLAIM else means
         return PlainWords(claimed, FOUND_ACCOUNTED.get(verdict, FOUND[verdict]), means, NOT_SHOWN_ACCOUNTED)

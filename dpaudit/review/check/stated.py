@@ -106,8 +106,8 @@ def _verdict(evidence: Evidence) -> Iterator[Finding]:
     yield from _decided(evidence, looks)
     # other versions may word the reason differently, but not with different numbers
     same = evidence.versions.get("dpaudit") == installed_version("dpaudit")
-    told = evidence.reason == reason if same else _numbers(evidence.reason) == _numbers(reason)
-    if holds and not told:
+    same_reason = evidence.reason == reason if same else _numbers(evidence.reason) == _numbers(reason)
+    if holds and not same_reason:
         yield failing("reason", f"the sentence of the verdict is: {reason}")
     elif holds and evidence.reason != reason:
         yield unchecked("reason", f"another dpaudit wrote its words; today they are: {reason}", decides=False)

@@ -78,12 +78,12 @@ def sentence(comparison: LossComparison, *, same: bool = False) -> str:
     if comparison.obstacle or before is None or after is None:
         return f"Whether the loss changed cannot be said. {comparison.obstacle}".strip()
     then, later = interval_text(before), interval_text(after)
-    told = f"The same event on the same pair lost {then} before and loses {later} now"
+    text = f"The same event on the same pair lost {then} before and loses {later} now"
     sure = f"{confidence_text(comparison.confidence)} confidence"
     if comparison.significant:
-        return f"{told}: {comparison.change} than before, at {sure}."
+        return f"{text}: {comparison.change} than before, at {sure}."
     return (
-        f"{told}. The intervals meet: no change of its loss is shown at {sure}, which does not show that there is none."
+        f"{text}. The intervals meet: no change of its loss is shown at {sure}, which does not show that there is none."
     )
 
 
@@ -106,8 +106,8 @@ def compare_text(before: Evidence, now: Evidence, comparison: LossComparison) ->
         comparison: of their losses.
     """
     found = changes(before, now, comparison)
-    told = [f"{'Better' if change.better else 'Changed'}: {change.sentence}" for change in found]
-    said = [f"{heading(before, now, comparison)}.", *told, sentence(comparison, same=before.id == now.id), CAUTION]
+    changed = [f"{'Better' if change.better else 'Changed'}: {change.sentence}" for change in found]
+    said = [f"{heading(before, now, comparison)}.", *changed, sentence(comparison, same=before.id == now.id), CAUTION]
     lines = [line for text in said for line in textwrap.wrap(one_line(text), _WIDTH)]
     lines += ["", _line("", "before", "now", " ")]
     for row in rows(before, now):

@@ -67,9 +67,9 @@ def _example(output: Output, numbers: list[tuple[Affine, bool]]) -> Any:
         return int(value) if kind == "int" else float(value)
     if kind == "exception":
         name, _, message = output[1].partition(": ")
-        found, told = Raised(name, message), list[Any]()
-        read_form(found, told)
-        numbers += [(Affine({}, Fraction(number)), True) for number in told]  # the numbers in its text
+        found, in_text = Raised(name, message), list[Any]()
+        read_form(found, in_text)
+        numbers += [(Affine({}, Fraction(number)), True) for number in in_text]  # the numbers in its text
         return found
     if kind == "dict":
         return {_example(key, []): _example(value, numbers) for key, value in output[1:]}
