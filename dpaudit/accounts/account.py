@@ -64,7 +64,7 @@ def carry_out(request: AccountRequest) -> Evidence:
     events = plan.events
     relation = _relation(events, plan.relation)
     found: dict[tuple[str, Fraction], Certified] = {}
-    asked = _asked(plan)
+    asked = asked_of(plan)
     for place, (parameter, at, _) in enumerate(asked):
         if (parameter, at) not in found:
             found[parameter, at] = certify(
@@ -153,8 +153,8 @@ def _texts(claim: Claim | str | Sequence[Claim | str] | None) -> tuple[str, ...]
     return tuple(str(as_claim(each)) for each in listed)
 
 
-def _asked(plan: AccountPlan) -> list[tuple[str, Fraction, Claim | None]]:
-    """What is to be certified: ("epsilon", δ, claim) or ("delta", ε, None)."""
+def asked_of(plan: AccountPlan) -> list[tuple[str, Fraction, Claim | None]]:
+    """Return what is to be certified: ("epsilon", δ, claim), or a claim of None; or ("delta", ε, None)."""
     delta = None if plan.delta is None else exact("delta", plan.delta)
     asked: list[tuple[str, Fraction, Claim | None]] = []
     for text in plan.claims:
@@ -182,7 +182,7 @@ def _asked(plan: AccountPlan) -> list[tuple[str, Fraction, Claim | None]]:
 def claims_in(request: AccountRequest) -> list[Claim]:
     """Return the claims that a request names itself, each with its δ."""
     texts = _texts(request.claim)
-    asked = _asked(AccountPlan(_ANY, texts, delta=request.delta)) if texts else []
+    asked = asked_of(AccountPlan(_ANY, texts, delta=request.delta)) if texts else []
     return [claim for _, _, claim in asked if claim is not None]
 
 

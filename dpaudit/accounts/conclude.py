@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 
-from dpaudit.accounting import Events
+from dpaudit.accounting import Event, Events
 from dpaudit.accounts.expression import parse_events
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
@@ -112,13 +112,22 @@ def events_of(releases: Sequence[Release]) -> Events:
     Raises:
         UsageError: where a release cannot be read.
     """
+    return Events(tuple(zip(events_in(releases), [each.steps for each in releases], strict=True)))
+
+
+def events_in(releases: Sequence[Release]) -> list[Event]:
+    """Return the event of each release.
+
+    Raises:
+        UsageError: where one cannot be read.
+    """
     found = []
     for each in releases:
         event, count = parse_events(each.event).parts[0]
         if f"{event}" != each.event or count != 1:
             raise UsageError(f"a release is one event, as it is written, not {each.event!r:.80}")
-        found.append((event, each.steps))
-    return Events(tuple(found))
+        found.append(event)
+    return found
 
 
 def name_of(releases: Sequence[Release]) -> str:

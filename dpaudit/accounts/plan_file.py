@@ -123,3 +123,28 @@ def _tolerance(document: Mapping[str, Any], place: str) -> float | None:
         return None if value is None else float(value)
     except ValueError:
         raise UsageError(f"{place}, tolerance: it is a number, not {value!r:.60}") from None
+
+
+def settings_plan(settings: Any, folder: str | Path, place: str = "account") -> AccountPlan:
+    """Return the plan that the settings of a gate describe.
+
+    Args:
+        settings: the name of a plan file; or a table, of a whole plan or of one release.
+        folder: where a plan file is looked for.
+        place: what the table is called in errors.
+
+    Raises:
+        UsageError: for what is no plan.
+    """
+    if isinstance(settings, str):
+        return read_plan(Path(folder) / settings)
+    if not isinstance(settings, dict):
+        raise UsageError(f"{place}: it is the name of a plan file, or a table, not {settings!r:.60}")
+    if "release" in settings:
+        return plan_in(settings, place)
+    own = {key: value for key, value in settings.items() if key in _OF_ONE}
+    release_alone = {key: value for key, value in settings.items() if key not in _OF_ONE}
+    return plan_in({**own, "release": [release_alone]}, place)
+
+
+_OF_ONE = ("claims", "delta", "tolerance", "relation", "unit")

@@ -28,6 +28,8 @@ _PLACE = ("tool", "dpaudit")
 _INHERITED = ("require", "inconclusive", "time_limit", "memory_limit", *offered("shared"))
 _WHOLE = {"seed", *(name for name, (_, option) in offered("shared", "target").items() if option.kind == "count")}
 
+_OF_ACCOUNTS = ("account", "name", "claim", "require", "inconclusive", "expect", "time_limit", "memory_limit")
+
 Settings = TypeVar("Settings", bound=msgspec.Struct)
 Key = str | int
 
@@ -146,6 +148,10 @@ class _Reader:
         if not isinstance(raw, dict):
             self.refuse(at, f"a target is a table, not {raw!r:.60}; write\n{EXAMPLE}")
         found = self.converted(raw, TargetSettings, at)
+        if found.account is not None:
+            return self.accounted(raw, found, gate, at)
+        if not found.target:
+            self.refuse(at, f"the key 'target' is missing; write\n{EXAMPLE}")
         self.check_texts(found, at)
         self.check_pairs(found, at)
         for name, value in _leaves(found.parameters, ()):
@@ -157,6 +163,32 @@ class _Reader:
         if why:
             self.refuse((*at, "types") if found.types is not None else ("types",), why)
         return target
+
+    def accounted(
+        self, raw: dict[str, Any], found: TargetSettings, gate: GateSettings, at: tuple[Key, ...]
+    ) -> TargetSettings:
+        """Return a target of which nothing is run: its plan is read here, so that errors name the place."""
+        from dpaudit.accounts.conclude import name_of
+        from dpaudit.accounts.plan_file import settings_plan
+        from dpaudit.evidence.records import Release
+
+        for key in raw:
+            if key not in _OF_ACCOUNTS:
+                self.refuse(
+                    (*at, key), f"it has no meaning beside account; {nearest(key, _OF_ACCOUNTS)}. Nothing is run"
+                )
+        try:
+            plan = settings_plan(found.account, self.path.parent)
+            events = plan.events
+        except UsageError as error:
+            self.refuse((*at, "account"), str(error))
+        if found.claim is None and not plan.claims:
+            self.refuse(at, 'a gate holds claims: give claim = "epsilon=3, delta=1e-5", or claims in the plan')
+        self.check_texts(found, at)
+        listed = name_of([Release(str(event), count) for event, count in events.parts])
+        called = found.account if isinstance(found.account, str) else plan.name or listed
+        missing = {key: getattr(gate, key) for key in _INHERITED if getattr(found, key) is None}
+        return msgspec.structs.replace(found, target=called, **missing)
 
     def check_texts(self, target: TargetSettings, at: tuple[Key, ...]) -> None:
         """Check claim and relation, which have their own grammars."""
@@ -193,7 +225,7 @@ class _Reader:
                 taken[target.name] = index
         named: list[TargetSettings] = []
         for target in targets:
-            short = target.target.rpartition(":")[2] or target.target
+            short = target.target if target.account is not None else target.target.rpartition(":")[2] or target.target
             parameters = ", ".join(f"{name}={value}" for name, value in target.parameters.items())
             wanted = [short, f"{short}({parameters})"] if parameters else [short]
             wanted += [f"{short} ({number})" for number in range(2, len(targets) + 2)]

@@ -6,14 +6,17 @@ import json
 from pathlib import Path
 from typing import Any
 
+from dpaudit.accounts.account import asked_of, plan_for
+from dpaudit.accounts.plan_file import settings_plan
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Release
 from dpaudit.gate.target_process import Request, options_in
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.inferred import neighbouring
 from dpaudit.neighbours.pair_files import read_pairs
 from dpaudit.processes.handover import Asked, other_question
-from dpaudit.request import AuditRequest, ProofRequest
+from dpaudit.request import AccountRequest, AuditRequest, ProofRequest
 from dpaudit.review.check import TOO_MANY, check
 
 
@@ -24,7 +27,10 @@ def held(document: dict[str, Any], request: Request) -> Evidence:
         UsageError: if it is no evidence, answers another question, or fails its check.
     """
     evidence = Evidence.from_json(json.dumps(document), name=f"the evidence of {request.target}")
-    why = other_question(evidence, asked_by(request, evidence.relation))
+    if request.account is None:
+        why = other_question(evidence, asked_by(request, evidence.relation))
+    else:
+        why = _other_list(evidence, request)
     if why is not None:
         raise UsageError(f"its process handed over evidence about something else: {why}")
     for finding in check(evidence):
@@ -34,6 +40,19 @@ def held(document: dict[str, Any], request: Request) -> Evidence:
                 "target does to its process is part of it"
             )
     return evidence
+
+
+def _other_list(evidence: Evidence, request: Request) -> str | None:
+    """Say where evidence accounts for other releases, or other claims, than were asked for; None if for these."""
+    if evidence.accounting is None:
+        return "it is no accounting"
+    plan = settings_plan(request.account, request.root)
+    if evidence.accounting.releases != tuple(Release(str(run.event), run.steps, run.name) for run in plan.runs):
+        return "it is of other releases"
+    wanted = [claim for _, _, claim in asked_of(plan_for(AccountRequest(plan, claim=request.claim)))]
+    if [each.claim for each in evidence.accounting.statements] != [None if it is None else str(it) for it in wanted]:
+        return "it is about other claims"
+    return None
 
 
 def asked_by(request: Request, relation: str) -> Asked:

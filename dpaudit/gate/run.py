@@ -116,7 +116,8 @@ def _run(configuration: Configuration, options: GateOptions, runner: Runner, lis
     clock = time.perf_counter()
     gate = _Gate.of(configuration, options, runner)
     targets = [_with_policy(target, options.require) for target in configuration.named(options.names)]
-    gate.begin_night([_name(target) for target in targets])
+    # an accounting is as certain every night: it is bet on in none
+    gate.begin_night([_name(target) for target in targets if target.account is None])
     found = _side_by_side([_Work(gate, target) for target in targets], options.workers, gate.stop, listen)
     if gate.ledger is not None:
         found = gate.with_tonight(targets, found)
@@ -205,7 +206,7 @@ class _Gate:
         frozen = None if entry is None else baselines.frozen(entry, again)
         share = self.configuration.share
         error = share / 2 if frozen is not None else share
-        if self.ledger is not None:
+        if self.ledger is not None and target.account is None:
             error = self.ledger.level(name)
         request = self._request(target, seed_of(self.seed, name, number), again, 1 - error, frozen)
         report, cached = None, False
@@ -288,6 +289,7 @@ class _Gate:
             **{
                 **asked,
                 "target": target.target,
+                "account": target.account,
                 "root": str(self.configuration.root),
                 "pairs": target.pairs if isinstance(target.pairs, list) and not files else None,
                 "files": files,
@@ -318,7 +320,7 @@ class _Gate:
         for target, result in zip(targets, results, strict=True):
             look = self.nights[result.name]
             evidence = look.evidence
-            if evidence is None or evidence.verdict is Verdict.INVALID:
+            if evidence is None or evidence.verdict is Verdict.INVALID or target.account is not None:
                 judged.append(result)
                 continue
             self.ledger = self.ledger.after(

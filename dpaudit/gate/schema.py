@@ -93,7 +93,17 @@ class _OfTargets(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, froze
             min_length=1,
             description="A catalogue name, package.module:name or path/to/file.py:name, as seen from this file.",
         ),
-    ]
+    ] = ""
+    account: (
+        Annotated[
+            str | dict[str, Any],
+            Meta(
+                description="In place of a target: releases to account for, as a plan file (.toml), or a table such as "
+                '{ mechanism = "gaussian", sigma = 1.1, rate = 0.004, steps = 14000 }.'
+            ),
+        ]
+        | None
+    ) = None
     name: Annotated[str, Meta(min_length=1, description="Its name in tables, files and baseline.")] | None = None
     parameters: Annotated[dict[str, Any], Meta(description="Parameters; the others keep their defaults.")] = {}
     require: Require | None = None

@@ -44,6 +44,7 @@ class _OfTheGate(msgspec.Struct, frozen=True, kw_only=True):
     target: str
     root: str
     prove: bool = False
+    account: Any = None
     files: list[str] = []
     frozen: FrozenEvent | None = None
 
@@ -112,6 +113,8 @@ def carry_out(request: Request) -> Report:
 
 
 def _carried_out(request: Request) -> Report:
+    if request.account is not None:
+        return _accounted(request)
     from dpaudit.loading.named import load
 
     mechanism = load(request.target)
@@ -126,6 +129,21 @@ def _carried_out(request: Request) -> Report:
         counts=None if request.frozen is None else _counted(request, request.frozen, mechanism, pairs),
         location=location_of(mechanism.function, Path(request.root)) or file_named(request),
         opaque=mechanism.own_randomness or not evidence.reproducible,
+    )
+
+
+def _accounted(request: Request) -> Report:
+    """Account for releases: nothing of the project is loaded, and its plan file is read."""
+    from dpaudit.accounts.account import carry_out as account
+    from dpaudit.accounts.plan_file import settings_plan
+    from dpaudit.request import AccountRequest
+
+    file = request.account if isinstance(request.account, str) else None
+    plan = settings_plan(request.account, request.root)
+    evidence = account(AccountRequest(plan, claim=request.claim, alone=True))
+    return Report(
+        evidence=evidence.with_files([file] if file is not None else []).document(),
+        location=None if file is None else (Path(file).as_posix(), 1),
     )
 
 

@@ -25,6 +25,8 @@ def findings(file: Path) -> list[str]:
     configuration = read(file)
     found = []
     for target in configuration.targets:
+        if target.account is not None:
+            continue  # its plan was read with the configuration
         place, colon, name = target.target.rpartition(":")
         if colon and place.endswith(".py"):
             why = _missing(configuration.root / place, name)

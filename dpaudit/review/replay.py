@@ -17,17 +17,20 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from dpaudit.accounts.account import carry_out
+from dpaudit.accounts.conclude import events_in, events_of, name_of
+from dpaudit.accounts.plan import AccountPlan, Run
 from dpaudit.auditing.audit import audit
 from dpaudit.auditing.pair import measure_event
 from dpaudit.auditing.question import Question, validated
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Attempt, Counts, Verdict, round_outward
+from dpaudit.evidence.records import Accounting, Attempt, Counts, Verdict, round_outward
 from dpaudit.loading.named import load, public_name
 from dpaudit.loading.trust import load_trusted
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.serialise import read_kept
-from dpaudit.request import AuditRequest, ProofRequest, recorded
+from dpaudit.request import AccountRequest, AuditRequest, ProofRequest, recorded
 from dpaudit.sampling.blocks import Phase
 from dpaudit.sampling.play import RepeatDetector
 from dpaudit.sampling.progress import Listener
@@ -158,6 +161,8 @@ def replay(
         UsageError: if it cannot be replayed, with the reason.
     """
     before = evidence if isinstance(evidence, Evidence) else Evidence.load(evidence)
+    if before.accounting is not None:
+        return _accounted_again(before, before.accounting)
     mechanism = _mechanism(before, target, trust)
     if say is not None:
         say(_introduced(before, mechanism))
@@ -369,6 +374,31 @@ def _reasons(before: Evidence, after: Evidence, found: Sequence[ReplayDifference
             "nothing that the evidence tells explains it: the mechanism keeps a state or draws from elsewhere, code "
             "that it calls has changed, or dpaudit has, within one version"
         )
+
+
+# --- accounting -------------------------------------------------------------------------------------------
+
+
+def _accounted_again(before: Evidence, accounting: Accounting) -> Replay:
+    """Account for the same releases again; nothing of anybody's is loaded or run."""
+    stated, events = accounting.statements, events_of(accounting.releases)
+    named = before.target.name != name_of(accounting.releases)
+    numbers = {each.parameter: each.at for each in stated if each.claim is None}
+    runs = zip(events_in(accounting.releases), accounting.releases, strict=True)
+    plan = AccountPlan(
+        tuple(Run(event, each.steps, each.name) for event, each in runs),
+        claims=tuple(each.claim for each in stated if each.claim is not None),
+        delta=numbers.get("epsilon"),
+        epsilon=numbers.get("delta"),
+        tolerance=accounting.tolerance,
+        relation=before.relation if before.relation in events.relations else None,
+        name=before.target.name if named else "",
+        unit=before.unit,
+        recorded_by=accounting.recorded_by,
+    )
+    after = carry_out(AccountRequest(plan, alone=not accounting.others))
+    found = tuple(_differences(before, after, {}))
+    return Replay(before, after, found, (), tuple(_reasons(before, after, found)))
 
 
 # --- randomness of its own --------------------------------------------------------------------------------
