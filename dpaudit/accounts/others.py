@@ -79,12 +79,12 @@ def _dp_accounting(events: Events, parameter: str, at: float) -> Iterator[OtherA
     own = _installed("dp-accounting", "dp_accounting")
     if not own:
         return
-    import dp_accounting
+    from dp_accounting import dp_event
     from dp_accounting.pld import pld_privacy_accountant
     from dp_accounting.rdp import rdp_privacy_accountant
 
-    event = dp_accounting.ComposedDpEvent(
-        [dp_accounting.SelfComposedDpEvent(_as_dp_event(dp_accounting, each), count) for each, count in events.parts]
+    event = dp_event.ComposedDpEvent(
+        [dp_event.SelfComposedDpEvent(_as_dp_event(dp_event, each), count) for each, count in events.parts]
     )
     accountants: tuple[tuple[str, Callable[[], Any]], ...] = (
         ("PLD", pld_privacy_accountant.PLDAccountant),

@@ -35,7 +35,8 @@ MEANINGS = {
         "The claim is violated",
         "The privacy loss is larger than what is claimed: at the stated confidence where it was sampled, certainly "
         "where it was computed exactly.",
-        "Look at the event in the report: it tells the two datasets apart. Mend the mechanism, or claim what it gives.",
+        "Look at the event in the report: it tells the two datasets apart. Mend the mechanism, or claim what it gives. "
+        "A list of releases needs more noise, smaller batches or fewer steps.",
     ),
     OutcomeRule.LEAKIER: Meaning(
         "Leakier than its baseline",

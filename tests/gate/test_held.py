@@ -85,6 +85,7 @@ ALTERED = {  # what a request says, and something else; but for where and how it
     "domain": "integer",
     "false_alarm": 1e-9,
     "types": "ignore",
+    "account": {"mechanism": "laplace", "scale": 2},
 }
 PLACES = {"root", "frozen"}  # where the target lies, and what is counted beside its evidence
 PROOFS = {"prove", "length", "domain"}

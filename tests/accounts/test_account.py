@@ -1,0 +1,187 @@
+"""Does an accounting judge claims by the right bound, and say what it is about?"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from dataclasses import fields
+from fractions import Fraction
+
+import pytest
+
+import dpaudit as dp
+from dpaudit.accounts import conclude, others
+from dpaudit.accounts.account import account
+from dpaudit.errors import UsageError
+from dpaudit.privacy import ApproxDP, PureDP
+from dpaudit.request import AccountOptions, AccountRequest
+
+NOISE = dp.Laplace(2).times(4)  # ε = 2 at δ = 0, and about 1.984 at δ = 0.001
+LOOSE = dp.Exponential(1).times(4)  # from below and from above another pair is known: 2 ≤ ε ≤ 4 at δ = 0
+
+
+def accounted(events=NOISE, **options):
+    return account(events, **{"alone": True, "tolerance": 0.01, **options})
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict", "code"),
+    [
+        ("epsilon=2", "proved", 0),
+        ("epsilon=1.99", "violated", 1),
+        ("epsilon=1.99, delta=0.001", "proved", 0),
+        ("epsilon=1.9, delta=0.001", "violated", 1),
+    ],
+)
+def test_a_claim_is_judged_by_the_bound_that_can_decide_it(claim, verdict, code):
+    found = accounted(claim=claim)
+    assert (str(found.verdict), found.verdict.exit_code, found.claim) == (verdict, code, claim)
+    assert found.lower.value <= found.upper.value and {found.lower.kind, found.upper.kind} == {"proof"}
+
+
+def test_a_claim_between_the_bounds_is_not_decided():
+    found = accounted(LOOSE, claim="epsilon=3")
+    assert (str(found.verdict), found.verdict.exit_code) == ("inconclusive", 3)
+    assert found.lower.value < 3 < found.upper.value and "between" in found.reason
+
+
+def test_without_a_claim_there_is_an_interval():
+    found = accounted(delta="0.001")
+    assert str(found.verdict) == "no claim" and found.claim is None
+    assert 1.97 < found.lower.value <= found.upper.value < 1.99
+
+
+def test_delta_is_asked_for_at_an_epsilon():
+    found = accounted(epsilon="1.9")
+    assert (found.lower.parameter, found.upper.parameter) == ("delta", "delta")
+    assert 0 < found.lower.value <= found.upper.value < 0.02
+    assert found.accounting.statements[0].at == "19/10"
+
+
+def test_the_gravest_of_several_claims_decides():
+    claims = ["epsilon=4", "epsilon=1, delta=0.001", "epsilon=3"]
+    found = accounted(LOOSE, claim=claims)
+    assert [str(each.verdict) for each in found.accounting.statements] == ["proved", "violated", "inconclusive"]
+    assert str(found.verdict) == "violated" and found.claim == claims[1]
+    assert accounted(LOOSE, claim=claims[::2]).claim == claims[2]
+    assert len(found.accounting.certificates) == 2  # of two δ
+
+
+def test_a_claim_without_delta_is_meant_at_the_one_that_is_asked_for():
+    found = accounted(claim="epsilon=1.99", delta="0.001")
+    assert found.claim == "epsilon=1.99, delta=0.001" and len(found.accounting.statements) == 1
+
+
+def test_a_claim_is_the_decimal_that_it_is_written_as():
+    third = Fraction("0.3")
+    assert conclude.verdict_of(PureDP(0.3), third, third).value == "proved"
+    assert conclude.verdict_of(PureDP(0.3), third, third + Fraction(1, 10**30)).value == "inconclusive"
+    assert conclude.verdict_of(PureDP(0.3), third + Fraction(1, 10**30), None).value == "violated"
+    logarithm = math.log(3)  # a float that stands for no decimal: neither neighbour of it is decided
+    near = Fraction(logarithm)
+    assert conclude.verdict_of(PureDP(logarithm), near, near).value == "inconclusive"
+    assert conclude.at_of(ApproxDP(1.0, 1e-5)) == Fraction(1, 10**5)
+
+
+def test_nothing_finite_is_a_violation_and_no_upper_bound():
+    assert conclude.verdict_of(PureDP(3.0), None, None).value == "violated"
+    assert conclude.verdict_of(PureDP(3.0), Fraction(1), None).value == "inconclusive"
+
+
+def test_neighbours_are_those_of_the_sampler():
+    assert accounted(delta="0.001").relation == "sensitivity"
+    poisson = dp.Gaussian(2).poisson("0.1").times(3)
+    assert accounted(poisson, delta="0.001").relation == "add-remove"
+    assert accounted(poisson, delta="0.001", relation="zero-out").relation == "zero-out"
+    with pytest.raises(UsageError, match="the neighbours do not fit"):
+        accounted(poisson, delta="0.001", relation="replace-one")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "say what is asked"),
+        ({"claim": "rho=1"}, "zero-concentrated"),
+        ({"claim": "epsilon=-1"}, "at least 0"),
+        ({"delta": 1}, "below 1"),
+        ({"delta": "nan"}, "finite"),
+        ({"epsilon": -1}, "at least 0"),
+        ({"delta": "0.1", "tolerance": 0.0}, "tolerance"),
+        ({"delta": "0.1", "tolerance": math.nan}, "tolerance"),
+        ({"delta": "0.1", "memory": 0}, "memory"),
+        ({"delta": "0.1", "memory": math.nan}, "memory"),
+        ({"delta": "0.1", "memory": 1e-6}, "memory"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(options, said):
+    with pytest.raises(UsageError, match=said):
+        accounted(dp.Laplace(2).times(50), **options)
+
+
+def test_at_no_delta_gaussian_noise_has_no_epsilon():
+    for options in ({"delta": 0}, {"claim": "epsilon=3"}):
+        with pytest.raises(UsageError, match="infinite"):
+            accounted(dp.Gaussian(1), **options)
+
+
+def test_what_is_no_list_is_refused():
+    for wrong in (3, None, {"a": 1}, object()):
+        with pytest.raises(UsageError, match="plan file"):
+            accounted(wrong, delta="0.1")
+
+
+def test_lists_may_be_given_in_every_way(tmp_path):
+    file = tmp_path / "plan.toml"
+    file.write_text('[[release]]\nmechanism = "laplace"\nscale = 2\nsteps = 4\n', encoding="utf-8")
+    ways = [NOISE, [dp.Laplace(2).times(3), dp.Laplace(2)], "Laplace(2).times(4)", str(file), file]
+    assert len({accounted(way, delta="0.001").id for way in ways[:1] + ways[2:]}) == 1
+    assert accounted(ways[1], delta="0.001").lower == accounted(delta="0.001").lower
+
+
+def test_opacus_says_nothing_of_its_data_loader_and_evidence_says_so():
+    found = accounted([[2.0, 0.1, 3]], delta="0.001")
+    assert any("assume Poisson sampling" in text for text in found.assumptions)
+    assert not any("Poisson" in text for text in accounted(delta="0.001").assumptions)
+
+
+def test_the_keyword_arguments_are_the_request():
+    named = {each.name: each.default for each in fields(AccountRequest) if each.name != "events"}
+    assert set(AccountOptions.__annotations__) == set(named)
+    signature = inspect.signature(dp.account)
+    assert {name: each.default for name, each in signature.parameters.items() if name != "events"} == named
+
+
+# --- others -----------------------------------------------------------------------------------------------
+
+
+def test_dp_accounting_is_asked_and_lies_where_it_must():
+    pytest.importorskip("dp_accounting")
+    found = account(dp.Gaussian(2).poisson("0.1").times(3), delta="0.001")
+    said = {each.name: each for each in found.accounting.others}
+    assert set(said) >= {"dp-accounting, PLD", "dp-accounting, RDP"}
+    assert all(each.value >= found.lower.value for each in said.values() if each.side == "upper")
+    assert said["dp-accounting, PLD"].value == pytest.approx(found.upper.value, abs=1e-3)
+
+
+def test_nobody_is_asked_what_would_take_all_memory_or_what_they_do_not_know(monkeypatch):
+    asked = []
+    monkeypatch.setattr(others, "_dp_accounting", lambda *given: asked.append(given) or ())
+    statement = accounted(delta="0.001").accounting.statements[0]
+    for events in (
+        dp.Gaussian("0.001").times(1),
+        dp.Gaussian(1).times(10**9),
+        dp.Gaussian(1).fixed_size(1, 2).times(1),
+        dp.Exponential(1).times(1),
+    ):
+        assert others.others_say(events, statement) == ()
+    assert not asked
+    others.others_say(dp.Gaussian(1).times(2), statement)
+    assert asked
+
+
+def test_a_library_that_fails_is_left_out(monkeypatch):
+    def fails(*_):
+        raise RuntimeError("it cannot")
+
+    monkeypatch.setattr(others, "_dp_accounting", fails)
+    assert others.others_say(NOISE, accounted(delta="0.001").accounting.statements[0]) == ()

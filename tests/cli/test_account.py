@@ -1,0 +1,110 @@
+"""Does `dpaudit account` say what is certified, with the exit code of its verdict, and refuse what it cannot do?"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import dpaudit as dp
+
+LAPLACE = ["--laplace", "2", "--steps", "4", "--alone"]
+PLAN = 'name = "Counts"\nclaims = ["epsilon=2"]\n[[release]]\nmechanism = "laplace"\nscale = 2\nsteps = 4\n'
+
+
+@pytest.mark.parametrize(("claim", "code", "word"), [("epsilon=2", 0, "PROVED"), ("epsilon=1", 1, "VIOLATED")])
+def test_the_exit_code_is_that_of_the_verdict(run, claim, code, word):
+    found = run("account", *LAPLACE, "--claim", claim)
+    assert (found.exit_code, found.output.partition(":")[0]) == (code, word)
+    assert "certified    2 ≤ ε ≤ 2 at δ = 0" in found.output
+    said = " ".join(found.output.split())
+    assert "was not checked" in said or "on some data" in said
+    assert 8 <= len(found.output.splitlines()) <= 15
+
+
+def test_between_the_bounds_nothing_is_decided(run):
+    found = run("account", "Exponential(1).times(4)", "--claim", "epsilon=3", "--alone")
+    assert found.exit_code == 3 and found.output.startswith("INCONCLUSIVE: ")
+
+
+def test_the_printed_command_gives_the_same_evidence(run, tmp_path):
+    import shlex
+
+    first = run(
+        "account",
+        "--gaussian",
+        "2",
+        "--rate",
+        ".1",
+        "--steps",
+        "3",
+        "--delta",
+        "1e-3",
+        "--tolerance",
+        "0.05",
+        "--alone",
+        "--json",
+        "a.json",
+    )
+    line = next(line for line in first.output.splitlines() if line.strip().startswith("reproduce"))
+    again = run(*shlex.split(line.split(None, 2)[2]), "--alone", "--json", "b.json")
+    assert (first.exit_code, again.exit_code) == (0, 0)
+    assert dp.Evidence.load("a.json").id == dp.Evidence.load("b.json").id
+
+
+def test_a_plan_file_is_named_in_the_command_and_not_overwritten(run, tmp_path):
+    (tmp_path / "plan.toml").write_text(PLAN, encoding="utf-8")
+    found = run("account", "plan.toml", "--alone", "--json", "e.json", "--html", "e.html")
+    assert found.exit_code == 0 and "dpaudit account plan.toml --claim" in found.output
+    assert dp.Evidence.load("e.json").target.name == "Counts"
+    assert run("check", "e.html").exit_code in (0, 3)
+    refused = run("account", "plan.toml", "--json", "plan.toml")
+    assert refused.exit_code == 2 and (tmp_path / "plan.toml").read_text(encoding="utf-8") == PLAN
+
+
+def test_records_of_libraries_are_read(run, tmp_path):
+    (tmp_path / "opacus.json").write_text(
+        json.dumps({"history": [[2.0, 0.1, 3]], "mechanism": "rdp"}), encoding="utf-8"
+    )
+    found = run("account", "--from", "opacus:opacus.json", "--delta", "1e-3", "--tolerance", "0.05", "--alone")
+    assert found.exit_code == 0 and "--from opacus:opacus.json" in found.output
+
+
+@pytest.mark.slow
+def test_the_smallest_noise_is_found_and_certified(run):
+    found = run(
+        "account", "--calibrate", "--steps", "2", "--claim", "epsilon=2, delta=1e-5", "--alone", "--json", "e.json"
+    )
+    assert found.exit_code == 0 and "is certified" in found.output
+    sigma = float(dp.Evidence.load("e.json").accounting.releases[0].event.split("'")[1])
+    less = dp.account(dp.Gaussian(str(0.998 * sigma)).times(2), claim="epsilon=2, delta=1e-5", alone=True)
+    assert str(less.verdict) != "proved"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "say what was run"),
+        (["--laplace", "2"], "say what is asked"),
+        (["--laplace", "2", "--gaussian", "1", "--delta", "0.1"], "not --gaussian and --laplace"),
+        (["--rate", "0.1", "--delta", "0.1"], "give one mechanism, one of --gaussian"),
+        (["plan.toml", "--laplace", "2", "--delta", "0.1"], "given twice, by PLAN and by --laplace"),
+        (["plan.toml", "--delta", "0.1"], "cannot read the plan 'plan.toml'"),
+        (["--gaussian", "1", "--rate", "1.5", "--delta", "0.1"], "at most 1"),
+        (["--gaussian", "0", "--delta", "0.1"], "above 0"),
+        (["--gaussian", "nan", "--delta", "0.1"], "finite"),
+        (["--gaussian", "1", "--delta", "0"], "infinite"),
+        (["--gaussian", "1", "--steps", "1.5", "--delta", "0.1"], "whole number"),
+        (["--gaussian", "1", "--sensitivity", "x", "--delta", "0.1"], "sensitivity"),
+        (["--gaussian", "1", "--batch", "3", "--delta", "0.1"], "in one way"),
+        (["--gaussian", "1", "--rate", "0.1", "--relation", "replace-one", "--delta", "0.1"], "do not fit"),
+        (["--block", "epsilon=1", "--sensitivity", "2", "--delta", "0.1"], "no key 'sensitivity'"),
+        (["--calibrate", "--gaussian", "1", "--claim", "epsilon=1, delta=0.1"], "--calibrate finds the noise"),
+        (["--calibrate", "--steps", "3"], "needs a claim"),
+        (["--from", "keras:a.json", "--delta", "0.1"], "opacus:FILE"),
+        (["Gaussian(1).times(10)", "--delta", "1e-5", "--memory", "1e-6"], "memory"),
+    ],
+)
+def test_what_cannot_be_done_is_a_sentence(run, arguments, said):
+    found = run("account", *arguments)
+    assert found.exit_code == 2 and said in found.output and "Traceback" not in found.output
