@@ -67,6 +67,7 @@ class Composition:
         self.up, self.unit = up, unit
         self.cuts: list[list[int]] = []
         self._size, self._tilt, self._check = middle(size), tilt, check
+        self._pad = flint().fmpz_poly([])
         self._steps = sum(tilt.counts)
         self._log_share = math.log(KEPT / self._steps)
         self._share = KEPT * math.exp(tilt.log_delta) / self._steps * unit
@@ -81,11 +82,17 @@ class Composition:
         self._check(a.length + b.length)
         exact = a.poly * b.poly
         if self.up:
-            poly, infinite = -((-exact) // self.unit), a.infinite + b.infinite
+            # ⌈c/unit⌉ as ⌊(c + unit − 1)/unit⌋: of coefficients below 0 python-flint takes no floor
+            poly, infinite = (exact + self._rounding(exact.length())) // self.unit, a.infinite + b.infinite
         else:
             poly, infinite = exact // self.unit, lower_infinite(a, b) // self.unit
         base = a.base + b.base
         return self._trimmed(poly, a.start + b.start, infinite, base, a.steps + b.steps, a.growth + b.growth)
+
+    def _rounding(self, length: int) -> Any:
+        if self._pad.length() < length:
+            self._pad = flint().fmpz_poly([self.unit - 1] * (2 * length))
+        return self._pad.truncate(length)
 
     def power(self, block: Block, count: int) -> Block:
         """Return the losses of ``count`` blocks: from the leading bit of the count, square and multiply."""

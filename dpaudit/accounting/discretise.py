@@ -93,8 +93,9 @@ class Grid:
             return self._atoms_below(self.law)
         assert isinstance(self.law, Continuous)
         nodes = self._nodes()
-        if self.law.ends() is not None and self.whole is None:
-            nodes.pop()  # it is beyond the upper end
+        ends = self.law.ends()
+        while ends is not None and self.whole is None and not self._base() + self.size * nodes[-1] < ends[1]:
+            nodes.pop()
         events = [*self._thresholds(nodes)[:-1], FINER * nodes[-1]]
         if self.law.ends() is not None:
             events[0] = FINER * nodes[0]  # without the atom at the lower end
@@ -120,7 +121,12 @@ class Grid:
         ends = self.law.ends() if isinstance(self.law, Continuous) else None
         if ends is None or isinstance(self.law, Spliced):
             found = indices(sketch, weights, middle(self.size), self._tilt.tilt)
-            return sorted({*found, 0}) if isinstance(self.law, Spliced) else found
+            if isinstance(self.law, Spliced):
+                found = sorted({*found, 0})
+                if ends is not None:  # one node beyond each end, for only there is nothing left
+                    most = int(middle(ends[1] / self.size)) + 1
+                    found = [-most, *(node for node in found if -most < node < most), most]
+            return found
         last = self.whole if self.whole is not None else int(middle((ends[1] - ends[0]) / self.size)) + 1
         return list(range(last + 1))
 
@@ -159,13 +165,15 @@ def above(law: Continuous, nodes: list[int], base: Any, size: Any, last: int | N
     """
     top = None if isinstance(law, Spliced) else law.ends()
     losses = [base + size * node for node in nodes]
+    while top is not None and not losses[-2] < top[1]:
+        del nodes[-1], losses[-1]  # the formulas of the tails hold up to the end, and one corner beyond it is enough
     values = [_height(law, loss) for loss in losses]
     ended = top is not None and (nodes[-1] == last or losses[-1] > top[1])
     if ended:
         values[-1] = ball(0)  # no loss is larger, so nothing is left for ∞
     while True:
         masses = polyline(losses, values)
-        bad = [i for i, mass in enumerate(masses) if mass < 0]
+        bad = [i for i, mass in enumerate(masses) if mass < 0 or (isinstance(law, Spliced) and not mass >= 0)]
         if not bad:
             break
         # every curve below these points is convex, so a longer chord is above it too

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _POINTS = 4001  # of a sketch
 _MOST_ATOMS = 200_000
+_TWICE_LOG_TEN = Fraction(4605170185988092, 10**15)
 
 
 @dataclass(frozen=True)
@@ -278,11 +279,15 @@ class Spliced(Continuous):
 
     def tails(self, u: Any) -> tuple[Any, Any]:
         """Of the law from 0 on, and of the reversed one below."""
+        ends = self.ends()
+        if ends is not None and not ends[0] < u:
+            return _known(u < ends[0], 1)
+        if ends is not None and not u < ends[1]:
+            return _known(u > ends[1], 0)
         if u >= 0:
             return self.law.tails(u)
-        if u < 0:
-            return self.law.reversed().tails(u)
-        raise ArithmeticError("a node is too close to 0")
+        _known(u < 0, 0)
+        return self.law.reversed().tails(u)
 
     def ends(self) -> tuple[Any, Any] | None:
         """The largest loss of the law, and minus that."""
@@ -300,6 +305,12 @@ class Spliced(Continuous):
             np.concatenate([lower.at[below], [0.0], upper.at[above]]),
             np.concatenate([lower.masses[below], [left], upper.masses[above]]),
         )
+
+
+def _known(certain: bool, value: int) -> tuple[Any, Any]:
+    if not certain:
+        raise ArithmeticError("a node is too close to an end of the loss")
+    return ball(value), ball(value)
 
 
 @dataclass(frozen=True)
@@ -395,7 +406,7 @@ def discrete_gaussian(sigma: Fraction, sensitivity: int, digits: int) -> Atoms:
     R the sum of e^(−k²/2σ²) is at most e^(−R²/2σ²)/(e^(R/σ²) − 1) on each side, because k² ≥ R² + 2R(k − R).
     """
     square = sigma * sigma
-    reach = math.isqrt(math.ceil(square * math.ceil(2 * math.log(10) * (digits + 5)))) + 1 + sensitivity
+    reach = math.isqrt(math.ceil(square * math.ceil(_TWICE_LOG_TEN * (digits + 5)))) + 1 + sensitivity
     if reach > _MOST_ATOMS:
         raise UsageError(
             f"discrete Gaussian noise of sigma {float(sigma):g} has over {_MOST_ATOMS:,} values to account for; "

@@ -30,7 +30,7 @@ _TO_STEP = 0.75  # of the width
 _STEEP = 0.03  # of a cell: how far its mean may be off its middle
 _GAPS = sorted({2**k for k in range(40)} | {3 * 2**k for k in range(40)})  # in steps
 _WIDEST = 0.3  # the widest gap, times the tilt
-_TILTS = (1e-3, 1e6)
+_TILTS = (1e-3, 2e3)  # beyond, δ falls by a factor within the width that anybody asks for
 
 
 @dataclass(frozen=True)
@@ -76,14 +76,14 @@ def tilted(laws: Sequence[tuple[Law, int]], *, log_delta: float | None = None, e
     counts = tuple(count for _, count in laws)
 
     def at(tilt: float) -> tuple[float, float]:
-        """ln δ and ε at a tilt: δ = e^(K − λK')/(λ(λ + 1)√(2πK''))."""
+        """ln δ and ε at a tilt: δ = e^(K − λK')/(λ(λ + 1)√(2πK'')), or over λ + 1 where one atom is all that counts."""
         k = first = second = 0.0
         for sketch, count in zip(sketches, counts, strict=True):
             weights, growth = _weights(sketch, tilt)
             mean = float(np.sum(weights * sketch.at))
             k, first = k + count * growth, first + count * mean
             second += count * float(np.sum(weights * (sketch.at - mean) ** 2))
-        return k - tilt * first - math.log(tilt * (tilt + 1) * math.sqrt(2 * math.pi * second) + 1), first
+        return k - tilt * first - math.log((tilt + 1) * (tilt * math.sqrt(2 * math.pi * second) + 1)), first
 
     def too_far(tilt: float) -> bool:
         found, loss = at(tilt)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from dpaudit.checker.accounting import check_account
 from dpaudit.checker.bounded import check_tree
 from dpaudit.checker.fold import check_fold
 from dpaudit.checker.reading import (
@@ -31,6 +32,7 @@ FORMAT = "dpaudit-certificate"
 VERSION = 1
 _HEAD = {"format", "version", "kind", "mechanism", "scope", "bound"}
 _BODY = {"tree": {"nodes", "classes"}, "fold": {"init", "states", "cases"}}
+_ACCOUNT = {"format", "version", "kind", "events", "parameter", "at", "low", "high", "digits", "ends"}
 _SCOPE = {"data", "length", "values", "movement", "group", "parameters"}
 _MOST_PARAMETERS = 1_000
 
@@ -73,8 +75,10 @@ def check_certificate(certificate: object) -> Checked:
     if type(certificate.get("version")) is not int or certificate["version"] != VERSION:
         raise CertificateError(f"this checker reads version {VERSION}, not {shown(certificate.get('version'))}")
     kind = certificate.get("kind")
+    if kind == "account" and type(kind) is str:
+        return _account(certificate)
     if type(kind) is not str or kind not in _BODY:
-        raise CertificateError(f"the kind must be 'tree' or 'fold', not {shown(kind)}")
+        raise CertificateError(f"the kind must be 'tree', 'fold' or 'account', not {shown(kind)}")
     given = fields(certificate, _HEAD | _BODY[kind], "the certificate")
     mechanism = fields(given["mechanism"], {"name", "source"}, "mechanism")
     mechanism = {name: text(mechanism[name], f"mechanism: {name}") for name in ("name", "source")}
@@ -89,6 +93,19 @@ def check_certificate(certificate: object) -> Checked:
     if found != bound:
         raise ForgedError(f"the shifts show the bound {found}, not {bound}")
     return Checked(bound, kind, mechanism, scope, (*_told(bound, mechanism, scope), *sentences, _UNTOLD))
+
+
+def _account(certificate: dict[str, Any]) -> Checked:
+    found = check_account(fields(certificate, _ACCOUNT, "the certificate"))
+    scope = {
+        "parameter": found.parameter,
+        "at": str(found.at),
+        "low": str(found.low),
+        "high": str(found.high),
+        "relations": list(found.relations),
+        "events": list(found.events),
+    }
+    return Checked(found.high, "account", {"name": " + ".join(found.events), "source": ""}, scope, found.sentences)
 
 
 _UNTOLD = "That the tree is the program is not checked here: only a run of the program can show it."

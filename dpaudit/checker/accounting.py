@@ -1,0 +1,278 @@
+"""Is an account of many steps right? ε and δ computed again, by another way, with the standard library alone.
+
+The certificate names the events, the lattice and where losses were cut. From these the checker computes every mass
+again, in whole numbers, and the sums from which the interval follows; the theorem is in ``docs/accounting.md``.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.checker.accounting_laws import Discrete, Law, Smooth, Step, positive, rational, step, turned
+from dpaudit.checker.accounting_masses import Composer, Lattice, Sums, digest
+from dpaudit.checker.accounting_numbers import Field, Real
+from dpaudit.checker.reading import CertificateError, ForgedError, fields, items, shown, text, whole
+
+MOST_EVENTS = 1_000
+MOST_DIGITS = 400
+MOST_CORNERS = 2_000_000
+_GUARD = 45  # digits of the intervals, beyond those of the masses
+_MOST_LOSS = 3_000
+_ENDS = "the upper end for all neighbours, the lower one for some"
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,1999}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What an accepted certificate of an account proves.
+
+    Attributes:
+        parameter: "epsilon" or "delta".
+        at: the other one.
+        low, high: the interval of the parameter.
+        sentences: what was checked, for people.
+        relations: for which neighbours.
+        events: what was accounted, for people.
+    """
+
+    parameter: str
+    at: Fraction
+    low: Fraction
+    high: Fraction
+    sentences: tuple[str, ...]
+    relations: tuple[str, ...]
+    events: tuple[str, ...]
+
+
+def check_account(given: dict[str, Any]) -> Account:
+    """Return what a certificate of an account proves; ``given`` has the fields of this kind.
+
+    Raises:
+        ForgedError: it can be read and does not prove its interval.
+        CertificateError: it is not of this format, or too large.
+    """
+    parameter = given["parameter"]
+    if parameter not in ("epsilon", "delta") or type(parameter) is not str:
+        raise CertificateError(f"the parameter is 'epsilon' or 'delta', not {shown(parameter)}")
+    at, low, high = (rational(given[name], name) for name in ("at", "low", "high"))
+    if not 0 <= low <= high:
+        raise CertificateError("the interval begins at 0 or above, and does not end before it begins")
+    if at < 0 or (parameter == "epsilon" and at >= 1) or (parameter == "delta" and high > 1):
+        raise CertificateError("δ is at least 0 and at most 1 (below 1 where ε is asked for), and ε at least 0")
+    digits = whole(given["digits"], "digits", 0, MOST_DIGITS)
+    listed = items(given["events"], "events", MOST_EVENTS, 1)
+    ends = items(given["ends"], "ends", 3)
+    with _long_numbers():
+        field = Field(digits + _GUARD)
+        steps = [step(event, f"event {number}", field, digits) for number, event in enumerate(listed)]
+        relations = frozenset.intersection(*(one.relations for one in steps))
+        if not relations:
+            raise ForgedError("the events have no relation of neighbours in common")
+        if digits:
+            told = _composed(listed, steps, ends, parameter, at, low, high, digits)
+        else:
+            told = _summed(steps, ends, parameter, at, low, high, field)
+    name = "ε" if parameter == "epsilon" else "δ"
+    other = f"δ = {at}" if parameter == "epsilon" else f"ε = {at}"
+    return Account(
+        parameter,
+        at,
+        low,
+        high,
+        (
+            f"{float(low):.9g} ≤ {name} ≤ {float(high):.9g} at {other}: {_ENDS}.",
+            *told,
+        ),
+        tuple(sorted(relations)),
+        tuple(f"{one.count} × {one.name}" for one in steps),
+    )
+
+
+@contextmanager
+def _long_numbers() -> Iterator[None]:
+    """Let whole numbers of many digits become texts, which Python limits."""
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        yield
+    finally:
+        sys.set_int_max_str_digits(before)
+
+
+def _summed(
+    steps: list[Step], ends: list[Any], parameter: str, at: Fraction, low: Fraction, high: Fraction, field: Field
+) -> list[str]:
+    """At δ = 0, ε is the sum of the largest losses."""
+    if parameter != "epsilon" or at or ends:
+        raise CertificateError("without digits only ε at δ = 0 can be shown, and there are no ends")
+    total = [field(0), field(0)]
+    for one in steps:
+        for side, law in enumerate((one.below, one.above)):
+            total[side] = total[side] + _largest(law) * one.count
+    if not total[0].low >= field(low).high or not total[1].high <= field(high).low:
+        raise ForgedError("the largest losses do not add up to the interval")
+    return ["The largest losses of all steps were added."]
+
+
+def _largest(law: Law) -> Real:
+    if isinstance(law, Discrete):
+        found = None if law.infinite or law.lost or law.spare else law.values[-1][0]
+    else:
+        found = law.high
+    if found is None:
+        raise ForgedError("a loss has no bound, so that ε is infinite at δ = 0")
+    return found
+
+
+def _composed(
+    listed: list[Any],
+    steps: list[Step],
+    ends: list[Any],
+    parameter: str,
+    at: Fraction,
+    low: Fraction,
+    high: Fraction,
+    digits: int,
+) -> list[str]:
+    symmetric = all(one.symmetric for one in steps)
+    wanted = (
+        {("remove", "above")} | (set() if symmetric else {("add", "above")}) | ({("remove", "below")} if low else set())
+    )
+    told, seen = [], set()
+    for number, end in enumerate(ends):
+        where = f"end {number}"
+        found = fields(end, {"direction", "side", "step", "corners", "events", "cuts", "digest", "sums"}, where)
+        key = found["direction"], found["side"]
+        if key not in {("remove", "above"), ("add", "above"), ("remove", "below")} or key in seen:
+            raise CertificateError(f"{where}: {shown(key[0])}, {shown(key[1])} is unknown, or there twice")
+        seen.add(key)
+        claimed = (high if key[1] == "above" else low) if parameter == "epsilon" else at
+        sums = _end(listed, found, where, key == ("add", "above"), key[1] == "above", digits, claimed)
+        value = sums.delta(claimed)
+        if key[1] == "above":
+            limit = at if parameter == "epsilon" else high
+            if not Fraction(value) <= limit:
+                raise ForgedError(f"{where}: δ is not shown to be at most {float(limit):.6g}, only {float(value):.6g}")
+        elif low:
+            limit = at if parameter == "epsilon" else low
+            shows = Fraction(value) > limit if parameter == "epsilon" else Fraction(value) >= limit
+            if not shows:
+                raise ForgedError(f"{where}: δ is not shown to be above {float(limit):.6g}, only {float(value):.6g}")
+        told.append(f"{key[0].capitalize()}, from {key[1]}: {sums.length:,} places, masses of {digits} digits.")
+    if missing := wanted - seen:
+        raise ForgedError(f"there is no composition for {', from '.join(min(missing))}")
+    return told
+
+
+def _end(
+    listed: list[Any], found: dict[str, Any], where: str, add: bool, up: bool, digits: int, claimed: Fraction
+) -> Sums:
+    """Compute one composition again, and compare digest and sums."""
+    corners = [
+        _places(given, f"{where}: corners") for given in items(found["corners"], where, len(listed), len(listed))
+    ]
+    events = [_places(given, f"{where}: events") for given in items(found["events"], where, len(listed), len(listed))]
+    cuts = [
+        tuple(_number(value, f"{where}: a cut") for value in items(pair, f"{where}: cuts", 2, 2))
+        for pair in items(found["cuts"], f"{where}: cuts", 100_000)
+    ]
+    field = Field(digits + _GUARD)
+    again = _laws(listed, field, digits, add, up)
+    size, wholes = _step(found["step"], again, f"{where}: step", field)
+    if more := _more_digits(again, size, corners, where):
+        # e^loss magnifies what is uncertain of Q
+        field = Field(digits + _GUARD + more)
+        again = _laws(listed, field, digits, add, up)
+        size, wholes = _step(found["step"], again, f"{where}: step", field)
+    lattice = Lattice(size, 10**digits, up, wholes, field)
+    losses = [
+        lattice.loss(law, number, corners[number], events[number], f"{where}: law {number}")
+        for number, law in enumerate(again)
+    ]
+    composer = Composer(lattice, digits, cuts)  # type: ignore[arg-type]
+    blocks = [composer.trimmed(loss) for loss in losses]
+    factors = composer.factors(blocks, [event["count"] for event in listed])
+    composer.finished()
+    if text(found["digest"], f"{where}: digest") != digest(factors):
+        raise ForgedError(f"{where}: the masses are not those of the digest")
+    sums = Sums(factors, lattice)
+    given = fields(found["sums"], {"place", "above", "infinite"}, f"{where}: sums")
+    place = whole(given["place"], f"{where}: the place", 0, 10**12)
+    near = sums.places(field(claimed))
+    if not near[0] - 1 <= place <= near[-1] + 1:  # a claim may be at a place itself
+        raise ForgedError(f"{where}: the first loss above the claim is at another place")
+    above, infinite = (_number(given[name], f"{where}: sums") for name in ("above", "infinite"))
+    if above != sums.above(place) or infinite != sums.infinite:
+        raise ForgedError(f"{where}: the sums are others")
+    return sums
+
+
+def _places(value: object, where: str) -> list[int]:
+    """Return the first place and all others from [first, gap, how often, gap, how often, …]."""
+    given = items(value, where, MOST_CORNERS)
+    if not given:
+        return []
+    found = [whole(given[0], where, -(10**12), 10**12)]
+    if len(given) % 2 == 0:
+        raise CertificateError(f"{where}: after the first place come gaps, each with how often")
+    for gap, times in zip(given[1::2], given[2::2], strict=True):
+        whole(gap, where, 0, 10**12)
+        for _ in range(whole(times, where, 1, MOST_CORNERS - min(len(found), MOST_CORNERS - 1))):
+            found.append(found[-1] + gap)
+    return found
+
+
+def _number(value: object, where: str) -> int:
+    """Return a whole number from its text."""
+    if type(value) is not str or not _NUMBER.fullmatch(value):
+        raise CertificateError(f"{where}: must be a whole number as a text of digits, not {shown(value)}")
+    return int(value)
+
+
+def _laws(listed: list[Any], field: Field, digits: int, add: bool, up: bool) -> list[Law]:
+    """The loss of each event, of this direction and from this side."""
+    steps = [step(event, f"event {number}", field, digits) for number, event in enumerate(listed)]
+    return [(turned(one.above) if add and not one.symmetric else one.above) if up else one.below for one in steps]
+
+
+def _more_digits(laws: list[Law], size: Real, corners: list[list[int]], where: str) -> int:
+    """Digits that the largest loss on the lattice costs."""
+    reach = 0.0
+    for law, places in zip(laws, corners, strict=True):
+        if isinstance(law, Smooth):
+            own = max((abs(place) for place in places), default=0) * float(size.high)
+            reach = max(reach, own + (0.0 if law.low is None else abs(float(law.low.low))))
+    if not reach < _MOST_LOSS:
+        raise CertificateError(f"{where}: losses above {_MOST_LOSS:,} are too large to check")
+    return int(reach / 2.3) + 1
+
+
+def _step(given: object, laws: list[Law], where: str, field: Field) -> tuple[Real, tuple[int | None, ...]]:
+    """Return the step of the lattice, and the distance of each law in steps where it certainly is a whole number."""
+    if type(given) is dict:
+        fields(given, {"law", "parts"}, where)
+        anchor = whole(given["law"], f"{where}: the law", 0, len(laws) - 1)
+        parts = whole(given["parts"], f"{where}: parts", 1, 10**9)
+        law = laws[anchor]
+        if isinstance(law, Discrete):
+            if law.unit != "pair":
+                raise CertificateError(f"{where}: the law has no distance of its own")
+            span = law.values[1][0] - law.values[0][0]
+        elif law.low is None or law.high is None:
+            raise CertificateError(f"{where}: the law has no ends")
+        else:
+            span = law.high - law.low
+        return span / parts, tuple(parts if number == anchor else None for number in range(len(laws)))
+    number = positive(given, where)
+    wholes: list[int | None] = []
+    for law in laws:
+        unit = law.unit if isinstance(law, Discrete) else law.span
+        ratio = unit / number if isinstance(unit, Fraction) else None
+        wholes.append(ratio.numerator if ratio is not None and ratio.denominator == 1 else None)
+    return field(number), tuple(wholes)

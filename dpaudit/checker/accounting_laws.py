@@ -1,0 +1,343 @@
+"""Which loss does a step have, by its description? Probabilities of {L > u}, in intervals.
+
+This is written from ``docs/accounting.md`` and shares nothing with the prover: P is the output with the record, Q the
+one without, L = ln(dP/dQ).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isqrt
+
+from dpaudit.checker.accounting_numbers import Field, Real
+from dpaudit.checker.reading import CertificateError, fields, shown, text, whole
+
+MOST_DIGITS = 400
+MOST_COUNT = 10**9
+MOST_ATOMS = 200_001
+
+Tails = Callable[[Real], tuple[Real, Real]]
+
+
+@dataclass(frozen=True)
+class Smooth:
+    """A loss with a density, perhaps between two ends that have atoms.
+
+    Attributes:
+        tails: P(L > u) and Q(L > u), and those of {L ≥ u} at the upper end.
+        low, high: its ends, or None.
+        span: their distance where it is a rational number, or None.
+        spliced: whether its two halves come from two pairs.
+    """
+
+    tails: Tails
+    low: Real | None = None
+    high: Real | None = None
+    span: Fraction | None = None
+    spliced: bool = False
+
+
+@dataclass(frozen=True)
+class Discrete:
+    """A loss with finitely many values.
+
+    Attributes:
+        values: (loss, P, Q), the losses rising.
+        unit: what they are multiples of from the first on: a rational number; "pair" for two values, else None.
+        infinite, lost: the mass under P of ∞, and under Q of −∞.
+        spare: whether a little mass is left out of ``values``.
+    """
+
+    values: tuple[tuple[Real, Real, Real], ...]
+    unit: Fraction | str | None
+    infinite: Fraction = Fraction(0)
+    lost: Fraction = Fraction(0)
+    spare: bool = False
+
+
+Law = Smooth | Discrete
+
+
+@dataclass(frozen=True)
+class Step:
+    """An event of a certificate.
+
+    Attributes:
+        name: of the mechanism, with its numbers, for people.
+        count: how often it is run.
+        above, below: the losses of a pair that dominates, and of one that is attained.
+        symmetric: whether the one above is the same in both directions.
+        relations: for which neighbours.
+    """
+
+    name: str
+    count: int
+    above: Law
+    below: Law
+    symmetric: bool
+    relations: frozenset[str]
+
+
+_RELATIONS = {
+    "poisson": frozenset({"add-remove", "zero-out"}),
+    "fixed size": frozenset({"replace-one"}),
+}
+_ALL = frozenset({"add-remove", "zero-out", "replace-one"})
+
+
+def rational(value: object, where: str) -> Fraction:
+    """Return a rational from its text in lowest terms, of at most 400 digits each side."""
+    given = text(value, where)
+    if len(given) > 2 * MOST_DIGITS + 2:
+        raise CertificateError(f"{where}: more than {MOST_DIGITS} digits")
+    try:
+        if not set(given) <= set("-/0123456789"):
+            raise ValueError
+        number = Fraction(given)
+    except (ValueError, ZeroDivisionError):
+        raise CertificateError(f"{where}: must be a rational in lowest terms, not {shown(given)}") from None
+    if str(number) != given:
+        raise CertificateError(f"{where}: must be a rational in lowest terms, not {shown(given)}")
+    return number
+
+
+def positive(value: object, where: str) -> Fraction:
+    """Return a rational above 0."""
+    number = rational(value, where)
+    if number <= 0:
+        raise CertificateError(f"{where}: must be above 0, not {number}")
+    return number
+
+
+def step(given: object, where: str, field: Field, digits: int) -> Step:
+    """Return an event as its description says.
+
+    Args:
+        given: the description.
+        where: for messages.
+        field: of the intervals.
+        digits: decimal digits of the masses.
+    """
+    found = fields(given, {"mechanism", "count"}, where, frozenset({"sampling"}))
+    count = whole(found["count"], f"{where}: the count", 1, MOST_COUNT)
+    name, above, below = _mechanism(found["mechanism"], f"{where}: mechanism", field, digits)
+    if "sampling" not in found:
+        return Step(name, count, above, below, True, _ALL)
+    sampling = found["sampling"]
+    kind = sampling.get("name") if type(sampling) is dict else None
+    place = f"{where}: sampling"
+    if kind == "poisson":
+        rate = positive(fields(sampling, {"name", "rate"}, place)["rate"], f"{place}: the rate")
+        if rate > 1:
+            raise CertificateError(f"{place}: a rate is at most 1")
+        told = f"{name} of records sampled with probability {rate}"
+        if rate == 1:
+            return Step(told, count, above, below, True, _RELATIONS[kind])
+        above, below = sampled(above, rate, field), sampled(below, rate, field)
+        return Step(told, count, above, below, False, _RELATIONS[kind])
+    if kind == "fixed size":
+        fields(sampling, {"name", "batch", "records"}, place)
+        records = whole(sampling["records"], f"{place}: records", 1, MOST_COUNT)
+        batch = whole(sampling["batch"], f"{place}: batch", 1, records)
+        told = f"{name} of {batch} of {records} records"
+        if batch == records:
+            return Step(told, count, above, below, True, _RELATIONS[kind])
+        upper, lower = (sampled(law, Fraction(batch, records), field) for law in (above, below))
+        if not isinstance(upper, Smooth):
+            raise CertificateError(f"{place}: batches of a fixed size are known for continuous noise only")
+        return Step(told, count, _spliced(upper), lower, True, _RELATIONS[kind])
+    raise CertificateError(f"{place}: nothing is known of {shown(kind)}")
+
+
+def _mechanism(given: object, where: str, field: Field, digits: int) -> tuple[str, Law, Law]:
+    """The name, and the losses above and below."""
+    name = given.get("name") if type(given) is dict else None
+    if name in ("gaussian", "laplace"):
+        noise = positive(fields(given, {"name", "noise"}, where)["noise"], f"{where}: noise")
+        smooth = _gaussian(noise, field) if name == "gaussian" else _laplace(noise, field)
+        return f"{name} noise {noise}", smooth, smooth
+    if name in ("discrete gaussian", "discrete laplace"):
+        found = fields(given, {"name", "noise", "sensitivity"}, where)
+        noise = positive(found["noise"], f"{where}: noise")
+        moves = whole(found["sensitivity"], f"{where}: sensitivity", 1, MOST_ATOMS)
+        both = _discrete_laplace(noise, moves, field) if name == "discrete laplace" else None
+        both = both or _discrete_gaussian(noise, moves, field, digits)
+        return f"{name} noise {noise}", both, both
+    if name in ("randomised response", "exponential"):
+        epsilon = positive(fields(given, {"name", "epsilon"}, where)["epsilon"], f"{where}: epsilon")
+        if name == "exponential":
+            return (
+                f"exponential mechanism {epsilon}",
+                _range(epsilon, field),
+                _response(epsilon / 2, Fraction(0), field),
+            )
+        law = _response(epsilon, Fraction(0), field)
+        return f"randomised response {epsilon}", law, law
+    if name == "claim":
+        found = fields(given, {"name", "epsilon", "delta"}, where)
+        epsilon = positive(found["epsilon"], f"{where}: epsilon")
+        delta = rational(found["delta"], f"{where}: delta")
+        if not 0 <= delta < 1:
+            raise CertificateError(f"{where}: delta is at least 0 and below 1")
+        law = _response(epsilon, delta, field)
+        return f"a claim of ε = {epsilon}, δ = {delta}", law, law
+    raise CertificateError(f"{where}: nothing is known of {shown(name)}")
+
+
+# --- laws --------------------------------------------------------------------------------------------------
+
+
+def _gaussian(noise: Fraction, field: Field) -> Smooth:
+    """x ~ N(1, s²) under P and N(0, s²) under Q: L > u where x > s²u + 1/2."""
+    deviation, square = field(noise), field(noise * noise)
+
+    def tails(u: Real) -> tuple[Real, Real]:
+        x = square * u + field(Fraction(1, 2))
+        return field.beyond((x - 1) / deviation), field.beyond(x / deviation)
+
+    return Smooth(tails)
+
+
+def _laplace(noise: Fraction, field: Field) -> Smooth:
+    """x < t = (1 − ub)/2, with probability 1 − e^(−t/b)/2 under P and e^((t − 1)/b)/2 under Q."""
+    scale, end = field(noise), field(1 / noise)
+
+    def tails(u: Real) -> tuple[Real, Real]:
+        t = (1 - u * scale) / 2
+        return 1 - (-t / scale).exp() / 2, ((t - 1) / scale).exp() / 2
+
+    return Smooth(tails, -end, end, 2 / noise)
+
+
+def _range(epsilon: Fraction, field: Field) -> Smooth:
+    """P = (e^ε − e^((ε + u)/2))/(e^ε − 1) and Q = (e^((ε − u)/2) − 1)/(e^ε − 1)."""
+    end = field(epsilon)
+    top = end.exp()
+    rest = top - 1
+
+    def tails(u: Real) -> tuple[Real, Real]:
+        return (top - ((end + u) / 2).exp()) / rest, (((end - u) / 2).exp() - 1) / rest
+
+    return Smooth(tails, -end, end, 2 * epsilon)
+
+
+def _response(epsilon: Fraction, delta: Fraction, field: Field) -> Discrete:
+    loss, rest = field(epsilon), field(1 - delta)
+    low, high = rest / (1 + loss.exp()), rest / (1 + (-loss).exp())
+    return Discrete(((-loss, low, high), (loss, high, low)), 2 * epsilon, delta, delta)
+
+
+def _discrete_laplace(noise: Fraction, moves: int, field: Field) -> Discrete:
+    """L = (|k − Δ| − |k|)/t is Δ/t at k ≤ 0, −Δ/t at k ≥ Δ, and (Δ − 2k)/t between."""
+    r = field(-1 / noise).exp()
+    powers = [field(1)]
+    for _ in range(moves):
+        powers.append(powers[-1] * r)
+    values = []
+    for k in range(moves, -1, -1):
+        # P has its centre at 0, Q at Δ; at an end all that is farther is added
+        ended_p, ended_q = k == 0, k == moves
+        p = powers[k] / (1 + r) if ended_p or ended_q else powers[k] * (1 - r) / (1 + r)
+        q = powers[moves - k] / (1 + r) if ended_p or ended_q else powers[moves - k] * (1 - r) / (1 + r)
+        values.append((field((moves - 2 * k) / noise), p, q))
+    return Discrete(tuple(values), 2 / noise)
+
+
+def _discrete_gaussian(noise: Fraction, moves: int, field: Field, digits: int) -> Discrete:
+    """k ∝ e^(−(k − Δ)²/2σ²) under P, e^(−k²/2σ²) under Q: L = (2Δk − Δ²)/2σ²."""
+    square = noise * noise
+    # ⌈ln 100 · …⌉ bounds 2·ln 10·(digits + 5): how far the values are listed, as docs/certificate.md says
+    reach = isqrt(_ceiling(square * _ceiling(Fraction(4605170185988092, 10**15) * (digits + 5)))) + 1 + moves
+    if reach > MOST_ATOMS:
+        raise CertificateError(f"discrete noise with more than {MOST_ATOMS:,} values")
+    shares = [field(-Fraction(k * k) / (2 * square)).exp() for k in range(reach + 1)]
+    beyond = shares[-1] / (field(Fraction(reach) / square).exp() - 1)
+    total = shares[0]
+    for share in shares[1:]:
+        total = total + 2 * share
+    total = Real(total.low, (total + 2 * beyond).high, field)
+    values = tuple(
+        (
+            field(Fraction(2 * moves * k - moves * moves) / (2 * square)),
+            shares[abs(k - moves)] / total,
+            shares[abs(k)] / total,
+        )
+        for k in range(moves - reach, reach + 1)
+    )
+    return Discrete(values, moves / square, spare=True)
+
+
+def _ceiling(number: Fraction) -> int:
+    return -(-number.numerator // number.denominator)
+
+
+# --- what is made of them ----------------------------------------------------------------------------------
+
+
+def carried(loss: Real, rate: Fraction, field: Field) -> Real:
+    """ln(1 − q + q·e^loss)."""
+    return (field(1 - rate) + field(rate) * loss.exp()).log()
+
+
+def sampled(law: Law, rate: Fraction, field: Field) -> Law:
+    """The loss of ((1 − q)Q + qP, Q)."""
+    q = field(rate)
+    if isinstance(law, Discrete):
+        values = [(carried(loss, rate, field), q * p + (1 - q) * other, other) for loss, p, other in law.values]
+        if law.lost:
+            values.insert(0, (field(1 - rate).log(), field((1 - rate) * law.lost), field(law.lost)))
+        return Discrete(tuple(values), "pair" if len(values) == 2 else None, law.infinite * rate, spare=law.spare)
+    own = law.tails
+
+    def tails(u: Real) -> tuple[Real, Real]:
+        ratio = (u.exp() - 1) / q + 1
+        if ratio.high < 0:
+            return field(1), field(1)
+        if ratio.low <= 0:
+            raise CertificateError("a corner is too close to ln(1 − q)")
+        p, other = own(ratio.log())
+        return other + q * (p - other), other
+
+    if law.low is None or law.high is None:
+        return Smooth(tails)
+    return Smooth(tails, carried(law.low, rate, field), carried(law.high, rate, field))
+
+
+def turned(law: Law) -> Law:
+    """The loss from Q to P."""
+    if isinstance(law, Discrete):
+        values = tuple((-loss, q, p) for loss, p, q in reversed(law.values))
+        return Discrete(values, law.unit, law.lost, law.infinite, law.spare)
+    own = law.tails
+
+    def tails(u: Real) -> tuple[Real, Real]:
+        p, q = own(-u)
+        return 1 - q, 1 - p
+
+    if law.low is None or law.high is None:
+        return Smooth(tails)
+    return Smooth(tails, -law.high, -law.low, law.span)
+
+
+def _spliced(law: Smooth) -> Smooth:
+    """The law for u ≥ 0, and the turned one for u < 0."""
+    other = turned(law)
+    assert isinstance(other, Smooth)
+    lower = other.tails
+
+    def tails(u: Real) -> tuple[Real, Real]:
+        if law.high is not None:
+            if u.low > law.high.high or u.high < law.high.high.copy_negate():
+                ended = law.high.field(0 if u.low > 0 else 1)
+                return ended, ended
+            if not (u.high < law.high.low and u.low > law.high.low.copy_negate()):
+                raise CertificateError("a corner is too close to an end of the loss")
+        if u.low >= 0:
+            return law.tails(u)
+        if u.high >= 0:
+            raise CertificateError("a corner is too close to 0")
+        return lower(u)
+
+    return Smooth(tails, spliced=True)

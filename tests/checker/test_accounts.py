@@ -1,0 +1,175 @@
+"""Does the checker accept true accounts, and only those? Every mechanism, and a change in every field."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from decimal import Decimal
+from fractions import Fraction
+
+import flint
+import pytest
+
+from dpaudit.accounting import (
+    Block,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Exponential,
+    Gaussian,
+    Laplace,
+    RandomisedResponse,
+    certify,
+)
+from dpaudit.checker import CertificateError, ForgedError, check_certificate, check_text
+from dpaudit.checker.accounting_numbers import Field
+
+
+def ball(value):
+    exactly = Fraction(value)
+    return flint.arb(flint.fmpq(exactly.numerator, exactly.denominator))
+
+
+def test_the_normal_law_lies_in_its_interval():
+    field, draw = Field(65), random.Random(0)
+    before, flint.ctx.prec = flint.ctx.prec, 400
+    try:
+        for _ in range(300):
+            z = Fraction(draw.randrange(-20 * 10**9, 20 * 10**9), 10**9) / draw.choice((1, 10, 10**6))
+            found = field.beyond(field(z))
+            true = (ball(z) / flint.arb(2).sqrt()).erfc() / 2
+            assert ball(found.low) <= true <= ball(found.high)
+            assert found.high - found.low < Decimal("1e-60")
+    finally:
+        flint.ctx.prec = before
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        Gaussian(2).times(3),
+        Gaussian(1).poisson("0.05").times(20),
+        Gaussian(2).fixed_size(1, 10).times(5),
+        Laplace(1).times(5),
+        Laplace(2).poisson("0.1").times(20),
+        Laplace(2).fixed_size(1, 10).times(7),
+        RandomisedResponse("0.1").times(30),
+        RandomisedResponse(1).poisson("0.1").times(10),
+        DiscreteLaplace(2, sensitivity=3).times(4),
+        DiscreteGaussian(2).times(5),
+        DiscreteGaussian(2).poisson("0.1").times(5),
+        Exponential("0.2").times(5),
+        Block("epsilon=0.1, delta=1e-7").times(5),
+        Block("epsilon=0.1, delta=1e-7").poisson("0.5").times(5),
+        Block("mu=0.25").poisson("0.5").times(5),
+        Gaussian(3).times(2) + Block("epsilon=0.5, delta=1e-8") + RandomisedResponse("0.25").times(3),
+    ],
+    ids=str,
+)
+def test_every_mechanism_is_checked(events):
+    for asked in ({"delta": "1e-5"}, {"epsilon": "0.5"}):
+        found = certify(events, tolerance=0.01, **asked)
+        checked = check_text(json.dumps(found.certificate))
+        assert checked.kind == "account"
+        # what is shown is rounded outward to floats
+        assert found.low <= Fraction(checked.scope["low"]) <= checked.bound <= found.high
+
+
+def test_pure_losses_are_checked():
+    found = certify(Laplace(2).times(3) + RandomisedResponse("1/4").poisson("0.5"), delta=0)
+    assert check_certificate(found.certificate).bound >= Fraction(3, 2)
+    for name, value in (("high", "3/2"), ("low", "2")):
+        with pytest.raises(CertificateError):
+            check_certificate({**found.certificate, name: value})
+
+
+@pytest.fixture(name="account", scope="module")
+def _account():
+    return certify(Gaussian(1).poisson("0.05").times(20), delta="1e-5", tolerance=0.01).certificate
+
+
+def places(value, path=()):
+    """Every place of a JSON value that holds a number or a text."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from places(item, (*path, key))
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from places(item, (*path, number))
+    else:
+        yield path
+
+
+def changed(account, path):
+    """The account with another number or text at one place."""
+    found = copy.deepcopy(account)
+    inner = found
+    for key in path[:-1]:
+        inner = inner[key]
+    value = inner[path[-1]]
+    if isinstance(value, int):
+        inner[path[-1]] = value + 1
+    elif value.isdigit():
+        inner[path[-1]] = str(int(value) + 1)
+    elif "/" in value:
+        inner[path[-1]] = str(Fraction(value) * Fraction(3, 2))
+    elif value.startswith("sha256:"):
+        inner[path[-1]] = value[:-1] + ("0" if value[-1] != "0" else "1")
+    else:
+        inner[path[-1]] = value + "x"
+    return found
+
+
+@pytest.mark.slow
+def test_a_change_in_any_field_is_rejected(account):
+    """But for a claim that becomes weaker, and cuts that cut no other place."""
+    check_certificate(account)
+    draw = random.Random(0)
+    found = list(places(account))
+    kinds = {}
+    for path in found:
+        kinds.setdefault(tuple(key for key in path if isinstance(key, str)), []).append(path)
+    for names, paths in kinds.items():
+        if names in {("high",), ("ends", "cuts")}:  # below
+            continue
+        for path in draw.sample(paths, min(3, len(paths))):
+            if path == ("ends", 2, "sums", "place"):  # beyond the last loss, where both sums are 0
+                continue
+            with pytest.raises(CertificateError):
+                check_certificate(changed(account, path))
+                pytest.fail(f"accepted with another {path}")
+
+
+def test_claims_are_held_to_the_sums(account):
+    high, low = Fraction(account["high"]), Fraction(account["low"])
+    for name, value in (
+        ("high", high - Fraction(1, 1000)),
+        ("low", low + Fraction(1, 1000)),
+        ("at", Fraction(1, 10**6)),
+    ):
+        with pytest.raises(ForgedError):
+            check_certificate({**account, name: str(value)})
+
+
+def test_cuts_and_ends_are_all_there(account):
+    for change in (
+        lambda one: one["ends"].pop(0),
+        lambda one: one["ends"].pop(1),
+        lambda one: one["ends"].pop(2),
+        lambda one: one["ends"].append(one["ends"][0]),
+        lambda one: one["ends"][0]["cuts"].pop(),
+        lambda one: one["ends"][0]["cuts"].append(["0", "0"]),
+        lambda one: one["ends"][0]["cuts"].__setitem__(-1, ["0", "999999999999999"]),
+        lambda one: one["ends"][0].__setitem__("side", "below"),
+        lambda one: one["ends"][0].__setitem__("direction", "add"),
+        lambda one: one["ends"][0].__setitem__("more", 1),
+        lambda one: one["events"][0].pop("sampling"),
+        lambda one: one["events"].append(one["events"][0]),
+        lambda one: one.__setitem__("digits", 0),
+        lambda one: one.__setitem__("high", "infinity"),
+        lambda one: one.__setitem__("parameter", "delta"),
+    ):
+        other = copy.deepcopy(account)
+        change(other)
+        with pytest.raises(CertificateError):
+            check_certificate(other)
