@@ -52,7 +52,7 @@ def _smooth(item: FittedPartition, claim: Claim, measuring: int, error: float) -
     """The bound that the best tail would probably show if the loss were smooth, minus one standard deviation."""
     smooth = smooth_loss(item.places, item.counts)
     total0, total1 = (max(float(side.sum()), 1.0) for side in item.counts)
-    best = -np.inf
+    tails = []  # (p, q, q with the doubt about it), all predicted at once
     for order in (slice(None), slice(None, None, -1)):
         runs, share, basis = smooth.runs[order], smooth.share[order], smooth.basis[order]
         caught = np.cumsum(runs)
@@ -61,21 +61,12 @@ def _smooth(item: FittedPartition, claim: Claim, measuring: int, error: float) -
         tail0, tail1 = np.cumsum(runs * share)[at] / total0, np.cumsum(runs * (1 - share))[at] / total1
         mean = np.cumsum(runs[:, None] * basis, axis=0)[at] / np.maximum(caught[at], 1.0)[:, None]
         off = np.exp(np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", mean, smooth.doubt, mean), 0.0)))
-        known = np.full(len(at), _KNOWN)
-        for p, q in ((tail0, tail1), (tail1, tail0)):
-            shown = predicted_bound(
-                p,
-                np.minimum(q * off, 1.0),
-                known,
-                known,
-                ahead=measuring / 2,
-                claim=claim,
-                error=error,
-                penalty=0.0,
-                two_sided=False,
-            )
-            best = max(best, float(np.max(np.where(p + q <= 1, shown, -np.inf))))
-    return best
+        tails += [(p, q, np.minimum(q * off, 1.0)) for p, q in ((tail0, tail1), (tail1, tail0))]
+    p, q, high = (np.concatenate(column) for column in zip(*tails, strict=True))
+    shown = predicted_bound(
+        p, high, _KNOWN, _KNOWN, ahead=measuring / 2, claim=claim, error=error, penalty=0.0, two_sided=False
+    )
+    return float(np.max(np.where(p + q <= 1, shown, -np.inf)))
 
 
 def _orderings(item: FittedPartition) -> list[tuple[LikelihoodOrder, float]]:
