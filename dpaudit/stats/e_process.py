@@ -247,15 +247,16 @@ def log_wealth(epochs: Sequence[Epoch], pairs: int, claim: Claim) -> float:
     Returns:
         The natural logarithm of the wealth.
     """
-    return float(_log_sum(np.array([_of_pair(epochs, pair, claim) for pair in range(pairs)]))) - math.log(pairs)
+    own = [tuple(epoch for epoch in epochs if epoch.pair == pair) for pair in range(pairs)]
+    return float(_log_sum(np.array([_of_pair(each, claim) for each in own]))) - math.log(pairs)
 
 
-def _of_pair(epochs: Sequence[Epoch], pair: int, claim: Claim) -> float:
+@lru_cache(maxsize=1024)  # what was refuted is asked for again by the result, and by whoever checks it
+def _of_pair(epochs: tuple[Epoch, ...], claim: Claim) -> float:
     bettors = BettingProcess(claim)
     for epoch in epochs:
-        if epoch.pair == pair:
-            bettors.open([(stake.past, stake.speaks) for stake in epoch.stakes])
-            bettors.close(np.stack([as_array(stake.own) for stake in epoch.stakes]))
+        bettors.open([(stake.past, stake.speaks) for stake in epoch.stakes])
+        bettors.close(np.stack([as_array(stake.own) for stake in epoch.stakes]))
     return bettors.settled
 
 
@@ -376,6 +377,7 @@ def _least_refuted(stake: Stake, place: tuple[int, int], ahead: int, share: floa
     return high
 
 
+@lru_cache(maxsize=1024)
 def _likelier(claim: Claim, mass: float) -> float:
     """Return the smallest p with p + q = ``mass`` at which an event (p, q) has the claim's value as its loss."""
     low, high = mass / 2, mass
