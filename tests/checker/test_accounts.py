@@ -22,6 +22,8 @@ from dpaudit.accounting import (
     certify,
 )
 from dpaudit.checker import CertificateError, ForgedError, check_certificate, check_text
+from dpaudit.checker.accounting_laws import step
+from dpaudit.checker.accounting_masses import FINER, Lattice
 from dpaudit.checker.accounting_numbers import Field
 
 
@@ -180,3 +182,21 @@ def test_cuts_and_ends_are_all_there(account):
         change(other)
         with pytest.raises(CertificateError):
             check_certificate(other)
+
+
+@pytest.mark.parametrize(
+    ("corners", "events"),
+    [
+        ([-10, 0, 10], [-5 * FINER, 10 * FINER - 1]),  # losses of the last event below the last corner
+        ([-10, -9, 40], [-9 * FINER, 40 * FINER]),  # far events leave no convex line
+        ([0, 10, 5], [5 * FINER, 10 * FINER]),
+        ([-10, 0, 10], [10 * FINER]),
+    ],
+)
+def test_lines_that_show_nothing_are_refused(corners, events):
+    field = Field(60)
+    law = step({"mechanism": {"name": "gaussian", "noise": "1"}, "count": 1}, "", field, 20).below
+    lattice = Lattice(field(Fraction(1, 10)), 10**20, False, (None,), field)
+    lattice.loss(law, 0, [-10, 0, 10], [-5 * FINER, 10 * FINER], "")
+    with pytest.raises(CertificateError):
+        lattice.loss(law, 0, corners, events, "")
