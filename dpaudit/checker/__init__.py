@@ -6,7 +6,7 @@ the theorem in ``docs/certificate.md``, which also specifies the format.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -24,16 +24,34 @@ from dpaudit.checker.reading import (
     text,
     whole,
 )
+from dpaudit.checker.releases import RELATIONS, check_releases
 from dpaudit.checker.shifts import MOST_GROUP, MOST_LENGTH, MOVEMENTS, Movement
 
-__all__ = ["CertificateError", "Checked", "ForgedError", "check_certificate", "check_text", "reading", "tree"]
+__all__ = [
+    "FORMAT",
+    "VERSION",
+    "CertificateError",
+    "Checked",
+    "ForgedError",
+    "check_certificate",
+    "check_text",
+    "reading",
+    "tree",
+]
 
 FORMAT = "dpaudit-certificate"
 VERSION = 1
 _HEAD = {"format", "version", "kind", "mechanism", "scope", "bound"}
-_BODY = {"tree": {"nodes", "classes"}, "fold": {"init", "states", "cases"}}
+_BODY = {
+    "tree": {"nodes", "classes"},
+    "fold": {"init", "states", "cases"},
+    "releases": {"notion", "delta", "columns", "samples", "releases", "paths"},
+}
 _ACCOUNT = {"format", "version", "kind", "events", "parameter", "at", "low", "high", "digits", "ends"}
 _SCOPE = {"data", "length", "values", "movement", "group", "parameters"}
+_SCOPE_OF_RECORDS = {"data", "relation", "group", "person", "parameters"}
+_SYMBOLS = {"epsilon": "ε", "rho": "ρ", "mu": "μ"}
+_ROUNDED = Fraction(1, 10**9)  # by how much a bound that is no fraction may be rounded up, relatively
 _MOST_PARAMETERS = 1_000
 
 
@@ -42,8 +60,9 @@ class Checked:
     """What an accepted certificate proves.
 
     Attributes:
-        bound: ε in nats; no event is more than e^bound times as likely on one side as on the other.
-        kind: "tree" (one length) or "fold" (any length).
+        bound: ε in nats; no event is more than e^bound times as likely on one side as on the other. For releases, the
+            number of ``notion``.
+        kind: "tree" (one length), "fold" (any length) or "releases" (records of any number).
         mechanism: its name and the digest of its source, as given.
         scope: what the bound holds for, as plain data.
         sentences: what was checked and what was not, for people to read.
@@ -54,6 +73,14 @@ class Checked:
     mechanism: dict[str, str]
     scope: dict[str, Any]
     sentences: tuple[str, ...]
+    notion: str = "epsilon"
+    delta: Fraction = Fraction(0)
+
+    @property
+    def statement(self) -> str:
+        """What is bounded, and by how much."""
+        at = f" at δ = {self.delta}" if self.delta else ""
+        return f"{_SYMBOLS[self.notion]} ≤ {self.bound}{at}"
 
 
 def check_text(content: str | bytes) -> Checked:
@@ -78,12 +105,14 @@ def check_certificate(certificate: object) -> Checked:
     if kind == "account" and type(kind) is str:
         return _account(certificate)
     if type(kind) is not str or kind not in _BODY:
-        raise CertificateError(f"the kind must be 'tree', 'fold' or 'account', not {shown(kind)}")
+        raise CertificateError(f"the kind must be 'tree', 'fold', 'releases' or 'account', not {shown(kind)}")
     given = fields(certificate, _HEAD | _BODY[kind], "the certificate")
     mechanism = fields(given["mechanism"], {"name", "source"}, "mechanism")
     mechanism = {name: text(mechanism[name], f"mechanism: {name}") for name in ("name", "source")}
-    scope = _scope(given["scope"], kind)
     bound = rational(given["bound"], "bound")
+    if kind == "releases":
+        return _check_releases(given, mechanism, bound)
+    scope = _scope(given["scope"], kind)
     movement = Movement(scope["movement"], scope["group"], scope["values"] == "integer")
     steps = Steps()
     if kind == "tree":
@@ -108,6 +137,37 @@ def _account(certificate: dict[str, Any]) -> Checked:
     return Checked(found.high, "account", {"name": " + ".join(found.events), "source": ""}, scope, found.sentences)
 
 
+def _check_releases(given: dict[str, Any], mechanism: dict[str, str], bound: Fraction) -> Checked:
+    scope = fields(given["scope"], _SCOPE_OF_RECORDS, "scope")
+    if scope["data"] != "records" or type(scope["data"]) is not str:
+        raise CertificateError("scope: the data must be 'records'")
+    if type(scope["relation"]) is not str or scope["relation"] not in RELATIONS:
+        raise CertificateError(f"scope: the relation is one of {', '.join(RELATIONS)}")
+    group = whole(scope["group"], "scope: the group", 1, MOST_GROUP)
+    person = None if scope["person"] is None else text(scope["person"], "scope: the person")
+    if person is not None and scope["relation"] != "add-remove":
+        raise CertificateError("scope: a person comes or goes")
+    scope = {**scope, "parameters": _parameters(scope["parameters"])}
+    found, sentences = check_releases(given, scope["relation"], group, Steps())
+    if not found <= bound <= found * (1 + _ROUNDED):
+        raise ForgedError(f"the releases show the bound {found}, not {bound}")
+    notion, delta = given["notion"], rational(given["delta"], "delta")
+    checked = Checked(bound, "releases", mechanism, scope, (), notion, delta)
+    parameters = ", ".join(f"{name}={value}" for name, value in scope["parameters"].items()) or "none"
+    unit = "one record" if person is None else f"all records of one person, named by {person!r},"
+    times = "" if group == 1 else f", {group} times"
+    how = "is replaced by another" if scope["relation"] == "replace" else "comes or goes"
+    told = (
+        f"{checked.statement} for {mechanism['name']} (source {mechanism['source']}; parameters: {parameters}).",
+        f"It holds for any number of records, where {unit} {how}{times}.",
+    )
+    return replace(checked, sentences=(*told, *sentences, _UNTOLD_OF_RELEASES))
+
+
+_UNTOLD_OF_RELEASES = (
+    "That the program makes these releases and no others, and that a record moves them no farther, is not checked "
+    "here: it rests on the reading of the program."
+)
 _UNTOLD = "That the tree is the program is not checked here: only a run of the program can show it."
 
 
@@ -123,13 +183,16 @@ def _scope(value: object, kind: str) -> dict[str, Any]:
         if type(scope[name]) is not str or scope[name] not in known:
             raise CertificateError(f"scope: {name} is one of {', '.join(known)}, not {shown(scope[name])}")
     whole(scope["group"], "scope: the group", 1, MOST_GROUP)
-    parameters = scope["parameters"]
+    return {**scope, "parameters": _parameters(scope["parameters"])}
+
+
+def _parameters(parameters: object) -> dict[str, str]:
     if type(parameters) is not dict or len(parameters) > _MOST_PARAMETERS:
         raise CertificateError(f"scope: parameters are a JSON object of at most {_MOST_PARAMETERS:,} texts")
     for name, given in parameters.items():
         text(name, "scope: the name of a parameter")
         text(given, "scope: a parameter")
-    return {**scope, "parameters": dict(parameters)}
+    return dict(parameters)
 
 
 def _told(bound: Fraction, mechanism: dict[str, str], scope: dict[str, Any]) -> list[str]:

@@ -84,10 +84,10 @@ def no_bound(notion: Claim, confidence: float, arithmetic: str = "real") -> Boun
 def certain_bound(
     value: float, notion: Claim, *, side: Literal["lower", "upper"], kind: str, method: str, exact: str | None
 ) -> Bound:
-    """Return a bound on ε that does not depend on runs; a lower bound is about the evidence's only pair.
+    """Return a bound that does not depend on runs; a lower bound is about the evidence's only pair.
 
     Args:
-        value: in nats, already rounded outward; infinite if ε has no limit.
+        value: of the notion's parameter, already rounded outward; infinite if that has no limit.
         notion: the privacy notion that is bounded, with its δ.
         side: "lower" or "upper".
         kind: "exact" or "proof".
@@ -98,7 +98,7 @@ def certain_bound(
         value=value,
         side=side,
         kind=kind,
-        parameter="epsilon",
+        parameter=notion.parameter,
         notion=str(notion),
         confidence=1.0,
         delta=notion.delta,

@@ -222,12 +222,14 @@ class Proof(Record, frozen=True):
     """What was read of a program, and what was proved.
 
     Attributes:
-        method: "alignment" for data of one length, "induction" for every length, "enumeration" of a whole domain.
+        method: "alignment" for data of one length, "induction" for every length, "enumeration" of a whole domain,
+            "releases" from records of any number to what is released.
         scope: what an upper bound holds for, as a sentence.
         length: how many answers, or None if any number of them, or if it has no meaning.
         paths: how many paths of the program were read.
         certificate: the proof in a form that can be checked (``docs/certificate.md``); None without a finite bound.
-        domain: all datasets that were enumerated, as JSON text, if they were to be kept.
+        domain: all datasets that were enumerated, if they were to be kept, or the declared domain of records, as JSON
+            text.
         comparison: of runs with what was read; None if it was not recorded.
     """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from dpaudit.evidence.canonical_json import json_values, plain_value
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
 from dpaudit.neighbours import parse_relation
+from dpaudit.neighbours.serialise import kept_text
 from dpaudit.privacy import parse_claim
 from dpaudit.request import AuditRequest, ProofRequest, Request, options_of
 
@@ -123,6 +124,11 @@ def _domain(evidence: Evidence, request: Any) -> Compared:
             yield "whether a domain is declared", declared, request.domain is not None
         return
     domain = request.domain
+    by_columns = isinstance(domain, Mapping)
+    yield "whether it is proved from records", evidence.proof.method == "releases", by_columns
+    if by_columns:
+        yield "what the columns may hold", evidence.proof.domain, kept_text(dict(domain))
+        return
     listed = domain is not None and not isinstance(domain, str)
     yield "whether it is proved by enumeration", evidence.proof.method == "enumeration", listed
     if isinstance(domain, str):

@@ -1,7 +1,8 @@
 """Which kinds of noise can a program draw, and what is the law of each?
 
 `Noise` is the interface that every reading offers: the drawing methods, with their checks and their laws. A reading
-only defines how one draw is made (`_draw`) and how one of several options is picked (`_pick`).
+only defines how one draw is made (`_draw`) and how one of several options is picked (`_pick`). The
+kinds of noise that are added to answers draw an array where ``size`` is given.
 A drawn value behaves like the number that it stands for: arithmetic, comparisons, ``min``, ``max``, ``sorted``,
 ``abs``, ``sum`` and ``round`` work; conversions (``float``, ``str``, ``hash``, …) raise where a reading cannot do them.
 
@@ -10,9 +11,10 @@ A new kind of noise is one method here with its `law`; to be provable, it also n
 
 from __future__ import annotations
 
+import copy
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -155,6 +157,21 @@ class Noise(ABC):
             raise ValueError(f"noise.{method}: {name} must be at most {most:g}, not {value!r}")
         return value
 
+    def _sized(self, method: str, size: Any, *arguments: Any) -> Any:
+        return self._draw(method, *arguments) if size is None else self._draw_many(method, size, *arguments)
+
+    def _draw_many(self, method: str, size: Any, *arguments: Any) -> Any:
+        """Draw an array of the given shape, each entry by itself."""
+        shape = shape_of_size(size)
+        found = np.empty(math.prod(shape), dtype=object)
+        for place in range(len(found)):
+            found[place] = self._draw(method, *arguments)
+        return self._as_array(found).reshape(shape)
+
+    def _as_array(self, draws: Any) -> Any:
+        """Return an array of draws as this reading computes with it."""
+        return draws
+
     def argmax(self, values: Sequence[Any]) -> int:
         """Return the index of the largest value (the first among equals), as one branch."""
         values = list(values)
@@ -171,36 +188,36 @@ class Noise(ABC):
         raise TypeError("noise cannot be copied or pickled: hand on the one that the program was given")
 
     @law(_laplace, Support.LINE, shifts=EITHER_WAY, density=_LAPLACE)
-    def laplace(self, scale: Any) -> Any:
+    def laplace(self, scale: Any, size: Any = None) -> Any:
         """Laplace noise: density exp(−|x|/scale)/(2·scale), variance 2·scale²."""
-        return self._draw("laplace", self._scale("laplace", "scale", scale))
+        return self._sized("laplace", size, self._scale("laplace", "scale", scale))
 
     # shifted down, a draw near 0 would leave [0, ∞), and the density outside is 0
     @law(lambda rng, size, scale: rng.exponential(scale, size), Support.HALF_LINE, shifts=UP, density=_EXPONENTIAL)
-    def exponential(self, scale: Any) -> Any:
+    def exponential(self, scale: Any, size: Any = None) -> Any:
         """Exponential noise on [0, ∞): density exp(−x/scale)/scale."""
-        return self._draw("exponential", self._scale("exponential", "scale", scale))
+        return self._sized("exponential", size, self._scale("exponential", "scale", scale))
 
     @law(lambda rng, size, sigma: rng.normal(0.0, sigma, size), Support.LINE)
-    def gaussian(self, sigma: Any) -> Any:
+    def gaussian(self, sigma: Any, size: Any = None) -> Any:
         """Gaussian noise of standard deviation ``sigma``."""
-        return self._draw("gaussian", self._scale("gaussian", "sigma", sigma))
+        return self._sized("gaussian", size, self._scale("gaussian", "sigma", sigma))
 
     # for x → −∞, ln f(x) falls as −exp(−x/b), so f(x)/f(x − d) with d > 0 is unbounded; upward, exp(d/b) is a bound
     @law(lambda rng, size, scale: rng.gumbel(0.0, scale, size), Support.LINE, shifts=UP)
-    def gumbel(self, scale: Any) -> Any:
+    def gumbel(self, scale: Any, size: Any = None) -> Any:
         """Gumbel noise: distribution function exp(−exp(−x/scale))."""
-        return self._draw("gumbel", self._scale("gumbel", "scale", scale))
+        return self._sized("gumbel", size, self._scale("gumbel", "scale", scale))
 
     @law(_discrete_laplace, Support.INTEGERS, shifts=EITHER_WAY)
-    def discrete_laplace(self, scale: Any) -> Any:
+    def discrete_laplace(self, scale: Any, size: Any = None) -> Any:
         """Integer noise with P(x) ∝ exp(−|x|/scale): the two-sided geometric distribution."""
-        return self._draw("discrete_laplace", self._scale("discrete_laplace", "scale", scale, WIDEST))
+        return self._sized("discrete_laplace", size, self._scale("discrete_laplace", "scale", scale, WIDEST))
 
     @law(_discrete_gaussian, Support.INTEGERS)
-    def discrete_gaussian(self, sigma: Any) -> Any:
+    def discrete_gaussian(self, sigma: Any, size: Any = None) -> Any:
         """Integer noise with P(x) ∝ exp(−x²/(2·sigma²)) (Canonne, Kamath & Steinke 2020, Definition 1)."""
-        return self._draw("discrete_gaussian", self._scale("discrete_gaussian", "sigma", sigma, WIDEST))
+        return self._sized("discrete_gaussian", size, self._scale("discrete_gaussian", "sigma", sigma, WIDEST))
 
     @law(
         lambda rng, size, probability: rng.random(size) < probability,
@@ -245,6 +262,44 @@ class Noise(ABC):
 
     def _choose(self, options: list[Any], weights: list[float]) -> Any:
         return options[self._pick(weights)]
+
+    def select(self, options: Iterable[Any], scores: Iterable[Any], rate: Any) -> Any:
+        """One of the options with probability proportional to exp(rate·score): the exponential mechanism."""
+        listed, given = list(options), [float(score) for score in scores]
+        if not listed or len(given) != len(listed):
+            raise ValueError(f"noise.select: {len(listed)} options, but {len(given)} scores")
+        if not all(map(math.isfinite, given)):
+            raise ValueError("noise.select: scores must be finite")
+        rate = float(self._scale("select", "rate", rate))
+        return listed[self._pick([math.exp(max(rate * (score - max(given)), -700.0)) for score in given])]
+
+    def poisson(self, data: Any, rate: Any) -> Any:
+        """Each record of a frame, an array or a list with the given probability, by itself."""
+        kept = [bool(self.bernoulli(rate)) for _ in range(len(data))]
+        if hasattr(data, "columns") or isinstance(data, np.ndarray):
+            return data[np.array(kept, dtype=bool)]
+        return [record for record, is_kept in zip(data, kept, strict=True) if is_kept]
+
+    def post(self, function: Callable[..., Any], *values: Any) -> Any:
+        """What a function gives of values that were released already: plain values, in every reading."""
+        return function(*copy.deepcopy(values))
+
+    def repeat(self, times: int, step: Callable[[Any], Any], state: Any) -> Any:
+        """Return the state after a step was done so often, each from the state that the one before returned."""
+        if isinstance(times, bool) or not isinstance(times, int) or times < 0:
+            raise ValueError(f"noise.repeat: times is a whole number from 0 on, not {times!r}")
+        for _ in range(times):
+            state = step(state)
+        return state
+
+
+def shape_of_size(size: Any) -> tuple[int, ...]:
+    """Return the shape that ``size=`` asks for: a whole number, or a tuple of them."""
+    shape = size if isinstance(size, tuple) else (size,)
+    for length in shape:
+        if isinstance(length, bool) or not isinstance(length, int | np.integer) or not 0 <= length <= MOST_DRAWS:
+            raise ValueError(f"size is a whole number from 0 to {MOST_DRAWS:,}, or a tuple of them, not {size!r}")
+    return tuple(map(int, shape))
 
 
 def _number(method: str, name: str, value: Any) -> None:

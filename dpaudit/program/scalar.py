@@ -66,5 +66,8 @@ class ScalarNoise(Noise):
         asked = (method, *map(float, arguments))
         return self._next(asked, lambda: LAWS[method].sample(self._rng, 1, *asked[1:])[0].item())
 
+    def _as_array(self, draws: Any) -> Any:
+        return np.array(draws.tolist())
+
     def _pick(self, weights: Sequence[float]) -> int:
         return int(self._next(("pick", *weights), lambda: int(pick(self._rng, 1, weights)[0])))

@@ -20,10 +20,11 @@ class ProofRequest:
     Attributes:
         target: as for `dpaudit.audit`; it must be a program, ``f(data, noise, **parameters)``.
         parameters: parameters of the mechanism; numbers are exact, a float counts as its decimal notation.
-        claim: a pure or (ε, δ) claim or its text; by default the mechanism's own.
+        claim: a pure or (ε, δ) claim or its text, from records also one on ρ or μ; by default the mechanism's own.
         length: how many answers the data hold. None: any number of them, for a mechanism that is a `Fold`.
-        domain: "real" or "integer" answers; or all datasets that exist, for a program with discrete noise: then every
-            output is enumerated, and the loss is exact.
+        domain: "real" or "integer" answers; or what each column of a frame may hold, as for `dpaudit.audit`: then the
+            bound is derived from records to what is released; or all datasets that exist, for a program with discrete
+            noise: then every output is enumerated, and the loss is exact.
         runs: executions that confirm the counterexample and look for more on its pair; 0 for none.
         confidence: of what is sampled.
         seed: the root of every random draw, by default a fresh one.
@@ -50,10 +51,12 @@ class ProofRequest:
             gate="target",
         ),
     )
-    domain: str | Sequence[Any] | None = field(
+    domain: str | Sequence[Any] | Mapping[str, Any] | None = field(
         default=None,
         metadata=described(
-            "'real' or 'integer' answers, or a JSON list of all datasets that there are.",
+            "What a column may hold, NAME=JSON; 'real' or 'integer' answers; or a JSON list of all datasets.",
+            shown="[NAME=]JSON",
+            several=True,
             asked="the domain",
             gate="target",
         ),
@@ -73,7 +76,11 @@ class ProofRequest:
         metadata=described(
             "Keep the domain in the evidence, for replay.",
             kind="flag",
-            recorded=lambda evidence: evidence.proof is not None and evidence.proof.domain is not None,
+            recorded=lambda evidence: (
+                evidence.proof is not None
+                and evidence.proof.method == "enumeration"
+                and evidence.proof.domain is not None
+            ),
         ),
     )
     workers: int = field(default=1, metadata=WORKERS)
@@ -89,7 +96,7 @@ class ProofOptions(TypedDict, total=False):
     parameters: Mapping[str, Any] | None
     claim: Claim | str | None
     length: int | None
-    domain: str | Sequence[Any] | None
+    domain: str | Sequence[Any] | Mapping[str, Any] | None
     runs: int | float
     confidence: float
     seed: int | None

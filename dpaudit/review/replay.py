@@ -240,6 +240,8 @@ def _of_proof(evidence: Evidence, domain: Sequence[Any] | None) -> dict[str, Any
                 "the evidence does not hold the domain that was enumerated; give it: --domain, or "
                 "dp.replay(evidence, domain=…). Evidence made with --keep-data holds it"
             )
+    if proof.method == "releases":
+        which = read_kept(proof.domain or "null")
     return {**recorded(ProofRequest, evidence), "domain": which}
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from importlib.util import find_spec
@@ -36,6 +36,7 @@ from dpaudit.loading.named import load
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.neighbours.serialise import kept_text
 from dpaudit.privacy import Claim, PureDP
+from dpaudit.privacy.claims import as_claim
 from dpaudit.processes.process import second_look_begins
 from dpaudit.program.coverage.agreement import Agreement
 from dpaudit.program.coverage.watching import WatchedProgram
@@ -53,9 +54,13 @@ from dpaudit.targets.mechanism import Mechanism, Shape
 from dpaudit.verify.exact import ExactLoss, enumerated_privacy
 from dpaudit.verify.fold import FoldProof, prove_fold
 from dpaudit.verify.prove import AlignmentProof, as_decimal, prove_program, rounded
+from dpaudit.verify.releases.derive import derive
 
 if TYPE_CHECKING:
     from dpaudit.verify.counterexample.counterexample import ExactCounterexample
+
+RELEASES = "releases"
+"""The method of a proof from records to what is released."""
 
 _EVENT_SHARE = 0.5  # of the error and of the runs go to the counterexample's event; an even split
 _AGAIN = 1e-6  # the error at which a bound that contradicts a proof is measured again
@@ -96,7 +101,9 @@ def prove(target: str | Mechanism | Any, **options: Unpack[ProofOptions]) -> Evi
     if domain is not None and not isinstance(domain, str) and length is not None:
         raise UsageError("a domain that lists all datasets has their lengths too; leave out the length")
     with within(request.time_budget, mechanism.name):
-        if domain is None or isinstance(domain, str):
+        if isinstance(domain, Mapping):
+            found = _released(mechanism, given, relation, domain, as_claim(request.claim), length)
+        elif domain is None or isinstance(domain, str):
             found = _aligned(mechanism, given, relation, length, domain, total, root)
         else:
             found = _enumerated(mechanism, given, relation, domain, request.keep_data)
@@ -113,7 +120,7 @@ def prove(target: str | Mechanism | Any, **options: Unpack[ProofOptions]) -> Evi
             false_alarm=request.false_alarm,
         )
     )
-    if question.claim is not None and not question.claim.is_point:
+    if question.claim is not None and not question.claim.is_point and found.proof.method != RELEASES:
         raise UsageError(f"a proof bounds ε, which says nothing of {question.claim}; give an epsilon=… claim")
     evidence = _judged(question, found, total, request.listen)
     if evidence.verdict is Verdict.INVALID:
@@ -138,6 +145,7 @@ class _Found:
     counterexample: Counterexample | None
     exact_counterexample: ExactCounterexample | None
     loss: ExactLoss | None
+    notion: Claim = field(default_factory=lambda: PureDP(0.0))  # what the upper bound bounds
 
     def least(self, delta: float) -> tuple[Fraction | None, str]:
         """A certain lower bound of ε at δ (None if infinite, 0 if nothing is known), and its text."""
@@ -288,6 +296,40 @@ def _enumerated(
     )
 
 
+def _released(
+    mechanism: Mechanism,
+    given: Mapping[str, Any],
+    relation: str | Relation | None,
+    domain: Mapping[str, Any],
+    claim: Claim | None,
+    length: int | None,
+) -> _Found:
+    if length is not None:
+        raise UsageError("a proof from records holds for any number of them; leave out the length")
+    claim = claim if claim is not None else mechanism.claim_for(given)
+    found = derive(mechanism, given, domain=domain, relation=relation, claim=claim)
+    return _Found(
+        proof=Proof(
+            method=RELEASES,
+            scope=found.scope,
+            length=None,
+            paths=0 if found.releases is None else found.releases.read,
+            certificate=found.certificate,
+            domain=kept_text(dict(domain)),
+            comparison=Comparison(found.runs, found.passed_over, 0, 0, found.open_ends),
+        ),
+        kind="proof",
+        relation=found.relation,
+        upper=found.bound,
+        upper_text=None if found.bound is None else str(found.bound),
+        pair=found.pair,
+        counterexample=None,
+        exact_counterexample=None,
+        loss=None,
+        notion=PureDP(0.0) if claim is None else claim,
+    )
+
+
 def _relation(which: str | Relation) -> Relation:
     return which if isinstance(which, Relation) else parse_relation(which)
 
@@ -300,7 +342,7 @@ def _judged(question: Question, found: _Found, runs: int, listen: Listener | Non
     upper = None
     if found.upper is not None:
         most, method = rounded(found.upper, "upper"), found.proof.method
-        upper = certain_bound(most, PureDP(0.0), side="upper", kind=found.kind, method=method, exact=found.upper_text)
+        upper = certain_bound(most, found.notion, side="upper", kind=found.kind, method=method, exact=found.upper_text)
     exact = None
     least, text = found.least(question.notion.delta)
     if least is None or least > 0:

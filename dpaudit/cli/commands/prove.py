@@ -53,13 +53,13 @@ def command(
     return tell(evidence, outputs, json_file, html_file, quiet)
 
 
-def proved(target: str, quiet: bool, domain: str | None, **options: Any) -> dict[str, Any]:
+def proved(target: str, quiet: bool, domain: tuple[str, ...], **options: Any) -> dict[str, Any]:
     """Return the evidence of a proof as a document.
 
     Args:
         target: its name.
         quiet: show no progress.
-        domain: the datasets as text, or the kind of answers.
+        domain: as it was typed: a word, a list of datasets, or NAME=JSON for each column.
         **options: of the proof.
     """
     with prints_to_standard_error(), progress(quiet) as listen:
@@ -70,14 +70,26 @@ def proved(target: str, quiet: bool, domain: str | None, **options: Any) -> dict
         return conduct(mechanism, **{**options, "domain": _domain(domain), "listen": listen}).document()
 
 
-def _domain(text: str | None) -> str | list[Any] | None:
+def _domain(texts: tuple[str, ...]) -> str | list[Any] | dict[str, Any] | None:
+    """Read the domain as it is typed: a word, a list of datasets, or what each column may hold."""
     from dpaudit.errors import UsageError
 
-    if text is None or not text.lstrip().startswith("["):
+    if not texts:
+        return None
+    text = texts[0].strip()
+    if len(texts) == 1 and text in ("real", "integer"):
         return text
-    import json
+    if len(texts) == 1 and text.startswith("["):
+        import json
 
-    try:
-        return list(json.loads(text))
-    except ValueError as error:
-        raise UsageError(f"--domain is 'real', 'integer' or a JSON list of datasets; this is none: {error}") from None
+        try:
+            return list(json.loads(text))
+        except ValueError as error:
+            raise UsageError(f"--domain is a JSON list of datasets; this is none: {error}") from None
+    if not any("=" in each or each.lstrip().startswith("{") for each in texts):
+        raise UsageError(
+            f"--domain is 'real', 'integer', NAME=JSON for each column, or a JSON list; {text!r:.60} is none"
+        )
+    from dpaudit.neighbours.domain import read_domain
+
+    return dict(read_domain(texts))

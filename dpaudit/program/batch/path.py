@@ -286,6 +286,10 @@ class BatchPath(Noise):
         table = np.asarray(options)
         return BatchValue(self, table[self._indices(weights)], numpy=_TABLES[kind])
 
+    def poisson(self, data: Any, rate: Any) -> Any:
+        """Leave samples of records, of which each run has its own, to the scalar reading."""
+        self.leave("noise.poisson")
+
     def argmax(self, values: Sequence[Any]) -> int:
         """Return the index of the largest value (the first among equals), as one branch."""
         values = list(values)

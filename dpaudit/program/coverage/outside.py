@@ -41,7 +41,9 @@ _HIDDEN = {
     "cache_info", "cache_clear", "gi_frame", "f_back", "f_locals", "f_globals", "tb_frame", "tb_next",
     "__class__",
 }  # fmt: skip
-_READINGS = tuple(f"dpaudit.program.{name}" for name in ("symbolic", "enumerate"))  # modules that define numbers
+_READINGS = tuple(
+    f"dpaudit.program.{name}" for name in ("symbolic", "enumerate", "tracked")
+)  # modules that define numbers
 _MOST = 50_000  # values of a state that are compared, to bound the time
 
 

@@ -57,7 +57,7 @@ def read(
         SymbolicError: (a `UsageError`) if the program does something that the reading does not support (the message
             names the line), has too many paths, or depends on anything besides its data, parameters and noise.
     """
-    state = _global_state()
+    state = global_state()
     nodes: list[Node] = []
     pending: list[list[Any]] = [[]]
     leaves: list[ProgramPath] = []
@@ -82,7 +82,7 @@ def read(
             if _run(function, data, parameters, again, nullcontext()) != leaf:
                 raise SymbolicError("the program returns another output on the same draws; it must not keep a state")
             repeated = True
-    if _global_state() != state:
+    if global_state() != state:
         raise SymbolicError("the program draws from Python's or NumPy's global generator; draw from noise instead")
     changed = None if watched is None else watched.changed()
     if changed is not None:
@@ -90,7 +90,8 @@ def read(
     return ProgramTree(tuple(nodes), tuple(leaves))
 
 
-def _global_state() -> tuple[Any, bytes]:
+def global_state() -> tuple[Any, bytes]:
+    """Return the state of the generators that all of Python shares."""
     return random.getstate(), pickle.dumps(np.random.get_state(legacy=False))  # noqa: NPY002
 
 

@@ -77,14 +77,17 @@ def proof_part(evidence: Evidence, claim: Claim | None) -> ProofPart | None:
     if proof is None:
         return None
     facts = [("Holds for" if upper is not None else "Tried for", proof.scope)]
-    if proof.method != "enumeration":
+    if proof.method not in ("enumeration", "releases"):
         facts.append(("Answers", _many(proof)))
     facts += [
         ("Method", proof.method),
         ("Paths through the program", f"{count_text(proof.paths)}, all of them"),
     ]
     compared = proof.comparison
-    if compared is not None and compared.runs:
+    if compared is not None and compared.runs and proof.method == "releases":
+        told = f"{count_text(compared.runs)} runs on neighbouring data frames: nothing moved farther than was derived"
+        facts.append(("Compared with runs", told if not compared.open_ends else f"{count_text(compared.runs)} runs"))
+    elif compared is not None and compared.runs:
         facts.append(
             (
                 "Compared with runs",
@@ -144,6 +147,14 @@ _METHODS = {
         "(randomness alignment: Zhang & Kifer 2017; Wang, Ding, Kifer & Zhang 2020). All numbers are fractions, so "
         "nothing is rounded."
     ),
+    "releases": (
+        "The program is read on tracked data in place of a frame: every value is public, or private with the most that "
+        "one record of each kind can move it, or released, because noise was added. Branches and outputs depend on "
+        "public and released values only, so that what is lost is the sum of the releases along a path, for the kind "
+        "of record for which it is largest; of all paths the largest sum counts. Prices and sums are computed in "
+        "fractions, and again by a checker of its own. How far an operation moves a value rests on the reading and its "
+        "tests, and on runs on neighbouring frames that were compared with it."
+    ),
     "induction": (
         "The program reads one answer after the other. For every step the noise is shifted so that a run on one "
         "dataset becomes a run on its neighbour with the same output, and what all steps together can cost, however "
@@ -166,6 +177,14 @@ def _outside(proof: Proof, *, bounded: bool) -> list[tuple[str, str]]:
             "their last bits; only a sampler that is exact inherits the proof.",
         )
     ]
+    if proof.method == "releases":
+        listed.append(
+            (
+                "Other data",
+                "It is about records within the declared domain, and sums that stay within what numbers of the "
+                "frame's types can hold; values that the domain excludes, such as NaN, are not looked at.",
+            )
+        )
     if proof.method == "enumeration":
         listed.append(("Other data", "A dataset that is not in the domain was not looked at."))
     elif proof.length is not None:
@@ -175,7 +194,7 @@ def _outside(proof: Proof, *, bounded: bool) -> list[tuple[str, str]]:
     listed.append(("Other parameters and code", "It is about these parameters and this source, and no others."))
     if bounded and proof.method != "enumeration":
         listed.append(("How tight it is", "The loss may be smaller. A bound above a claim does not refute the claim."))
-    if proof.method != "enumeration":
+    if proof.method not in ("enumeration", "releases"):
         listed.append(
             (
                 "Other kinds of noise",

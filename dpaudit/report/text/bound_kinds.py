@@ -101,6 +101,8 @@ def proved_for(proof: Proof | None) -> str:
         return "within the scope of the proof"
     if proof.method == "enumeration":
         return "for every dataset of the domain"
+    if proof.method == "releases":
+        return "for data frames of any length"
     if proof.length is None:
         return "for any number of answers" if proof.method == "induction" else "within the scope of the proof"
     return f"for {answers(proof.length)}"

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Accounting, Scores, Search
+from dpaudit.evidence.records import Accounting, Scores
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.text.phrases import visible
 from dpaudit.request import AccountRequest, AuditRequest, Option, ProofRequest, Request, default_of, options_of
@@ -35,7 +35,7 @@ def reproduce_command(evidence: Evidence) -> str | None:
         return _scores_command(evidence, evidence.scores)
     if target.asks not in _RUNNABLE or (proof is not None and proof.method == "enumeration"):
         return None
-    if not _is_named(evidence) or (evidence.search is not None and _domain(evidence.search) is None):
+    if not _is_named(evidence) or (evidence.search is not None and _domain(evidence.search.domain) is None):
         return None
     kind = AuditRequest if proof is None else ProofRequest
     options = [word for name in options_of(kind) for word in _words(kind, name, evidence)]
@@ -73,7 +73,7 @@ def reproduce_notes(evidence: Evidence) -> list[str]:
             "Python, with dpaudit.replay(evidence, target=the function)."
         ]
     search = evidence.search
-    if search is not None and _domain(search) is None:
+    if search is not None and _domain(search.domain) is None:
         return ["The domain cannot be typed: replay the evidence from Python, with dpaudit.replay."]
     command = reproduce_command(evidence)
     if evidence.accounting is not None:
@@ -137,9 +137,10 @@ def _data(evidence: Evidence) -> list[str]:
 
 
 def _domain_words(evidence: Evidence) -> list[str]:
-    if evidence.proof is not None:
+    if evidence.proof is not None and evidence.proof.method != "releases":
         return ["--domain", "integer"] if _whole_answers(evidence) else []
-    domain = "" if evidence.search is None else _domain(evidence.search) or ""
+    kept = evidence.proof if evidence.proof is not None else evidence.search
+    domain = "" if kept is None else _domain(kept.domain) or ""
     return ["--domain", domain] if domain else []
 
 
@@ -152,11 +153,11 @@ def _pair_files(evidence: Evidence) -> list[str]:
     return [word for name in _files(evidence) or (PAIRS_FILE,) for word in ("--pair", name)]
 
 
-def _domain(search: Search) -> str | None:
+def _domain(kept: str | None) -> str | None:
     """Return the domain as it is typed, in JSON; empty if there is none, None if JSON cannot express it."""
-    if search.domain is None:
+    if kept is None:
         return ""
-    read = json.loads(search.domain)
+    read = json.loads(kept)
     columns = isinstance(read, dict) and set(read) != {"values"} and not any(name.startswith("$") for name in read)
     try:
         typed = {name: _allowed(value) for name, value in read.items()} if columns else _allowed(read)

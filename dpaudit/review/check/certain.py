@@ -21,6 +21,7 @@ from dpaudit.evidence.records import Bound, Counterexample, Verdict
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.review.check.counterexample import event_probabilities, leaves_of, misread, of_older_fold, scope_of, unlike
 from dpaudit.review.check.finding import Finding, answered, failing, unchecked
+from dpaudit.review.check.releases import unlike_releases
 from dpaudit.review.check.stated import fraction, open_ends
 from dpaudit.verify.prove import as_decimal, rounded
 
@@ -50,17 +51,18 @@ def certain(evidence: Evidence) -> Iterator[Finding]:
 
 def _forms(evidence: Evidence) -> Iterator[Finding]:
     """Yield a finding for a certain bound that is not marked as certain."""
-    pure, claim = PureDP(0.0), evidence.claimed or PureDP(0.0)
+    claim = evidence.claimed or PureDP(0.0)
     method = None if evidence.proof is None else evidence.proof.method
+    above: Claim = claim if method == "releases" else PureDP(0.0)
     kind = "exact" if method == "enumeration" else "proof"
     wanted: tuple[tuple[Literal["upper", "lower"], str, Bound | None, Claim], ...]
-    wanted = (("upper", kind, evidence.upper, pure), ("lower", "exact", evidence.exact, claim))
+    wanted = (("upper", kind, evidence.upper, above), ("lower", "exact", evidence.exact, claim))
     for side, kind, bound, notion in wanted:
         if bound is None:
             continue
         plain = certain_bound(bound.value, notion, side=side, kind=kind, method=method or "", exact=bound.exact)
         if bound != plain:
-            yield failing("certain", f"a certain {side} bound of ε for {notion} says something else of itself")
+            yield failing("certain", f"a certain {side} bound for {notion} says something else of itself")
 
 
 def _counterexample(evidence: Evidence) -> Finding:
@@ -200,6 +202,11 @@ def _proof(evidence: Evidence) -> Finding:
     finding, checked = certificate_finding(proof.certificate)
     if checked is None:
         return finding
+    if (proof.method == "releases") != (checked.kind == "releases"):
+        return failing("certificate", f"the certificate is none by {proof.method}")
+    if checked.kind == "releases":
+        wrong = unlike_releases(evidence, checked)
+        return failing("certificate", wrong) if wrong else finding
     bound, scope = checked.bound, scope_of(checked.scope)
     if upper.exact != str(bound) or upper.value != rounded(bound, "upper"):
         stated = upper.exact if upper.exact != str(bound) else f"{upper.value:.10g} as a decimal"
@@ -250,4 +257,4 @@ def certificate_finding(certificate: Any) -> tuple[Finding, Checked | None]:
         checked = check_certificate(certificate)
     except CertificateError as error:
         return failing("certificate", str(error)), None
-    return answered("certificate", True, f"ε ≤ {checked.bound}: " + " ".join(checked.sentences)), checked
+    return answered("certificate", True, f"{checked.statement}: " + " ".join(checked.sentences)), checked

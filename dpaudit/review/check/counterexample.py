@@ -133,13 +133,13 @@ def _another_question(evidence: Evidence, scope: Scope) -> str:
     if str(scope.relation) != evidence.relation:
         return f"it holds under {scope.relation}, and {evidence.relation} is stated"
     for name, value in evidence.target.parameters.items():
-        if name not in scope.parameters or not _same_parameter(scope.parameters[name], value):
+        if name not in scope.parameters or not same_parameter(scope.parameters[name], value):
             return f"it is not for {name} = {value!r:.80}"
     more = scope.parameters.keys() - evidence.target.parameters.keys()
     return f"it is for a parameter {min(more)!r:.80} that is not stated" if more else ""
 
 
-def _same_parameter(text: str, value: Any) -> bool:
+def same_parameter(text: str, value: Any) -> bool:
     """Whether a parameter of a scope equals the stated one.
 
     Older certificates write tuples as Python does, and older evidence does so for fractions.

@@ -1,0 +1,223 @@
+"""Which kinds of records are there, and how far does each move a number? From columns, conditions and terms.
+
+The conditions of a certificate cut the records of its domain into finitely many kinds, which behave alike in all of
+them. A kind is one point for each column: records are of one kind if every test comes out alike.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.checker.reading import CertificateError, Steps, fields, items, rational, shown, text, whole
+
+MOST_COLUMNS = 1_000
+MOST_KINDS = 5_000
+MOST_TERMS = 100_000
+MOST_DEPTH = 10
+
+Point = Fraction | str | bool | None
+"""The value of a column, None for a missing one."""
+Interval = tuple[Fraction, Fraction]
+Test = tuple[int, str, Any]
+"""The number of a column, an operator, and its operand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What a column may hold: numbers from low to high (None: without an end), or values that are listed."""
+
+    name: str
+    low: Fraction | None
+    high: Fraction | None
+    values: tuple[Point, ...] | None
+    missing: bool
+
+    def points(self, tests: Iterable[Test]) -> list[Point]:
+        """Return values of the column such that every value meets the same tests as one of them."""
+        tests = list(tests)
+        found: list[Point] = [None] if self.missing else []
+        if self.values is not None:
+            found += self.values
+        else:
+            marks = {operand for _, _, operand in tests if type(operand) is Fraction}
+            marks |= {end for end in (self.low, self.high) if end is not None}
+            ordered: list[Fraction] = sorted(marks) or [Fraction(0)]
+            ordered = [ordered[0] - 1, *ordered, ordered[-1] + 1]
+            between = [(one + other) / 2 for one, other in itertools.pairwise(ordered)]
+            found += [each for each in (*ordered, *between) if self._holds(each)]
+        distinct: dict[tuple[bool, ...], Point] = {}
+        for point in found:
+            distinct.setdefault(tuple(meets(point, operator, operand) for _, operator, operand in tests), point)
+        return list(distinct.values())
+
+    def _holds(self, value: Fraction) -> bool:
+        return (self.low is None or self.low <= value) and (self.high is None or value <= self.high)
+
+
+def meets(point: Point, operator: str, operand: Any) -> bool:
+    """Whether a value meets a test; a missing one meets none but "missing"."""
+    if operator == "missing":
+        return point is None
+    if point is None or type(point) is not type(operand):
+        return False
+    if operator == "==":
+        return bool(point == operand)
+    if type(point) is not Fraction or type(operand) is not Fraction:
+        return False
+    return bool(point < operand if operator == "<" else point <= operand)
+
+
+def read_columns(value: object) -> list[Column]:
+    """Return the columns that a certificate lists."""
+    found = []
+    for number, given in enumerate(items(value, "columns", MOST_COLUMNS)):
+        where = f"column {number}"
+        given = fields(given, {"name", "low", "high", "values", "missing"}, where)
+        if type(given["missing"]) is not bool:
+            raise CertificateError(f"{where}: missing is true or false")
+        low, high = (None if given[end] is None else rational(given[end], f"{where}: {end}") for end in ("low", "high"))
+        values = None
+        if given["values"] is not None:
+            if low is not None or high is not None:
+                raise CertificateError(f"{where}: it has ends or values, not both")
+            listed = items(given["values"], f"{where}: values", MOST_KINDS, 1)
+            values = tuple(point(each, where) for each in listed)
+        elif low is not None and high is not None and low > high:
+            raise CertificateError(f"{where}: its low end is above its high end")
+        found.append(Column(text(given["name"], f"{where}: name"), low, high, values, given["missing"]))
+    if len({each.name for each in found}) < len(found):
+        raise CertificateError("columns: two of them have one name")
+    return found
+
+
+def point(value: object, where: str) -> Point:
+    """Return a value of a column: ["number", rational], ["text", text] or ["truth", true]."""
+    tag, given = items(value, where, 2, 2)
+    if tag == "number":
+        return rational(given, where)
+    if tag == "text":
+        return text(given, where)
+    if tag == "truth" and type(given) is bool:
+        return given
+    raise CertificateError(f"{where}: {shown(tag)} is no kind of value")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """What one record adds if it meets all conditions: (test, whether it holds), …; and from where to where."""
+
+    conditions: tuple[tuple[Test, bool], ...]
+    low: Fraction
+    high: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """How a number moves: terms, and what moves within, each as (kind, factor, value).
+
+    ``ball``: a vector instead, of at most the length ``high`` of its only term.
+    """
+
+    terms: tuple[Term, ...]
+    bent: tuple[tuple[str, Fraction, Value], ...] = ()
+    ball: bool = False
+
+    def tests(self) -> set[Test]:
+        """Return all tests that it depends on."""
+        found = {test for term in self.terms for test, _ in term.conditions}
+        return found.union(*(inner.tests() for _, _, inner in self.bent))
+
+    def moved(self, added: Kind, removed: Kind | None) -> Interval:
+        """Return how far it moves where a record of one kind comes, and one of another kind goes; exact in a ball."""
+        if self.ball:
+            (term,) = self.terms
+            length = sum((term.high for kind in (added, removed) if kind is not None and kind.is_in(term)), Fraction(0))
+            return -length, length
+        low = high = Fraction(0)
+        for term in self.terms:
+            if added.is_in(term):
+                low, high = low + term.low, high + term.high
+            if removed is not None and removed.is_in(term):
+                low, high = low - term.high, high - term.low
+        for kind, factor, inner in self.bent:
+            least, most = inner.moved(added, removed)
+            if kind == "abs":
+                most = max(abs(least), abs(most))
+                least = -most
+            least, most = min(least, Fraction(0)) * factor, max(most, Fraction(0)) * factor
+            low, high = low + min(least, most), high + max(least, most)
+        return low, high
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of records: which tests they meet."""
+
+    met: frozenset[Test]
+
+    def is_in(self, term: Term) -> bool:
+        """Whether these records meet all conditions of a term."""
+        return all((test in self.met) is holds for test, holds in term.conditions)
+
+
+def read_value(value: object, columns: Sequence[Column], where: str, steps: Steps, depth: int = 0) -> Value:
+    """Return how a number moves, from {"terms": …, "bent": …} or {"ball": term}."""
+    if depth > MOST_DEPTH:
+        raise CertificateError(f"{where}: more than {MOST_DEPTH} levels")
+    if type(value) is dict and "ball" in value:
+        given = fields(value, {"ball"}, where)
+        term = _term(given["ball"], columns, where, steps)
+        if term.low != -term.high or term.high < 0:
+            raise CertificateError(f"{where}: a ball goes from minus its radius to its radius")
+        return Value((term,), ball=True)
+    given = fields(value, {"terms", "bent"}, where)
+    terms = tuple(_term(each, columns, where, steps) for each in items(given["terms"], where, MOST_TERMS))
+    bent = []
+    for each in items(given["bent"], where, MOST_TERMS):
+        each = fields(each, {"kind", "factor", "inner"}, where)
+        if each["kind"] not in ("abs", "clip"):
+            raise CertificateError(f"{where}: {shown(each['kind'])} is no function that is known")
+        inner = read_value(each["inner"], columns, where, steps, depth + 1)
+        if inner.ball:
+            raise CertificateError(f"{where}: a function of a vector")
+        bent.append((each["kind"], rational(each["factor"], where), inner))
+    return Value(terms, tuple(bent))
+
+
+def _term(value: object, columns: Sequence[Column], where: str, steps: Steps) -> Term:
+    given = fields(value, {"if", "low", "high"}, where)
+    conditions = []
+    for each in items(given["if"], where, MOST_COLUMNS):
+        number, operator, operand, holds = items(each, where, 4, 4)
+        whole(number, f"{where}: a column", 0, len(columns) - 1)
+        if operator not in ("<", "<=", "==", "missing") or type(operator) is not str or type(holds) is not bool:
+            raise CertificateError(f"{where}: {shown(operator)} is no test that holds or not")
+        operand = None if operator == "missing" else point(operand, where)
+        if operator in ("<", "<=") and type(operand) is not Fraction:
+            raise CertificateError(f"{where}: only numbers have an order")
+        conditions.append(((number, operator, operand), holds))
+    steps.spend(len(conditions) + 1)
+    low, high = rational(given["low"], where), rational(given["high"], where)
+    if low > high:
+        raise CertificateError(f"{where}: a record adds something from {low} to {high}, the wrong way round")
+    return Term(tuple(conditions), low, high)
+
+
+def kinds_of(tests: set[Test], columns: Sequence[Column], steps: Steps) -> list[Kind]:
+    """Return every kind of records, as far as these tests tell them apart."""
+    parts: list[list[frozenset[Test]]] = []
+    many = 1
+    for number, column in enumerate(columns):
+        own = [test for test in tests if test[0] == number]
+        if own:
+            steps.spend(len(own) ** 2)
+            points = column.points(own)
+            parts.append([frozenset(test for test in own if meets(each, test[1], test[2])) for each in points])
+            many *= len(points)
+            if many > MOST_KINDS:
+                raise CertificateError(f"there are more than {MOST_KINDS:,} kinds of records")
+    return [Kind(frozenset().union(*chosen)) for chosen in itertools.product(*parts)]

@@ -1,0 +1,209 @@
+"""What does a program release of its records, on every path? The tracked reading.
+
+The function is run on tracked data as often as released values can decide something, each path once and the first
+one twice. The reading says what is released on each path, from what, by how much each kind of record moves it.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dpaudit.program.coverage.watching import WatchedProgram
+from dpaudit.program.symbolic.budget import count_path
+from dpaudit.program.symbolic.reading import global_state
+from dpaudit.program.symbolic.value import line_of
+from dpaudit.program.tracked.columns import Column
+from dpaudit.program.tracked.frame import Frame
+from dpaudit.program.tracked.groups import Groups
+from dpaudit.program.tracked.magnitude import exact, of
+from dpaudit.program.tracked.noise import TrackedNoise
+from dpaudit.program.tracked.path import PATH, Path, RefusedReading, Release
+from dpaudit.program.tracked.released import ReleasedArray, ReleasedNumber, is_private
+from dpaudit.program.tracked.rows import ColumnDomain
+from dpaudit.program.tracked.series import Series
+from dpaudit.program.tracked.truth import Truth
+
+MOST_PATHS = 20_000
+_OUTPUTS = (type(None), bool, int, float, complex, str, bytes, Fraction, range, np.generic)
+
+
+@dataclass(frozen=True, slots=True)
+class Releases:
+    """What a program releases.
+
+    Attributes:
+        paths: the releases of each path, without repetitions.
+        read: how many paths were read.
+        columns: the columns that conditions name, with what they may hold.
+    """
+
+    paths: tuple[tuple[Release, ...], ...]
+    read: int
+    columns: Mapping[str, ColumnDomain]
+
+
+def read_releases(
+    function: Callable[..., Any],
+    domain: Mapping[str, ColumnDomain],
+    parameters: Mapping[str, Any],
+    *,
+    person: str | None = None,
+    watched: WatchedProgram | None = None,
+) -> Releases:
+    """Read all paths of a program on records.
+
+    Args:
+        function: the program, called as ``function(frame, noise, **parameters)``.
+        domain: what each column of the frame may hold.
+        parameters: floats count as the decimals that are written.
+        person: the column that names persons, where neighbours differ in one.
+        watched: what is told which code the reading comes through.
+
+    Raises:
+        RefusedReading: where the program does what the reading does not know, naming the line.
+    """
+    state = global_state()
+    pending: list[list[Any]] = [[]]
+    found: dict[tuple[Release, ...], None] = {}
+    columns: dict[str, ColumnDomain] = {}
+    read, again = 0, False
+    if watched is not None:
+        watched.begin()
+    while pending:
+        count_path()
+        path, used = _follow(function, domain, parameters, pending.pop(), person, watched)
+        columns.update(used)
+        if watched is not None:
+            watched.coverage.closed |= path.posted
+            watched.runs.closed |= path.posted
+        if not again:
+            repeated, _ = _follow(function, domain, parameters, path.tape, person, None)
+            if repeated.releases != path.releases or repeated.tape != path.tape or repeated.left:
+                raise RefusedReading("the program asks for other releases on the same path; it must keep no state")
+            again = True
+        pending += path.left
+        found.setdefault(tuple(path.releases))
+        read += 1
+        if read > MOST_PATHS:
+            raise RefusedReading(
+                f"the program has more than {MOST_PATHS:,} paths; decide in noise.post, or repeat a step by "
+                "noise.repeat"
+            )
+    if global_state() != state:
+        raise RefusedReading("the program draws from Python's or NumPy's global generator; draw from noise instead")
+    changed = None if watched is None else watched.changed()
+    if changed is not None:
+        raise RefusedReading(f"the program changes {changed} between calls; it must not keep a state")
+    return Releases(tuple(found), read, columns)
+
+
+def _follow(
+    function: Callable[..., Any],
+    domain: Mapping[str, ColumnDomain],
+    parameters: Mapping[str, Any],
+    tape: list[Any],
+    person: str | None,
+    watched: WatchedProgram | None,
+) -> tuple[Path, dict[str, ColumnDomain]]:
+    """Read one path; return it, and the columns that it names."""
+    path = Path(tape)
+    token = PATH.set(path)
+    try:
+        data = Frame.of_domain(dict(domain), person)
+        given = {name: _exact(value) for name, value in parameters.items()}
+        try:
+            with _own_len(), _followed(watched, path):
+                output = function(data, TrackedNoise(), **given)
+            if path.refused is None:
+                _refuse_private(output, function)
+        except (ValueError, ZeroDivisionError):
+            pass  # what it says is public: neither a private number nor a released one has a text
+        except (Exception, SystemExit) as error:
+            raise RefusedReading(f"{_raised_at(error)}raises {type(error).__name__}: {error}") from None
+        if path.refused is not None:
+            raise RefusedReading(path.refused)
+        return path, data.rows.known
+    finally:
+        PATH.reset(token)
+        if watched is not None:
+            watched.ended()
+
+
+@contextmanager
+def _followed(watched: WatchedProgram | None, path: Path) -> Iterator[None]:
+    if watched is None:
+        yield
+    else:
+        watched.coverage.counter = partial(_decided, path)  # every path is followed: which one is last is not known
+        with watched.coverage.following():
+            yield
+
+
+def _decided(path: Path) -> int:
+    return path.taken
+
+
+def _raised_at(error: BaseException) -> str:
+    frames = error.__traceback__
+    while frames is not None and frames.tb_next is not None:
+        frames = frames.tb_next
+    return "" if frames is None else f"{line_of(frames.tb_frame)}: "
+
+
+def _exact(value: Any) -> Any:
+    """Return a parameter as the program is given it: floats as exact numbers."""
+    if isinstance(value, float | Fraction | np.floating):
+        return ReleasedNumber(of(exact(value)))
+    return value
+
+
+@contextmanager
+def _own_len() -> Iterator[None]:
+    """Let ``len`` return what tracked data answer: Python demands a plain int of every other ``__len__``."""
+    plain = builtins.len
+
+    def tracked_len(value: Any, /) -> Any:
+        if isinstance(value, Frame | Column | Groups | Series):
+            return value.tracked_len()
+        return plain(value)
+
+    builtins.len = tracked_len
+    try:
+        yield
+    finally:
+        builtins.len = plain
+
+
+def _refuse_private(output: Any, function: Any) -> None:
+    """Refuse an output that holds anything but public and released values."""
+    from dpaudit.program.symbolic.value import end_of
+
+    pending, seen = [output], 0
+    while pending:
+        value = pending.pop()
+        seen += 1
+        if is_private(value):
+            raise RefusedReading(
+                f"{end_of(function)}: returns a private {type(value).__name__.lower()}; add noise to it"
+            )
+        if isinstance(value, (ReleasedNumber, ReleasedArray, Truth, *_OUTPUTS)):
+            continue
+        if isinstance(value, dict):
+            pending += [each for pair in value.items() for each in pair]
+        elif isinstance(value, list | tuple | set | frozenset):
+            pending += list(value)
+        elif isinstance(value, np.ndarray):
+            pending += value.ravel().tolist() if value.dtype == object else []
+        else:
+            raise RefusedReading(
+                f"{end_of(function)}: returns a {type(value).__name__}, which cannot be looked through; return "
+                "numbers, text, None, lists, tuples, dicts or arrays of what was released"
+            )

@@ -1,0 +1,127 @@
+"""What may be done with private numbers under public keys, as a pandas object has them?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from dpaudit.program.tracked.draw import Draw
+from dpaudit.program.tracked.path import refuse
+from dpaudit.program.tracked.private import Number, Private, as_array
+from dpaudit.program.tracked.released import is_private
+
+
+class Series(Private):
+    """Private numbers under public keys, as a pandas object has them."""
+
+    def __init__(self, keys: Iterable[Any], numbers: Iterable[Number]) -> None:
+        self._keys, self._numbers = tuple(keys), tuple(numbers)
+        self.shape = (len(self._keys),)
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, list):
+            return Series(key, [self[each] for each in key])
+        if is_private(key):
+            refuse("a key that depends on data")
+        if key not in self._keys:
+            raise KeyError(key)
+        return self._numbers[self._keys.index(key)]
+
+    @property
+    def loc(self) -> Series:
+        """Look up by key."""
+        return self
+
+    at = loc
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """Return the number of a key."""
+        return self[key] if key in self._keys else default
+
+    @property
+    def index(self) -> list[Any]:
+        """The keys."""
+        return list(self._keys)
+
+    def keys(self) -> list[Any]:
+        """Return the keys."""
+        return list(self._keys)
+
+    def __iter__(self) -> Any:
+        return iter(self._numbers)
+
+    def tracked_len(self) -> int:
+        """Return how many there are: a public number."""
+        return len(self._keys)
+
+    def items(self) -> Any:
+        """Yield keys and numbers."""
+        return zip(self._keys, self._numbers, strict=True)
+
+    def to_dict(self) -> dict[Any, Number]:
+        """Return the numbers by their keys."""
+        return dict(self.items())
+
+    def to_numpy(self) -> Any:
+        """Return the numbers alone, as an array."""
+        return as_array(self._numbers)
+
+    values = property(to_numpy)
+
+    def tolist(self) -> list[Number]:
+        """Return the numbers alone."""
+        return list(self._numbers)
+
+    def sum(self) -> Any:
+        """Return the sum of all."""
+        return sum(self._numbers[1:], self._numbers[0])
+
+    def sort_index(self) -> Series:
+        """Sort by the keys."""
+        return Series(*zip(*sorted(self.items(), key=lambda each: each[0]), strict=True))
+
+    def cumsum(self) -> Series:
+        """Return the sums up to each."""
+        return Series(self._keys, np.cumsum(self.to_numpy()))
+
+    def astype(self, kind: Any) -> Series:
+        """Return the same numbers: as floats; whole numbers stay what they are."""
+        if kind not in (float, "float", "float64", np.float64):
+            refuse("a conversion of private numbers to anything but float")
+        return self
+
+    def copy(self) -> Series:
+        """Return the same numbers."""
+        return self
+
+    def _each(self, function: Callable[[Number], Any]) -> Series:
+        return Series(self._keys, map(function, self._numbers))
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, Draw):
+            return other.protect_all(self.to_numpy(), self._keys)
+        if is_private(other) or np.shape(other):
+            refuse("a sum of a series and another; pandas would align them by their keys")
+        return self._each(lambda number: number + other)
+
+    __radd__ = __add__
+
+    def __mul__(self, other: Any) -> Any:
+        if is_private(other) or np.shape(other):
+            refuse("a product of a series and another; pandas would align them by their keys")
+        return self._each(lambda number: number * other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        if is_private(other) or np.shape(other):
+            refuse("a ratio of private numbers; release both with noise of their own, and divide those")
+        return self._each(lambda number: number / other)
+
+    def __rmatmul__(self, matrix: Any) -> Any:
+        return np.asarray(matrix).astype(object) @ self.to_numpy()
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        return self.to_numpy()

@@ -1,0 +1,60 @@
+"""Does a comparison of released numbers hold? Asking for it is a fork of the reading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, NoReturn
+
+from dpaudit.program.tracked.path import PATH, refuse
+
+
+def leaves(what: str, how: str) -> Callable[..., NoReturn]:
+    """Return a method that refuses to hand out the plain value behind a released one."""
+
+    def method(self: Any, *_: Any) -> NoReturn:
+        refuse(f"{what} of a released value, behind which nothing is read; write noise.post({how}, value)")
+
+    return method
+
+
+class Truth:
+    """Whether a comparison of released numbers holds; asking for it is a fork."""
+
+    __slots__ = ("_holds", "_key", "_negated")
+    is_private = False
+
+    def __init__(self, key: Hashable, holds: bool | None, *, negated: bool) -> None:
+        self._key, self._holds, self._negated = key, holds, negated
+
+    def __bool__(self) -> bool:
+        if self._holds is not None:
+            return self._holds != self._negated
+        return bool(PATH.get().fork(self._key, [True, False])) != self._negated
+
+    def __invert__(self) -> Truth:
+        return Truth(self._key, self._holds, negated=not self._negated)
+
+    def __and__(self, other: Any) -> bool:
+        return bool(self) & bool(other)
+
+    def __or__(self, other: Any) -> bool:
+        return bool(self) | bool(other)
+
+    __rand__, __ror__ = __and__, __or__
+    __str__ = leaves("the text of a comparison", "str")
+    __hash__ = leaves("hash()", "f")
+    __reduce_ex__ = leaves("a copy", "f")
+
+    def __repr__(self) -> str:
+        return "<released>"
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self) == other
+
+    def __int__(self) -> int:
+        return int(bool(self))
+
+    __index__ = __int__
+
+    def __float__(self) -> float:
+        return float(bool(self))

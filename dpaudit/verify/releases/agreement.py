@@ -1,0 +1,211 @@
+"""Does the program release what was read of it, and does a record move it no farther? Runs on neighbouring frames.
+
+Every run is recorded on one frame and replayed on a neighbour, released values and all: the two must release the same
+kinds of things, return the same, and no private value may move by more than was derived. That is evidence that the
+reading is right, and no proof of it. It also shows the pair that loses most, which an audit looks at.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dpaudit.neighbours import Relation
+from dpaudit.neighbours.digest import digest
+from dpaudit.program.coverage.watching import WatchedProgram
+from dpaudit.program.outcome import Raised, run_once, same
+from dpaudit.program.replay import Recorded, RecordedNoise
+from dpaudit.program.symbolic.budget import spend
+from dpaudit.program.tracked.movement import Ball
+from dpaudit.program.tracked.reading import Releases
+from dpaudit.program.tracked.rows import ColumnDomain
+from dpaudit.settings import lent
+from dpaudit.verify.releases.frames import FrameMaker
+from dpaudit.verify.releases.kinds import kinds_of, moved
+
+PAIRS = 200
+_SPREADS = (1.0, 1.0, 0.0, 30.0)
+_SLACK = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What runs on neighbouring frames showed.
+
+    Attributes:
+        runs: how many runs were compared with what was read.
+        passed_over: how many were not, because the data of one side alone have a key that a threshold cuts.
+        disagreement: the first thing that differs from what was read, in words; None where all agree.
+        worst: the pair that loses most.
+        raised: how many runs raised an exception.
+    """
+
+    runs: int
+    passed_over: int
+    disagreement: str | None
+    worst: tuple[Any, Any]
+    raised: int
+
+
+def compare(
+    function: Callable[..., Any],
+    parameters: Mapping[str, Any],
+    domain: Mapping[str, ColumnDomain],
+    relation: Relation,
+    releases: Releases | None,
+    *,
+    notion: str,
+    watched: WatchedProgram | None,
+    seed: int = 0,
+    pairs: int = PAIRS,
+) -> Compared:
+    """Run a program on random neighbouring frames.
+
+    Args:
+        function: called as ``function(frame, noise, **parameters)``.
+        parameters: plain.
+        domain: what the columns hold.
+        relation: which frames are neighbours.
+        releases: what was read; None where the program was refused, and only the worst pair is wanted.
+        notion: in which the loss of a pair counts: "epsilon", "rho" or "mu".
+        watched: what is told which code runs came through; None to follow nothing.
+        seed: of the frames, and of the noise.
+        pairs: how many.
+    """
+    rng = np.random.default_rng(seed)
+    maker = FrameMaker(domain, relation, rng)
+    allowed = None if releases is None else _Allowed(releases, replace=relation.kind == "replace")
+    disagreement, worst, most, raising, over = None, None, -1.0, 0, 0
+    with lent():
+        for number in range(pairs):
+            spend()
+            data = maker.pair()
+            first = RecordedNoise(rng, spread=_SPREADS[number % len(_SPREADS)])
+            second = RecordedNoise(rng, first.made, kept=first.kept)
+            outputs = []
+            for frame, noise in zip(data, (first, second), strict=True):
+                before = digest(frame)
+                outputs.append(_run(function, frame, noise, parameters, watched))
+                if digest(frame) != before:
+                    why = "the program changes its data; it must work on a copy"
+                    return Compared(2 * number + len(outputs), over, why, data, raising)
+            raising += sum(isinstance(output, Raised) for output in outputs)
+            loss, told = _difference(first.made, second.made, outputs, notion)
+            if allowed is not None and allowed.is_cut(first.made, second.made):
+                over += 2
+            elif told is None and allowed is not None:
+                told = allowed.exceeded(first.made, second.made)
+                disagreement = disagreement or told
+            else:
+                disagreement = disagreement or told
+            if loss > most or (loss == most and worst is not None and len(data[0]) < len(worst[0])):
+                worst, most = data, loss
+    assert worst is not None
+    return Compared(2 * pairs - over, over, disagreement, worst, raising)
+
+
+def _run(
+    function: Callable[..., Any],
+    frame: Any,
+    noise: RecordedNoise,
+    parameters: Mapping[str, Any],
+    watched: WatchedProgram | None,
+) -> Any:
+    call = partial(_called, function, frame, dict(parameters))
+    if watched is None:
+        return run_once(call, noise)
+    with watched.runs.following():
+        return run_once(call, noise)
+
+
+def _called(function: Callable[..., Any], frame: Any, parameters: Mapping[str, Any], noise: Any) -> Any:
+    return function(frame, noise, **parameters)
+
+
+def _difference(
+    first: Sequence[Recorded], second: Sequence[Recorded], outputs: Sequence[Any], notion: str
+) -> tuple[float, str | None]:
+    """Return what two runs lose that released the same, infinite where they can be told apart, and why."""
+    for one, other in zip(first, second, strict=False):
+        if not one.is_like(other):
+            return math.inf, f"{other.line}: a neighbour releases another number of things there, or at another scale"
+    if len(first) != len(second):
+        return math.inf, "a neighbour makes more releases, or fewer, when all that was released is the same"
+    if not _alike(*outputs):
+        return math.inf, "a neighbour returns something else when all that was released is the same"
+    loss = 0.0
+    for one, other in zip(first, second, strict=True):
+        far = np.abs(one.values - other.values) / one.scale
+        if not np.all(np.isfinite(far)):
+            return math.inf, f"{one.line}: noise on a number that is not finite"
+        if one.law == "select":
+            eta = float(np.ptp((one.values - other.values) / one.scale))
+            loss += eta if notion == "epsilon" else eta**2 / 8
+        else:
+            loss += float(np.sum(far) if notion == "epsilon" and "gaussian" not in one.law else np.sum(far**2) / 2)
+    return loss, None
+
+
+def _alike(one: Any, other: Any) -> bool:
+    try:
+        return same(one, other) or repr(one) == repr(other)
+    except Exception:
+        return repr(one) == repr(other)
+
+
+class _Allowed:
+    """How far each release may move each of its values, by the line of the program that makes it."""
+
+    def __init__(self, releases: Releases, *, replace: bool) -> None:
+        self._limits: dict[str, list[tuple[str, list[tuple[float, float]]]]] = {}
+        for release in dict.fromkeys(release for path in releases.paths for release in path):
+            kinds = kinds_of([release], releases.columns)
+            limits = []
+            for movement in release.values:
+                ends = [moved(movement, one, other) for one in kinds for other in (kinds if replace else (None,))]
+                low, high = min(low for low, _ in ends), max(high for _, high in ends)
+                if not replace:
+                    low, high = min(low, -high), max(high, -low)
+                limits.append((_over(low, release.scale), _over(high, release.scale)))
+            is_ball = isinstance(release.values[0], Ball)
+            law = "ball" if is_ball else "keys" if release.law == "laplace_threshold" else release.law
+            self._limits.setdefault(release.line, []).append((law, limits))
+
+    def is_cut(self, first: Sequence[Recorded], second: Sequence[Recorded]) -> bool:
+        """Whether two runs have different keys where a threshold cuts those of the data: there, a δ is paid."""
+        return any(
+            one.keys != other.keys and any(law == "keys" for law, _ in self._limits.get(one.line, ()))
+            for one, other in zip(first, second, strict=False)
+        )
+
+    def exceeded(self, first: Sequence[Recorded], second: Sequence[Recorded]) -> str | None:
+        """Say where a value moved farther than was derived; None where none did."""
+        for one, other in zip(first, second, strict=True):
+            known = self._limits.get(one.line)
+            if known is None:
+                return f"{one.line}: a run releases something there, and the reading does not"
+            room = _SLACK * (1 + float(np.max(np.abs(one.values), initial=0.0))) / one.scale + _SLACK
+            apart = (other.values - one.values) / one.scale
+            if not any(_allows(law, limits, one.law, apart, room) for law, limits in known):
+                return f"{one.line}: a record moves a value by more than was derived"
+        return None
+
+
+def _allows(law: str, limits: list[tuple[float, float]], ran: str, apart: Any, room: float) -> bool:
+    if law == "ball":
+        return ran == "gaussian" and float(np.linalg.norm(apart)) <= limits[0][1] + room
+    if law == "keys":  # of the data: one limit for all
+        law, limits = "laplace", limits * len(apart)
+    if law != ran or len(limits) != len(apart):
+        return False
+    return all(low - room <= value <= high + room for (low, high), value in zip(limits, apart, strict=True))
+
+
+def _over(value: Fraction, scale: Fraction) -> float:
+    return float(value / scale)

@@ -1,0 +1,167 @@
+"""What bound do the releases of a program prove? From a function on records to a bound with its certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.checker import CertificateError, check_certificate
+from dpaudit.errors import UsageError
+from dpaudit.neighbours import Relation, parse_relation
+from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, ZeroConcentratedDP
+from dpaudit.program.coverage.watching import WatchedProgram
+from dpaudit.program.symbolic.budget import now
+from dpaudit.program.tracked.path import RefusedReading
+from dpaudit.program.tracked.reading import Releases, read_releases
+from dpaudit.program.tracked.rows import ColumnDomain
+from dpaudit.targets.mechanism import Mechanism
+from dpaudit.verify.prove import as_decimal, as_text
+from dpaudit.verify.releases.agreement import compare
+from dpaudit.verify.releases.certificate import release_certificate
+from dpaudit.verify.releases.frames import column_domains
+from dpaudit.verify.releases.prices import price
+
+NOTIONS: dict[type[Claim], str] = {PureDP: "epsilon", ApproxDP: "epsilon", ZeroConcentratedDP: "rho", GaussianDP: "mu"}
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """What the release calculus says of a program.
+
+    Attributes:
+        scope: what the bound holds for, as a sentence.
+        relation: which data are neighbours.
+        releases: what was read; None where the program was refused.
+        bound: of the claim's parameter; None without a finite one.
+        certificate: the derivation as plain data for JSON, which `dpaudit.checker` checks; None without a bound.
+        refused: why nothing was derived, with the line; None where something was.
+        open_ends: what can run and was not read, or does not agree with runs; nothing is proved where there is any.
+        runs: how many runs on neighbouring frames were compared with what was read; 0 where nothing was.
+        passed_over: how many runs were not, because a threshold cut keys of one side alone.
+        pair: neighbouring frames that lose most, of those that were tried.
+    """
+
+    scope: str
+    relation: Relation
+    releases: Releases | None
+    bound: Fraction | None
+    certificate: dict[str, Any] | None
+    refused: str | None
+    open_ends: tuple[str, ...]
+    runs: int
+    passed_over: int
+    pair: tuple[Any, Any]
+
+
+def derive(
+    mechanism: Mechanism,
+    parameters: Mapping[str, Any],
+    *,
+    domain: Any,
+    relation: str | Relation | None,
+    claim: Claim | None,
+    seed: int = 0,
+) -> Derivation:
+    """Derive a bound from what a program releases of its records.
+
+    Args:
+        mechanism: a program, ``f(frame, noise, **parameters)``.
+        parameters: numbers are exact: a float counts as the decimal that is written.
+        domain: what each column holds, as for `dpaudit.audit`.
+        relation: "add-remove" or "replace", also of persons or groups; by default the mechanism's own.
+        claim: whose notion is bounded; pure ε where None.
+        seed: of the frames that the reading is compared on.
+
+    Raises:
+        UsageError: for a domain, a relation or a claim that the calculus does not know.
+    """
+    which = parse_relation(relation or mechanism.relation_for(parameters) or "add-remove")
+    columns = column_domains(domain)
+    _refuse_relation(which, columns)
+    notion, delta = _notion(claim)
+    now("reading what it releases")
+    watched = WatchedProgram(mechanism.function, parameters)
+    releases, priced, refused = None, None, None
+    try:
+        releases = read_releases(mechanism.function, columns, parameters, person=which.person, watched=watched)
+        now("pricing its releases")
+        priced = price(releases, replace=which.kind == "replace", group=which.group, notion=notion, delta=delta)
+    except RefusedReading as why:
+        refused = str(why)
+    now("comparing runs on neighbouring frames with it")
+    compared = compare(
+        mechanism.function,
+        parameters,
+        columns,
+        which,
+        releases if refused is None else None,
+        notion=notion,
+        watched=watched if refused is None else None,
+        seed=seed,
+    )
+    open_ends = () if refused is None else (refused,)
+    if refused is None:
+        told = () if compared.disagreement is None else (compared.disagreement,)
+        open_ends = (*told, *watched.open())
+    bound = None if priced is None or open_ends else priced.bound
+    certificate = None
+    if bound is not None and releases is not None:
+        certificate = release_certificate(
+            releases,
+            bound,
+            name=mechanism.name,
+            source=f"sha256:{mechanism.digest}" if mechanism.digest else "",
+            relation=which,
+            parameters={name: as_text(value) for name, value in parameters.items()},
+            notion=notion,
+            delta=delta,
+        )
+        try:
+            check_certificate(certificate)
+        except CertificateError as error:
+            raise RuntimeError(f"the certificate of {mechanism.name} is refused by its checker: {error}") from None
+    return Derivation(
+        scope=scope_text(which, {name: as_text(value) for name, value in parameters.items()}),
+        relation=which,
+        releases=releases,
+        bound=bound,
+        certificate=certificate,
+        refused=refused,
+        open_ends=open_ends,
+        runs=compared.runs if refused is None else 0,
+        passed_over=compared.passed_over if refused is None else 0,
+        pair=compared.worst,
+    )
+
+
+def scope_text(relation: Relation, parameters: Mapping[str, str]) -> str:
+    """Say what a bound holds for."""
+    listed = ", ".join(f"{name} = {value}" for name, value in parameters.items())
+    return f"data frames of any length over the declared domain, under {relation}" + (
+        f", with {listed}" if listed else ""
+    )
+
+
+def _notion(claim: Claim | None) -> tuple[str, Fraction]:
+    if claim is None:
+        return "epsilon", Fraction(0)
+    notion = NOTIONS.get(type(claim))
+    if notion is None:
+        raise UsageError(f"the releases of a program bound ε, (ε, δ), ρ or μ, and not {claim}; claim one of these")
+    return notion, as_decimal(claim.delta, toward=0.0)
+
+
+def _refuse_relation(relation: Relation, columns: Mapping[str, ColumnDomain]) -> None:
+    if relation.kind not in ("add-remove", "replace"):
+        raise UsageError(
+            f"a proof from records holds under 'add-remove' (also of persons) or 'replace', not under {str(relation)!r}"
+        )
+    if relation.person is not None and relation.kind == "replace":
+        raise UsageError("a proof for persons holds under 'add-remove(person=…)'; two of its steps replace a person")
+    if relation.person is not None and relation.person not in columns:
+        raise UsageError(f"the domain names no column {relation.person!r}, which tells persons apart; add it")
+
+
+__all__ = ["Derivation", "derive", "scope_text"]

@@ -1,0 +1,124 @@
+"""Which frames, and which neighbours of them, is a derivation compared on? Random ones, with many edge values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpaudit.errors import UsageError
+from dpaudit.neighbours import Relation
+from dpaudit.neighbours.domain import Range, Values, allowed_of, by_columns
+from dpaudit.program.tracked.magnitude import decimal_of
+from dpaudit.program.tracked.rows import ColumnDomain
+
+SIZES = (0, 1, 2, 3, 5, 8, 30, 99, 100, 130)
+_MOST_PERSONS = 4
+
+
+def column_domains(domain: Any) -> dict[str, ColumnDomain]:
+    """Return what each column may hold, exactly.
+
+    Raises:
+        UsageError: for a domain that is none by columns, or holds dates or other things than numbers, texts and truth.
+    """
+    if not by_columns(domain) or not domain:
+        raise UsageError(
+            "a proof from records needs a domain by columns, such as domain={'age': (0, 120), 'city': ['Bern', 'Oslo']}"
+        )
+    return {
+        str(name): _column(allowed_of(given, f"the domain of {str(name)!r}"), str(name))
+        for name, given in domain.items()
+    }
+
+
+def _column(allowed: Range | Values, name: str) -> ColumnDomain:
+    if isinstance(allowed, Range):
+        ends = [allowed.low, allowed.high]
+        if any(isinstance(end, bool) or not isinstance(end, int | float) for end in ends):
+            raise UsageError(f"the domain of {name!r} has the ends {ends[0]!r} and {ends[1]!r}; give numbers")
+        low, high = map(decimal_of, ends)
+        return ColumnDomain(low, high)
+    present = [value for value in allowed.values if value is not None]
+    kinds = {bool if isinstance(value, bool) else str if isinstance(value, str) else float for value in present}
+    if not present or len(kinds) > 1 or not all(isinstance(value, bool | str | int | float) for value in present):
+        raise UsageError(
+            f"the domain of {name!r} lists values that are no numbers, no texts and no truth values, or mixes them"
+        )
+    values = tuple(value if isinstance(value, bool | str) else decimal_of(value) for value in present)
+    whole = all(isinstance(value, int) and not isinstance(value, bool) for value in present)
+    return ColumnDomain(values=values, missing=len(present) < len(allowed.values), whole=whole)
+
+
+class FrameMaker:
+    """Makes pandas frames over a domain, and neighbours of them."""
+
+    def __init__(self, domain: Mapping[str, ColumnDomain], relation: Relation, rng: np.random.Generator) -> None:
+        """Look for pandas, which frames are of."""
+        try:
+            import pandas
+        except ImportError:
+            raise UsageError(
+                "a proof from records compares what it reads with runs on frames, for which pandas is missing: "
+                "pip install pandas"
+            ) from None
+        self._pandas, self._domain, self._relation, self._rng = pandas, domain, relation, rng
+        self._labels = 0
+
+    def frame(self, size: int) -> Any:
+        """Return a frame of so many records, in which edge values are frequent."""
+        columns = {name: self._column(known, size) for name, known in self._domain.items()}
+        if self._relation.person is not None and size:
+            columns[self._relation.person] = self._persons(size)
+        labels = range(self._labels, self._labels + size)
+        self._labels += size
+        return self._pandas.DataFrame(columns, index=self._rng.permutation(list(labels)) if size else None)
+
+    def _column(self, known: ColumnDomain, size: int) -> Any:
+        rng = self._rng
+        if known.values is None:
+            assert known.low is not None and known.high is not None
+            low, high = float(known.low), float(known.high)
+            choices = [low, high, (low + high) / 2, *rng.uniform(low, high, 3).tolist(), round(rng.uniform(low, high))]
+            return np.clip(rng.choice(choices, size).astype(float), low, high)
+        values: list[Any] = [_plain(value, whole=known.whole) for value in known.values]
+        if known.missing:
+            values.append(None if isinstance(values[0], str | bool) else np.nan)
+        drawn = [values[place] for place in rng.integers(len(values), size=size)]
+        if isinstance(values[0], str) or known.missing:
+            return self._pandas.Series(drawn, dtype=object if isinstance(values[0], str | bool) else float).to_numpy()
+        return np.array(drawn, dtype=type(values[0]))
+
+    def _persons(self, size: int) -> Any:
+        known = self._domain[str(self._relation.person)]
+        names = [_plain(value, whole=known.whole) for value in known.values or ()] or list(range(1_000))
+        few = self._rng.permutation(len(names))[:_MOST_PERSONS]
+        return np.array([names[few[place]] for place in self._rng.integers(len(few), size=size)])
+
+    def pair(self) -> tuple[Any, Any]:
+        """Return a frame and a neighbour of it."""
+        size = int(self._rng.choice(SIZES))
+        if self._relation.person is not None:
+            whole = self.frame(max(size, 1))
+            names = whole[self._relation.person]
+            pair = whole[names != names.iloc[int(self._rng.integers(len(whole)))]], whole
+            return pair if self._rng.random() < 0.5 else pair[::-1]
+        whole = self.frame(size + 1)
+        place = int(self._rng.integers(size + 1))
+        if self._relation.kind == "add-remove":
+            pair = whole.drop(whole.index[place]), whole
+            return pair if self._rng.random() < 0.5 else pair[::-1]
+        other, new = whole.copy(), self.frame(1)
+        for name in whole.columns:
+            listed = whole[name].tolist()
+            listed[place] = new[name].iloc[0]
+            other[name] = self._pandas.Series(listed, index=whole.index, dtype=whole[name].dtype)
+        return whole, other
+
+
+def _plain(value: Any, *, whole: bool) -> Any:
+    if isinstance(value, Fraction):
+        return int(value) if whole else float(value)
+    return value

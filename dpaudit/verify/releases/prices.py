@@ -1,0 +1,207 @@
+"""What does a path of releases cost? ε, ρ, μ² and δ for each pair of kinds of records, and the largest of all.
+
+Along a path ε, ρ, μ² and δ add up, and the largest sum over paths is valid although outputs choose the path (ε, ρ: by
+induction from the leaves, Rogers, Roth, Ullman & Vadhan 2016, Feldman & Zrnic 2021; μ: Smith & Thakurta 2022). The sums
+are closed: what certified accounting would make tighter is all in `composed`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+
+from dpaudit.program.tracked.path import RefusedReading, Release, Sample
+from dpaudit.program.tracked.reading import Releases
+from dpaudit.verify.releases.kinds import Kind, kinds_of, moved
+
+_MOST_PRICES = 3_000_000  # of values, over all paths and pairs of kinds
+_DIGITS = 30
+_CONTEXT = Context(prec=_DIGITS, rounding=ROUND_CEILING)
+_ZERO = Fraction(0)
+
+
+@dataclass(slots=True)
+class Spent:
+    """What one path costs for one pair of kinds; None is ∞.
+
+    ``within``: ε of each sample by itself, which its sampling makes smaller.
+    """
+
+    epsilon: Fraction | None = _ZERO
+    rho: Fraction | None = _ZERO
+    mu2: Fraction | None = _ZERO
+    delta: Fraction = _ZERO
+    within: dict[Sample, Fraction | None] = field(default_factory=dict)
+
+    def add(self, release: Release, moves: Sequence[tuple[Fraction, Fraction]], times: int, *, sampled: bool) -> None:
+        """Add a release whose numbers move within intervals, done so often."""
+        epsilon, rho, mu2, delta = _priced(release, moves)
+        if sampled and release.sample is not None:
+            before = self.within.get(release.sample, _ZERO)
+            self.within[release.sample] = _sum(before, epsilon, times)
+        else:
+            self.epsilon = _sum(self.epsilon, epsilon, times)
+        self.rho, self.mu2 = _sum(self.rho, rho, times), _sum(self.mu2, mu2, times)
+        self.delta += times * delta
+
+
+def _sum(one: Fraction | None, more: Fraction | None, times: int) -> Fraction | None:
+    return None if one is None or more is None else one + times * more
+
+
+def _priced(
+    release: Release, moves: Sequence[tuple[Fraction, Fraction]]
+) -> tuple[Fraction | None, Fraction | None, Fraction | None, Fraction]:
+    """Return ε, ρ, μ² and δ of one release."""
+    far = [max(-low, high, _ZERO) / release.scale for low, high in moves]
+    if not any(far):
+        return _ZERO, _ZERO, _ZERO, _ZERO
+    square = sum((each * each for each in far), _ZERO)
+    if release.law in ("laplace", "discrete_laplace"):
+        # ρ = ε²/2 of each draw (Bun & Steinke 2016, Proposition 1.4)
+        return sum(far, _ZERO), square / 2, None, _ZERO
+    if release.law == "gaussian":
+        # Bun & Steinke 2016, Proposition 1.6; Dong, Roth & Su 2022, Theorem 2.7
+        return None, square / 2, square, _ZERO
+    if release.law == "discrete_gaussian":
+        # Canonne, Kamath & Steinke 2020, Theorem 4; its trade-off curve is no Gaussian one
+        return None, square / 2, None, _ZERO
+    if release.law == "select":
+        # bounded range η: ε = η (McSherry & Talwar 2007), ρ = η²/8 (Cesar & Rogers 2021)
+        eta = (max(high for _, high in moves) - min(low for low, _ in moves)) / release.scale
+        return eta, eta * eta / 8, None, _ZERO
+    if release.law == "laplace_threshold":
+        # a key that one side lacks passes with probability ½e^{−(τ − Δ)/b} (Korolova et al. 2009)
+        above = dict(release.details)["threshold"] / release.scale - far[0]
+        if above < 0:
+            raise RefusedReading(f"{release.line}: a threshold below what one record adds")
+        return far[0], None, None, above_exp(-above) / 2
+    raise RefusedReading(f"{release.line}: the price of {release.law} noise is not known")
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """The bound, and where it is reached: the path, and the kinds of the record that comes and of the one that goes."""
+
+    bound: Fraction | None
+    path: tuple[Release, ...]
+    added: Kind
+    removed: Kind | None
+
+
+def composed(spent: Spent, notion: str, delta: Fraction) -> Fraction | None:
+    """Return the bound of a notion that a path's releases have together; None where there is none.
+
+    Args:
+        spent: what they cost.
+        notion: "epsilon", "rho" or "mu".
+        delta: the δ at which ε is meant.
+    """
+    if notion == "mu":
+        return None if spent.mu2 is None or spent.delta else above_root(spent.mu2)
+    if notion == "rho":
+        return None if spent.delta else spent.rho
+    total = spent.epsilon if spent.delta <= delta else None
+    for sample, inner in spent.within.items():
+        if total is None or inner is None:
+            total = None
+            break
+        total += sample.times * _amplified(sample.rate, inner / sample.times)
+    if delta and spent.rho is not None and not spent.delta:
+        # ρ-zCDP is (ρ + 2√(ρ ln(1/δ)), δ)-DP (Bun & Steinke 2016, Proposition 1.3)
+        converted = spent.rho + 2 * above_root(spent.rho * above_log(1 / delta))
+        total = converted if total is None else min(total, converted)
+    return total
+
+
+def price(releases: Releases, *, replace: bool, group: int, notion: str, delta: Fraction = _ZERO) -> Priced:
+    """Return the largest bound over all paths and pairs of kinds.
+
+    Args:
+        releases: what was read.
+        replace: whether a neighbour replaces a record; else it adds or removes one.
+        group: how many neighbouring steps: k·ε, k²·ρ, k·μ.
+        notion: "epsilon", "rho" or "mu".
+        delta: the δ at which ε is meant.
+
+    Raises:
+        RefusedReading: where the work is too much, or a rule does not apply.
+    """
+    if group > 1 and delta:
+        raise RefusedReading("groups at a δ above 0; claim pure ε, ρ or μ")
+    worst, work = Priced(_ZERO, (), {}, None), 0
+    for path in releases.paths:
+        counted = Counter(path)
+        kinds = kinds_of(counted, releases.columns)
+        pairs: Iterable[tuple[Kind, Kind | None]]
+        pairs = ((one, other) for one in kinds for other in (kinds if replace else (None,)))
+        work += len(kinds) * (len(kinds) if replace else 1) * sum(len(release.values) for release in counted)
+        if work > _MOST_PRICES:
+            raise RefusedReading("there are too many paths, kinds of records and releases to price them all")
+        for added, removed in pairs:
+            found = composed(_spent(counted, added, removed), notion, delta)
+            if found is None:
+                return Priced(None, path, added, removed)
+            if found > (worst.bound or _ZERO) or not worst.path:
+                worst = Priced(found, path, added, removed)
+    assert worst.bound is not None
+    return Priced(worst.bound * (group**2 if notion == "rho" else group), worst.path, worst.added, worst.removed)
+
+
+def _spent(counted: Mapping[Release, int], added: Kind, removed: Kind | None) -> Spent:
+    spent = Spent()
+    for release, times in counted.items():
+        if removed is not None and release.law == "laplace_threshold":
+            raise RefusedReading(
+                f"{release.line}: the threshold rule is about records that come or go, not replaced ones"
+            )
+        if release.law == "laplace_threshold" and release.sample is not None:
+            raise RefusedReading(f"{release.line}: the threshold rule on a sample")
+        moves = [moved(each, added, removed) for each in release.values]
+        spent.add(release, moves, times * release.times, sampled=removed is None)
+    return spent
+
+
+# --- numbers that are no fractions, rounded up -------------------------------------------------------------
+
+
+def above_root(value: Fraction) -> Fraction:
+    """Return a fraction at or above the square root; the root itself where it is a fraction."""
+    top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
+    if (top * top, bottom * bottom) == (value.numerator, value.denominator):
+        return Fraction(top, bottom)
+    return _up(_decimal(value).sqrt(_CONTEXT))
+
+
+def above_exp(value: Fraction) -> Fraction:
+    """Return a fraction above e^value."""
+    return _up(_decimal(value).exp(_CONTEXT))
+
+
+def above_log(value: Fraction) -> Fraction:
+    """Return a fraction above ln(value), for a value of at least 1."""
+    return _up(_decimal(value).ln(_CONTEXT))
+
+
+def _amplified(rate: Fraction, epsilon: Fraction) -> Fraction:
+    """ln(1 + q(e^ε − 1)) of a Poisson sample (Balle, Barthe & Gaboardi 2018, Theorem 8), rounded up."""
+    if rate == 1 or not epsilon:
+        return epsilon
+    return min(epsilon, above_log(1 + rate * (above_exp(epsilon) - 1)))
+
+
+def _decimal(value: Fraction) -> Decimal:
+    return _CONTEXT.divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def _up(value: Decimal) -> Fraction:
+    """A fraction of few digits, safely above a number that was rounded to 30."""
+    found = Fraction(value) * (1 + Fraction(1, 10 ** (_DIGITS - 4)))
+    places = 10 ** (_DIGITS - 10)
+    if abs(found) < Fraction(1, 10**10):
+        return found
+    return Fraction(math.ceil(found * places), places)

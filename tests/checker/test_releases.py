@@ -1,0 +1,226 @@
+"""Does the checker accept releases that prove their bound, and only those? By hand, by tampering, and rounded up."""
+
+from __future__ import annotations
+
+import copy
+from fractions import Fraction
+
+import mpmath
+import pytest
+
+from dpaudit.checker import CertificateError, check_certificate
+from dpaudit.checker.releases import amplified, exponential, logarithm, logarithm_below, root
+
+
+def term(low="1", high="1", conditions=()):
+    return {"if": [list(each) for each in conditions], "low": low, "high": high}
+
+
+def value(*terms, bent=()):
+    return {"terms": list(terms), "bent": list(bent)}
+
+
+def under(*conditions):
+    return value(term(conditions=conditions))
+
+
+def release(law, scale, *values, sample=None, times=1, **details):
+    return {
+        "law": law, "scale": scale, "values": list(values), "sample": sample, "times": times, "line": "release.py:3",
+        "details": details,
+    }  # fmt: skip
+
+
+CITIES = [["text", "bern"], ["text", "oslo"]]
+
+
+def certificate(releases, bound, *, paths=None, relation="add-remove", notion="epsilon", delta="0", **more):
+    return {
+        "format": "dpaudit-certificate",
+        "version": 1,
+        "kind": "releases",
+        "mechanism": {"name": "release", "source": ""},
+        "scope": {"data": "records", "relation": relation, "group": 1, "person": None, "parameters": {}},
+        "notion": notion,
+        "delta": delta,
+        "bound": bound,
+        "columns": [
+            {"name": "age", "low": "0", "high": "120", "values": None, "missing": True},
+            {"name": "city", "low": None, "high": None, "values": CITIES, "missing": False},
+        ],
+        "samples": [],
+        "releases": releases,
+        "paths": [list(range(len(releases)))] if paths is None else paths,
+        **more,
+    }  # fmt: skip
+
+
+COUNT = value(term())
+AGES = value(term("0", "120"))
+YOUNG = value(term(conditions=[(0, "<", ["number", "18"], True)]))
+OLD = value(term(conditions=[(0, "<", ["number", "65"], False), (0, "missing", None, False)]))
+BERN = value(term(conditions=[(1, "==", ["text", "bern"], True)]))
+OSLO = value(term(conditions=[(1, "==", ["text", "oslo"], True)]))
+DIFFERENCE = value(bent=[{"kind": "abs", "factor": "-1", "inner": value(term("-1/2", "1/2"))}])
+BALL = {"ball": term("-2", "2")}
+
+ACCEPTED = {
+    "a count": certificate([release("laplace", "1", COUNT)], "1"),
+    "a sum": certificate([release("laplace", "240", AGES), release("laplace", "2", COUNT)], "1"),
+    "disjoint": certificate([release("laplace", "1", YOUNG), release("laplace", "1", OLD)], "1"),
+    "disjoint, replaced": certificate(
+        [release("laplace", "1", YOUNG), release("laplace", "1", OLD)], "2", relation="replace"
+    ),
+    "a vector": certificate([release("laplace", "1", BERN, OSLO)], "1"),
+    "a vector, replaced": certificate([release("laplace", "1", BERN, OSLO)], "2", relation="replace"),
+    "the larger path": certificate(
+        [release("laplace", "1", COUNT), release("laplace", "2", COUNT)], "3/2", paths=[[0], [0, 1]]
+    ),
+    "repeated": certificate([release("laplace", "10", COUNT, times=5)], "1/2"),
+    "twice on a path": certificate([release("laplace", "2", COUNT)], "1", paths=[[0, 0]]),
+    "a choice": certificate([release("select", "1", COUNT, value())], "1"),
+    "a choice whose scores move together": certificate([release("select", "1", COUNT, COUNT)], "0"),
+    "a choice by an absolute value": certificate([release("select", "1", DIFFERENCE, value())], "1"),
+    "gaussian": certificate([release("gaussian", "2", COUNT)], "1/8", notion="rho"),
+    "gaussian, replaced": certificate([release("gaussian", "2", BERN, OSLO)], "1/4", notion="rho", relation="replace"),
+    "a choice in rho": certificate([release("select", "1", COUNT, value())], "1/8", notion="rho"),
+    "mu": certificate([release("gaussian", "3", COUNT), release("gaussian", "4", COUNT)], "5/12", notion="mu"),
+    "a ball": certificate([release("gaussian", "8", BALL)], "1/32", notion="rho"),
+    "a ball, replaced": certificate([release("gaussian", "8", BALL)], "1/8", notion="rho", relation="replace"),
+    "discrete": certificate([release("discrete_gaussian", "2", COUNT)], "1/8", notion="rho"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_what_follows_by_hand_is_accepted_and_less_is_forged(name):
+    given = ACCEPTED[name]
+    checked = check_certificate(copy.deepcopy(given))
+    assert checked.bound == Fraction(given["bound"])
+    for factor in (Fraction(9, 10), Fraction(11, 10)):
+        if checked.bound:
+            with pytest.raises(CertificateError, match="the releases show the bound"):
+                check_certificate({**given, "bound": str(checked.bound * factor)})
+
+
+REFUSED = {
+    "gaussian noise has no pure ε": certificate([release("gaussian", "2", COUNT)], "1"),
+    "a discrete gaussian has no μ": certificate([release("discrete_gaussian", "2", COUNT)], "1/2", notion="mu"),
+    "a choice has no μ": certificate([release("select", "2", COUNT, value())], "1/2", notion="mu"),
+    "laplace noise has no ball": certificate([release("laplace", "2", BALL)], "1"),
+    "an unknown law": certificate([release("cauchy", "1", COUNT)], "1"),
+    "a scale of 0": certificate([release("laplace", "0", COUNT)], "1"),
+    "a negative scale": certificate([release("laplace", "-1", COUNT)], "-1"),
+    "no values": certificate([release("laplace", "1")], "0"),
+    "no path": certificate([release("laplace", "1", COUNT)], "0", paths=[]),
+    "a release that is not there": certificate([release("laplace", "1", COUNT)], "1", paths=[[1]]),
+    "a sample that is not there": certificate([release("laplace", "1", COUNT, sample=0)], "1"),
+    "a wrong interval": certificate([release("laplace", "1", value(term("1", "0")))], "1"),
+    "a δ of rho": certificate([release("gaussian", "2", COUNT)], "1/8", notion="rho", delta="1/2"),
+    "an order of texts": certificate([release("laplace", "1", under((1, "<", ["text", "x"], True)))], "1"),
+    "no such column": certificate([release("laplace", "1", under((2, "==", ["text", "x"], True)))], "1"),
+    "a float": certificate([release("laplace", 1.0, COUNT)], "1"),
+    "a detail that the law has not": certificate([release("laplace", "1", COUNT, threshold="3")], "1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_not_known_is_refused(name):
+    with pytest.raises(CertificateError):
+        check_certificate(REFUSED[name])
+
+
+def places(given, path=()):
+    """Yield the path to every member."""
+    yield path
+    for key, inner in given.items() if isinstance(given, dict) else enumerate(given) if isinstance(given, list) else ():
+        yield from places(inner, (*path, key))
+
+
+def test_a_certificate_with_any_member_missing_or_of_another_type_is_refused():
+    given = ACCEPTED["a choice by an absolute value"]
+    for path in list(places(given))[1:]:
+        for change in ("missing", 0.5, {"a": 1}):
+            other = copy.deepcopy(given)
+            inner = other
+            for key in path[:-1]:
+                inner = inner[key]
+            if change == "missing":
+                if not isinstance(inner, dict):
+                    continue
+                del inner[path[-1]]
+            else:
+                inner[path[-1]] = change
+            if path in (("mechanism", "name"),):
+                continue
+            if path == ("scope", "parameters") and change == {"a": 1}:
+                change = "refused all the same"
+            with pytest.raises(CertificateError):
+                check_certificate(other)
+
+
+def test_every_number_that_says_less_is_noticed():
+    """Larger movements, smaller scales and more releases make a larger bound, which does not pass for the old one."""
+    given = certificate([release("laplace", "240", AGES, times=2), release("laplace", "2", YOUNG)], "3/2")
+    assert check_certificate(copy.deepcopy(given)).bound == Fraction(3, 2)
+    for path, changed in (
+        (("releases", 0, "values", 0, "terms", 0, "high"), "121"),
+        (("releases", 0, "values", 0, "terms", 0, "low"), "-121"),
+        (("releases", 0, "scale"), "239"),
+        (("releases", 0, "times"), 3),
+        (("releases", 1, "scale"), "1"),
+        (("paths", 0), [0, 1, 1]),
+        (("paths", 0), [1]),
+        (("scope", "group"), 2),
+        (("notion",), "rho"),
+    ):
+        other = copy.deepcopy(given)
+        inner = other
+        for key in path[:-1]:
+            inner = inner[key]
+        inner[path[-1]] = changed
+        with pytest.raises(CertificateError):
+            check_certificate(other)
+
+
+def test_a_sample_is_one_block():
+    given = certificate(
+        [release("laplace", "1", COUNT, sample=0), release("laplace", "120", AGES, sample=0)],
+        "0.4940287081",
+        samples=[{"rate": "1/10", "times": 1}],
+    )
+    low, high = Fraction("0.49402870804"), Fraction("0.49402870805")
+    given["bound"] = str(high)
+    assert check_certificate(copy.deepcopy(given)).bound == high
+    with pytest.raises(CertificateError):
+        check_certificate({**given, "bound": str(low)})
+    with pytest.raises(CertificateError):
+        check_certificate({**given, "scope": {**given["scope"], "relation": "replace"}})
+
+
+def test_a_threshold_costs_a_delta():
+    keys = release("laplace_threshold", "1", COUNT, threshold="20")
+    delta = Fraction(mpmath.nstr(mpmath.exp(-19) / 2, 12))
+    assert check_certificate(certificate([keys], "1", delta=str(Fraction("2.81e-9")))).bound == 1
+    for less in ("0", str(delta * Fraction(99, 100))):
+        with pytest.raises(CertificateError):
+            check_certificate(certificate([keys], "1", delta=less))
+    with pytest.raises(CertificateError):
+        check_certificate(certificate([keys], "1", delta="1/2", relation="replace"))
+
+
+@pytest.mark.parametrize("number", [Fraction(1, 3), Fraction(2), Fraction(7, 5), Fraction(1, 10**9), Fraction(10**9)])
+def test_what_is_no_fraction_is_rounded_up_and_hardly(number):
+    with mpmath.workdps(80):
+        exact = mpmath.mpf(number.numerator) / number.denominator
+        pairs = [(root(number), mpmath.sqrt(exact))]
+        if number <= 2:
+            pairs += [(exponential(number), mpmath.exp(exact)), (exponential(-number), mpmath.exp(-exact))]
+            pairs.append((amplified(Fraction(1, 10), number), mpmath.log(1 + (mpmath.exp(exact) - 1) / 10)))
+        if number >= 1:
+            pairs.append((logarithm(number), mpmath.log(exact)))
+        else:
+            pairs.append((-logarithm_below(number), -mpmath.log(exact)))
+        for found, wanted in pairs:
+            shown = mpmath.mpf(found.numerator) / found.denominator
+            assert wanted <= shown * (1 + mpmath.mpf(10) ** -70)
+            assert shown <= wanted * (1 + mpmath.mpf(10) ** -25) + mpmath.mpf(10) ** -30

@@ -1,0 +1,509 @@
+"""Programs that release statistics of a data frame, each with the bound of theory, and with a wrong twin.
+
+They run on pandas frames and real noise as they stand. A claim equals its bound, so that a looser bound proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+CITIES = ("bern", "oslo", "rome")
+PLACES = (*CITIES, "lund", "york", "zug")
+BMI = [10.0, 18.5, 25.0, 33.3, 60.0, None]
+DOMAIN = {
+    "age": (0, 120),
+    "income": (0, 1_000_000),
+    "bmi": BMI,
+    "city": list(CITIES),
+    "place": list(PLACES),
+    "x": (-5, 5),
+    "y": (-3, 3),
+    "person": list(range(50)),
+}
+
+
+# --- pure ε -----------------------------------------------------------------------------------------------
+
+
+def count(people, noise, *, epsilon=1.0):
+    return len(people) + noise.laplace(1 / epsilon)
+
+
+def count_at_half_the_scale(people, noise, *, epsilon=1.0):
+    return len(people) + noise.laplace(0.5 / epsilon)
+
+
+def clipped_sum(people, noise, *, epsilon=1.0):
+    return people["income"].clip(0, 50_000).sum() + noise.laplace(50_000 / epsilon)
+
+
+def sum_of_a_clipped_copy(people, noise, *, epsilon=1.0):
+    people["income"].clip(0, 50_000)
+    return people["income"].sum() + noise.laplace(50_000 / epsilon)
+
+
+def mean(people, noise, *, epsilon=1.0):
+    total = people["age"].sum() + noise.laplace(120 / (epsilon / 2))
+    size = len(people) + noise.laplace(1 / (epsilon / 2))
+    return total / max(size, 1)
+
+
+def mean_over_the_true_size(people, noise, *, epsilon=1.0):
+    return (people["age"].sum() + noise.laplace(120 / epsilon)) / len(people)
+
+
+def filtered_sum(people, noise, *, epsilon=1.0):
+    old = people[people["age"] >= 65]
+    return old["bmi"].clip(10, 60).sum() + noise.laplace(60 / epsilon)
+
+
+def filtered_sum_as_if_all_counted(people, noise, *, epsilon=1.0):
+    old = people[people["age"] >= 65]
+    return old["bmi"].clip(10, 60).sum() + noise.laplace(50 / epsilon)
+
+
+def histogram(people, noise, *, epsilon=1.0):
+    counts, _ = np.histogram(people["age"], bins=[0, 20, 40, 60, 80, 121])
+    return np.maximum(counts + noise.laplace(1 / epsilon, 5), 0)
+
+
+def histogram_with_one_draw(people, noise, *, epsilon=1.0):
+    counts, _ = np.histogram(people["age"], bins=[0, 20, 40, 60, 80, 121])
+    return counts + noise.laplace(1 / epsilon)
+
+
+def by_city(people, noise, *, epsilon=1.0):
+    counts = people["city"].value_counts().reindex(CITIES, fill_value=0)
+    return {city: counts[city] + noise.laplace(1 / epsilon) for city in CITIES}
+
+
+def by_keys_of_the_data(people, noise, *, epsilon=1.0):
+    return {city: number + noise.laplace(1 / epsilon) for city, number in people["city"].value_counts().items()}
+
+
+def by_city_with_nan(people, noise, *, epsilon=1.0):
+    return people["city"].value_counts().reindex(CITIES).to_numpy() + noise.laplace(1 / epsilon, 3)
+
+
+def cross_table(people, noise, *, epsilon=1.0):
+    cells = [(city, place) for city in CITIES for place in PLACES[:4]]
+    counts = people.groupby(["city", "place"]).size().reindex(cells, fill_value=0)
+    return counts.to_numpy().reshape(3, 4) + noise.laplace(1 / epsilon, (3, 4))
+
+
+def cross_table_with_margins(people, noise, *, epsilon=1.0):
+    cells = [(city, place) for city in CITIES for place in PLACES[:4]]
+    counts = people.groupby(["city", "place"]).size().reindex(cells, fill_value=0).to_numpy().reshape(3, 4)
+    rows, columns = counts.sum(axis=1), counts.sum(axis=0)
+    inner = counts + noise.laplace(1 / epsilon, (3, 4))
+    return inner, rows + noise.laplace(1 / epsilon, 3), columns + noise.laplace(1 / epsilon, 4)
+
+
+def group_sums(people, noise, *, epsilon=1.0):
+    sums = people.assign(pay=people["income"].clip(0, 50_000)).groupby("city")["pay"].sum()
+    return sums.reindex(CITIES, fill_value=0) + noise.laplace(100_000 / epsilon, 3)
+
+
+def group_sums_as_if_one_moved(people, noise, *, epsilon=1.0):
+    sums = people.assign(pay=people["income"].clip(0, 50_000)).groupby("city")["pay"].sum()
+    return sums.reindex(CITIES, fill_value=0) + noise.laplace(50_000 / epsilon, 3)
+
+
+def median(people, noise, *, epsilon=1.0):
+    grid = range(0, 121, 5)
+    scores = [-abs(0.5 * len(people) - len(people[people["age"] < t])) for t in grid]
+    return noise.select(grid, scores, epsilon)
+
+
+def median_at_twice_the_rate(people, noise, *, epsilon=1.0):
+    grid = range(0, 121, 5)
+    scores = [-abs(0.5 * len(people) - len(people[people["age"] < t])) for t in grid]
+    return noise.select(grid, scores, 2 * epsilon)
+
+
+def _places(people):
+    return people["place"].value_counts().reindex(PLACES, fill_value=0).to_dict()
+
+
+def top_three(people, noise, *, epsilon=1.0):
+    left, found = _places(people), []
+    for _ in range(3):
+        found.append(noise.select(list(left), list(left.values()), epsilon / 3))
+        del left[found[-1]]
+    return found
+
+
+def top_three_for_one(people, noise, *, epsilon=1.0):
+    left, found = _places(people), []
+    for _ in range(3):
+        found.append(noise.select(list(left), list(left.values()), epsilon))
+        del left[found[-1]]
+    return found
+
+
+def adaptive_clip(people, noise, *, epsilon=1.0):
+    incomes = people["income"]
+    grid = [10_000, 20_000, 50_000, 100_000, 200_000]
+    scores = [-abs(0.9 * len(people) - len(people[incomes <= t])) for t in grid]
+    bound = noise.select(grid, scores, epsilon / 3.6)
+    return incomes.clip(0, bound).sum() + noise.laplace(2 * bound / epsilon)
+
+
+def clip_at_the_maximum(people, noise, *, epsilon=1.0):
+    bound = people["income"].max()
+    return people["income"].clip(0, bound).sum() + noise.laplace(bound / epsilon)
+
+
+def two_stage(people, noise, *, epsilon=1.0):
+    size = len(people) + noise.laplace(4 / epsilon)
+    if size < 100:
+        return {"size": round(size)}
+    return {"size": round(size), "sum": people["age"].sum() + noise.laplace(160 / epsilon)}
+
+
+def two_stage_on_the_true_size(people, noise, *, epsilon=1.0):
+    if len(people) < 100:
+        return None
+    return people["age"].sum() + noise.laplace(120 / epsilon)
+
+
+def per_person(people, noise, *, epsilon=1.0):
+    some = people.groupby("person").head(5)
+    return some.groupby("city").size().reindex(CITIES, fill_value=0).to_numpy() + noise.laplace(5 / epsilon, 3)
+
+
+def per_person_for_any_number(people, noise, *, epsilon=1.0):
+    return people.groupby("city").size().reindex(CITIES, fill_value=0).to_numpy() + noise.laplace(1 / epsilon, 3)
+
+
+def per_person_as_if_one(people, noise, *, epsilon=1.0):
+    some = people.groupby("person").head(5)
+    return some.groupby("city").size().reindex(CITIES, fill_value=0).to_numpy() + noise.laplace(1 / epsilon, 3)
+
+
+def sampled(people, noise, *, rate=0.1):
+    some = noise.poisson(people, rate)
+    return len(some) + noise.laplace(1), some["age"].sum() + noise.laplace(120)
+
+
+def sampled_beside_all(people, noise, *, rate=0.1):
+    some = noise.poisson(people, rate)
+    return len(some) + noise.laplace(1), people["age"].sum() + noise.laplace(120)
+
+
+def tree_counter(people, noise, *, epsilon=1.0, leaves=16):
+    counts, _ = np.histogram(people["age"], bins=range(leaves + 1))
+    nodes, depth = [], leaves.bit_length()
+    for level in range(depth):
+        width = 2**level
+        sums = [counts[at : at + width].sum() for at in range(0, leaves, width)]
+        nodes.append([each + noise.laplace(depth / epsilon) for each in sums])
+    return nodes
+
+
+def tree_counter_as_one_level(people, noise, *, epsilon=1.0, leaves=16):
+    counts, _ = np.histogram(people["age"], bins=range(leaves + 1))
+    nodes = []
+    for level in range(leaves.bit_length()):
+        width = 2**level
+        nodes.append([counts[at : at + width].sum() + noise.laplace(1 / epsilon) for at in range(0, leaves, width)])
+    return nodes
+
+
+def matrix(people, noise, *, epsilon=1.0):
+    counts, _ = np.histogram(people["age"], bins=[0, 20, 40, 60, 80, 121])
+    return np.tril(np.ones((5, 5))) @ counts + noise.laplace(5 / epsilon, 5)
+
+
+def matrix_as_one_cell(people, noise, *, epsilon=1.0):
+    counts, _ = np.histogram(people["age"], bins=[0, 20, 40, 60, 80, 121])
+    return np.tril(np.ones((5, 5))) @ counts + noise.laplace(1 / epsilon, 5)
+
+
+def _weights(people, noise, epsilon, rounds, scale):
+    edges = [0, 30, 60, 90, 121]
+    counts, _ = np.histogram(people["age"], bins=edges)
+
+    def step(estimate):
+        errors = [abs(counts[place] - estimate[place]) for place in range(4)]
+        place = noise.select(range(4), errors, epsilon / 40)
+        answer = counts[place] + noise.laplace(scale)
+        moved = np.where(np.arange(4) == place, (estimate + answer) / 2, estimate)
+        return np.maximum(moved, 0)
+
+    return noise.repeat(rounds, step, np.zeros(4))
+
+
+def mult_weights(people, noise, *, epsilon=1.0, rounds=10):
+    return _weights(people, noise, epsilon, rounds, 20 / epsilon)
+
+
+def mult_weights_measured_cheaply(people, noise, *, epsilon=1.0, rounds=10):
+    return _weights(people, noise, epsilon, rounds, 2 / epsilon)
+
+
+def gumbel_max(people, noise, *, epsilon=1.0):
+    counts = people["place"].value_counts().reindex(PLACES, fill_value=0).to_numpy()
+    return np.argmax(counts + noise.gumbel(1 / epsilon, 6))
+
+
+def gumbel_max_with_its_value(people, noise, *, epsilon=1.0):
+    counts = people["place"].value_counts().reindex(PLACES, fill_value=0).to_numpy()
+    noisy = counts + noise.gumbel(1 / epsilon, 6)
+    return np.argmax(noisy), np.max(noisy)
+
+
+def parallel(people, noise, *, epsilon=1.0):
+    young, old = people[people["age"] < 18], people[people["age"] >= 65]
+    return len(young) + noise.laplace(1 / epsilon), old["age"].sum() + noise.laplace(120 / epsilon)
+
+
+def parallel_that_overlaps(people, noise, *, epsilon=1.0):
+    young, old = people[people["age"] < 66], people[people["age"] >= 65]
+    return len(young) + noise.laplace(1 / epsilon), old["age"].sum() + noise.laplace(120 / epsilon)
+
+
+def retry(people, noise, *, epsilon=1.0):
+    for _ in range(3):
+        size = len(people) + noise.laplace(3 / epsilon)
+        if size > 0:
+            return size
+    return None
+
+
+def retry_without_end(people, noise, *, epsilon=1.0):
+    while True:
+        size = len(people) + noise.laplace(3 / epsilon)
+        if size > 0:
+            return size
+
+
+def text(people, noise, *, epsilon=1.0):
+    size = len(people) + noise.laplace(1 / epsilon)
+    return noise.post(lambda number: f"about {number:.0f} people", size)
+
+
+def text_of_the_data(people, noise, *, epsilon=1.0):
+    size = len(people) + noise.laplace(1 / epsilon)
+    return noise.post(lambda number: f"about {number:.0f} people, the oldest {people['age'].max()}", size)
+
+
+# --- ρ and μ ----------------------------------------------------------------------------------------------
+
+
+def gaussian_pair(people, noise, *, sigma=2.0):
+    return people["age"].sum() + noise.gaussian(120 * sigma), len(people) + noise.gaussian(sigma)
+
+
+def gaussian_pair_with_laplace(people, noise, *, sigma=2.0):
+    return people["age"].sum() + noise.gaussian(120 * sigma), people["age"].sum() + noise.laplace(sigma)
+
+
+def gaussian_histogram(people, noise, *, sigma=2.0):
+    counts, _ = np.histogram(people["age"], bins=[0, 20, 40, 60, 80, 121])
+    return counts + noise.gaussian(sigma, 5)
+
+
+def _clipped_rows(rows, radius):
+    return rows / np.maximum(1, np.linalg.norm(rows, axis=1) / radius)[:, None]
+
+
+def regression(people, noise, *, sigma=4.0):
+    x = _clipped_rows(people[["x", "y"]].to_numpy(), 2)
+    y = _clipped_rows(people[["age"]].to_numpy(), 50)
+    moments = x.T @ x + noise.gaussian(4 * sigma, (2, 2))
+    cross = x.T @ y + noise.gaussian(100 * sigma, (2, 1))
+    return noise.post(np.linalg.lstsq, moments + 0.1 * np.eye(2), cross)
+
+
+def regression_without_clipping(people, noise, *, sigma=4.0):
+    x = people[["x", "y"]].to_numpy()
+    return x.T @ x + noise.gaussian(4 * sigma, (2, 2))
+
+
+def gaussian_tree(people, noise, *, sigma=5.0, leaves=16):
+    counts, _ = np.histogram(people["age"], bins=range(leaves + 1))
+    levels = []
+    for level in range(leaves.bit_length()):
+        sums = counts.reshape(-1, 2**level).sum(axis=1)
+        levels.append(sums + noise.gaussian(sigma, leaves // 2**level))
+    return levels
+
+
+def gaussian_matrix(people, noise, *, sigma=5.0):
+    counts, _ = np.histogram(people["age"], bins=[0, 20, 40, 60, 80, 121])
+    return np.tril(np.ones((5, 5))) @ counts + noise.gaussian(sigma, 5)
+
+
+def select_measure(people, noise, *, rounds=3, sigma=2.0):
+    edges = {"age": [0, 40, 80, 121], "income": [0, 1e3, 1e5, 2e6], "x": [-5, -1, 1, 6]}
+    estimate = {name: np.zeros(3) for name in edges}
+    for _ in range(rounds):
+        counts = {name: np.histogram(people[name], bins=bins)[0] for name, bins in edges.items()}
+        scores = [abs(counts[name][0] - estimate[name][0]) for name in edges]
+        name = noise.select(list(edges), scores, 0.5)
+        estimate[name] = counts[name] + noise.gaussian(sigma, 3)
+    return estimate
+
+
+def select_by_exact_counts(people, noise, *, sigma=2.0):
+    counts = {name: np.histogram(people[name], bins=[0, 1, 3, 200])[0] for name in ("age", "x")}
+    name = max(counts, key=lambda each: counts[each][0])
+    return name, counts[name] + noise.gaussian(sigma, 3)
+
+
+def pate(people, noise, *, sigma=4.0, queries=10):
+    votes = people["place"].value_counts().reindex(PLACES, fill_value=0).to_numpy()
+    return [np.argmax(votes + noise.gaussian(sigma, 6)) for _ in range(queries)]
+
+
+def census(people, noise, *, sigma=2.0):
+    counts = people["city"].value_counts().reindex(CITIES, fill_value=0)
+    top = len(people) + noise.discrete_gaussian(sigma)
+    states = counts.to_numpy() + noise.discrete_gaussian(sigma, 3)
+    return top, states + (top - np.sum(states)) / 3
+
+
+def census_of_a_real_sum(people, noise, *, sigma=2.0):
+    return people["x"].sum() + noise.discrete_gaussian(5 * sigma)
+
+
+def gaussian_max(people, noise, *, sigma=2.0):
+    counts = people["place"].value_counts().reindex(PLACES, fill_value=0).to_numpy()
+    return np.argmax(counts + noise.gaussian(sigma, 6))
+
+
+def gaussian_max_and_fresh_value(people, noise, *, sigma=2.0):
+    counts = people["place"].value_counts().reindex(PLACES, fill_value=0).to_numpy()
+    place = noise.argmax((counts + noise.gaussian(sigma, 6)).tolist())
+    return place, counts[place] + noise.gaussian(sigma)
+
+
+def gaussian_persons(people, noise, *, sigma=10.0):
+    some = people.groupby("person").head(5)
+    return some.groupby("city").size().reindex(CITIES, fill_value=0).to_numpy() + noise.gaussian(sigma, 3)
+
+
+# --- (ε, δ) -----------------------------------------------------------------------------------------------
+
+
+def partitions(people, noise, *, epsilon=1.0, threshold=20.0):
+    counts = people["city"].value_counts()
+    noisy = counts + noise.laplace(1 / epsilon, len(counts))
+    return noisy[noisy >= threshold].sort_index()
+
+
+def partitions_from_five(people, noise, *, epsilon=1.0, threshold=5.0):
+    return partitions(people, noise, epsilon=epsilon, threshold=threshold)
+
+
+def partitions_in_order_of_counts(people, noise, *, epsilon=1.0, threshold=20.0):
+    counts = people["city"].value_counts()
+    noisy = counts + noise.laplace(1 / epsilon, len(counts))
+    return noisy[noisy >= threshold]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A program with what theory says of it; ``bound`` None: it must not be bounded within the claim.
+
+    Attributes:
+        number: of the design's table; 0 beside it.
+        claim: as text.
+        bound: of the claim's parameter: a fraction, or two decimals between which it lies; None where none is derived.
+    """
+
+    number: int
+    program: Callable[..., Any]
+    relation: str
+    claim: str
+    bound: Fraction | tuple[str, str] | None
+
+
+_AR, _R, _P = "add-remove", "replace", "add-remove(person=person)"
+_ONE = Fraction(1)
+
+RIGHT = [
+    Row(1, count, _AR, "epsilon=1", _ONE),
+    Row(2, clipped_sum, _AR, "epsilon=1", _ONE),
+    Row(3, mean, _AR, "epsilon=1", _ONE),
+    Row(4, filtered_sum, _R, "epsilon=1", _ONE),
+    Row(5, histogram, _AR, "epsilon=1", _ONE),
+    Row(5, histogram, _R, "epsilon=2", Fraction(2)),
+    Row(6, by_city, _AR, "epsilon=1", _ONE),
+    Row(6, by_city, _R, "epsilon=2", Fraction(2)),
+    Row(7, cross_table, _AR, "epsilon=1", _ONE),
+    Row(8, group_sums, _R, "epsilon=1", _ONE),
+    Row(9, median, _AR, "epsilon=1", _ONE),
+    Row(10, top_three, _AR, "epsilon=1", _ONE),
+    Row(11, adaptive_clip, _AR, "epsilon=1", _ONE),
+    Row(12, two_stage, _AR, "epsilon=1", _ONE),
+    Row(13, per_person, _P, "epsilon=1", _ONE),
+    Row(14, sampled, _AR, "epsilon=0.49403", ("0.494028", "0.49403")),
+    Row(15, tree_counter, _AR, "epsilon=1", _ONE),
+    Row(16, matrix, _AR, "epsilon=1", _ONE),
+    Row(17, mult_weights, _AR, "epsilon=1", _ONE),
+    Row(19, gumbel_max, _AR, "epsilon=1", _ONE),
+    Row(19, gumbel_max, _R, "epsilon=2", Fraction(2)),
+    Row(21, gaussian_pair, _AR, "rho=0.25", Fraction(1, 4)),
+    Row(21, gaussian_pair, _AR, "mu=0.70711", ("0.7071067", "0.7071068")),
+    Row(22, gaussian_histogram, _R, "rho=0.25", Fraction(1, 4)),
+    Row(22, gaussian_histogram, _AR, "rho=0.125", Fraction(1, 8)),
+    Row(23, regression, _AR, "rho=0.0625", Fraction(1, 16)),
+    Row(26, gaussian_tree, _AR, "rho=0.1", Fraction(1, 10)),
+    Row(27, gaussian_matrix, _AR, "rho=0.1", Fraction(1, 10)),
+    Row(28, select_measure, _AR, "rho=0.75", Fraction(3, 4)),
+    Row(29, pate, _R, "rho=0.625", Fraction(5, 8)),
+    Row(30, census, _AR, "rho=0.25", Fraction(1, 4)),
+    Row(30, census, _R, "rho=0.25", Fraction(1, 4)),
+    Row(31, gaussian_max, _AR, "rho=0.125", Fraction(1, 8)),
+    Row(32, gaussian_persons, _P, "rho=0.125", Fraction(1, 8)),
+    Row(33, partitions, _AR, "epsilon=1, delta=2.81e-9", _ONE),
+    Row(0, parallel, _AR, "epsilon=1", _ONE),
+    Row(0, retry, _AR, "epsilon=1", _ONE),
+    Row(0, text, _AR, "epsilon=1", _ONE),
+]
+
+TWINS = [
+    Row(1, count_at_half_the_scale, _AR, "epsilon=1", Fraction(2)),
+    Row(2, sum_of_a_clipped_copy, _AR, "epsilon=1", Fraction(20)),
+    Row(3, mean_over_the_true_size, _AR, "epsilon=1", None),
+    Row(4, filtered_sum_as_if_all_counted, _R, "epsilon=1", Fraction(6, 5)),
+    Row(5, histogram_with_one_draw, _AR, "epsilon=1", None),
+    Row(6, by_keys_of_the_data, _AR, "epsilon=1", None),
+    Row(6, by_city_with_nan, _AR, "epsilon=1", None),
+    Row(7, cross_table_with_margins, _AR, "epsilon=1", Fraction(3)),
+    Row(8, group_sums_as_if_one_moved, _R, "epsilon=1", Fraction(2)),
+    Row(9, median_at_twice_the_rate, _AR, "epsilon=1", Fraction(2)),
+    Row(10, top_three_for_one, _AR, "epsilon=1", Fraction(3)),
+    Row(11, clip_at_the_maximum, _AR, "epsilon=1", None),
+    Row(12, two_stage_on_the_true_size, _AR, "epsilon=1", None),
+    Row(13, per_person_for_any_number, _P, "epsilon=1", None),
+    Row(13, per_person_as_if_one, _P, "epsilon=1", Fraction(5)),
+    Row(14, sampled_beside_all, _AR, "epsilon=0.49403", ("1.158564", "1.158566")),
+    Row(15, tree_counter_as_one_level, _AR, "epsilon=1", Fraction(5)),
+    Row(16, matrix_as_one_cell, _AR, "epsilon=1", Fraction(5)),
+    Row(17, mult_weights_measured_cheaply, _AR, "epsilon=1", Fraction(11, 2)),
+    Row(19, gumbel_max_with_its_value, _AR, "epsilon=1", None),
+    Row(21, gaussian_pair_with_laplace, _AR, "rho=0.25", Fraction(14401, 8)),
+    Row(22, gaussian_histogram, _R, "rho=0.125", Fraction(1, 4)),
+    Row(23, regression_without_clipping, _AR, "rho=0.0625", None),
+    Row(26, gaussian_tree, _AR, "rho=0.02", Fraction(1, 10)),
+    Row(27, gaussian_matrix, _AR, "rho=0.02", Fraction(1, 10)),
+    Row(28, select_by_exact_counts, _AR, "rho=0.75", None),
+    Row(29, pate, _R, "rho=0.3125", Fraction(5, 8)),
+    Row(30, census, _AR, "mu=0.70711", None),
+    Row(30, census_of_a_real_sum, _AR, "rho=0.25", None),
+    Row(31, gaussian_max_and_fresh_value, _AR, "rho=0.125", Fraction(1, 4)),
+    Row(32, gaussian_persons, _P, "rho=0.025", Fraction(1, 8)),
+    Row(33, partitions_from_five, _AR, "epsilon=1, delta=2.81e-9", None),
+    Row(33, partitions_in_order_of_counts, _AR, "epsilon=1, delta=2.81e-9", None),
+    Row(0, parallel_that_overlaps, _AR, "epsilon=1", Fraction(2)),
+    Row(0, retry_without_end, _AR, "epsilon=1", None),
+    Row(0, text_of_the_data, _AR, "epsilon=1", None),
+]

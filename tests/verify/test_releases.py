@@ -1,0 +1,357 @@
+"""What bound do the releases of a program prove? A table of programs, wrong twins, and programs that smuggle."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from support import releases as table
+
+import dpaudit as dp
+from dpaudit.checker import CertificateError, check_certificate
+from dpaudit.errors import UsageError
+from dpaudit.evidence.records import Verdict
+from dpaudit.privacy.claims import as_claim
+from dpaudit.targets.mechanism import mechanism
+from dpaudit.verify.releases.derive import derive
+
+pytest.importorskip("pandas")
+SMALL = {"age": (0, 120), "city": list(table.CITIES)}
+
+
+def derived(program, relation="add-remove", claim="epsilon=1", domain=SMALL, **parameters):
+    made = mechanism(program)
+    return derive(made, made.parameters_with(parameters), domain=domain, relation=relation, claim=as_claim(claim))
+
+
+def names(row):
+    return f"{row.program.__name__}-{row.relation}-{row.claim}"
+
+
+QUICK = {table.count, table.by_city, table.two_stage, table.gaussian_pair}
+
+
+def rows(listed):
+    return [pytest.param(row, id=names(row), marks=[] if row.program in QUICK else pytest.mark.slow) for row in listed]
+
+
+@pytest.mark.parametrize("row", rows(table.RIGHT))
+def test_a_right_program_has_exactly_the_bound_of_theory(row):
+    with np.errstate(all="ignore"):
+        found = derived(row.program, row.relation, row.claim, table.DOMAIN)
+    assert found.open_ends == ()
+    if isinstance(row.bound, tuple):
+        assert Fraction(row.bound[0]) <= found.bound <= Fraction(row.bound[1])
+    else:
+        assert found.bound == row.bound
+    assert found.bound <= Fraction(as_claim(row.claim).value)
+    assert check_certificate(json.loads(json.dumps(found.certificate))).bound == found.bound
+
+
+@pytest.mark.parametrize("row", rows(table.TWINS))
+def test_a_wrong_twin_is_refused_or_has_its_own_larger_bound(row):
+    with np.errstate(all="ignore"):
+        found = derived(row.program, row.relation, row.claim, table.DOMAIN)
+    if row.bound is None:
+        assert found.bound is None
+        assert found.open_ends or row.program in (table.census, table.partitions_from_five)
+        return
+    low, high = row.bound if isinstance(row.bound, tuple) else (row.bound, row.bound)
+    assert Fraction(low) <= found.bound <= Fraction(high)
+    assert found.bound > Fraction(as_claim(row.claim).value)
+
+
+# --- programs that smuggle ----------------------------------------------------------------------------------
+
+
+def swallowed(people, noise):
+    try:
+        return float(len(people))
+    except BaseException:
+        return 0.0
+
+
+def kept_default(people, noise, kept=[]):  # noqa: B006
+    kept.append(1)
+    return len(people) + noise.laplace(len(kept))
+
+
+PRICE = {}
+
+
+def cached_price(people, noise):
+    scale = PRICE.setdefault("scale", 100)
+    PRICE["scale"] = 1
+    return len(people) + noise.laplace(scale)
+
+
+def looks_at_the_type(people, noise):
+    return len(people) + noise.laplace(1) if hasattr(people, "tracked_len") else len(people)
+
+
+def looks_at_the_class(people, noise):
+    if type(people).__name__ == "Frame":
+        return len(people) + noise.laplace(1)
+    return float(len(people))
+
+
+def hidden_in_a_list(people, noise):
+    return {"a": [1, (people["age"].sum(),)]}
+
+
+def private_in_post(people, noise):
+    size = len(people) + noise.laplace(1)
+    return noise.post(lambda number: number + people["age"].sum(), size)
+
+
+def private_default_in_post(people, noise):
+    size = len(people) + noise.laplace(1)
+    return noise.post(lambda number, secret=people["age"]: number + secret.sum(), size)
+
+
+class Holder:
+    def __init__(self, people):
+        self.people = people
+
+    def told(self, number):
+        return number + len(self.people)
+
+
+def private_self_in_post(people, noise):
+    return noise.post(Holder(people).told, len(people) + noise.laplace(1))
+
+
+def private_argument_of_post(people, noise):
+    return noise.post(lambda number, rows: number, len(people) + noise.laplace(1), [people])
+
+
+SEEN = []
+
+
+def post_that_changes_a_global(people, noise):
+    size = len(people) + noise.laplace(1)
+    noise.post(lambda number: SEEN.append(number), size)
+    return len(people) + noise.laplace(1) if SEEN else 0
+
+
+def post_that_fills_a_box(people, noise):
+    box = []
+    noise.post(lambda number: box.append(number), len(people) + noise.laplace(1))
+    return [len(people) + noise.laplace(1) for _ in box]
+
+
+def post_that_draws(people, noise):
+    return noise.post(lambda number: number + noise.laplace(1), len(people) + noise.laplace(1))
+
+
+def same_noise_twice(people, noise):
+    drawn = noise.laplace(1)
+    return len(people[people["age"] < 18]) + drawn, len(people[people["age"] >= 18]) + drawn
+
+
+def noise_taken_back(people, noise):
+    drawn = noise.laplace(1)
+    return (len(people) + drawn) - drawn
+
+
+def scale_from_the_data(people, noise):
+    return len(people) + noise.laplace(len(people))
+
+
+def scale_of_another_release(people, noise):
+    bound = len(people) + noise.laplace(1)
+    if bound > 1:
+        return people["age"].clip(0, bound).sum() + noise.laplace(bound * bound)
+    return 0
+
+
+def bound_that_may_be_negative(people, noise):
+    bound = len(people) + noise.laplace(1)
+    return people["age"].clip(0, bound).sum() + noise.laplace(1000)
+
+
+def text_of_a_token(people, noise):
+    size = len(people) + noise.laplace(1)
+    return "many" if "9" in f"{size}" else len(people)
+
+
+def hash_of_a_token(people, noise):
+    return {len(people) + noise.laplace(1): 1}
+
+
+def index_by_a_token(people, noise):
+    return [1, 2, 3][len(people) + noise.discrete_laplace(1)]
+
+
+def order_of_rows(people, noise):
+    return list(people["city"].unique())
+
+
+def labels_of_rows(people, noise):
+    return people.index.tolist()
+
+
+def metadata(people, noise):
+    return people.shape[0]
+
+
+def remembered_len(people, noise, count=len):
+    return count(people) + noise.laplace(1)
+
+
+def rare_branch(people, noise):
+    size = len(people) + noise.laplace(1)
+    if size > 1e9:
+        return len(people)
+    return size
+
+
+def clock(people, noise):
+    import time
+
+    return len(people) + noise.laplace(1 if time.time() > 0 else 100)
+
+
+def global_generator(people, noise):
+    np.random.random()  # noqa: NPY002
+    return len(people) + noise.laplace(1)
+
+
+def changes_its_data(people, noise):
+    people["age"] = people["age"].clip(0, 1)
+    return people["age"].sum() + noise.laplace(1)
+
+
+HOSTILE = [
+    swallowed, kept_default, cached_price, looks_at_the_type, looks_at_the_class, hidden_in_a_list, private_in_post,
+    private_default_in_post, private_self_in_post, private_argument_of_post, post_that_changes_a_global,
+    post_that_fills_a_box, post_that_draws, same_noise_twice, noise_taken_back, scale_from_the_data,
+    scale_of_another_release, bound_that_may_be_negative, text_of_a_token, hash_of_a_token, index_by_a_token,
+    order_of_rows, labels_of_rows, metadata, remembered_len, rare_branch, clock, global_generator, changes_its_data,
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", HOSTILE, ids=lambda each: each.__name__)
+def test_nothing_is_proved_of_a_program_that_smuggles(program):
+    with np.errstate(all="ignore"):
+        found = derived(program)
+    assert found.bound is None
+    assert found.certificate is None
+    assert found.open_ends
+
+
+# --- rules that are easily got wrong ------------------------------------------------------------------------
+
+
+def test_two_cuts_of_one_person_are_priced_as_if_they_took_different_rows():
+    def release(people, noise):
+        young, old = people[people["age"] < 18], people[people["age"] >= 65]
+        one, other = young.groupby("person").head(5), old.groupby("person").head(3)
+        return len(one) + noise.laplace(1), len(other) + noise.laplace(1)
+
+    domain = {"age": (0, 120), "person": list(range(40))}
+    assert derived(release, "add-remove(person=person)", "epsilon=8", domain).bound == 8
+
+
+def test_a_repeated_step_counts_every_time_and_its_sample_is_drawn_every_time():
+    def release(people, noise):
+        def step(total):
+            return total + noise.poisson(people, 0.5)["age"].sum() + noise.laplace(120)
+
+        return noise.repeat(3, step, 0.0)
+
+    found = derived(release, claim="epsilon=2")
+    assert float(found.bound) == pytest.approx(3 * np.log(1 + 0.5 * (np.e - 1)), abs=1e-9)
+    assert found.bound > 3 * Fraction(str(np.log(1 + 0.5 * (np.e - 1)) - 1e-12))
+
+
+def test_one_sample_outside_of_a_repeated_step_is_amplified_once():
+    def release(people, noise):
+        some = noise.poisson(people, 0.5)
+        return noise.repeat(3, lambda total: total + len(some) + noise.laplace(1), 0.0)
+
+    assert float(derived(release, claim="epsilon=3").bound) == pytest.approx(np.log(1 + 0.5 * (np.e**3 - 1)), abs=1e-9)
+
+
+def test_a_group_pays_for_each_of_its_steps():
+    assert derived(table.count, "add-remove(group=3)", "epsilon=3").bound == 3
+    assert derived(table.gaussian_pair, "add-remove(group=3)", "rho=2.25").bound == Fraction(9, 4)
+    assert derived(table.gaussian_pair, "add-remove(group=3)", "mu=3").bound == pytest.approx(3 / 2**0.5)
+
+
+def test_rho_becomes_epsilon_at_a_delta():
+    found = derived(table.gaussian_pair, claim="epsilon=4, delta=1e-6")
+    assert float(found.bound) == pytest.approx(0.25 + 2 * np.sqrt(0.25 * np.log(1e6)), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"domain": {"age": (120, 0)}}, "lower end first"),
+        ({"domain": {}}, "needs a domain by columns"),
+        ({"domain": {"=age": (0, 120)}}, "rename it"),
+        ({"domain": {"age": [1, "a"]}}, "mixes them"),
+        ({"relation": "queries"}, "a proof from records holds under"),
+        ({"relation": "replace(person=city)"}, "two of its steps replace a person"),
+        ({"relation": "add-remove(person=who)"}, "names no column 'who'"),
+        ({"length": 5}, "leave out the length"),
+    ],
+)
+def test_bad_input_gets_a_sentence(options, told):
+    with pytest.raises(UsageError, match=told):
+        dp.prove(table.count, **{"domain": SMALL, "relation": "add-remove", "claim": "epsilon=1", "runs": 0, **options})
+
+
+def test_a_column_that_does_not_exist_is_named_with_the_line():
+    def release(people, noise):
+        return people["agee"].sum() + noise.laplace(1)
+
+    (told,) = derived(release).open_ends
+    assert "test_releases.py:" in told
+    assert "the column 'agee', which the domain does not declare" in told
+
+
+# --- the whole way ------------------------------------------------------------------------------------------
+
+
+def test_prove_says_proved_with_a_certificate_and_runs_that_agree():
+    evidence = dp.prove(table.count, domain=SMALL, relation="add-remove", claim="epsilon=1", runs=4_000, seed=1)
+    assert evidence.verdict is Verdict.PROVED
+    assert (evidence.upper.exact, evidence.upper.parameter, evidence.proof.method) == ("1", "epsilon", "releases")
+    assert evidence.proof.comparison.runs == 400
+    assert evidence.lower.value <= 1
+
+
+def test_prove_audits_the_pair_that_a_failed_derivation_suspects():
+    with np.errstate(all="ignore"):
+        evidence = dp.prove(
+            table.mean_over_the_true_size, domain=SMALL, relation="add-remove", claim="epsilon=1", runs=4_000, seed=1
+        )
+    assert evidence.verdict is Verdict.VIOLATED
+    assert "division by the number" in evidence.proof.comparison.open_ends[0]
+    assert "releases.py:" in evidence.proof.comparison.open_ends[0]
+
+
+def test_a_bound_above_the_claim_is_no_refutation():
+    evidence = dp.prove(
+        table.sum_of_a_clipped_copy, domain=table.DOMAIN, relation="add-remove", claim="epsilon=19", runs=0, seed=1
+    )
+    assert evidence.verdict is Verdict.INCONCLUSIVE
+    assert evidence.upper.exact == "20"
+
+
+def test_gaussian_noise_is_proved_in_rho_and_in_mu():
+    for claim in ("rho=0.25", "mu=0.70711"):
+        evidence = dp.prove(table.gaussian_pair, domain=SMALL, relation="add-remove", claim=claim, runs=0, seed=1)
+        assert evidence.verdict is Verdict.PROVED
+        assert evidence.upper.parameter == claim.partition("=")[0]
+
+
+def test_a_changed_certificate_is_noticed():
+    certificate = derived(table.two_stage).certificate
+    certificate["releases"][1]["scale"] = "161"
+    with pytest.raises(CertificateError, match="the releases show the bound"):
+        check_certificate(certificate)
