@@ -8,6 +8,8 @@ __all__ = [
     "laws",
     "noise",
     "outcome",
+    "replay",
     "scalar",
     "symbolic",
+    "tracked",
 ]

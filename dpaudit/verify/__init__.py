@@ -1,3 +1,13 @@
 """What can be said of a mechanism with certainty, without sampling it? Proofs, exact losses, certified intervals."""
 
-__all__ = ["certificate", "certified_delta", "counterexample", "exact", "fold", "merging", "prove", "prove_and_audit"]
+__all__ = [
+    "certificate",
+    "certified_delta",
+    "counterexample",
+    "exact",
+    "fold",
+    "merging",
+    "prove",
+    "prove_and_audit",
+    "releases",
+]

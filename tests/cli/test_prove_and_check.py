@@ -69,8 +69,8 @@ def test_a_domain(own):
 @pytest.mark.parametrize(
     ("name", "options", "sentence"),
     [
-        ("response", ("--domain", "[0, 1", "--relation", "replace"), "--domain is 'real', 'integer' or a JSON list"),
-        ("laplace", ("--domain", "complex"), "domain is 'real' or 'integer'"),
+        ("response", ("--domain", "[0, 1", "--relation", "replace"), "--domain is a JSON list of datasets"),
+        ("laplace", ("--domain", "complex"), "--domain is 'real', 'integer', NAME=JSON for each column"),
         ("laplace", ("--runs", "3"), "runs is 0, for none, or at least 400"),
         ("laplace", ("--length", "0"), "length is a whole number"),
         ("laplace", ("--claim", "rho=1"), "give an epsilon=… claim"),
@@ -162,3 +162,55 @@ def test_what_cannot_be_read_is_exit_code_2(run, folder, text):
     assert result.exit_code == 2
     assert result.stderr.startswith("dpaudit: ")
     assert "Traceback" not in result.output
+
+
+RELEASE = """
+def release(people, noise, *, epsilon=1.0):
+    ages = people["age"].clip(0, 120)
+    total = ages.sum() + noise.laplace(120 / (epsilon / 2))
+    return total / max(len(people) + noise.laplace(1 / (epsilon / 2)), 1)
+
+def twin(people, noise, *, epsilon=1.0):
+    return (people["age"].sum() + noise.laplace(150 / epsilon)) / len(people)
+"""
+
+
+@pytest.mark.slow
+def test_a_release_of_records_is_proved_checked_and_replayed(folder, run):
+    pytest.importorskip("pandas")
+    (folder / "released.py").write_text(RELEASE)
+    asked = ["prove", "released.py:release", "--domain", "age=[0, 150]", "--relation", "add-remove", "--runs", "2000"]
+    proved = run(*asked, "--claim", "epsilon=1", "--seed", "3", "--json", "proof.json", "--html", "proof.html")
+    assert proved.exit_code == 0, proved.stderr
+    assert "PROVED" in proved.stdout
+    assert "for data frames of any length" in proved.stdout
+    checked = run("check", "proof.json")
+    assert "holds        certificate     ε ≤ 1" in checked.stdout
+    assert run("replay", "proof.json").exit_code == 0
+    assert "tracked data" in (folder / "proof.html").read_text()
+
+
+@pytest.mark.slow
+def test_a_wrong_release_of_records_is_refuted_by_the_pair_that_it_suspects(folder, run):
+    pytest.importorskip("pandas")
+    (folder / "released.py").write_text(RELEASE)
+    asked = ["prove", "released.py:twin", "--domain", "age=[0, 150]", "--relation", "add-remove", "--runs", "4000"]
+    refuted = run(*asked, "--claim", "epsilon=1", "--seed", "3")
+    assert refuted.exit_code == 1, refuted.stderr
+    assert "VIOLATED" in refuted.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("domain", "sentence"),
+    [
+        ("age=[150, 0]", "lower end first"),
+        ("age=3", "names no values"),
+        ("'age'=[0, 150]=3", "is no NAME=JSON"),
+    ],
+)
+def test_a_bad_domain_of_records_is_exit_code_2_and_a_sentence(folder, run, domain, sentence):
+    (folder / "released.py").write_text(RELEASE)
+    result = run("prove", "released.py:release", "--domain", domain, "--relation", "add-remove")
+    assert result.exit_code == 2
+    assert sentence in result.stderr

@@ -23,7 +23,13 @@ _MOST_DIFFERENCES = 20  # printed, to fit one screen
 @click.option("--target", metavar="TARGET", help="What to run, where the name in the evidence does not lead to it.")
 @asked(AuditRequest, "pairs", help="The datasets, where they were not kept.")
 @asked(AuditRequest, "data", help="The dataset that was searched, where it was not kept.")
-@asked(ProofRequest, "domain", help="The domain that was enumerated, where it was not kept: a JSON list.")
+@asked(
+    ProofRequest,
+    "domain",
+    help="The domain that was enumerated, where it was not kept: a JSON list.",
+    metavar="JSON",
+    multiple=False,
+)
 @click.option("--trust", is_flag=True, help="Run what EVIDENCE names wherever it lies, also outside this folder.")
 @asked(AuditRequest, "workers", help="Processes.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the evidence of now ('-': standard output).")

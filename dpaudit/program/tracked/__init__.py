@@ -4,3 +4,5 @@ The function is given a frame of unknown length over a declared domain in place 
 is *private*, and known by how far one record moves it; what noise was added to is *released*, a token; all else is
 *public*. Control flow and outputs may depend on public and released values only. What is not known is refused, by line.
 """
+
+__all__ = ["magnitude", "movement", "path", "reading", "rows"]
