@@ -15,7 +15,7 @@ from mechanisms.additive import classic_multiplier
 CORRECT = [name for name in mechanisms.__all__ if getattr(mechanisms, name).correct]
 ADDITIVE = {"additive", "queries", "contributions"}
 RUNS = 40_000  # at which five seeds of five catch each of them
-MORE_RUNS = {"gaussian_classic": 200_000, "partition_counts": 200_000, "rappor": 100_000}  # what shows in tails alone
+MORE_RUNS = {"gaussian_classic": 400_000, "partition_counts": 200_000, "rappor": 100_000}  # what shows in tails alone
 RARE = {name: 100_000 for name in CORRECT if getattr(mechanisms, name).family == "sparse vector"}
 
 pytestmark = pytest.mark.slow
