@@ -18,6 +18,7 @@ SCRIPT = Path(sys.executable).with_name("dpaudit")
 COMMANDS = {"script": [str(SCRIPT)], "module": [sys.executable, "-m", "dpaudit"]}
 PROGRAM = ["audit", "some folder/shapes.py:program", "--pair", "pair.json", "--claim", "epsilon=1", "--seed", "0"]
 EXACT = ["audit", "exact_count", "--runs", "2000"]
+FEW = ["--runs", "400", "--seed", "0", "--in-process"]
 HERE = [*EXACT, "--in-process"]  # for what the process that speaks does, not the one that runs the target
 
 
@@ -71,10 +72,10 @@ def test_a_mechanisms_file_in_the_working_directory_does_not_shadow_the_catalogu
     (folder / "mechanisms.py").write_text("def mine(data, noise): return data + noise.laplace(1)\n", encoding="utf-8")
     done = call(*command, "list", "--json", "-", cwd=folder)
     assert "laplace" in {item["name"] for item in json.loads(done.stdout)}
-    done = call(*command, "audit", "mechanisms:laplace", "--runs", "400", "--seed", "0", "--json", "-", cwd=folder)
+    done = call(*command, "audit", "mechanisms:laplace", *FEW, "--json", "-", cwd=folder)
     assert json.loads(done.stdout)["evidence"]["claim"] == "epsilon=1", done.stderr
     (folder / "answers.json").write_text("[0, 1]", encoding="utf-8")
-    mine = ["audit", "mechanisms.py:mine", "--pair", "answers.json", "--runs", "400", "--seed", "0", "--quiet"]
+    mine = ["audit", "mechanisms.py:mine", "--pair", "answers.json", *FEW, "--quiet"]
     assert call(*command, *mine, cwd=folder).returncode == 0
 
 

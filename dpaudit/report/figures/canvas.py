@@ -16,6 +16,7 @@ from typing import Any
 
 import matplotlib
 from markupsafe import Markup
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 # Placeholder colours that are replaced in the SVG; the style sheet of the page defines their look.
@@ -90,11 +91,7 @@ def svg(figure: Figure, name: str, label: str, *, narrow: bool = False) -> str:
         label: a text alternative that says what the drawing shows.
         narrow: draw for a phone.
     """
-    buffer = io.StringIO()
-    # without metadata the SVG has no date and no URLs
-    nothing = {"Date": None, "Creator": None, "Format": None, "Type": None}
-    figure.savefig(buffer, format="svg", metadata=nothing, transparent=True)
-    text, kind = buffer.getvalue(), "narrow" if narrow else "wide"
+    text, kind = _printed(figure), "narrow" if narrow else "wide"
     name = f"{name}-{kind}"
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
@@ -104,6 +101,20 @@ def svg(figure: Figure, name: str, label: str, *, narrow: bool = False) -> str:
     view = re.search(r'viewBox="[^"]*"', text)
     start = f'<svg {view[0] if view else ""} class="drawing {kind}" role="img" aria-label="{escape(label)}">'
     return re.sub(r"^<svg[^>]*>", lambda _: start, text, count=1).strip()
+
+
+def _printed(figure: Figure) -> str:
+    """Return the bytes of a transparent `savefig`, which would draw the figure once more for its layout."""
+    figure.set_dpi(72)  # the points of SVG
+    canvas, layout, buffer = FigureCanvasSVG(figure), figure.get_layout_engine(), io.StringIO()
+    if layout is not None:
+        layout.execute(figure)
+        figure.set_layout_engine("none")
+    for patch in (figure.patch, *(axes.patch for axes in figure.axes)):
+        patch.set(facecolor="none", edgecolor="none")
+    # without metadata the SVG has no date and no URLs
+    canvas.print_svg(buffer, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})  # type: ignore[no-untyped-call]
+    return buffer.getvalue()
 
 
 def both(draw: Callable[[bool], str]) -> Markup:
