@@ -14,6 +14,7 @@ from scipy.special import ndtr
 
 from dpaudit.accounting import DiscreteLaplace, Exponential, Gaussian, Laplace, certify
 from dpaudit.accounting.balls import ball, precision, rounded_down, rounded_up
+from dpaudit.accounting.bounds import Tail
 from dpaudit.accounting.compose import Composition
 from dpaudit.accounting.discretise import Masses, above, below
 from dpaudit.accounting.losses import BoundedRangeLaw, GaussianLaw, LaplaceLaw, SampledLaw
@@ -203,3 +204,12 @@ def test_products_are_rounded_to_their_side_and_cuts_move_mass_to_theirs(up):
             both = a.infinite * (sum(y) + b.infinite) + b.infinite * sum(x)
             assert found.infinite == both // unit
         assert kept == wanted
+
+
+def test_what_is_searched_for_is_shown_before_it_is_returned(monkeypatch):
+    """A search that ends elsewhere makes the interval wide, never wrong."""
+    true = certify(Gaussian(1), delta="1e-5")
+    for wrong in (0.0, 4.0, 5.0):
+        monkeypatch.setattr(Tail, "_root", lambda self, delta, guess, at=wrong: at)
+        found = certify(Gaussian(1), delta="1e-5")
+        assert found.low <= true.low + 1e-6 and true.high - 1e-6 <= found.high
