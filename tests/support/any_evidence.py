@@ -76,6 +76,20 @@ targets = st.builds(members.Target, text, st.none() | text, parameters, text, te
 stakes = st.builds(members.Stake, text, text, st.tuples(st.booleans(), st.booleans()), counts, counts)
 epochs = st.builds(members.Epoch, many, tuples(stakes))
 sequentials = st.builds(members.Sequential, number, st.booleans(), tuples(epochs, 2))
+statements = st.builds(
+    members.Statement, st.none() | text, text, text, number, number, st.sampled_from(members.Verdict), many
+)
+accountings = st.builds(
+    members.Accounting,
+    tuples(st.builds(members.Release, text, count, text)),
+    tuples(statements),
+    tuples(records),
+    number,
+    st.none() | st.builds(members.AccountingCurve, *[tuples(number)] * 3),
+    tuples(st.builds(members.OtherAccountant, text, text, number, text)),
+    text,
+    text,
+)
 evidence = st.builds(
     Evidence,
     target=targets,
@@ -104,6 +118,7 @@ evidence = st.builds(
     assumptions=tuples(text),
     asked=st.none() | count,
     sequential=st.none() | sequentials,
+    accounting=st.none() | accountings,
     run=st.none() | st.builds(members.RunInfo, text, st.floats(0, 1e9), text, count),
 )
 
