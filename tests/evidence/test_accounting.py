@@ -14,7 +14,7 @@ from support.forging import another, at, forged, is_unrevealed, kind_of, leaves,
 
 import dpaudit as dp
 from dpaudit.evidence.canonical_json import content_id
-from dpaudit.review.check import check, exit_code
+from dpaudit.review.check import check, check_file, exit_code
 
 CLAIMS = ["epsilon=1.5, delta=0.001", "epsilon=1, delta=0.001", "epsilon=2, delta=0.01"]
 
@@ -122,3 +122,11 @@ def test_a_replay_of_other_numbers_names_what_differs(evidence):
     record["accounting"]["curve"]["highs"][0] = 0.5
     found = dp.replay(reread(record))
     assert not found.holds and any("highs" in each.member for each in found.differences)
+
+
+def test_a_certificate_alone_says_what_it_is_about(tmp_path):
+    found = dp.account(dp.Laplace(2).times(4), epsilon="1.9", alone=True)
+    file = tmp_path / "certificate.json"
+    file.write_text(json.dumps(found.accounting.certificates[0]), encoding="utf-8")
+    (finding,) = check_file(file)
+    assert finding.holds and "≤ δ ≤" in finding.sentence and "ε ≤" not in finding.sentence
