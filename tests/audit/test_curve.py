@@ -96,7 +96,7 @@ def test_where_nothing_can_be_told_nothing_is_shown():
 # --- beside the verdict ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("claim", ["mu=1", "epsilon=1, delta=1e-5", "rho=0.5"])
+@pytest.mark.parametrize("claim", ["mu=1", "epsilon=1, delta=1e-5"])
 def test_the_verdict_and_its_bound_are_those_without_the_curve(claim):
     plain, curved = (dp.audit(gaussian, claim=claim, runs=600, curve=curve, **NUMBERS) for curve in (False, True))
     assert plain.curve is None and curved.curve is not None

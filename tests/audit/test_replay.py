@@ -62,7 +62,7 @@ FOUND = {
     "sequential": lambda: (dp.audit("report_noisy_max", runs=200, sequential=True), None),
     "proof": lambda: (dp.prove("svt_unscaled_noise", length=2, runs=RUNS), None),
     "proof without runs": lambda: (dp.prove("above_threshold", length=1, runs=0), None),
-    "any length": lambda: (dp.prove("prefix_sum", runs=RUNS), None),
+    "any length": lambda: (dp.prove("prefix_sum", runs=500), None),
     "whole numbers": lambda: (dp.prove("geometric", length=1, domain="integer", runs=RUNS), None),
     "domain": lambda: (dp.prove(response, domain=[0, 1], relation="replace", runs=RUNS, keep_data=True), response),
     "time budget": lambda: (audited(time_budget=0.2), laplace),

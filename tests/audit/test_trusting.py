@@ -134,6 +134,7 @@ def test_a_command_in_evidence_is_never_run(folder: Path) -> None:
     assert not (folder / "ran").exists()
 
 
+@pytest.mark.slow
 def test_what_is_run_is_said_before(folder: Path) -> None:
     evidence = dp.audit("own_release.py:release", pairs=[([0.0], [1.0])], claim="epsilon=1", runs=4_000, seed=1)
     kept = dp.audit(

@@ -39,6 +39,7 @@ PAIRS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAIRS)
 def test_types_count_unless_they_are_to_be_ignored(name):
     def release(data, rng):
@@ -110,6 +111,7 @@ def test_another_word_is_refused():
 # --- wherever an audit can be asked for ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAIRS)
 def test_of_recorded_outputs_too(name):
     sides = [[PAIRS[name][side]] * 300 + [None] * 100 for side in (0, 1)]

@@ -160,6 +160,7 @@ def test_points_stand_at_both_ends_of_a_wide_gap():
     assert {1, np.nextafter(1, 2), 1000} < set(points)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "outputs", "part"),
     [
@@ -234,6 +235,7 @@ def leaking_cdf(x, side):
     return (1 - LEAK) * laplace.cdf(x, side, 2) + LEAK * np.clip(x - 1000 - side, 0, 1)
 
 
+@pytest.mark.slow
 def test_more_runs_make_the_choice_no_worse():
     """Smooth losses of rare events are lucky here: of 14 % of the runs at seed 3, of 5 % at seed 44."""
     for seed in (3, 44, *range(10, 15)):
@@ -404,6 +406,7 @@ def test_watched_cells_do_not_know_the_sides(side0, side1):
     assert all(cells.counts(side).sum() == len(side) for side in (side0, side1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", [PureDP(1), GaussianDP(1), ZeroConcentratedDP(0.5)], ids=str)
 def test_learning_takes_a_fraction_of_a_second(claim):
     rng = np.random.default_rng(0)

@@ -32,6 +32,7 @@ MAKERS = {
 ROWS = st.lists(st.tuples(VALUES, WHOLE, st.sampled_from(["x", "y", None])), max_size=8)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=40, deadline=None)
 @given(ROWS, ROWS, st.integers(0, 8))
 @pytest.mark.parametrize("kind", MAKERS)

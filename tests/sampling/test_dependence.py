@@ -92,6 +92,7 @@ LAWS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 def test_independent_runs_are_called_dependent_no_more_often_than_stated(law, monkeypatch):
     monkeypatch.setattr(dependence, "_ERROR", 0.1)

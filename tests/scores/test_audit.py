@@ -223,6 +223,7 @@ def test_vectors_are_compared():
 # --- a check ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claim", "design"),
     [
@@ -314,6 +315,7 @@ SAYS_DELTA, SAYS_FEW = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("count", "claim", "alarm", "says"),
     [

@@ -32,6 +32,7 @@ def run(*arguments):
     return CliRunner().invoke(cli, ["scores", *arguments])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["in.npy", "in.csv", "in.json", "in.jsonl"])
 def test_all_kinds_of_files_give_the_same_evidence(folder, name):
     page = ["--html", "found.html"] if name == "in.csv" else []  # a page takes a second to draw

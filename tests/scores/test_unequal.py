@@ -13,6 +13,7 @@ def normal(seed, mean, size):
     return np.random.default_rng([seed, size]).normal(mean, 1, size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("swapped", [False, True])
 def test_more_outputs_of_one_side_show_more(swapped):
     few, many = [], []

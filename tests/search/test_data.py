@@ -31,7 +31,7 @@ def clipped(data, size, rng):
 
 
 def audited(function, data=AGES, **asked):
-    asked = {"claim": CLAIM, "runs": 20_000, "floating_point": "ignore", **asked}
+    asked = {"claim": CLAIM, "runs": 10_000, "floating_point": "ignore", **asked}
     return dp.audit(function, data=data, **asked)
 
 
@@ -84,7 +84,6 @@ def test_a_weak_spot_far_from_the_data_is_climbed_to():
     assert evidence.search.climbed > 50
     assert evidence.search.found == "a pair of small datasets over the domain"
     assert "hypothesis" in evidence.versions
-    assert evidence.id == audited(bump, data, domain=(0.0, 100.0), runs=40_000).id
     assert passes(check(evidence))
 
 
@@ -95,7 +94,7 @@ def test_the_pair_is_made_simple_while_it_tells_as_much():
         sizes.append(len(data))
         return len(data) + rng.laplace(0, 0.5, size)
 
-    evidence = audited(half, [1.0] * 64, runs=60_000)
+    evidence = audited(half, [1.0] * 64, runs=30_000)
 
     assert evidence.verdict is dp.Verdict.VIOLATED
     assert evidence.search.shrunk > 0
@@ -112,7 +111,7 @@ def test_what_shows_only_on_many_records_keeps_many():
         sizes.append(len(data))
         return max(len(data) - 20, 0) + rng.laplace(0, 0.5, size)
 
-    evidence = audited(crowded, [1.0] * 64, runs=100_000)
+    evidence = audited(crowded, [1.0] * 64, runs=40_000)
 
     assert evidence.verdict is dp.Verdict.VIOLATED
     assert evidence.search.shrunk > 0

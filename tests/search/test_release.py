@@ -29,7 +29,7 @@ def birds():
 
 
 def verdict(name, birds):
-    evidence = dp.audit(f"{EXAMPLES / 'release.py'}:{name}", data=birds, claim="epsilon=1", runs=8_000, seed=1)
+    evidence = dp.audit(f"{EXAMPLES / 'release.py'}:{name}", data=birds, claim="epsilon=1", runs=5_000, seed=1)
     return evidence.verdict
 
 

@@ -42,6 +42,7 @@ def test_it_is_checked_on_the_pairs_of_an_audit():
     assert (wrong.claimed, wrong.largest, wrong.exceeded, wrong.change) == (50.0, 90.0, True, "pair 0")
 
 
+@pytest.mark.slow
 def test_it_is_checked_on_the_neighbours_of_data():
     evidence = dp.audit(right, data=DATA, domain=(0.0, 500.0), runs=4_000)
     assert (evidence.sensitivity.largest, evidence.sensitivity.exceeded) == (100.0, False)
@@ -64,6 +65,7 @@ def test_a_counterexample_decides_no_verdict_and_is_shown():
     assert passes(check(evidence))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "lie",
     [{"exceeded": False}, {"largest": 40.0}, {"claimed": 200.0}, {"finite": 1e9}, {"silent": 5}, {"claimed": None}],

@@ -41,6 +41,7 @@ def naive_region(hits, runs, others, other_runs, weight, error, steps=161):
     return corners
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("counts", [(30, 100, 10, 120), (900, 1000, 20, 900), (5, 5, 0, 9), (10**6, 10**8, 4, 10**8)])
 @pytest.mark.parametrize("weight", [0.3, 0.7071, 0.95])
 @pytest.mark.parametrize("error", [1e-6, 0.05])
@@ -68,6 +69,7 @@ def test_arrays_of_counts_are_counts_one_by_one(claim):
             assert found[i, j] == lower_bound(method, counts, claim=claim, weight=0.6, error=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("counts", [(30, 10, 120), (600, 20, 900), (5, 0, 9), (10**6, 4, 10**8)])
 @pytest.mark.parametrize("weight", [0.3, 0.7071, 0.95])
 @pytest.mark.parametrize("error", [1e-6, 0.05])

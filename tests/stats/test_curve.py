@@ -135,6 +135,7 @@ def test_a_statement_without_counts_or_weight_is_refused():
 # --- all at once -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_whole_curve_is_wrong_no_more_often_than_it_says():
     """Tight everywhere: each event is the best of a Gaussian at some ε, and any point of the curve may fail."""
     rng, n, claim, error = np.random.default_rng(1), 2000, GaussianDP(1.0), 0.3

@@ -78,6 +78,7 @@ def tally(sequence, speaks):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", CLAIMS, ids=str)
 def test_no_bet_gains_on_average_against_a_true_claim(claim):
     for law0, law1, speaks in laws(claim):

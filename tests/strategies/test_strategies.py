@@ -95,6 +95,7 @@ def test_pairs_shrink_to_small_datasets(relation: str, domain: Any, holds: Any, 
     assert sorted(map(list, pair), key=repr) == sorted(found, key=repr)
 
 
+@pytest.mark.slow
 def test_both_directions_and_every_change_are_drawn() -> None:
     for holds in (lambda p: len(p[0]) < len(p[1]), lambda p: len(p[0]) > len(p[1]), lambda p: min(map(len, p)) >= 3):
         find(strategies.pairs("add-remove", domain=(0, 9)), holds)
