@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dpaudit.auditing.plan import Plan, plan
     from dpaudit.auditing.scores import audit_outputs, audit_scores
     from dpaudit.auditing.sensitivity import sensitivity
+    from dpaudit.auditing.trace import trace
     from dpaudit.errors import InvalidRunsError, UsageError
     from dpaudit.evidence.event import Event
     from dpaudit.evidence.evidence import Evidence
@@ -73,6 +74,7 @@ _HOMES = {
     "prove": "verify.prove_and_audit",
     "replay": "review.replay",
     "sensitivity": "auditing.sensitivity",
+    "trace": "auditing.trace",
     "catalogue": "loading.named",
     "load": "loading.named",
     "InvalidRunsError": "errors",
@@ -132,6 +134,7 @@ __all__ = [
     "replay",
     "sensitivity",
     "strategies",
+    "trace",
 ]
 
 

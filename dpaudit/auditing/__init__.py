@@ -1,3 +1,3 @@
 """Can the claim be believed? From a request to evidence."""
 
-__all__ = ["audit", "pair", "plan", "question", "scores", "second_look", "seeds", "sensitivity", "verdict"]
+__all__ = ["audit", "pair", "plan", "question", "scores", "second_look", "seeds", "sensitivity", "trace", "verdict"]

@@ -20,6 +20,10 @@ from dpaudit.stats.one_run import is_limited_by_delta
 from dpaudit.stats.two_looks import FirstLook, LooksRule
 
 NO_PROOF = "This is not a proof of privacy."
+TRACE, LEAK = "trace", "leak"
+"""The methods of a bound that follows from the laws of the noise as a trace saw it, or from the flow of data alone."""
+
+_SURE = {TRACE: "given the stated laws of its noise", LEAK: "whatever its noise is"}
 READS_LOW_BITS = "reads the low-order bits"
 
 
@@ -95,7 +99,7 @@ def decide(
     """
     if math.isnan(lower.value) or (low_bits is not None and math.isnan(low_bits.value)):
         raise ArithmeticError("a bound is not a number; it can decide nothing")
-    sure = "certainly" if lower.kind == "exact" else f"at {lower.confidence:.6g} confidence"
+    sure = _SURE.get(lower.method, "certainly") if lower.kind == "exact" else f"at {lower.confidence:.6g} confidence"
     if claim is None:
         return Verdict.NO_CLAIM, f"No claim was made; ε is at least {shown(lower.value)}, {sure}."
     symbol = claim.symbol

@@ -26,6 +26,7 @@ _COMMANDS = (
     "audit",
     "sensitivity",
     "plan",
+    "trace",
     "prove",
     "account",
     "check",

@@ -7,6 +7,7 @@ that cannot be trusted show nothing.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -105,6 +106,29 @@ def certain_bound(
         method=method,
         pair=0 if side == "lower" else None,
         exact=exact,
+    )
+
+
+def exact_bound(value: float, notion: Claim, *, method: str, pair: int) -> Bound:
+    """Return a lower bound of a notion's parameter that follows from the laws of the noise, and rests on no counts.
+
+    Args:
+        value: of the notion's parameter, rounded down already; infinite where there is no limit.
+        notion: what is bounded, with its δ.
+        method: how it follows.
+        pair: on which pair.
+    """
+    return Bound(
+        value=value,
+        side="lower",
+        kind="exact",
+        parameter=notion.parameter,
+        notion=str(notion),
+        confidence=1.0,
+        delta=notion.delta,
+        method=method,
+        pair=pair,
+        exact="infinite" if math.isinf(value) else None,
     )
 
 

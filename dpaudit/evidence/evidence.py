@@ -35,6 +35,7 @@ from dpaudit.evidence.records import (
     SecondLook,
     Sequential,
     Target,
+    Trace,
     Verdict,
 )
 from dpaudit.evidence.renderers import draw
@@ -79,6 +80,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
             low-order bits. In evidence without it, the headline decided if it is above the claim, else the low-order
             bits.
         accounting: bounds from both sides on what a list of releases loses, or None for audits and proofs.
+        trace: what recorded and replayed runs show, or None where none were made.
         written: the record of an older file as it was written, if this dpaudit would write it differently, so that its
             id stays the same (`dpaudit.evidence.migrations`). Not part of the record.
     """
@@ -127,6 +129,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
     types: Annotated[str, msgspec.Meta(pattern="^(count|ignore)$")] = "count"
     decided_in: Annotated[str, msgspec.Meta(pattern="^(real|float)$")] = "real"
     accounting: Accounting | None = None
+    trace: Trace | None = None
     written: dict[str, Any] | None = None
 
     @property

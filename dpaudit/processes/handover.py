@@ -13,7 +13,7 @@ from dpaudit.evidence.records import Verdict
 from dpaudit.neighbours import parse_relation
 from dpaudit.neighbours.serialise import kept_text
 from dpaudit.privacy import parse_claim
-from dpaudit.request import AuditRequest, ProofRequest, Request, options_of
+from dpaudit.request import AuditRequest, ProofRequest, Request, TraceRequest, options_of
 
 Digests = Sequence[tuple[str, str]]
 Compared = Iterator[tuple[str, Any, Any]]
@@ -22,16 +22,17 @@ _NOISE_ALONE = "program"  # stands for its mathematics, so it has no low-order b
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was asked for: an audit, a proof, or a proof with an audit as the alternative.
+    """What was asked for: an audit, a trace, a proof, or a proof with an audit as the alternative.
 
     Attributes:
-        audit, proof: the requests that evidence may answer; None if it may not.
+        audit, proof, trace: the requests that evidence may answer; None if it may not.
         folder: where the target was searched.
         pairs: digests of the given pairs; None for the mechanism's own pairs, and for pairs that are found.
     """
 
     audit: AuditRequest | None = None
     proof: ProofRequest | None = None
+    trace: TraceRequest | None = None
     folder: str = "."
     pairs: Digests | None = None
 
@@ -39,7 +40,9 @@ class Asked:
 def other_question(evidence: Evidence, asked: Asked) -> str | None:
     """Say how evidence deviates from the request; None if it answers the request."""
     proved = evidence.proof is not None or evidence.counterexample is not None
-    request = asked.proof if proved else asked.audit
+    if (evidence.trace is not None) != (asked.trace is not None):
+        return f"whether it is a trace is {evidence.trace is not None}, and {asked.trace is not None} was asked for"
+    request = asked.trace or (asked.proof if proved else asked.audit)
     if request is None:
         return f"whether it is a proof is {proved}, and {not proved} was asked for"
     if not _is_called(evidence.target.name, request.target, asked.folder):
@@ -113,14 +116,16 @@ def _observe(evidence: Evidence, request: Any) -> Compared:
 
 def _data(evidence: Evidence, request: Any) -> Compared:
     if evidence.verdict is not Verdict.INVALID:
-        searched = evidence.search is not None and evidence.search.source == "data"
+        space = evidence.search or evidence.trace
+        searched = space is not None and space.source == "data"
         yield "whether data are searched", searched, request.data is not None
 
 
 def _domain(evidence: Evidence, request: Any) -> Compared:
     if evidence.proof is None:
         if evidence.verdict is not Verdict.INVALID:
-            declared = evidence.search is not None and evidence.search.domain is not None
+            space = evidence.search or evidence.trace
+            declared = space is not None and space.domain is not None
             yield "whether a domain is declared", declared, request.domain is not None
         return
     domain = request.domain

@@ -10,8 +10,9 @@ from dpaudit.request.account import AccountOptions, AccountRequest, ReleaseReque
 from dpaudit.request.audit import AuditOptions, AuditRequest
 from dpaudit.request.option import Option, default_of, options_of, recorded, taking
 from dpaudit.request.proof import ProofOptions, ProofRequest
+from dpaudit.request.trace import TraceOptions, TraceRequest
 
-Request = AuditRequest | ProofRequest | AccountRequest | ReleaseRequest
+Request = AuditRequest | ProofRequest | AccountRequest | ReleaseRequest | TraceRequest
 
 __all__ = [
     "AccountOptions",
@@ -23,6 +24,8 @@ __all__ = [
     "ProofRequest",
     "ReleaseRequest",
     "Request",
+    "TraceOptions",
+    "TraceRequest",
     "default_of",
     "options_of",
     "recorded",

@@ -23,6 +23,7 @@ from dpaudit.accounts.plan import AccountPlan, Run
 from dpaudit.auditing.audit import audit
 from dpaudit.auditing.pair import measure_event
 from dpaudit.auditing.question import Question, validated
+from dpaudit.auditing.trace import trace
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Accounting, Attempt, Counts, Verdict, round_outward
@@ -30,7 +31,7 @@ from dpaudit.loading.named import load, public_name
 from dpaudit.loading.trust import load_trusted
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.serialise import read_kept
-from dpaudit.request import AccountRequest, AuditRequest, ProofRequest, recorded
+from dpaudit.request import AccountRequest, AuditRequest, ProofRequest, TraceRequest, recorded
 from dpaudit.sampling.blocks import Phase
 from dpaudit.sampling.play import RepeatDetector
 from dpaudit.sampling.progress import Listener
@@ -169,6 +170,9 @@ def replay(
     if before.proof is not None:
         proof = _of_proof(before, domain)
         after = prove(mechanism, **{**proof, "workers": workers, "listen": listen})
+    elif before.trace is not None and (before.reproducible or not before.attempts):
+        asked = _of_trace(before, pairs, data)
+        after = trace(mechanism, **{**asked, "workers": workers, "listen": listen})
     else:
         searched = before.search is not None and before.reproducible
         given, space = _searched(before, pairs, data) if searched else (_pairs(before, pairs), None)
@@ -228,6 +232,19 @@ def _of_audit(evidence: Evidence, pairs: list[tuple[Any, Any]] | None) -> dict[s
     return found
 
 
+def _of_trace(evidence: Evidence, pairs: Sequence[tuple[Any, Any]] | None, data: Any) -> dict[str, Any]:
+    """Return the options for `trace` that the evidence records."""
+    found = evidence.trace
+    assert found is not None
+    given, space = (
+        _searched(evidence, pairs, data) if found.source in ("data", "domain") else (_pairs(evidence, pairs), None)
+    )
+    domain = None if found.domain is None else read_kept(found.domain)
+    return {
+        **recorded(TraceRequest, evidence), "pairs": given, "data": space, "domain": domain, "time_budget": None,
+    }  # fmt: skip
+
+
 def _of_proof(evidence: Evidence, domain: Sequence[Any] | None) -> dict[str, Any]:
     """Return the options of `prove` from the evidence."""
     proof = evidence.proof
@@ -267,7 +284,7 @@ def _searched(
     evidence: Evidence, pairs: Sequence[tuple[Any, Any]] | None, data: Any
 ) -> tuple[list[tuple[Any, Any]] | None, Any]:
     """Return the pairs and the data that were searched: from the evidence, or passed now if they match."""
-    search = evidence.search
+    search = evidence.search or evidence.trace
     assert search is not None
     if search.source in ("mechanism", "domain"):
         return None, None

@@ -15,7 +15,7 @@ from support import made_evidence as made
 
 import dpaudit as dp
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Curve, Moved, Verdict
+from dpaudit.evidence.records import Curve, Moved, Trace, TraceFinding, Verdict
 from dpaudit.gate import pytest_plugin
 from dpaudit.gate.console import summary as gate_console
 from dpaudit.gate.index import index_page as gate_page
@@ -50,6 +50,9 @@ def whole(**changes: object) -> Evidence:
         sensitivity=moved,
         curve=curve,
         constant=(0,),
+        trace=Trace(
+            "not supported", "given", 1, 16, 2, 12, 0, (TraceFinding("not supported", "it moves far", "a.py:3 (f)"),)
+        ),
     )
     assert evidence.verdict is Verdict.NOT_VIOLATED
     return msgspec.structs.replace(evidence, **changes)
@@ -103,7 +106,7 @@ def shows(text: str, finding: Row) -> bool:
 
 def test_the_evidence_of_these_tests_has_every_finding() -> None:
     assert len(view(whole()).beside) == len(findings.FINDINGS)
-    assert [row.label for row in view(whole()).pressing] == ["curve", "low bits", "sensitivity"]
+    assert [row.label for row in view(whole()).pressing] == ["curve", "low bits", "sensitivity", "trace"]
 
 
 @pytest.mark.parametrize("rendering", FULL)
@@ -154,7 +157,7 @@ def test_sarif_warns_of_a_target_that_passed() -> None:
     assert all(
         run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == "beside-verdict" for result in run["results"]
     )
-    assert len({result["partialFingerprints"]["dpaudit/v1"] for result in run["results"]}) == len(run["results"]) == 3
+    assert len({result["partialFingerprints"]["dpaudit/v1"] for result in run["results"]}) == len(run["results"]) == 4
 
 
 @pytest.mark.parametrize(
@@ -171,7 +174,7 @@ def test_sarif_warns_of_a_target_that_passed() -> None:
     ],
 )
 def test_a_curve_presses_where_it_exceeds_the_claim(claim: str, presses: bool) -> None:
-    evidence = whole(claim=claim, floating_point=None, sensitivity=None)
+    evidence = whole(claim=claim, floating_point=None, sensitivity=None, trace=None)
     assert bool(view(evidence).pressing) is presses
 
 

@@ -57,13 +57,13 @@ def command(
     arguments = {"target": target, "quiet": quiet, **options}
     document = carried_out(audited, arguments, here=in_process, limits=limits_of(time_limit, memory_limit))
     evidence = evidence_of(document)
-    pairs = None if options["search"] else _digests(options["pairs"], evidence.relation)
+    pairs = None if options["search"] else digests_of(options["pairs"], evidence.relation)
     asked = {**options, "domain": options["domain"] or None}
     refuse_other(evidence, audit=AuditRequest(target, **asked), pairs=pairs)
     return tell(evidence.with_files(read), outputs, json_file, html_file, quiet)
 
 
-def _digests(files: Sequence[str], relation: str) -> list[tuple[str, str]] | None:
+def digests_of(files: Sequence[str], relation: str) -> list[tuple[str, str]] | None:
     """Return digests of the pairs in files, None if there are none; the relation tells one pair from several."""
     if not files:
         return None

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Verdict
 from dpaudit.privacy import Claim
+from dpaudit.privacy.claims import number_text
 from dpaudit.report.figures.canvas import both
 from dpaudit.report.figures.event import Mark, line_figure
 from dpaudit.report.text.bound_kinds import (
@@ -70,7 +71,7 @@ def _entries(evidence: Evidence, claim: Claim | None) -> list[tuple[LineRow, Mar
         row = LineRow("claim", claim_words(claim), "stated", "–", "what somebody says of the mechanism")
         entries.append((row, Mark("claim", "claim", claim.value, claim_text(claim.value))))
     entries += _upper(evidence, claim)
-    return entries + _yardsticks(evidence)
+    return entries + _price(evidence) + _yardsticks(evidence)
 
 
 def _certified(evidence: Evidence, claim: Claim | None) -> list[tuple[LineRow, Mark | None]]:
@@ -150,6 +151,19 @@ def _short(bound: Bound, claim: Claim | None) -> str:
         return "infinite"
     text = value_text(bound, claim)
     return f"{'≥' if bound.side == 'lower' else '≤'} {text}{exact_value(bound, text)}".replace(NBSP, " ")
+
+
+def _price(evidence: Evidence) -> list[tuple[LineRow, Mark | None]]:
+    """Return what the shift costs that a trace found: an upper bound of one way, on one path and pair."""
+    trace, claim = evidence.trace, evidence.claimed
+    if trace is None or trace.epsilon is None or claim is None or (trace.mu and claim.parameter == "epsilon"):
+        return []
+    value = trace.mu if claim.parameter == "mu" else trace.epsilon
+    if not value or claim.parameter not in ("epsilon", "mu"):
+        return []
+    text = f"{symbol(evidence)} = {number_text(value)}"
+    meaning = "what hiding the change costs on the path that shows most, one way; more than the claim refutes nothing"
+    return [(LineRow("price of the shift", text, "traced", "–", meaning), None)]
 
 
 def _yardsticks(evidence: Evidence) -> list[tuple[LineRow, Mark | None]]:

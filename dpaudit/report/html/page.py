@@ -31,6 +31,7 @@ from dpaudit.report.text.phrases import symbol
 from dpaudit.report.text.plain_words import plain_words
 from dpaudit.report.text.search import search_part
 from dpaudit.report.text.sensitivity import sensitivity_part
+from dpaudit.report.text.trace import trace_part
 from dpaudit.report.view import View, view
 
 _LONGEST_SHOWN = 120_000  # characters of the record that the page also shows as text; more would slow browsers down
@@ -152,6 +153,12 @@ def _sensitivity(shown: View, _: Evidence | None) -> Iterator[Section]:
         yield Section("sensitivity", "Sensitivity", {"sensitivity": sensitivity})
 
 
+def _trace(shown: View, _: Evidence | None) -> Iterator[Section]:
+    trace = trace_part(shown.evidence)
+    if trace is not None:
+        yield Section("trace", "Trace", {"trace": trace})
+
+
 def _method(shown: View, _: Evidence | None) -> Iterator[Section]:
     evidence = shown.evidence
     parts = {"method": method_sentence(evidence), "methods": methods(evidence), "sources": sources(evidence)}
@@ -191,6 +198,7 @@ SECTIONS: tuple[Callable[[View, Evidence | None], Iterator[Section]], ...] = (
     measured.section,
     measured.low_bits_section,
     _sensitivity,
+    _trace,
     loss.section,
     curves.section,
     posterior.section,

@@ -18,6 +18,7 @@ from dpaudit.report.rows import Importance, Row
 from dpaudit.report.text.numerals import confidence_text
 from dpaudit.report.text.phrases import bound_text, certainty, low_bits_sentence, symbol
 from dpaudit.report.text.sensitivity import sensitivity_line, sensitivity_part
+from dpaudit.report.text.trace import PRESSING, trace_line, trace_part
 
 
 def findings(evidence: Evidence) -> Iterator[Row]:
@@ -120,4 +121,16 @@ def _constant(evidence: Evidence) -> Iterator[Row]:
     yield _finding("same output", "The same output", line, text, evidence.verdict is Verdict.VIOLATED)
 
 
-FINDINGS: tuple[Callable[[Evidence], Iterator[Row]], ...] = (_curve, _low_bits, _sensitivity, _constant)
+# --- what a trace found -----------------------------------------------------------------------------------
+
+
+def _trace(evidence: Evidence) -> Iterator[Row]:
+    """Yield what recorded and replayed runs show; what speaks against the claim presses."""
+    line, part = trace_line(evidence), trace_part(evidence)
+    if line is None or part is None or evidence.trace is None:
+        return
+    presses = evidence.trace.word in PRESSING
+    yield _finding("trace", "Trace", line, " ".join(part.sentences), presses, evidence.trace.word)
+
+
+FINDINGS: tuple[Callable[[Evidence], Iterator[Row]], ...] = (_curve, _low_bits, _sensitivity, _trace, _constant)

@@ -13,4 +13,5 @@ __all__ = [
     "search",
     "second_look",
     "sensitivity",
+    "trace",
 ]

@@ -9,10 +9,19 @@ from collections.abc import Callable
 from typing import Any
 
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Accounting, Scores
+from dpaudit.evidence.records import Accounting, Scores, Search, Trace
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.text.phrases import visible
-from dpaudit.request import AccountRequest, AuditRequest, Option, ProofRequest, Request, default_of, options_of
+from dpaudit.request import (
+    AccountRequest,
+    AuditRequest,
+    Option,
+    ProofRequest,
+    Request,
+    TraceRequest,
+    default_of,
+    options_of,
+)
 
 _FALSE_ALARM = default_of(AuditRequest, "false_alarm")
 _RUNNABLE = {"program", "sampler", "seeded", "opaque"}
@@ -35,11 +44,14 @@ def reproduce_command(evidence: Evidence) -> str | None:
         return _scores_command(evidence, evidence.scores)
     if target.asks not in _RUNNABLE or (proof is not None and proof.method == "enumeration"):
         return None
-    if not _is_named(evidence) or (evidence.search is not None and _domain(evidence.search.domain) is None):
+    space = _space(evidence)
+    if not _is_named(evidence) or (space is not None and _domain(space.domain) is None):
         return None
-    kind = AuditRequest if proof is None else ProofRequest
+    kind: type[Request] = (
+        TraceRequest if evidence.trace is not None else AuditRequest if proof is None else ProofRequest
+    )
     options = [word for name in options_of(kind) for word in _words(kind, name, evidence)]
-    words = ["dpaudit", "audit" if proof is None else "prove"]
+    words = ["dpaudit", {TraceRequest: "trace", AuditRequest: "audit"}.get(kind, "prove")]
     # a name that looks like an option must not become one
     words += [*options, "--", target.name] if target.name.startswith("-") else [target.name, *options]
     return visible(shlex.join(words), one_line=True)
@@ -72,7 +84,7 @@ def reproduce_notes(evidence: Evidence) -> list[str]:
             "The function has no name that a command line could find: put it into a file, or replay the evidence from "
             "Python, with dpaudit.replay(evidence, target=the function)."
         ]
-    search = evidence.search
+    search = _space(evidence)
     if search is not None and _domain(search.domain) is None:
         return ["The domain cannot be typed: replay the evidence from Python, with dpaudit.replay."]
     command = reproduce_command(evidence)
@@ -127,19 +139,21 @@ def _floating_point(evidence: Evidence) -> list[str]:
 
 def _pairs(evidence: Evidence) -> list[str]:
     given = any(pair.origin != "mechanism" for pair in evidence.pairs)
-    searched = evidence.search is not None and evidence.search.source != "given"
+    space = _space(evidence)
+    searched = space is not None and space.source != "given"
     return _pair_files(evidence) if given and not searched else []
 
 
 def _data(evidence: Evidence) -> list[str]:
-    searched = evidence.search is not None and evidence.search.source == "data"
+    space = _space(evidence)
+    searched = space is not None and space.source == "data"
     return ["--data", *(_files(evidence)[:1] or [DATA_FILE])] if searched else []
 
 
 def _domain_words(evidence: Evidence) -> list[str]:
     if evidence.proof is not None and evidence.proof.method != "releases":
         return ["--domain", "integer"] if _whole_answers(evidence) else []
-    kept = evidence.proof if evidence.proof is not None else evidence.search
+    kept = evidence.proof if evidence.proof is not None else _space(evidence)
     domain = "" if kept is None else _domain(kept.domain) or ""
     return ["--domain", domain] if domain else []
 
@@ -151,6 +165,11 @@ def _keep_data(evidence: Evidence) -> list[str]:
 
 def _pair_files(evidence: Evidence) -> list[str]:
     return [word for name in _files(evidence) or (PAIRS_FILE,) for word in ("--pair", name)]
+
+
+def _space(evidence: Evidence) -> Search | Trace | None:
+    """Return the record that says where the pair was searched; None if none was."""
+    return evidence.search or evidence.trace
 
 
 def _domain(kept: str | None) -> str | None:

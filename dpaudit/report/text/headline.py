@@ -118,6 +118,12 @@ def _violated(evidence: Evidence, claim: str) -> tuple[str, str]:
             "If the claim were true, an audit like this one would end so with a probability of at most "
             f"{error_text(bound.confidence if alarm is None else 1 - alarm)}.",
         )
+    if evidence.trace is not None:
+        return (
+            f"The claim {claim} does not hold, {certainty(bound)}: {bound_text(bound, evidence.claimed)}.",
+            "This is about the audited pair, in real arithmetic, as far as all that is done with the noise was "
+            "followed; it rests on no sampling.",
+        )
     return (
         f"The claim {claim} certainly does not hold{reader}: {text} {certainty(bound)}.{_confirmed(evidence)}",
         "This is certain for the audited pair and for the program as mathematics, in real arithmetic; it rests on no "

@@ -85,6 +85,8 @@ def method_sentence(evidence: Evidence) -> str:
             f"All {count_text(evidence.runs)} runs were bet on as they came, by events that only earlier runs had "
             "chosen. What was won gives a lower bound that is valid whenever one looks or stops."
         )
+    if not evidence.measuring and evidence.trace is not None:
+        return "No runs were measured: what is concluded follows from how the noise of a few runs was used."
     return (
         f"The audit used {learning} learning runs to choose what to look for, froze that choice, and counted it in "
         f"{measuring} fresh measuring runs; the two never mix. {valid} runs, without approximation.{_again(evidence)}"

@@ -107,12 +107,16 @@ def _inequality(bound: Bound, text: str) -> str:
     return f"{letter}{NBSP}{sign}{NBSP}{text}"
 
 
+TRACED = {"trace": "given the stated laws of its noise", "leak": "whatever its noise is"}
+"""How certain a bound is that a trace found, by its method."""
+
+
 def certainty(bound: Bound) -> str:
     """Say how certain a bound is."""
     if bound.kind == "proof":
         return "by proof"
     if bound.kind == "exact":
-        return "by exact computation"
+        return TRACED.get(bound.method, "by exact computation")
     return f"at {confidence_text(bound.confidence)} confidence"
 
 
@@ -120,7 +124,7 @@ def kind_words(bound: Bound) -> str:
     """Say where a bound comes from."""
     return {
         "sampled": "counted in runs",
-        "exact": "computed exactly",
+        "exact": "follows from the laws of the noise" if bound.method in TRACED else "computed exactly",
         "proof": "proved",
     }.get(bound.kind, bound.kind)
 

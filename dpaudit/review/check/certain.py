@@ -23,6 +23,7 @@ from dpaudit.review.check.counterexample import event_probabilities, leaves_of, 
 from dpaudit.review.check.finding import Finding, answered, failing, unchecked
 from dpaudit.review.check.releases import unlike_releases
 from dpaudit.review.check.stated import fraction, open_ends
+from dpaudit.review.check.trace import traced
 from dpaudit.verify.prove import as_decimal, rounded
 
 _PLACES = Decimal("1e-18")  # for an exact bound, which has 20 decimals, from probabilities with 30 digits
@@ -36,6 +37,8 @@ def certain(evidence: Evidence) -> Iterator[Finding]:
     enumerated = evidence.proof is not None and evidence.proof.method == "enumeration"
     if enumerated:
         yield from _enumeration(evidence)
+    elif evidence.trace is not None:
+        yield from traced(evidence)
     elif evidence.exact is not None or evidence.counterexample is not None:
         yield _counterexample(evidence)
         if evidence.counterexample is not None:
@@ -58,7 +61,7 @@ def _forms(evidence: Evidence) -> Iterator[Finding]:
     wanted: tuple[tuple[Literal["upper", "lower"], str, Bound | None, Claim], ...]
     wanted = (("upper", kind, evidence.upper, above), ("lower", "exact", evidence.exact, claim))
     for side, kind, bound, notion in wanted:
-        if bound is None:
+        if bound is None or (side == "lower" and evidence.trace is not None):
             continue
         plain = certain_bound(bound.value, notion, side=side, kind=kind, method=method or "", exact=bound.exact)
         if bound != plain:

@@ -21,7 +21,10 @@ def searched(evidence: Evidence) -> Iterator[Finding]:
     search = evidence.search
     found = any(pair.origin == "found" for pair in evidence.pairs)
     if search is None:
-        if found and evidence.verdict is not Verdict.INVALID:
+        if found and evidence.trace is not None and evidence.trace.found:
+            said = f"{evidence.trace.found!r} was found by a trace of {evidence.trace.tried} pairs"
+            yield unchecked("search", f"{said}; only a replay shows that it was", decides=False)
+        elif found and evidence.verdict is not Verdict.INVALID:
             yield failing("search", "a pair is called found, and nothing says how")
         return
     wrong = _impossible(search) or _data(search)

@@ -1,0 +1,349 @@
+"""What do a few recorded and replayed runs show? They find a pair and a line; fresh runs, or certainty, decide.
+
+pairs, or candidates → recorded runs, replayed → findings → (what is certain | measuring runs) → verdict → evidence
+
+Only a loss that is certain given the stated laws, and runs that measure the pair, decide. Everything else that a trace
+finds stands beside the verdict.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Unpack
+
+import msgspec
+import numpy as np
+
+from dpaudit.auditing.audit import audit, run_info, target_of
+from dpaudit.auditing.question import LEAST_RUNS, Question, validated, whole
+from dpaudit.auditing.seeds import given_or_fresh
+from dpaudit.auditing.verdict import LEAK, TRACE, TwoLooks, decide
+from dpaudit.evidence.build import Subject, exact_bound
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.installed import installed_versions
+from dpaudit.evidence.records import (
+    Bound,
+    Trace,
+    TracedCall,
+    TraceFinding,
+    TraceLoss,
+    TraceStep,
+    Verdict,
+    round_outward,
+)
+from dpaudit.loading.named import load, public_name
+from dpaudit.neighbours.serialise import kept_text
+from dpaudit.request import AuditRequest, TraceOptions, TraceRequest, taking
+from dpaudit.settings import lent, own_settings
+from dpaudit.targets.mechanism import Mechanism, Shape
+from dpaudit.tracing.certain import Certain
+from dpaudit.tracing.pair import Path, Traced, trace_pair
+from dpaudit.tracing.runs import Target
+from dpaudit.tracing.search import worst_neighbours, worst_of
+
+_LEAST_MEASURED = 1_000  # runs; fewer show nothing that a trace does not
+_REHEARSED = 3  # calls that say how long one takes
+_MOST_SHOWN = 40  # lines of draws in evidence
+_MOST_STEPS = 2_000
+_RUNS_OF_A_PATH = 4
+
+
+@taking(TraceRequest)
+@own_settings()
+def trace(target: str | Mechanism | Callable[..., Any], **options: Unpack[TraceOptions]) -> Evidence:
+    """Record the noise of a few runs, replay it on a neighbour, and price the shift that hides the change.
+
+    Args:
+        {options}
+
+    Returns:
+        Evidence with `Evidence.trace`: what was found, the lines, and the price. The verdict rests on what is certain
+        given the stated laws of the noise, or on runs that measure the pair that was found.
+
+    Raises:
+        UsageError: if the request cannot be carried out as it stands.
+    """
+    started, clock = datetime.now(UTC), time.perf_counter()
+    request = TraceRequest(target, **options)
+    runs = whole("runs", request.runs, least=0)
+    most = whole("candidates", request.candidates, least=1)
+    question = _question(request)
+    looked = _Looked.on(question, request, most)
+    evidence = _concluded(question, looked, request, runs)
+    named = question.mechanism.reference is not None or public_name(question.mechanism) != question.mechanism.name
+    run = msgspec.structs.replace(run_info(started, clock, question.workers), named=named)
+    return msgspec.structs.replace(evidence, run=run)
+
+
+def _question(request: TraceRequest) -> Question:
+    """Return the request as the question that an audit of it would ask."""
+    return validated(
+        AuditRequest(
+            load(request.target),
+            parameters=request.parameters,
+            claim=request.claim,
+            confidence=request.confidence,
+            seed=given_or_fresh(request.seed),
+            relation=request.relation,
+            false_alarm=request.false_alarm,
+            pairs=request.pairs,
+            data=request.data,
+            domain=request.domain,
+            beyond_domain=request.beyond_domain,
+            keep_data=request.keep_data,
+            workers=request.workers,
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """What was traced: the question about its pairs, what was found on each, and the record of it."""
+
+    question: Question
+    traced: Sequence[Traced]
+    record: Trace
+
+    @classmethod
+    def on(cls, question: Question, request: TraceRequest, most: int) -> _Looked:
+        """Trace the pairs of a question, or find the worst among the candidates first."""
+        target = Target(question.mechanism, question.parameters)
+        seed = question.seed % 2**31  # what every generator can be seeded with
+
+        def tell(stage: str, done: int, total: int) -> None:
+            if request.listen is not None:
+                request.listen(stage, done, total)
+
+        found = None
+        space = question.space
+        if space is not None:
+            found = worst_neighbours(
+                target,
+                space.data,
+                question.relation,
+                question.claim,
+                domain=space.domain,
+                beyond=space.beyond,
+                seed=seed,
+                most=most,
+                seconds=request.time_budget,
+                tell=lambda done, total: tell("tracing", done, total),
+            )
+            question = question.about(found.pair)
+        limit = _paths(target, question, request)
+        traced = []
+        for number, pair in enumerate(question.pairs):
+            traced.append(trace_pair(target, pair, question.claim, seed=seed, paths=limit))
+            tell("tracing", number + 1, len(question.pairs))
+        worst = worst_of(traced)
+        record = msgspec.structs.replace(_record(traced[worst], worst), limit=limit)
+        record = msgspec.structs.replace(
+            record,
+            source="given" if request.pairs is not None else "mechanism",
+            tried=len(traced),
+            runs=sum(each.runs for each in traced),
+        )
+        if space is not None and found is not None:
+            record = msgspec.structs.replace(
+                record,
+                source=space.source,
+                tried=found.tried,
+                left_out=found.left_out,
+                found=found.name,
+                data=space.digest,
+                domain=None if space.domain is None else kept_text(space.domain),
+                beyond=space.beyond,
+                kept=kept_text(space.data) if question.keep_data and space.data is not None else None,
+            )
+        return cls(question, traced, record)
+
+
+def _paths(target: Target, question: Question, request: TraceRequest) -> int:
+    """Return how many paths are tried from either dataset: fewer than were asked for where a run takes long."""
+    most = whole("paths", request.paths, least=1)
+    if request.time_budget is None:
+        return most
+    target.run(question.pairs[0][0], 0)  # what is imported and cached the first time
+    each = target.run(question.pairs[0][0], 0).seconds
+    return max(min(most, int(request.time_budget / (_RUNS_OF_A_PATH * 2 * len(question.pairs) * each))), 1)
+
+
+# --- what was found, as a record --------------------------------------------------------------------------
+
+
+def _record(traced: Traced, number: int) -> Trace:
+    """Return what was found on a pair; whoever calls says where the pair came from."""
+    worst = traced.worst
+    findings = dict.fromkeys(
+        TraceFinding(str(each.word), each.text, each.where, each.met)
+        for path in traced.paths
+        for each in sorted(path.found, key=lambda found: -found.word)
+        if each.word >= min(worst.word, 2) or path is worst
+    )
+    price = worst.price
+    return Trace(
+        word=str(worst.word),
+        source="",
+        tried=1,
+        runs=0,
+        paths=len(traced.paths),
+        limit=0,
+        pair=number,
+        findings=tuple(list(findings)[:_MOST_SHOWN]),
+        calls=_calls(worst),
+        epsilon=None if price is None or math.isnan(price.epsilon) else _rounded(price.epsilon),
+        mu=None if price is None or math.isnan(price.mu) else _rounded(price.mu),
+        checked=worst.checked,
+        loss=_loss(traced.certain),
+        unseen=tuple(traced.unseen),
+    )
+
+
+def _calls(path: Path) -> tuple[TracedCall, ...]:
+    """Return the draws of a path by their lines, those that cost most first."""
+    if path.recorder is None:
+        return ()
+    moved = [] if path.shift is None else path.shift.moved
+    found: dict[tuple[str, str], TracedCall] = {}
+    met = next((each.met for each in path.found if each.met), "")
+    for block in path.recorder.blocks:
+        inside = [each for each in moved if block.first <= each.column < block.first + len(block.values)]
+        if block.made is not None and not inside:
+            continue
+        most = max(inside, key=lambda each: each.cost, default=None)
+        law = block.law.name if most is None else most.law.name
+        squares = most is not None and most.law.cost == "gaussian"
+        cost = math.sqrt(math.fsum(each.cost**2 for each in inside)) if squares else math.fsum(e.cost for e in inside)
+        scale = float(block.scale[0]) if most is None and len(block.scale) else (0.0 if most is None else most.scale)
+        key = (block.site, law)
+        before = found.get(key)
+        draws, count, by, paid = len(block.values), len(inside), 0.0 if most is None else most.by, cost
+        if before is not None:
+            draws, count = draws + before.draws, count + before.moved
+            by = by if abs(by) >= abs(before.by) else before.by
+            old = before.cost or 0.0
+            paid = math.hypot(old, cost) if squares or (most is None and block.law.cost == "gaussian") else old + cost
+        found[key] = TracedCall(
+            where=block.site,
+            met=met if count else "",
+            law=law,
+            scale=_rounded(scale),
+            draws=draws,
+            moved=count,
+            by=_rounded(by),
+            cost=None if math.isnan(paid) else _rounded(paid),
+            recognised=any(each.recognised for each in inside) or (before is not None and before.recognised),
+        )
+    return tuple(sorted(found.values(), key=lambda call: -(call.cost or 0.0))[:_MOST_SHOWN])
+
+
+def _loss(certain: Certain | None) -> TraceLoss | None:
+    if certain is None or len(certain.steps) > _MOST_STEPS:
+        return None
+    steps = tuple(TraceStep(each.law.name, each.scale, each.by, each.site) for each in certain.steps)
+    value = round_outward(certain.epsilon, "lower")
+    return TraceLoss(certain.why, certain.where, value, steps, certain.leaks)
+
+
+def _rounded(value: float) -> float:
+    """Keep 6 digits: the last bits differ between processors, and evidence should not."""
+    return float(f"{value:.6g}")
+
+
+# --- what follows -----------------------------------------------------------------------------------------
+
+
+def _concluded(question: Question, looked: _Looked, request: TraceRequest, runs: int) -> Evidence:
+    question = looked.question
+    exact = _exact(question, looked.record)
+    refuted = exact is not None and question.claim is not None and exact.value > question.claim.value
+    measured = 0 if refuted else _affordable(question, runs, request.time_budget)
+    evidence = _measured(question, request, measured) if measured else _unmeasured(question)
+    evidence = msgspec.structs.replace(evidence, trace=looked.record, pairs=question.records)
+    if evidence.verdict is Verdict.INVALID:
+        return evidence
+    lower = evidence.lower if exact is None or evidence.lower.value > exact.value else exact
+    if measured and lower is evidence.lower:
+        return msgspec.structs.replace(evidence, exact=exact)
+    looks = TwoLooks(question.rule, None) if evidence.attempts and question.claim is not None else None
+    verdict, reason = decide(question.claim, lower, evidence.detectable, looks=looks)
+    return msgspec.structs.replace(evidence, exact=exact, lower=lower, verdict=verdict, reason=reason)
+
+
+def _exact(question: Question, record: Trace) -> Bound | None:
+    """Return the bound that is certain, given the stated laws."""
+    loss = record.loss
+    if loss is None or not loss.value > 0:
+        return None
+    return exact_bound(loss.value, question.notion, method=LEAK if loss.leaks else TRACE, pair=record.pair)
+
+
+def _affordable(question: Question, runs: int, seconds: float | None) -> int:
+    """Return how many runs measure the pair: fewer than were asked for where a call takes long, and none where few."""
+    least = max(_LEAST_MEASURED, LEAST_RUNS * len(question.pairs))
+    if not runs or seconds is None or question.mechanism.shape in (Shape.PROGRAM, Shape.SAMPLER):
+        return runs
+    each = _seconds_of_a_call(question)
+    may = int(seconds / max(each, 1e-9))
+    if may >= runs:
+        return runs
+    return 0 if may < least else int(float(f"{may:.2g}"))
+
+
+def _seconds_of_a_call(question: Question) -> float:
+    mechanism = question.mechanism
+    rng = np.random.default_rng(0)
+    filled = {"rng": rng, "size": 1}
+    took = []
+    for number in range(_REHEARSED):
+        data = question.pairs[0][number % 2]
+        began = time.perf_counter()
+        try:
+            with lent():
+                mechanism.function(data, **{name: filled[name] for name in mechanism.asked}, **question.parameters)
+        except (Exception, SystemExit):
+            pass  # an exception is an output, and takes its time too
+        took.append(time.perf_counter() - began)
+    return min(took)
+
+
+def _measured(question: Question, request: TraceRequest, runs: int) -> Evidence:
+    own = all(record.origin == "mechanism" for record in question.records)
+    evidence = audit(
+        question.mechanism,
+        parameters=question.parameters,
+        claim=question.claim,
+        pairs=None if own else list(question.pairs),
+        relation=question.relation,
+        runs=runs,
+        confidence=question.confidence,
+        seed=question.seed,
+        workers=question.workers,
+        false_alarm=question.false_alarm,
+        keep_data=question.keep_data,
+        listen=request.listen,
+    )
+    return evidence
+
+
+def _unmeasured(question: Question) -> Evidence:
+    """The evidence of no measuring runs."""
+    question = replace(question, floating_point="ignore")
+    subject = Subject(
+        target=target_of(question),
+        claim=question.claim,
+        notion=question.notion,
+        relation=str(question.relation),
+        unit=question.mechanism.unit,
+        pairs=question.records,
+        seed=question.seed,
+        confidence=question.confidence,
+        versions={**installed_versions(), **question.mechanism.versions},
+        assumptions=question.assumptions,
+        reproducible=question.reproducible,
+    )
+    return subject.nothing(Verdict.NO_CLAIM)

@@ -1,0 +1,115 @@
+"""What did recorded and replayed runs show, in words? A finding beside the verdict, with the line.
+
+The words are those of a trace and no others: leaks; violated, given the stated laws; not supported; supported on this
+path; not priced; not seen. None of them says that a mechanism is private.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Trace, TracedCall, TraceFinding
+from dpaudit.privacy.claims import number_text
+from dpaudit.report.text.numerals import count_text
+
+MEANINGS = {
+    "leaks": "certain, by the flow of data alone, whatever the laws of the noise are",
+    "violated, given the stated laws": "certain, if the noise has the laws and scales that the code asks for",
+    "not supported": "this accounting of this path does not support the claim; it refutes nothing by itself, because "
+    "another accounting may",
+    "not priced": "a law, an operation or a branch that this accounting does not know",
+    "supported on this path": "the shift that hides the change costs no more than is claimed, on the paths and the "
+    "pair that were looked at; nothing is said of others",
+    "not seen": "no noise that is followed was met, or every run raised",
+}
+PRESSING = ("leaks", "violated, given the stated laws", "not supported")
+
+
+@dataclass(frozen=True, slots=True)
+class TracePart:
+    """The section on a trace.
+
+    Attributes:
+        sentences: what was found, and what its word means.
+        findings: (word, what was found, line) of each.
+        calls: rows of the draws: line, law and scale, how far it moved, what it cost, where data came to it.
+        facts: names and texts beside.
+    """
+
+    sentences: list[str]
+    findings: list[tuple[str, str, str]]
+    calls: list[tuple[str, str, str, str, str]]
+    facts: list[tuple[str, str]]
+
+
+def trace_line(evidence: Evidence) -> str | None:
+    """Return what was found in one line; None without a trace."""
+    trace = evidence.trace
+    if trace is None:
+        return None
+    first = trace.findings[0] if trace.findings else None
+    return trace.word if first is None else f"{trace.word}: {_told(first)}"
+
+
+def _told(finding: TraceFinding) -> str:
+    return f"{finding.text}, at {finding.where}" if finding.where else finding.text
+
+
+def trace_part(evidence: Evidence) -> TracePart | None:
+    """Return the section on a trace; None without one."""
+    trace = evidence.trace
+    if trace is None:
+        return None
+    sentences = [f"{trace.word.capitalize()}: {MEANINGS.get(trace.word, '')}."]
+    if trace.findings:
+        sentences.insert(0, f"{_told(trace.findings[0])}.")
+    met = next((each.met for each in trace.findings if each.met and each.met != each.where), "")
+    if met:
+        sentences.append(f"The first operation that brought data which differ to the noise is at {met}.")
+    return TracePart(
+        sentences=[text[0].upper() + text[1:] for text in sentences],
+        findings=[(each.word, each.text, each.where) for each in trace.findings],
+        calls=[_call(each) for each in trace.calls],
+        facts=list(_facts(evidence, trace)),
+    )
+
+
+def _call(call: TracedCall) -> tuple[str, str, str, str, str]:
+    about = "about " if call.recognised else ""
+    law = f"{call.law}, scale {about}{number_text(call.scale)}" if call.scale == call.scale else call.law
+    law += f" ({count_text(call.draws)} draws)" if call.draws > 1 else ""
+    several = f", {count_text(call.moved)} of them" if call.moved > 1 else ""
+    by = f"{number_text(abs(call.by))}{several}" if call.moved else "not at all"
+    letter = "μ" if "Gaussian" in call.law else "ε"
+    cost = "not known" if call.cost is None else f"{letter} = {number_text(call.cost)}" if call.moved else "0"
+    return call.where, law, by, cost, call.met
+
+
+def _facts(evidence: Evidence, trace: Trace) -> list[tuple[str, str]]:
+    facts = []
+    if trace.found:
+        facts.append(("Pair", trace.found))
+    elif len(evidence.pairs) > 1:
+        facts.append(("Pair", f"{trace.pair + 1} of {len(evidence.pairs)}"))
+    left = f"; {count_text(trace.left_out)} more were thought of and not tried" if trace.left_out else ""
+    facts.append(("Tried", f"{_many(trace.tried, 'pair')}, {_many(trace.paths, 'path')} on this one{left}"))
+    facts.append(("Runs", count_text(trace.runs)))
+    if trace.epsilon is not None and (trace.epsilon or trace.mu):
+        parts = [f"ε = {number_text(trace.epsilon)}"] if trace.epsilon or not trace.mu else []
+        parts += [f"μ = {number_text(trace.mu)}"] if trace.mu else []
+        facts.append(("Price of the shift", f"{' and '.join(parts)}, of one way to hide the change"))
+    if trace.checked is not None:
+        facts.append(
+            ("Checked", "a run with the shifted noise returned the recorded output" if trace.checked else
+             "a run with the shifted noise returned something else: not everything was followed")
+        )  # fmt: skip
+    if trace.loss is not None and trace.loss.value > 0:
+        on = "whatever the noise is" if trace.loss.leaks else "given the stated laws"
+        facts.append(("Certain", f"{trace.loss.why} ({on})"))
+    facts += [("Not followed", each) for each in trace.unseen]
+    return facts
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count_text(count)} {what}{'' if count == 1 else 's'}"

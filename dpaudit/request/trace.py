@@ -1,0 +1,151 @@
+"""What may be asked of a trace?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from dpaudit.request.option import described
+from dpaudit.request.shared import CLAIM, CONFIDENCE, FALSE_ALARM, PARAMETERS, RELATION, SEED, WORKERS
+
+if TYPE_CHECKING:
+    from dpaudit.privacy import Claim
+
+
+@dataclass(frozen=True)
+class TraceRequest:
+    """A request for a trace.
+
+    Attributes:
+        target: as for `dpaudit.audit`.
+        parameters: parameters of the mechanism; the others keep their defaults.
+        claim: a Claim or its text; by default the mechanism's own. Without any, shifts are priced and nothing is
+            judged.
+        runs: executions that measure the pair that was found, as `dpaudit.audit` does; 0 for none. What is certain
+            needs none.
+        confidence: of what is sampled.
+        seed: the root of every random draw, by default a fresh one.
+        relation: which datasets are neighbours, as for `dpaudit.audit`.
+        false_alarm: as for `dpaudit.audit`, of what is sampled.
+        pairs: neighbouring datasets [(data0, data1), …], each of which is traced; by default the mechanism's own.
+        data: one dataset, in place of pairs. Each of its candidates for the worst neighbours is traced by a few runs,
+            and the pair that shows most is traced by more, and measured.
+        domain: what records may hold, as for `dpaudit.audit`.
+        beyond_domain: whether records of ``data`` outside of the domain are tried too.
+        candidates: how many pairs of neighbours of ``data`` are tried at most.
+        paths: how many ways through the code are tried from either dataset at most, where it branches on its noise.
+        keep_data: the evidence holds the pairs, so that anyone can replay it.
+        workers: processes that make the measuring runs.
+        time_budget: seconds, about, for trying candidates, and again for measuring runs of a function that is called
+            once a run: where they would take longer, fewer are made, and fewer paths are tried. None for as long as it
+            takes.
+        listen: called with (stage, runs done, runs in all).
+    """
+
+    target: Any
+    parameters: Mapping[str, Any] | None = field(default=None, metadata=PARAMETERS)
+    claim: Claim | str | None = field(default=None, metadata=CLAIM)
+    runs: int | float = field(
+        default=100_000,
+        metadata=described(
+            "To measure the pair that was found; 0: none.",
+            kind="count",
+            recorded=lambda evidence: evidence.budget,
+            always=True,
+        ),
+    )
+    confidence: float = field(default=0.95, metadata=CONFIDENCE)
+    seed: int | None = field(default=None, metadata=SEED)
+    relation: Any = field(default=None, metadata=RELATION)
+    false_alarm: float = field(default=1e-3, metadata=FALSE_ALARM)
+    pairs: Sequence[tuple[Any, Any]] | None = field(
+        default=None,
+        metadata=described(
+            "Neighbouring datasets: JSON, or two .npy/.csv.",
+            kind="file",
+            flag="--pair",
+            several=True,
+            asked="the pairs",
+            gate="target",
+        ),
+    )
+    data: Any = field(
+        default=None,
+        metadata=described(
+            "One dataset, whose neighbours are tried: .csv, .parquet, .npy or .json.", kind="file", asked="the data"
+        ),
+    )
+    domain: Any = field(
+        default=None,
+        metadata=described(
+            "What a column may hold: [LOW, HIGH], or a list of values. Without --data: small datasets over it.",
+            shown="[NAME=]JSON",
+            several=True,
+            asked="the domain",
+        ),
+    )
+    beyond_domain: bool = field(
+        default=False,
+        metadata=described(
+            "Try records outside of the declared domain too.",
+            kind="flag",
+            asked="whether records beyond the domain are tried",
+            recorded=lambda evidence: evidence.trace is not None and evidence.trace.beyond,
+        ),
+    )
+    candidates: int | float = field(
+        default=500,
+        metadata=described(
+            "How many pairs of neighbours are tried at most.",
+            kind="count",
+            recorded=lambda evidence: None if evidence.trace is None else evidence.trace.tried,
+        ),
+    )
+    paths: int = field(
+        default=12,
+        metadata=described(
+            "How many ways through the code are tried from either dataset at most.",
+            kind="count",
+            recorded=lambda evidence: None if evidence.trace is None else evidence.trace.limit,
+        ),
+    )
+    keep_data: bool = field(
+        default=False,
+        metadata=described(
+            "Keep the datasets in the evidence, for replay; else digests alone.",
+            kind="flag",
+            asked="whether data are kept",
+            recorded=lambda evidence: any(pair.data0 is not None for pair in evidence.pairs),
+        ),
+    )
+    workers: int = field(default=1, metadata=WORKERS)
+    time_budget: float | None = field(
+        default=30.0,
+        metadata=described("For candidates, and for measuring, about.", kind="number", shown="SECONDS"),
+    )
+    listen: Callable[[str, int, int], None] | None = field(
+        default=None, metadata=described("Who is told of runs, said in Python.", kind="")
+    )
+
+
+class TraceOptions(TypedDict, total=False):
+    """The options of a `TraceRequest`, as keyword arguments of `dpaudit.trace`; a test keeps both alike."""
+
+    parameters: Mapping[str, Any] | None
+    claim: Claim | str | None
+    runs: int | float
+    confidence: float
+    seed: int | None
+    relation: Any
+    false_alarm: float
+    pairs: Sequence[tuple[Any, Any]] | None
+    data: Any
+    domain: Any
+    beyond_domain: bool
+    candidates: int | float
+    paths: int
+    keep_data: bool
+    workers: int
+    time_budget: float | None
+    listen: Callable[[str, int, int], None] | None

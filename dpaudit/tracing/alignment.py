@@ -1,0 +1,263 @@
+"""What must a shift of the noise do, so that the other dataset takes the same path to the same output?
+
+Two runs on one path: the recorded one on D, and the frozen one on D′. A shift c of the noise n has to satisfy
+
+* at each value that is released, or goes where it is not followed: its form on D′ at n + c is its form on D at n;
+* at each comparison: what was above stays above. Where both forms have the same coefficients this holds at every noise
+  of the path if coefficient·c ≥ b − b′, b and b′ being what the data give; otherwise both sides are to be equal.
+
+Then the density of this path's outputs on D is at most e^cost(c) times that on D′ (randomness alignment: Zhang & Kifer
+2017; Ding, Wang, Wang, Zhang & Kifer 2018).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dpaudit.arrays import Floats
+from dpaudit.tracing.forms import Form, Whole, close
+from dpaudit.tracing.laws import UNIFORM
+from dpaudit.tracing.recording import Event, Recorder
+from dpaudit.tracing.runs import Run
+
+Truths = np.ndarray[tuple[int], np.dtype[np.bool_]]
+
+
+@dataclass(slots=True)
+class Rows:
+    """Conditions on a shift c: form·c = right, or form·c ≥ right; ``sites`` says where each comes from."""
+
+    forms: list[Form] = field(default_factory=list)
+    right: list[Floats] = field(default_factory=list)
+    sites: list[str] = field(default_factory=list)
+
+    def add(self, form: Form, right: Floats, site: str) -> None:
+        """Add conditions."""
+        if len(form):
+            self.forms.append(form)
+            self.right.append(right)
+            self.sites += [site] * len(form)
+
+    def joined(self) -> tuple[Form, Floats]:
+        """Return all of them."""
+        return Form.joined(self.forms), np.concatenate(self.right) if self.right else np.zeros(0)
+
+
+@dataclass(slots=True)
+class Conditions:
+    """What a shift has to satisfy, and what no shift can mend.
+
+    Attributes:
+        equal, least: conditions of the two kinds.
+        locked: columns that may not move.
+        chance: what coins and choices cost: Σ ln P(outcome on D)/P(outcome on D′).
+        cells: of uniform noise that is only compared, its column with the interval on D and that on D′.
+        differs: what differs and holds no noise that could hide it, with its line or place.
+        scales: lines where the scale of noise differs between the data; stretch: ln of the largest ratio of two.
+        unpriced: why no price is known at all; ``generous``: why the price may be more than is lost.
+        coins: lines of choices whose chances differ.
+    """
+
+    equal: Rows = field(default_factory=Rows)
+    least: Rows = field(default_factory=Rows)
+    locked: set[int] = field(default_factory=set)
+    chance: float = 0.0
+    cells: dict[int, tuple[tuple[float, float], tuple[float, float]]] = field(default_factory=dict)
+    differs: list[tuple[str, str]] = field(default_factory=list)
+    scales: list[str] = field(default_factory=list)
+    stretch: float = 0.0
+    unpriced: list[str] = field(default_factory=list)
+    generous: list[str] = field(default_factory=list)
+    coins: list[str] = field(default_factory=list)
+
+
+def conditions(recorded: Run, frozen: Run) -> Conditions:
+    """Return what a shift has to satisfy; both runs returned, and took one path."""
+    found, noise = Conditions(), recorded.recorder.noise()
+    one, two = recorded.output, frozen.output
+    assert one is not None and two is not None
+    for (place, text), (_, other) in zip(one.structure, two.structure, strict=False):
+        if text != other:
+            found.differs.append((place, f"{text[:60]} and {other[:60]}"))
+    if len(one.structure) != len(two.structure) or len(one.values) != len(two.values):
+        found.differs.append(("the output", f"{len(one.values)} numbers and {len(two.values)}"))
+    else:
+        _released(found, one.form, two.form, noise, "", one.places)
+    cuts: dict[int, list[tuple[float, float]]] = {}
+    for before, now in zip(recorded.recorder.events, frozen.recorder.events, strict=True):
+        _event(found, before, now, noise, recorded.recorder, cuts)
+    _cells(found, cuts, noise)
+    for site, marks in recorded.recorder.marks.items():
+        others = frozen.recorder.marks.get(site, [])
+        for mark, twin in zip(marks, others, strict=False):
+            if len(mark.form) != len(twin.form):
+                continue
+            if mark.scaled is not None and twin.scaled is not None:
+                _scaled(found, mark.scaled, twin.scaled, noise, site)
+            if not mark.used and mark.form.is_noisy and _moved(mark.form, twin.form).any():
+                _released(found, mark.form, twin.form, noise, site)
+    return found
+
+
+def _moved(one: Form, other: Form) -> Truths:
+    """(n,) which numbers are other ones on the other data."""
+    return np.asarray(~(one.same_terms(other) & close(one.offset, other.offset)))
+
+
+def _released(
+    found: Conditions, one: Form, other: Form, noise: Floats, site: str, places: list[str] | None = None
+) -> None:
+    """Both are to be equal: other·(n + c) = one·n."""
+    value, theirs = one.at(noise), other.at(noise)
+    noisy = other.noisy_rows()
+    same = close(value, theirs, np.maximum(abs(one.offset), abs(other.offset)))
+    for number in np.flatnonzero(~noisy & ~same):
+        place = places[number] if places is not None else site
+        found.differs.append((place, f"{value[number]:.6g} and {theirs[number]:.6g}"))
+    broken = noisy & ~np.isfinite(value - theirs) & ~same
+    for number in np.flatnonzero(broken):
+        place = places[number] if places is not None else site
+        found.differs.append((place, f"{value[number]:.6g} and {theirs[number]:.6g}"))
+    kept = np.flatnonzero(noisy & ~broken)
+    with np.errstate(invalid="ignore"):
+        right = np.where(same, 0.0, value - theirs)[kept]
+    found.equal.add(other.take(kept), right, site or "the output")
+
+
+def _scaled(found: Conditions, own: tuple[Form, Floats], other: tuple[Form, Floats], noise: Floats, site: str) -> None:
+    """Where a factor differs, no shift is constant unless what is multiplied is the same on both sides."""
+    if own[1].shape != other[1].shape or len(own[0]) != len(other[0]):
+        found.unpriced.append(f"products of other sizes at {site}")
+        return
+    unlike = np.flatnonzero(~close(own[1], other[1]) & own[0].noisy_rows())
+    if len(unlike):
+        one, two = own[0].take(unlike), other[0].take(unlike)
+        if not _moved(one, two).any():
+            found.scales.append(site)
+        _released(found, one, two, noise, site)
+
+
+def _event(
+    found: Conditions,
+    one: Event,
+    two: Event,
+    noise: Floats,
+    recorder: Recorder,
+    cuts: dict[int, list[tuple[float, float]]],
+) -> None:
+    if one.kind == "draw":
+        assert one.scale is not None and two.scale is not None
+        if not np.all(close(one.scale, two.scale)):
+            found.scales.append(one.site)
+            with np.errstate(all="ignore"):
+                ratios = abs(np.log(one.scale / two.scale))
+            found.stretch = max(found.stretch, float(np.nanmax(ratios, initial=0.0)))
+        return
+    if one.kind == "choice":
+        _choice(found, one, two)
+    elif one.kind == "closed":
+        _released(found, one.forms[0], two.forms[0], noise, one.site)
+        if not _moved(one.forms[0], two.forms[0]).any():
+            found.generous.append(f"noise goes where it is not followed, at {one.site}")
+    elif one.kind == "derived":
+        moved = np.zeros(len(one.outcome), dtype=bool)
+        for own, other in zip(one.forms, two.forms, strict=True):
+            moved |= _moved(own, other)
+        if moved.any():
+            places = np.flatnonzero(moved)
+            for own, other in zip(one.forms, two.forms, strict=True):
+                _released(found, own.take(places), other.take(places), noise, one.site)
+            found.locked.update((one.first + places).tolist())
+    elif one.kind == "extreme":
+        _extreme(found, one, two, noise)
+    else:
+        _compared(found, one, two, noise, recorder, cuts)
+
+
+def _choice(found: Conditions, one: Event, two: Event) -> None:
+    if one.arguments == two.arguments:
+        return
+    found.coins.append(one.site)
+    if one.chance is None or two.chance is None:
+        found.unpriced.append(f"what {one.what} draws from depends on the data, at {one.site}")
+        return
+    with np.errstate(invalid="ignore"):
+        found.chance += one.chance - two.chance
+
+
+def _extreme(found: Conditions, one: Event, two: Event, noise: Floats) -> None:
+    own, other, sign = one.forms[0], two.forms[0], float(one.what)
+    if len(own) != len(other):
+        found.unpriced.append(f"the largest of other numbers of values at {one.site}")
+        return
+    places = np.flatnonzero(np.arange(len(own)) != one.outcome)
+    winner: Whole = np.full(len(places), int(one.outcome))
+    ahead = [form.take(winner).plus(form.take(places), -1.0) for form in (own, other)]
+    _stays(found, ahead[0], ahead[1], np.full(len(places), sign), noise, one.site)
+
+
+def _stays(found: Conditions, one: Form, two: Form, sign: Floats, noise: Floats, site: str) -> None:
+    """What has this sign keeps it, on all noise of the path."""
+    alike = one.same_terms(two)
+    fixed = np.flatnonzero(~alike)
+    if len(fixed):
+        _released(found, one.take(fixed), two.take(fixed), noise, site)
+    kept = np.flatnonzero(alike & two.noisy_rows())
+    with np.errstate(invalid="ignore"):
+        right = np.where(close(one.offset, two.offset), 0.0, one.offset - two.offset)[kept]
+    found.least.add(two.take(kept).times(sign[kept]), sign[kept] * right, site)
+
+
+def _compared(
+    found: Conditions,
+    one: Event,
+    two: Event,
+    noise: Floats,
+    recorder: Recorder,
+    cuts: dict[int, list[tuple[float, float]]],
+) -> None:
+    own, other, outcome = one.forms[0], two.forms[0], np.asarray(one.outcome, dtype=bool)
+    if one.what in ("equal", "not_equal"):
+        met = np.flatnonzero(outcome == (one.what == "equal"))
+        _released(found, own.take(met), other.take(met), noise, one.site)
+        return
+    count = np.bincount(own.row, minlength=len(own))
+    single = count == 1
+    for number in np.flatnonzero(single):
+        term = int(np.searchsorted(own.row, number))
+        column = int(own.column[term])
+        if _law(recorder, column) is UNIFORM:
+            theirs = int(np.searchsorted(other.row, number))
+            with np.errstate(all="ignore"):
+                cut = (-own.offset[number] / own.coefficient[term], -other.offset[number] / other.coefficient[theirs])
+            cuts.setdefault(column, []).append((float(cut[0]), float(cut[1])))
+        else:
+            single[number] = False
+            if not _moved(own.take(np.array([number])), other.take(np.array([number]))).any():
+                found.generous.append(f"noise is compared with a constant, at {one.site}")
+    rest = np.flatnonzero(~single)
+    less = one.what in ("less", "less_equal")
+    sign = np.where(outcome == less, -1.0, 1.0)[rest]
+    _stays(found, own.take(rest), other.take(rest), sign, noise, one.site)
+
+
+def _law(recorder: Recorder, column: int) -> object:
+    return next(block.law for block in reversed(recorder.blocks) if block.first <= column)
+
+
+def _cells(found: Conditions, cuts: dict[int, list[tuple[float, float]]], noise: Floats) -> None:
+    """Uniform noise that is only compared: the price is the ratio of the two intervals that the path leaves it."""
+    for column, pairs in cuts.items():
+        here = noise[column]
+        finite = [(own, theirs) for own, theirs in pairs if not (math.isnan(own) or math.isnan(theirs))]
+        below = [pair for pair in finite if pair[0] <= here]
+        above = [pair for pair in finite if pair[0] > here]
+        cells = []
+        for side in (0, 1):
+            low = max([0.0, *(pair[side] for pair in below)])
+            high = min([*(pair[side] for pair in above), math.inf])
+            cells.append((low, high))
+        found.cells[column] = (cells[0], cells[1])

@@ -1,0 +1,365 @@
+"""What is certain of a program whose outputs are offset + R·noise? The loss itself, given the stated laws.
+
+Where no decision, no value that goes where it is not followed, and nothing but sums and multiples lies between noise
+and output, on both sides and in every run that was made, the output *is* Rn + r, for every noise n. Then:
+
+* what holds no noise and differs, or is there on one side alone, tells the sides apart in every run;
+* where r − r′ is no value of R, the outputs of the two sides lie on parallel planes that do not meet: likewise;
+* where R has full column rank the output determines the noise, everywhere and not only near by (R is linear), so that
+  with Rc = r − r′ the loss is that of all noises shifted by c, exactly: Σ|c|/b for Laplace noise, and the certified
+  accounting of the composition where δ > 0.
+
+The rank counts all noise that reaches the part of the output that moves, moved or not. |x + Laplace| is no such
+program: a function that is neither sum nor multiple makes the run one of which nothing is certain.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpaudit.arrays import Floats
+from dpaudit.errors import UsageError
+from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, ZeroConcentratedDP
+from dpaudit.tracing.forms import Form, close
+from dpaudit.tracing.laws import (
+    DISCRETE_GAUSSIAN,
+    DISCRETE_LAPLACE,
+    EXPONENTIAL,
+    GAUSSIAN,
+    GEOMETRIC,
+    GUMBEL,
+    LAPLACE,
+    LOGISTIC,
+    NoiseLaw,
+)
+from dpaudit.tracing.recording import Recorder
+from dpaudit.tracing.runs import Output, Run
+
+_LARGEST = 1500  # rows or columns of R
+_CLEARLY = 1e-6  # relative: what is less may be rounding
+_SAME_DRAWS = 4  # runs that have to agree before noise is called constant
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Noise of a law and scale that moves by so much."""
+
+    law: NoiseLaw
+    scale: float
+    by: float
+    site: str
+
+
+@dataclass(frozen=True, slots=True)
+class Certain:
+    """A loss that is certain, given the stated laws.
+
+    Attributes:
+        why: in a sentence.
+        where: a line, or a place of the output.
+        epsilon: at least so much is lost, at the claim's δ; infinite where the outputs never agree.
+        steps: the noises and their shifts, from which it follows; empty where it is infinite.
+        leaks: whether it follows from the flow of data alone, whatever the laws are.
+        whole: whether it is the whole loss of the pair, so that nothing is left open there.
+    """
+
+    why: str
+    where: str
+    epsilon: float
+    steps: tuple[Step, ...]
+    leaks: bool
+    whole: bool = False
+
+
+@dataclass(slots=True)
+class _Side:
+    """One side: the output with constant noise put in, and the noise that is left."""
+
+    output: Output
+    form: Form
+    laws: list[tuple[NoiseLaw, float, str]]
+
+
+def certain(sides: tuple[Sequence[Run], Sequence[Run]], claim: Claim | None) -> Certain | None:
+    """Return what is certain of a pair, or None.
+
+    Args:
+        sides: runs on either dataset, each with noise of its own: at least four.
+        claim: at whose δ the loss is meant; None for pure privacy.
+    """
+    if any(each.recorder.unseen for runs in sides for each in runs):
+        return None
+    found = [_side(runs) for runs in sides]
+    one, two = found
+    if one is None or two is None:
+        return None
+    if one.output.structure != two.output.structure or one.output.places != two.output.places:
+        return Certain(*_unlike(one.output, two.output), math.inf, (), leaks=True)
+    bare = (
+        ~one.form.noisy_rows() | ~np.isfinite(one.form.offset),
+        ~two.form.noisy_rows() | ~np.isfinite(two.form.offset),
+    )
+    for row in np.flatnonzero(bare[0] | bare[1]):
+        place = one.output.places[row]
+        values = one.form.offset[row], two.form.offset[row]
+        if bare[0][row] and bare[1][row]:
+            if not close(*values, 1e-3):
+                return Certain(f"{_value(values[0])} on one side and {_value(values[1])} on the other, whatever the "
+                               "noise is", place, math.inf, (), leaks=True)  # fmt: skip
+        elif not any(law.whole for law, _, _ in (*one.laws, *two.laws)):
+            return Certain("there is noise in it on one side alone", place, math.inf, (), leaks=True)
+    return _of_linear(one, two, claim)
+
+
+def _value(number: float) -> str:
+    return "NaN" if math.isnan(number) else f"{number:.6g}"
+
+
+def _unlike(one: Output, two: Output) -> tuple[str, str]:
+    for (place, text), (other, theirs) in zip(one.structure, two.structure, strict=False):
+        if (place, text) != (other, theirs):
+            return f"it has another form on either side, whatever the noise is: {text[:80]}, and {theirs[:80]}", place
+    return f"it holds {len(one.places)} numbers on one side and {len(two.places)} on the other", "the output"
+
+
+def _side(runs: Sequence[Run]) -> _Side | None:
+    """Return what the runs of a side agree on, or None where it is more than sums and multiples of noise."""
+    first = runs[0]
+    if len(runs) < _SAME_DRAWS or any(each.output is None for each in runs):
+        return None
+    constant = _constant(runs)
+    if constant is None:
+        return None
+    determined = bool(constant.all())  # all that was drawn is the same in every run, decisions and choices too
+    for each in runs:
+        recorder = each.recorder
+        if not determined and (
+            any(event.kind != "draw" for event in recorder.events)
+            or _repeats(each)
+            or any(not mark.used and mark.form.is_noisy for marks in recorder.marks.values() for mark in marks)
+        ):
+            return None
+    forms = [_with_constants(each, constant) for each in runs]
+    output = first.output
+    assert output is not None
+    for each, form in zip(runs[1:], forms[1:], strict=True):
+        assert each.output is not None
+        if each.output.structure != output.structure or len(form) != len(forms[0]):
+            return None
+        if not (form.same_terms(forms[0]).all() and np.all(close(form.offset, forms[0].offset, 1e-6))):
+            return None
+        if not _same_laws(first, each):
+            return None
+    laws = [(block.law, float(scale), block.site) for block in first.recorder.blocks for scale in block.scale.tolist()]
+    return _Side(output, forms[0], laws)
+
+
+def _repeats(run: Run) -> bool:
+    """Whether the same noise was drawn twice, so that it is not independent."""
+    return run.recorder.given is None and repeated(run.recorder) is not None
+
+
+def repeated(recorder: Recorder) -> str | None:
+    """Return the line where noise was drawn that had been drawn before, or None."""
+    known: set[float] = set()
+    for block in recorder.blocks:
+        if block.made is None and not block.law.whole:
+            with np.errstate(all="ignore"):
+                drawn = [each for each in (block.values / block.scale).tolist() if math.isfinite(each) and each]
+            if len(known & set(drawn)) or len(set(drawn)) < len(drawn):
+                return block.site
+            known |= set(drawn)
+    return None
+
+
+def constant_line(recorders: Sequence[Recorder]) -> str | None:
+    """Return the line where continuous noise is drawn that is the same in every run, or None; of four runs at least."""
+    if len(recorders) < _SAME_DRAWS:
+        return None
+    for blocks in zip(*([b for b in each.blocks if b.made is None] for each in recorders), strict=False):
+        first = blocks[0]
+        if first.law.whole or not len(first.values) or any(each.site != first.site for each in blocks):
+            continue
+        if all(len(b.values) and b.values[0] == first.values[0] and b.law is first.law for b in blocks):
+            return str(first.site)
+    return None
+
+
+def _constant(runs: Sequence[Run]) -> np.ndarray[tuple[int], np.dtype[np.bool_]] | None:
+    """(columns,) which noise is the same in every run that drew its own; None where runs draw other numbers of it."""
+    own = [each for each in runs if each.recorder.given is None]
+    sizes = {each.recorder.columns for each in runs}
+    if len(sizes) != 1 or len(own) < _SAME_DRAWS:
+        return None
+    values = np.array([each.recorder.noise() for each in own])
+    if values.shape[1] == 0:
+        alike = [each.recorder.choices() for each in own]
+        return None if any(map(len, alike)) and any(str(each) != str(alike[0]) for each in alike) else np.zeros(0, bool)
+    same = np.asarray((values == values[0]).all(axis=0))
+    whole = np.concatenate([np.full(len(block.values), block.law.whole) for block in own[0].recorder.blocks])
+    same &= ~whole
+    if same.all() and any(str(each.recorder.choices()) != str(own[0].recorder.choices()) for each in own):
+        return None
+    return same
+
+
+def _with_constants(run: Run, constant: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Form:
+    """Return the output's form, with constant noise put in as the number that it is."""
+    assert run.output is not None
+    form = run.output.form
+    if not len(constant) or not constant.any():
+        return form
+    terms = constant[form.column]
+    added = form.coefficient * run.recorder.noise()[form.column]
+    offset = form.offset + np.bincount(form.row[terms], weights=added[terms], minlength=len(form))
+    return Form(np.asarray(offset), form.row[~terms], form.column[~terms], form.coefficient[~terms])
+
+
+def _same_laws(one: Run, two: Run) -> bool:
+    first, second = one.recorder.blocks, two.recorder.blocks
+    return len(first) == len(second) and all(
+        a.law is b.law and len(a.scale) == len(b.scale) and bool(np.all(close(a.scale, b.scale)))
+        for a, b in zip(first, second, strict=True)
+    )
+
+
+# --- Rn + r -----------------------------------------------------------------------------------------------
+
+
+def _of_linear(one: _Side, two: _Side, claim: Claim | None) -> Certain | None:
+    kept = np.flatnonzero(one.form.noisy_rows() & two.form.noisy_rows())
+    first, second = one.form.take(kept), two.form.take(kept)
+    columns = [np.unique(form.column) for form in (first, second)]
+    if len(columns[0]) != len(columns[1]) or max(len(kept), len(columns[0])) > _LARGEST or not len(kept):
+        return None
+    matrices = [_matrix(form, own) for form, own in zip((first, second), columns, strict=True)]
+    laws = [[side.laws[column] for column in own] for side, own in zip((one, two), columns, strict=True)]
+    alike = all(a[0] is b[0] and bool(close(np.float64(a[1]), np.float64(b[1]))) for a, b in zip(*laws, strict=True))
+    if not alike or not np.all(close(*matrices)):
+        return None
+    matrix = matrices[0]
+    change: Floats = first.offset - second.offset
+    change[close(first.offset, second.offset)] = 0.0
+    if not change.any():
+        return None
+    shift: Floats = np.asarray(np.linalg.lstsq(matrix, change, rcond=None)[0], dtype=np.float64)
+    left = float(np.linalg.norm(matrix @ shift - change))
+    if left > _CLEARLY * float(np.linalg.norm(change)):
+        place = one.output.places[kept[int(np.argmax(abs(matrix @ shift - change)))]]
+        return Certain("no value of the noise gives the same output on both sides: fewer noises than numbers that "
+                       "move", place, math.inf, (), leaks=True)  # fmt: skip
+    part = _reached(matrix, change)
+    own = matrix[np.ix_(*part)]
+    if np.linalg.matrix_rank(own) < own.shape[1]:
+        return None
+    exact: Floats = np.asarray(np.linalg.lstsq(own, change[part[0]], rcond=None)[0], dtype=np.float64)
+    steps = tuple(
+        Step(laws[0][column][0], laws[0][column][1], by, laws[0][column][2])
+        for column, by in zip(part[1].tolist(), exact.tolist(), strict=True)
+        if abs(by) > 1e-9 * abs(exact).max()
+    )
+    return loss_of(steps, claim)
+
+
+def _matrix(form: Form, columns: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Floats:
+    """(n, columns) the coefficients of n numbers."""
+    matrix = np.zeros((len(form), len(columns)))
+    matrix[form.row, np.searchsorted(columns, form.column)] = form.coefficient
+    return matrix
+
+
+def _reached(
+    matrix: Floats, change: Floats
+) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    """Return rows and columns that hang together with a row that changes."""
+    used = matrix != 0
+    rows = change != 0
+    columns = np.zeros(matrix.shape[1], dtype=bool)
+    while True:
+        more = used[rows].any(axis=0)
+        further = rows | used[:, more].any(axis=1)
+        if (further == rows).all() and (more == columns).all():
+            return np.flatnonzero(rows), np.flatnonzero(columns)
+        rows, columns = further, more
+
+
+_EXACT = (
+    LAPLACE,
+    DISCRETE_LAPLACE,
+    LOGISTIC,
+)  # whose loss at a shift c has the supremum |c|/s, and reaches or nears it
+_ONE_SIDED = (EXPONENTIAL, GEOMETRIC, GUMBEL)  # whose loss has no limit in one of the two directions
+
+
+def loss_of(steps: Sequence[Step], claim: Claim | None) -> Certain | None:
+    """Return the loss of independent noises of which each moves, from below, at the claim's δ; None where not known.
+
+    Args:
+        steps: the noises, each with its law, scale and shift.
+        claim: what is claimed, or None for pure privacy.
+    """
+    if not steps or any(not (0 < step.scale < math.inf) for step in steps):
+        return None
+    where = max(steps, key=lambda step: abs(step.by) / step.scale).site
+    delta = 0.0 if claim is None else claim.delta
+    if any(step.law.whole and abs(step.by - round(step.by)) > _CLEARLY for step in steps):
+        return Certain(
+            "noise takes whole numbers alone, and the data move by a part of one", where, math.inf, (), leaks=True
+        )
+    laws = {step.law for step in steps}
+    if isinstance(claim, GaussianDP | ZeroConcentratedDP):
+        return None if laws != {GAUSSIAN} else _gaussian(steps, claim, where)
+    if claim is not None and not isinstance(claim, PureDP | ApproxDP):
+        return None
+    if delta == 0:
+        if laws & {GAUSSIAN, DISCRETE_GAUSSIAN, *_ONE_SIDED}:
+            why = "the loss of such noise has no limit at δ = 0"
+            return Certain(why, where, math.inf, tuple(steps), leaks=False) if laws <= _KNOWN else None
+        if not laws <= set(_EXACT):
+            return None
+        epsilon = math.fsum(abs(step.by) / step.scale for step in steps) * (1 - 1e-9)
+        return Certain(_moves(steps), where, epsilon, tuple(steps), leaks=False)
+    if not laws <= {LAPLACE, GAUSSIAN, DISCRETE_LAPLACE}:
+        return None
+    return _certified(steps, delta, where)
+
+
+_KNOWN = {*_EXACT, *_ONE_SIDED, GAUSSIAN, DISCRETE_GAUSSIAN}
+
+
+def _moves(steps: Sequence[Step]) -> str:
+    one = max(steps, key=lambda step: abs(step.by) / step.scale)
+    more = f", and {len(steps) - 1} more" if len(steps) > 1 else ""
+    return f"{one.law.name} noise of scale {one.scale:.6g} has to hide a move of {abs(one.by):.6g}{more}"
+
+
+def _gaussian(steps: Sequence[Step], claim: Claim, where: str) -> Certain:
+    mu = math.sqrt(math.fsum((step.by / step.scale) ** 2 for step in steps)) * (1 - 1e-9)
+    value = mu if isinstance(claim, GaussianDP) else mu**2 / 2
+    return Certain(_moves(steps), where, value, tuple(steps), leaks=False)
+
+
+def _certified(steps: Sequence[Step], delta: float, where: str) -> Certain | None:
+    from dpaudit.accounting import DiscreteLaplace, Events, Gaussian, Laplace, certify
+
+    listed = []
+    mu = math.sqrt(math.fsum((step.by / step.scale) ** 2 for step in steps if step.law is GAUSSIAN)) * (1 - 1e-9)
+    for step in steps:
+        if step.law is LAPLACE:
+            listed.append(Laplace(step.scale / abs(step.by) * (1 + 1e-9)).times(1))
+        elif step.law is DISCRETE_LAPLACE:
+            listed.append(DiscreteLaplace(step.scale * (1 + 1e-9), sensitivity=round(abs(step.by))).times(1))
+    if mu > 0:
+        listed.append(Gaussian(1 / mu).times(1))
+    events = Events(tuple(part for each in listed for part in each.parts))
+    if len(events.parts) > 200:
+        return None
+    try:
+        low = certify(events, delta=delta).low
+    except UsageError:
+        return None
+    return Certain(_moves(steps), where, low, tuple(steps), leaks=False)

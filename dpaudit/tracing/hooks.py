@@ -1,0 +1,331 @@
+"""How do a target's draws come to be followed? Functions are replaced while it runs, and every one is put back.
+
+Nothing of a library is imported: what is not there when a run begins is not replaced. Names that a module imported by
+``from numpy.random import laplace`` are replaced in that module, and generators that it keeps in its namespace are
+handed out again as followed ones with the same state.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+import os
+import random
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from dpaudit.tracing.primitives import (
+    CHOICES_OF_NUMPY,
+    CHOICES_OF_RANDOM,
+    OF_NUMPY,
+    OF_RANDOM,
+    of_numpy,
+    of_random,
+    scipy_rvs,
+    told,
+)
+from dpaudit.tracing.recording import active, site
+from dpaudit.tracing.values import array_of, closed, extreme, is_followed, operate
+
+_MISSING = object()
+_OWN = ("dpaudit", "_dpaudit")  # whose names stay what they are
+_LIBRARIES = ("numpy", "scipy", "pandas", "polars", "hypothesis", "pytest", "_pytest", "matplotlib", "mypy")
+_NAMES = tuple(dict.fromkeys((*OF_NUMPY, *CHOICES_OF_NUMPY)))
+_MATH = {
+    "exp": np.exp, "expm1": np.expm1, "log1p": np.log1p, "log2": np.log2, "log10": np.log10, "sqrt": np.sqrt,
+    "sin": np.sin, "cos": np.cos, "tan": np.tan, "fabs": np.fabs, "isnan": np.isnan, "isinf": np.isinf,
+    "isfinite": np.isfinite, "atan": np.arctan, "tanh": np.tanh, "sinh": np.sinh, "cosh": np.cosh,
+}  # fmt: skip
+_OF_LISTS = (
+    "array", "asarray", "asanyarray", "sum", "mean", "argmax", "argmin", "max", "min", "amax", "amin", "cumsum", "dot",
+    "concatenate", "stack", "hstack", "vstack", "where", "clip", "round", "sort", "argsort", "median", "average",
+    "inner",
+)  # fmt: skip
+
+
+@cache
+def _followed_generator() -> type[np.random.Generator]:
+    base = np.random.Generator
+    own = {name: of_numpy(name, getattr(base, name), bound=True) for name in _NAMES if hasattr(base, name)}
+    own["shuffle"] = _shuffling(base.shuffle, base.permutation)
+    made: type[np.random.Generator] = _Family(base)("Generator", (base,), {**own, "__module__": "numpy.random"})
+    return made
+
+
+@cache
+def _followed_state() -> type[np.random.RandomState]:
+    base = np.random.RandomState
+    own: dict[str, Any] = {
+        name: of_numpy(name, getattr(base, name), bound=True) for name in _NAMES if hasattr(base, name)
+    }
+    own["shuffle"] = _shuffling(base.shuffle, base.permutation)
+
+    def seeded(self: Any, seed: Any = None) -> None:
+        _note_seed(seed)
+        base.__init__(self, seed)
+
+    members = {**own, "__init__": seeded, "__module__": "numpy.random"}
+    made: type[np.random.RandomState] = _Family(base)("RandomState", (base,), members)
+    return made
+
+
+def _Family(base: type) -> type:  # noqa: N802 – a class
+    """Return a metaclass by which objects of the class that was replaced are objects of its followed version."""
+    return type("_Followed", (type,), {"__instancecheck__": lambda self, one: isinstance(one, base)})
+
+
+def _shuffling(original: Callable[..., Any], permutation: Callable[..., Any]) -> Callable[..., Any]:
+    def shuffle(self: Any, x: Any, *args: Any, **keywords: Any) -> None:
+        recorder = active()
+        if recorder is None or args or keywords:
+            original(self, x, *args, **keywords)
+            return
+        with recorder.own_work():
+            drawn = np.asarray(permutation(self, len(x)))
+        order = recorder.choose("shuffle", drawn, told(len(x)))
+        x[:] = x[order] if isinstance(x, np.ndarray) else [x[place] for place in order]
+
+    return shuffle
+
+
+def _note_seed(seed: Any) -> None:
+    recorder = active()
+    if recorder is not None and isinstance(seed, int | np.integer):
+        recorder.seeds.append((site(), repr(int(seed))))
+
+
+def _noting_seed(original: Callable[..., Any]) -> Callable[..., Any]:
+    def seed(*args: Any, **keywords: Any) -> Any:
+        _note_seed(args[0] if args else keywords.get("seed", keywords.get("a")))
+        return original(*args, **keywords)
+
+    return seed
+
+
+def _noting(original: Callable[..., Any], what: str) -> Callable[..., Any]:
+    """Return a function that says, beside what it does, that something is not followed from there."""
+
+    def unseen(*args: Any, **keywords: Any) -> Any:
+        recorder = active()
+        if recorder is not None:
+            recorder.unseen[f"{what}, at {site()}"] = None
+        return original(*args, **keywords)
+
+    return unseen
+
+
+def _of_math(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+    ufunc = _MATH.get(name)
+
+    def function(*args: Any, **keywords: Any) -> Any:
+        if active() is None or not any(map(is_followed, args)):
+            return original(*args, **keywords)
+        if ufunc is not None and len(args) == 1:
+            return operate(ufunc, args)
+        if name == "log" and len(args) == 1:
+            return operate(np.log, args)
+        if name == "pow":
+            return operate(np.power, args)
+        return original(*map(closed, args), **keywords)
+
+    return function
+
+
+def _of_lists(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of NumPy that also follows lists of followed floats."""
+
+    def function(*args: Any, **keywords: Any) -> Any:
+        if active() is None:
+            return original(*args, **keywords)
+        if original in (np.concatenate, np.stack, np.hstack, np.vstack):
+            args = (
+                ([array_of(each) for each in args[0]], *args[1:])
+                if args and isinstance(args[0], list | tuple)
+                else args
+            )
+        else:
+            args = tuple(map(array_of, args))
+        if original in _COPIES and args and is_followed(args[0]):
+            return args[0] if not keywords and len(args) == 1 else original(closed(args[0]), *args[1:], **keywords)
+        return original(*args, **keywords)
+
+    function.__name__ = getattr(original, "__name__", "")
+    return function
+
+
+_COPIES = (np.array, np.asarray, np.asanyarray)
+
+
+def _extreme_of(original: Callable[..., Any], sign: int) -> Callable[..., Any]:
+    """Return Python's ``max`` or ``min``; among followed numbers it is one decision."""
+
+    def function(*args: Any, **keywords: Any) -> Any:
+        if active() is None:
+            return original(*args, **keywords)
+        key = keywords.get("key")
+        items = list(args[0]) if len(args) == 1 else list(args)
+        if not items:
+            return original(items, **keywords)
+        keys = items if key is None else [key(each) for each in items]
+        if not any(map(is_followed, keys)):
+            return items[original(range(len(items)), key=keys.__getitem__)]
+        if not all(isinstance(each, int | float) for each in keys):
+            return original(items, **keywords)
+        return items[extreme(array_of(keys), sign)]
+
+    return function
+
+
+class Hooks:
+    """All replacements, made and undone as often as is needed; `followed` makes a followed generator."""
+
+    def __init__(self) -> None:
+        self._undo: list[tuple[Any, str, Any]] = []
+        self._scanned: dict[str, int] = {}
+        self._places: list[tuple[dict[str, Any], str, Any]] = []
+
+    @staticmethod
+    def generator(bits: np.random.BitGenerator) -> np.random.Generator:
+        """Return a followed generator."""
+        return _followed_generator()(bits)
+
+    @contextmanager
+    def following(self) -> Iterator[None]:
+        """Let draws be followed meanwhile; afterwards everything is what it was, whatever happens."""
+        try:
+            self._replace()
+            yield
+        finally:
+            self._put_back()
+
+    def _replace(self) -> None:
+        new = self._new()
+        for module in (random, np.random):
+            for key, value in list(vars(module).items()):
+                if id(value) in new:
+                    self._set(module, key, new[id(value)][1])
+        for module, names in ((math, None), (builtins, ("max", "min")), (np, _OF_LISTS)):
+            for key in names or list(vars(module)):
+                value = vars(module).get(key)
+                if value is not None and id(value) in new:
+                    self._set(module, key, new[id(value)][1])
+        self._classes()
+        self._scan(new)
+
+    def _new(self) -> dict[int, tuple[Any, Any]]:
+        """Return what takes the place of each function, by its id."""
+        found: list[tuple[Any, Any]] = []
+        found += [(np.random.Generator, _followed_generator()), (np.random.RandomState, _followed_state())]
+        found += [(np.random.default_rng, self._default_rng(np.random.default_rng))]
+        found += [(np.random.seed, _noting_seed(np.random.seed)), (random.seed, _noting_seed(random.seed))]
+        state = np.random.mtrand._rand
+        own = _followed_state()(state._bit_generator)
+        names = [*_NAMES, "shuffle"]
+        found += [
+            (getattr(np.random, name), getattr(own, name))
+            for name in names
+            if hasattr(np.random, name) and hasattr(own, name)
+        ]
+        for name in (*OF_RANDOM, *CHOICES_OF_RANDOM):
+            original = getattr(random, name)
+            found.append((original, of_random(name, original, bound=False)))
+        found += [
+            (value, _of_math(name, value)) for name, value in vars(math).items() if callable(value) and name[0] != "_"
+        ]
+        lists = {getattr(np, name) for name in _OF_LISTS if hasattr(np, name)}
+        found += [(original, _of_lists(original)) for original in lists]
+        found += [(builtins.max, _extreme_of(builtins.max, 1)), (builtins.min, _extreme_of(builtins.min, -1))]
+        return {id(original): (original, replacement) for original, replacement in found}
+
+    @staticmethod
+    def _default_rng(original: Callable[..., Any]) -> Callable[..., Any]:
+        def default_rng(seed: Any = None) -> Any:
+            _note_seed(seed)
+            if type(seed) is _followed_generator():
+                return seed
+            return _followed_generator()(original(seed).bit_generator)
+
+        return default_rng
+
+    def _classes(self) -> None:
+        """Replace methods of classes of Python, and what begins threads and processes."""
+        for name in (*OF_RANDOM, *CHOICES_OF_RANDOM):
+            for owner in (random.Random, random.SystemRandom):
+                original = getattr(owner, name)
+                if name in vars(owner) or owner is random.Random:
+                    self._set(owner, name, of_random(name, original, bound=True))
+        self._set(random.Random, "seed", _noting_seed_of(random.Random.seed))
+        self._set(np.random.mtrand, "_rand", _followed_state()(np.random.mtrand._rand._bit_generator))
+        self._set(threading.Thread, "start", _noting(threading.Thread.start, "a thread is started"))
+        self._set(subprocess.Popen, "__init__", _noting(subprocess.Popen.__init__, "a process is started"))
+        for name, what in (("fork", "a process is started"), ("urandom", "randomness of the system is read")):
+            if hasattr(os, name):
+                self._set(os, name, _noting(getattr(os, name), what))
+        known = sys.modules.get("scipy.stats._distn_infrastructure")
+        if known is not None:
+            original = known.rv_generic.rvs
+            for kind in (known.rv_generic, known.rv_continuous, known.rv_discrete):
+                if "rvs" in vars(kind):
+                    self._set(kind, "rvs", scipy_rvs(original if kind is known.rv_generic else vars(kind)["rvs"]))
+
+    def _scan(self, new: dict[int, tuple[Any, Any]]) -> None:
+        """Replace what other modules imported by name, and the generators that they keep."""
+        for name, module in list(sys.modules.items()):
+            if not isinstance(module, ModuleType) or name.partition(".")[0] in (*_OWN, *_LIBRARIES):
+                continue
+            if module in (random, math, builtins):
+                continue
+            space = vars(module)
+            if self._scanned.get(name) == len(space) and name != "__main__":
+                continue
+            self._scanned[name] = len(space)
+            self._places = [each for each in self._places if each[0] is not space]
+            self._places += [
+                (space, key, value)
+                for key, value in list(space.items())
+                if id(value) in new or type(value) in (np.random.Generator, np.random.RandomState)
+            ]
+        for space, key, known in self._places:
+            value = space.get(key)
+            if value is not known:
+                continue
+            if id(value) in new:
+                self._set(space, key, new[id(value)][1])
+            elif type(value) is np.random.Generator:
+                self._set(space, key, _followed_generator()(value.bit_generator))
+            elif type(value) is np.random.RandomState:
+                self._set(space, key, _followed_state()(value._bit_generator))
+
+    def _set(self, owner: Any, name: str, value: Any) -> None:
+        if isinstance(owner, dict):
+            self._undo.append((owner, name, owner[name]))
+            owner[name] = value
+            return
+        self._undo.append((owner, name, vars(owner).get(name, _MISSING)))
+        setattr(owner, name, value)
+
+    def _put_back(self) -> None:
+        while self._undo:
+            owner, name, value = self._undo.pop()
+            if isinstance(owner, dict):
+                owner[name] = value
+            elif value is _MISSING:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, value)
+
+
+def _noting_seed_of(original: Callable[..., Any]) -> Callable[..., Any]:
+    def seed(self: Any, a: Any = None, *args: Any, **keywords: Any) -> Any:
+        _note_seed(a)
+        return original(self, a, *args, **keywords)
+
+    return seed

@@ -1,0 +1,115 @@
+"""What do the shifts of one path cost together, and does the claim allow that?
+
+Each noise that moves is a mechanism of its own, on this pair: Laplace noise of scale b that moves by c is the Laplace
+mechanism of sensitivity |c| and so on; all of them are composed as independent. This is the price of *one alignment*:
+an upper bound of what this path loses on this pair. Above the claim it refutes nothing by itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dpaudit.errors import UsageError
+from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
+from dpaudit.tracing.laws import DISCRETE_LAPLACE, LAPLACE
+from dpaudit.tracing.shift import Shifted
+
+WITHIN, OVER, OPEN = "within", "over", "open"
+_ROUNDING = 1e-7  # relative, by which floats may differ
+_RECOGNISED = 0.03  # relative, by which the scale of recognised noise may be off
+_MOST = 400  # different steps that are composed exactly
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a shift costs.
+
+    Attributes:
+        epsilon: Σ|c|/scale of all noise but Gaussian, with what choices cost; in nats.
+        mu: √Σ(c/σ)² of Gaussian noise.
+        answer: whether the claim allows it: "within", "over", or "open" where that is not worked out.
+    """
+
+    epsilon: float
+    mu: float
+    answer: str
+
+
+def priced(moved: Sequence[Shifted], chance: float, claim: Claim | None) -> Price:
+    """Return the price of a shift.
+
+    Args:
+        moved: the noises that move.
+        chance: what coins and choices cost on this path; may be negative.
+        claim: what is claimed; without a claim nothing is decided.
+    """
+    pure = [each for each in moved if each.law.cost == "pure"]
+    epsilon = max(math.fsum(each.cost for each in pure) + chance, 0.0)
+    mu = math.sqrt(math.fsum(each.cost**2 for each in moved if each.law.cost == "gaussian"))
+    if claim is None:
+        return Price(epsilon, mu, OPEN)
+    slack = _RECOGNISED if any(each.recognised for each in moved) else _ROUNDING
+    return Price(epsilon, mu, _answer(pure, epsilon, chance, mu, claim, slack))
+
+
+def _answer(pure: Sequence[Shifted], epsilon: float, chance: float, mu: float, claim: Claim, slack: float) -> str:
+    if math.isnan(epsilon) or math.isnan(mu):
+        return OPEN
+    allowed = claim.value * (1 + slack) + 1e-12
+    if isinstance(claim, PureDP):
+        return WITHIN if mu == 0 and epsilon <= allowed else OVER
+    if isinstance(claim, ApproxDP):
+        if epsilon == math.inf:
+            return OPEN  # δ may allow it
+        if delta_of(mu, allowed - epsilon) <= claim.delta * (1 + slack):
+            return WITHIN
+        if not pure or chance:
+            return OVER if not pure and not chance else OPEN
+        return _composed(pure, mu, claim, slack)
+    if isinstance(claim, GaussianDP):
+        return (WITHIN if mu <= allowed else OVER) if epsilon == 0 else OPEN
+    if isinstance(claim, ZeroConcentratedDP):
+        if chance > 0:
+            return OPEN
+        rho = mu**2 / 2 + math.fsum(each.cost**2 / 2 for each in pure)  # Bun & Steinke (2016), Proposition 1.4
+        return WITHIN if rho <= allowed else (OVER if not pure else OPEN)
+    if isinstance(claim, RenyiDP) and epsilon == 0:
+        return WITHIN if claim.order * mu**2 / 2 <= allowed else OVER
+    return OPEN
+
+
+def delta_of(mu: float, epsilon: float) -> float:
+    """Return δ(ε) of Gaussian noise: Φ(−ε/μ + μ/2) − e^ε·Φ(−ε/μ − μ/2) (Balle & Wang 2018, Theorem 5; μ = Δ/σ)."""
+    if mu == 0:
+        return 0.0 if epsilon >= 0 else -math.expm1(epsilon)
+    from scipy.special import log_ndtr, ndtr
+
+    tail = epsilon + float(log_ndtr(-epsilon / mu - mu / 2))
+    return max(float(ndtr(-epsilon / mu + mu / 2)) - math.exp(min(tail, 700.0)), 0.0)
+
+
+def _composed(pure: Sequence[Shifted], mu: float, claim: Claim, slack: float) -> str:
+    """Ask the certified accounting, where costs merely added up are more than the claim."""
+    from dpaudit.accounting import DiscreteLaplace, Events, Gaussian, Laplace, RandomisedResponse, decide
+
+    listed = []
+    for each in pure:
+        if each.law is LAPLACE:
+            listed.append(Laplace(each.scale / abs(each.by)).times(1))
+        elif each.law is DISCRETE_LAPLACE:
+            listed.append(DiscreteLaplace(each.scale, sensitivity=round(abs(each.by))).times(1))
+        else:
+            listed.append(RandomisedResponse(each.cost).times(1))
+    if mu > 0:
+        listed.append(Gaussian(1 / mu).times(1))
+    events = Events(tuple(part for each in listed for part in each.parts))
+    if len(events.parts) > _MOST:
+        return OPEN
+    try:
+        wider = ApproxDP(claim.value * (1 + slack), claim.delta)
+        verdict = decide(events, wider).verdict
+    except UsageError:
+        return OPEN
+    return {"PROVED": WITHIN, "VIOLATED": OVER}.get(verdict, OPEN)

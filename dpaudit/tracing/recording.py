@@ -1,0 +1,365 @@
+"""What happened to the noise of a run? Draws, decisions and derived values, in order; and the same order once more.
+
+A recorder notes what a run does with its noise. With a ``reference`` it *freezes* the run: each draw, decision and
+value that the data did not move is that of the reference, so that a run on other data takes the same path, and only
+offsets and coefficients are its own. With ``given`` noise it hands that out in place of fresh noise.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dpaudit.arrays import Floats
+from dpaudit.tracing.forms import Form
+from dpaudit.tracing.laws import UNKNOWN, NoiseLaw
+
+MOST_EVENTS = 200_000  # of one run: a run with more is not followed
+MOST_NOISES = 2_000_000
+_KEPT = 60  # characters of a file's name
+
+_asarray, _concatenate = np.asarray, np.concatenate
+
+
+class DivergedError(BaseException):
+    """A frozen run does something else than its reference; no exception that targets catch by accident."""
+
+
+class TooLongError(BaseException):
+    """A run does more with its noise than is followed."""
+
+
+@dataclass(slots=True, eq=False)
+class Block:
+    """Noise that was drawn together, or derived together from other noise.
+
+    Attributes:
+        first: the column of the first value.
+        law: of all values; ``scale``: (n,) their scales. Of derived noise unknown, until `recognised`.
+        values: (n,) without location.
+        site: the line of the draw.
+        made: how derived values come from samples of the noise behind them; None where they were drawn.
+        sources: columns of the noise behind derived values.
+    """
+
+    first: int
+    law: NoiseLaw
+    scale: Floats
+    values: Floats
+    site: str
+    made: Callable[[Callable[[int], Floats]], Floats] | None = None
+    sources: tuple[int, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Event:
+    """One thing that happened.
+
+    Attributes:
+        kind: "draw", "compare", "extreme", "closed", "derived" or "choice".
+        site: the line.
+        forms: what went into it.
+        outcome: what came of it: values, truths, a place, or an option.
+        what: the law, the function, or the name of the draw.
+        first: the column of the first noise that came of it.
+        scale: of a draw.
+        arguments: of a choice, as text.
+        chance: of a choice, ln P(outcome) by its own arguments; None where the law is not known.
+        options: of a choice, every outcome with its probability; None where there are too many, or they are not known.
+    """
+
+    kind: str
+    site: str
+    forms: tuple[Form, ...]
+    outcome: Any
+    what: str = ""
+    first: int = -1
+    scale: Floats | None = None
+    arguments: str = ""
+    chance: float | None = None
+    options: Sequence[tuple[Any, float]] | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Mark:
+    """A followed value that came of an operation.
+
+    Attributes:
+        site: the line.
+        form: what it is.
+        values: (n,) its numbers.
+        used: whether a followed operation, or the output, took it up; what did not may have gone where nothing is seen.
+        scaled: the form that was multiplied, and its factors, where this is a product.
+    """
+
+    site: str
+    form: Form
+    values: Floats
+    used: bool = False
+    scaled: tuple[Form, Floats] | None = None
+
+
+@dataclass(eq=False)
+class Recorder:
+    """What one run does with its noise.
+
+    Attributes:
+        reference: the run that this one is frozen to, or None.
+        given: noise to hand out in place of fresh noise, one number for each column that is drawn.
+        given_choices: outcomes of choices to hand out likewise.
+        forced: which option each choice is to take, in order; the first where none is named any more. None: as drawn.
+        events, blocks, marks: what happened; marks by their line.
+        columns: how many noises there are.
+        unseen: what may draw or hide noise and is not followed, in words.
+        seeds: where a generator was seeded with a number, and with which.
+        diverged: where a frozen run left its reference; None where it did not.
+        too_long: whether it did more than is followed.
+    """
+
+    reference: Recorder | None = None
+    given: Floats | None = None
+    given_choices: Sequence[Any] = ()
+    forced: Sequence[int] | None = None
+    events: list[Event] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+    marks: dict[str, list[Mark]] = field(default_factory=dict)
+    columns: int = 0
+    unseen: dict[str, None] = field(default_factory=dict)
+    seeds: list[tuple[str, str]] = field(default_factory=list)
+    diverged: str | None = None
+    too_long: bool = False
+    busy: int = 0
+    thread: int = field(default_factory=threading.get_ident)
+    taken: int = 0  # of the given noise
+    chosen: int = 0  # choices so far
+
+    # --- noise ----------------------------------------------------------------------------------------------
+
+    def draw(
+        self, law: NoiseLaw, scale: Floats, offset: Form, drawn: Floats, site: str, what: str
+    ) -> tuple[Form, Floats]:
+        """Note a draw.
+
+        Args:
+            law: its kind of noise.
+            scale: (n,) scales.
+            offset: what the draw adds to the noise: n numbers, themselves with noise perhaps.
+            drawn: (n,) fresh noise, without what is added.
+            site: the line.
+            what: the name of the function that drew.
+
+        Returns:
+            The form of the result, and its n numbers.
+        """
+        size = len(drawn)
+        if self.given is not None and self.taken + size <= len(self.given):
+            drawn = self.given[self.taken : self.taken + size]
+        self.taken += size
+        event = self._next(Event("draw", site, (offset,), drawn, law.name, self.columns, scale=scale))
+        values = _asarray(event.outcome, dtype=np.float64)
+        first = self._new(law, scale, values, site)
+        form = offset.plus(Form.noise(np.zeros(size), first))
+        return form, offset.at(self.noise()) + values if offset.is_noisy else offset.offset + values
+
+    def derive(
+        self,
+        forms: Sequence[Form],
+        values: Floats,
+        function: Callable[..., Any],
+        site: str,
+        what: str,
+    ) -> tuple[Form, Floats]:
+        """Note values that a function makes of noise, other than by sums and multiples; they are noise of their own."""
+        event = self._next(Event("derived", site, tuple(forms), values, what, self.columns))
+        values = _asarray(event.outcome, dtype=np.float64)
+        sources = tuple(sorted({int(column) for form in forms for column in form.column}))
+        kept = [Form(each.offset, each.row, each.column, each.coefficient) for each in forms]
+
+        def made(sample: Callable[[int], Floats], kept: Sequence[Form] = kept) -> Floats:
+            return _asarray(function(*(_sampled(form, sample) for form in kept)), dtype=np.float64)
+
+        first = self._new(UNKNOWN, np.full(len(values), np.nan), values, site, made, sources)
+        return Form.noise(np.zeros(len(values)), first), values
+
+    def _new(
+        self,
+        law: NoiseLaw,
+        scale: Floats,
+        values: Floats,
+        site: str,
+        made: Callable[[Callable[[int], Floats]], Floats] | None = None,
+        sources: tuple[int, ...] = (),
+    ) -> int:
+        first = self.columns
+        self.blocks.append(Block(first, law, scale, values, site, made, sources))
+        self.columns += len(values)
+        if self.columns > MOST_NOISES:
+            self.too_long = True
+            raise TooLongError
+        return first
+
+    def noise(self) -> Floats:
+        """(columns,) all noise so far."""
+        return _concatenate([block.values for block in self.blocks]) if self.blocks else np.zeros(0)
+
+    # --- what is done with it -------------------------------------------------------------------------------
+
+    def decide(self, kind: str, forms: Sequence[Form], outcome: Any, site: str, what: str = "", **more: Any) -> Any:
+        """Note a decision, or a value that goes where it is not followed; return the outcome to go on with."""
+        return self._next(Event(kind, site, tuple(forms), outcome, what, **more)).outcome
+
+    def choose(
+        self,
+        what: str,
+        outcome: Any,
+        arguments: str,
+        chance: Callable[[Any], float] | None = None,
+        options: Sequence[tuple[Any, float]] | None = None,
+    ) -> Any:
+        """Note a draw of something discrete; return the outcome to go on with.
+
+        Args:
+            what: the name of the function that drew.
+            outcome: what it drew.
+            arguments: what it was given, as text.
+            chance: ln P(outcome), by those arguments.
+            options: every outcome with its probability.
+        """
+        if self.given_choices and self.chosen < len(self.given_choices):
+            outcome = self.given_choices[self.chosen]
+        if self.forced is not None and options:
+            place = self.forced[self.chosen] if self.chosen < len(self.forced) else 0
+            outcome = options[place][0]
+        self.chosen += 1
+        event = self._next(Event("choice", site(), (), outcome, what, arguments=arguments, options=options))
+        event.chance = None if chance is None else chance(event.outcome)
+        return event.outcome
+
+    def choices(self) -> list[Any]:
+        """Return the outcomes of all choices."""
+        return [event.outcome for event in self.events if event.kind == "choice"]
+
+    def _next(self, event: Event) -> Event:
+        """Note an event; in a frozen run with the outcome of the reference."""
+        number = len(self.events)
+        if number >= MOST_EVENTS:
+            self.too_long = True
+            raise TooLongError
+        if self.diverged is not None:
+            raise DivergedError
+        if self.reference is not None:
+            known = self.reference.events[number] if number < len(self.reference.events) else None
+            if (
+                known is None
+                or (known.kind, known.site, known.what) != (event.kind, event.site, event.what)
+                or _size(known.outcome) != _size(event.outcome)
+            ):
+                self.diverged = event.site
+                raise DivergedError
+            event.outcome = known.outcome
+        self.events.append(event)
+        return event
+
+    def mark(self, form: Form, values: Floats, site: str, scaled: tuple[Form, Floats] | None = None) -> Mark:
+        """Note the result of an operation; in a frozen run its numbers are those of the reference."""
+        before = self.marks.setdefault(site, [])
+        if self.reference is not None:
+            known = self.reference.marks.get(site, ())
+            if len(before) < len(known) and known[len(before)].values.shape == values.shape:
+                values = known[len(before)].values
+        if len(before) > MOST_EVENTS:
+            self.too_long = True
+            raise TooLongError
+        found = Mark(site, form, values, scaled=scaled)
+        before.append(found)
+        return found
+
+    @contextmanager
+    def own_work(self) -> Iterator[None]:
+        """Let what is done meanwhile be dpaudit's own, and not be followed."""
+        self.busy += 1
+        try:
+            yield
+        finally:
+            self.busy -= 1
+
+
+def _size(outcome: Any) -> Any:
+    return outcome.shape if isinstance(outcome, np.ndarray) else None
+
+
+def _sampled(form: Form, sample: Callable[[int], Floats]) -> Floats:
+    """Return a sample of the first number of a form."""
+    mine = form.row == 0
+    found = np.zeros(1) + form.offset[0]
+    for column, coefficient in zip(form.column[mine], form.coefficient[mine], strict=True):
+        found = found + coefficient * sample(int(column))
+    return _asarray(found)
+
+
+# --- who listens, and where -------------------------------------------------------------------------------
+
+_RECORDER: list[Recorder] = []
+
+
+def active() -> Recorder | None:
+    """Return the recorder of this thread's run; None outside of one, and while dpaudit works itself."""
+    if not _RECORDER:
+        return None
+    found = _RECORDER[-1]
+    if found.thread != threading.get_ident():
+        found.unseen["noise is drawn, or a followed value is used, in a thread of its own"] = None
+        return None
+    return None if found.busy else found
+
+
+@contextmanager
+def recording(recorder: Recorder) -> Iterator[Recorder]:
+    """Let a recorder listen to what runs meanwhile."""
+    _RECORDER.append(recorder)
+    try:
+        yield recorder
+    finally:
+        _RECORDER.remove(recorder)
+
+
+_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_PASSED = tuple(
+    f"{os.sep}{name}{os.sep}" for name in ("numpy", "scipy", "pandas", "polars", os.path.join("dpaudit", "program"))
+)
+_FILES = tuple(f"{os.sep}{name}.py" for name in ("random", "secrets", "statistics", "functools", "copy"))
+_known: dict[str, bool] = {}
+
+
+def _is_passed(file: str) -> bool:
+    known = _known.get(file)
+    if known is None:
+        library = file.startswith((_OWN, "<frozen", "<__array")) or any(name in file for name in _PASSED)
+        known = _known[file] = library or (file.endswith(_FILES) and "site-packages" not in file)
+    return known
+
+
+def site() -> str:
+    """Return the line of the target's code that is being run, as "file.py:12 (function)"."""
+    frame = sys._getframe(1)
+    while frame is not None and _is_passed(frame.f_code.co_filename):
+        frame = frame.f_back  # type: ignore[assignment]
+    if frame is None:
+        return "outside of Python"
+    return f"{shown_file(frame.f_code.co_filename)}:{frame.f_lineno} ({frame.f_code.co_name})"
+
+
+def shown_file(file: str) -> str:
+    """Return a file's name as people know it: within its package, or from the working directory."""
+    for mark in ("site-packages", "dist-packages"):
+        if mark in file:
+            return file.rpartition(mark + os.sep)[2]
+    parts = file.split(os.sep)
+    return os.sep.join(parts[-2:])[-_KEPT:] if len(parts) > 2 else file

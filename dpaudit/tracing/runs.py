@@ -1,0 +1,222 @@
+"""What does one run of a target do with its noise, and what does it return?"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import random
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from dpaudit.arrays import Floats
+from dpaudit.program.scalar import ScalarNoise
+from dpaudit.settings import lent
+from dpaudit.targets.mechanism import Mechanism
+from dpaudit.tracing.forms import Form, close
+from dpaudit.tracing.hooks import Hooks
+from dpaudit.tracing.own_noise import FollowedNoise
+from dpaudit.tracing.recording import DivergedError, Recorder, TooLongError, recording
+from dpaudit.tracing.values import is_followed, plain
+
+_LONGEST = 200  # characters of a text that is held against another
+_DEEPEST = 12
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Output:
+    """What a run returned, taken apart.
+
+    Attributes:
+        structure: everything but numbers, as texts by place.
+        places: of the numbers; ``form`` and ``values``: (n,) what they are.
+    """
+
+    structure: list[tuple[str, str]]
+    places: list[str]
+    form: Form
+    values: Floats
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Run:
+    """One run.
+
+    Attributes:
+        recorder: what happened to its noise.
+        output: what it returned or raised; None where it could not be followed to its end.
+        raised: the exception that it ended in, as text; empty without one.
+        seconds: how long it took.
+    """
+
+    recorder: Recorder
+    output: Output | None
+    raised: str
+    seconds: float
+
+    def same_output(self, other: Run) -> bool:
+        """Whether both returned the same, up to rounding."""
+        one, two = self.output, other.output
+        if one is None or two is None or one.structure != two.structure or len(one.values) != len(two.values):
+            return False
+        return bool(np.all(close(one.values, two.values, 1e-6)))
+
+
+class Target:
+    """A mechanism that is run and followed.
+
+    Args:
+        mechanism: what is run.
+        parameters: all of them.
+    """
+
+    def __init__(self, mechanism: Mechanism, parameters: Mapping[str, Any]) -> None:
+        self.mechanism, self.parameters = mechanism, dict(parameters)
+        self.hooks = Hooks()
+        self.runs = 0
+
+    def run(
+        self,
+        data: Any,
+        seed: int,
+        *,
+        reference: Run | None = None,
+        given: Floats | None = None,
+        choices: Sequence[Any] = (),
+        forced: Sequence[int] | None = None,
+    ) -> Run:
+        """Run it once.
+
+        Args:
+            data: a dataset; the run works on a copy.
+            seed: of all noise that can be seeded.
+            reference: the run whose path and noise this one is frozen to.
+            given, choices, forced: as in `Recorder`.
+        """
+        recorder = Recorder(None if reference is None else reference.recorder, given, choices, forced)
+        own = copy.deepcopy(data)
+        self.runs += 1
+        output: Output | None = None
+        raised = ""
+        began = time.perf_counter()
+        with _seeded(seed), lent(), self.hooks.following():
+            filled = self._filled(seed)
+            with recording(recorder):
+                try:
+                    returned = self.mechanism.function(own, **filled, **self.parameters)
+                except (DivergedError, TooLongError):
+                    pass
+                except KeyboardInterrupt:
+                    raise
+                except BaseException as error:  # whatever a target ends in, it is an output
+                    raised = f"{type(error).__name__}: {str(error)[:_LONGEST]}"
+                    output = _taken_apart(("raises", raised))
+                else:
+                    with recorder.own_work():
+                        output = _taken_apart(returned)
+        if recorder.diverged is not None or recorder.too_long:
+            output = None
+        elif reference is not None and len(recorder.events) < len(reference.recorder.events):
+            recorder.diverged, output = reference.recorder.events[len(recorder.events)].site, None
+        return Run(recorder, output, raised, time.perf_counter() - began)
+
+    def raised_plainly(self, data: Any, seed: int) -> str:
+        """Return the kind of exception that a run ends in that nobody follows; empty without one."""
+        rng = np.random.Generator(np.random.PCG64(seed))
+        filled = {"noise": ScalarNoise(rng), "rng": rng, "size": 1}
+        own = copy.deepcopy(data)
+        self.runs += 1
+        with _seeded(seed), lent(), self.hooks.following():
+            try:
+                self.mechanism.function(own, **{name: filled[name] for name in self.mechanism.asked}, **self.parameters)
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
+                return type(error).__name__
+        return ""
+
+    def _filled(self, seed: int) -> dict[str, Any]:
+        rng = self.hooks.generator(np.random.PCG64(seed))
+        every = {"noise": FollowedNoise(np.random.Generator(np.random.PCG64([seed, 1]))), "rng": rng, "size": 1}
+        return {name: every[name] for name in self.mechanism.asked}
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """Seed the generators that everybody shares, and give them their states back afterwards."""
+    state, own = np.random.get_state(), random.getstate()  # noqa: NPY002 – what targets draw from
+    np.random.seed(seed)  # noqa: NPY002
+    random.seed(seed)
+    try:
+        yield
+    finally:
+        np.random.set_state(state)  # noqa: NPY002
+        random.setstate(own)
+
+
+def _is_bare(value: Any) -> bool:
+    """Whether an object has no text of its own."""
+    return getattr(type(value), "__repr__", None) is getattr(object, "__repr__")  # noqa: B009
+
+
+def _taken_apart(returned: Any) -> Output:
+    structure: list[tuple[str, str]] = []
+    places: list[str] = []
+    forms: list[Form] = []
+    values: list[Floats] = []
+
+    def numbers(place: str, value: Any) -> None:
+        flat = np.asarray(plain(value), dtype=np.float64).reshape(-1)
+        if is_followed(value):
+            value.mark.used = True
+        forms.append(value.mark.form if is_followed(value) else Form.constant(flat))
+        values.append(flat)
+        places.extend([place] if np.ndim(plain(value)) == 0 else [f"{place}[{number}]" for number in range(len(flat))])
+
+    def visit(place: str, value: Any, depth: int) -> None:
+        if is_followed(value) or (
+            isinstance(value, float | int | np.number) and not isinstance(value, bool | np.bool_)
+        ):
+            if is_followed(value) and np.ndim(plain(value)):
+                structure.append((place, f"shape {np.shape(plain(value))}"))
+            if isinstance(value, complex | np.complexfloating):
+                structure.append((place, repr(value)))
+            elif isinstance(value, int) and abs(value) >= 2**53:
+                structure.append((place, hex(value)))
+            else:
+                numbers(place, value)
+        elif isinstance(value, np.ndarray) and value.dtype.kind in "iuf":
+            structure.append((place, f"shape {value.shape}"))
+            numbers(place, value)
+        elif isinstance(value, np.ndarray):
+            structure.append((place, f"shape {value.shape}"))
+            for number, each in enumerate(value.reshape(-1).tolist()):
+                visit(f"{place}[{number}]", each, depth + 1)
+        elif isinstance(value, dict):
+            structure.append((place, f"keys {[repr(plain(key))[:_LONGEST] for key in value]}"))
+            for key, each in value.items():
+                visit(f"{place}[{repr(plain(key))[:40]}]", each, depth + 1)
+        elif isinstance(value, list | tuple) and depth < _DEEPEST:
+            structure.append((place, f"length {len(value)}"))
+            for number, each in enumerate(value):
+                visit(f"{place}[{number}]", each, depth + 1)
+        elif type(value).__module__.partition(".")[0] in ("pandas", "polars") and hasattr(value, "to_numpy"):
+            structure.append(
+                (place, f"{list(getattr(value, 'columns', ()))} {list(getattr(value, 'index', ()))}"[:2000])
+            )
+            visit(place, value.to_numpy(), depth + 1)
+        elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+            for field in dataclasses.fields(value):
+                visit(f"{place}.{field.name}", getattr(value, field.name), depth + 1)
+        elif _is_bare(value) and hasattr(value, "__dict__") and depth < 3:
+            for name, each in sorted(vars(value).items()):
+                visit(f"{place}.{name}", each, depth + 1)
+        else:
+            structure.append((place, repr(value)[:_LONGEST] if not _is_bare(value) else ""))
+
+    visit("the output", returned, 0)
+    joined = Form.joined(forms) if forms else Form.constant([])
+    return Output(structure, places, joined, np.concatenate(values) if values else np.zeros(0))

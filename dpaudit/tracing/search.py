@@ -1,0 +1,98 @@
+"""On which neighbours does the noise have to move farthest? A few runs for each candidate, the worst of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpaudit.neighbours import Relation
+from dpaudit.neighbours.candidates.candidates import LazyPair, chosen
+from dpaudit.privacy import Claim
+from dpaudit.tracing.pair import Traced, Word, trace_pair
+from dpaudit.tracing.runs import Target
+
+_FIRST = 8  # candidates whose time says how many can be tried
+_LEAST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPair:
+    """The pair on which most was found.
+
+    Attributes:
+        pair: the two datasets.
+        name: what changes between them, without a value of the data.
+        tried: how many candidates were traced; left_out: how many more were thought of.
+    """
+
+    pair: tuple[Any, Any]
+    name: str
+    tried: int
+    left_out: int
+
+
+def worst_neighbours(
+    target: Target,
+    data: Any,
+    relation: Relation,
+    claim: Claim | None,
+    *,
+    domain: Any,
+    beyond: bool,
+    seed: int,
+    most: int,
+    seconds: float | None,
+    tell: Callable[[int, int], None],
+) -> FoundPair:
+    """Return the neighbours of a dataset on which a few runs show most.
+
+    Args:
+        target: what is run.
+        data: the dataset; None where there is a domain alone.
+        relation: which datasets are neighbours.
+        claim: what is claimed.
+        domain, beyond: what records may hold, as for `dpaudit.audit`.
+        seed: of the noise, and of the sample of records.
+        most: how many candidates are tried at most.
+        seconds: how long that may take, about; None for as long as it takes.
+        tell: called with how many are done, and of how many.
+
+    Raises:
+        UsageError: for data that have no neighbours under the relation.
+    """
+
+    def listed(limit: int) -> tuple[list[LazyPair], int]:
+        return chosen(data, relation, domain=domain, beyond_domain=beyond, seed=seed, limit=limit)
+
+    found, left_out = listed(most)
+    if seconds is not None and len(found) > _LEAST:
+        began = time.perf_counter()
+        for each in found[:_FIRST]:
+            _quick(target, each, claim, seed)
+        affordable = int(seconds * _FIRST / max(time.perf_counter() - began, 1e-9))
+        if affordable < len(found):
+            found, left_out = listed(max(affordable, _LEAST))
+    best, rank = found[0], (-1, 0.0)
+    for number, each in enumerate(found):
+        traced = _quick(target, each, claim, seed)
+        if traced is not None and traced.worst.rank > rank:
+            best, rank = each, traced.worst.rank
+        tell(number + 1, len(found))
+    return FoundPair(best.pair(), best.name, len(found), left_out)
+
+
+def _quick(target: Target, each: LazyPair, claim: Claim | None, seed: int) -> Traced | None:
+    pair = each.pair()
+    return trace_pair(target, pair, claim, seed=seed, quick=True)
+
+
+def worst_of(traced: Sequence[Traced]) -> int:
+    """Return the place of the pair on which most was found."""
+    return max(range(len(traced)), key=lambda place: traced[place].worst.rank)
+
+
+def word_of(traced: Traced) -> Word:
+    """Return the worst of what was found on a pair."""
+    return traced.worst.word

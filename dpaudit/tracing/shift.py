@@ -1,0 +1,360 @@
+"""Which shift of the noise hides the change most cheaply? A linear programme over all noise of a path.
+
+Noises that are only ever seen in one combination are one noise: the sum of Gaussians is Gaussian, the difference of two
+exponential noises of one scale is Laplace, that of two geometric ones discrete Laplace (Kotz, Kozubowski & Podgórski
+2001, section 2.2; Inusah & Kozubowski 2006, Proposition 2.2).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dpaudit.arrays import Floats
+from dpaudit.tracing.alignment import Conditions
+from dpaudit.tracing.forms import Form
+from dpaudit.tracing.laws import (
+    DISCRETE_LAPLACE,
+    EXPONENTIAL,
+    GAUSSIAN,
+    GEOMETRIC,
+    LAPLACE,
+    UNKNOWN,
+    NoiseLaw,
+    recognised,
+)
+from dpaudit.tracing.recording import Block, Recorder
+
+_SMALL = 1e-9  # of a shift, beside the largest: what rounding leaves
+_DENSE = 1500  # columns up to which least squares are used
+_MERGED = 4000  # columns among which combinations are looked for
+_SAMPLE = 4000
+
+
+@dataclass(slots=True)
+class Shifted:
+    """One noise that has to move.
+
+    Attributes:
+        column: its column, the first of them where several are one noise.
+        law, scale: of it.
+        by: how far it moves.
+        site: the line of its draw.
+        cost: |by|/scale; for Gaussian noise its share of μ.
+        derived: whether its law was recognised from a sample, or follows from that of others.
+    """
+
+    column: int
+    law: NoiseLaw
+    scale: float
+    by: float
+    site: str
+    cost: float
+    recognised: bool
+
+
+@dataclass(slots=True)
+class Shift:
+    """The cheapest shift that was found.
+
+    Attributes:
+        moved: the noises that move.
+        given: (columns,) the noise on the other data: that of the recorded run, shifted.
+        chance: the price of coins and choices, of this path.
+        trouble: why there is none; empty where there is.
+        where: the line of the condition that cannot be met.
+        unpriced: why it has no known price.
+        testable: whether a run with the noise ``given`` can be made: no derived noise moves.
+    """
+
+    moved: list[Shifted] = field(default_factory=list)
+    given: Floats | None = None
+    chance: float = 0.0
+    trouble: str = ""
+    where: str = ""
+    unpriced: list[str] = field(default_factory=list)
+    testable: bool = True
+
+
+class Noises:
+    """The noises of a run by column: their laws, those of derived ones recognised when they are asked for."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._starts = np.array([block.first for block in recorder.blocks], dtype=np.int64)
+        self._blocks = recorder.blocks
+        self._known: dict[int, tuple[NoiseLaw, float]] = {}
+        self._samples: dict[int, Floats] = {}
+
+    def block(self, column: int) -> Block:
+        """Return the block that a column is in."""
+        return self._blocks[int(np.searchsorted(self._starts, column, side="right")) - 1]
+
+    def law(self, column: int) -> tuple[NoiseLaw, float]:
+        """Return the law of a noise, and its scale."""
+        block = self.block(column)
+        if block.made is None:
+            return block.law, float(block.scale[column - block.first])
+        if column not in self._known:
+            with np.errstate(all="ignore"):
+                self._known[column] = recognised(self.sample(column))
+        return self._known[column]
+
+    def is_derived(self, column: int) -> bool:
+        """Whether a noise is made of others."""
+        return self.block(column).made is not None
+
+    def sources(self, column: int) -> set[int]:
+        """Return the columns of all noise behind a derived one."""
+        found: set[int] = set()
+        todo = list(self.block(column).sources)
+        while todo:
+            each = todo.pop()
+            if each not in found:
+                found.add(each)
+                todo += self.block(each).sources
+        return found
+
+    def sample(self, column: int) -> Floats:
+        """Return a sample of a noise; noises that are independent have independent ones."""
+        if column in self._samples:
+            return self._samples[column]
+        block = self.block(column)
+        if block.made is not None:
+            made = np.asarray(block.made(self.sample), dtype=np.float64).reshape(-1)
+            found = made if len(made) == _SAMPLE else np.full(_SAMPLE, np.nan)
+        else:
+            law, scale = block.law, float(block.scale[column - block.first])
+            levels = np.random.Generator(np.random.PCG64(column)).permutation((np.arange(_SAMPLE) + 0.5) / _SAMPLE)
+            found = np.full(_SAMPLE, np.nan) if law.quantile is None else scale * law.quantile(levels)
+        self._samples[column] = found
+        return found
+
+
+def cheapest(found: Conditions, recorder: Recorder) -> Shift:
+    """Return the cheapest shift that meets the conditions, or why there is none."""
+    noises, noise = Noises(recorder), recorder.noise()
+    shift = Shift(given=noise.copy(), chance=found.chance, unpriced=list(found.unpriced))
+    equal, right = found.equal.joined()
+    least, below = found.least.joined()
+    columns = np.unique(np.concatenate([equal.column, least.column]))
+    _add_cells(shift, found, noises, set(columns.tolist()), noise)
+    if found.differs:
+        shift.trouble, shift.where = "differs", found.differs[0][0]
+        return shift
+    if not np.any(right) and not np.any(below > 0):
+        return shift
+    together = _combined(columns, [equal, least], noises)
+    leads = {column: column for column in columns.tolist()} | {
+        member: group.lead for group in together for member, _ in group.members
+    }
+    laws = {column: noises.law(column) for column in set(leads.values())} | {
+        group.lead: (group.law, group.scale) for group in together
+    }
+    kept = np.array(sorted(set(leads.values())), dtype=np.int64)
+    dropped = np.array(sorted(set(leads) - set(leads.values())), dtype=np.int64)
+    by = _solved(_without(equal, dropped), right, _without(least, dropped), below, kept, laws, found.locked)
+    if by is None:
+        shift.trouble = "no shift"
+        size = int(np.argmax(abs(right))) if len(right) else -1
+        shift.where = found.equal.sites[size] if size >= 0 else found.least.sites[0]
+        return shift
+    _fill(shift, kept, by, laws, together, noises)
+    return shift
+
+
+def _add_cells(shift: Shift, found: Conditions, noises: Noises, shifted: set[int], noise: Floats) -> None:
+    assert shift.given is not None
+    for column, cells in found.cells.items():
+        if column in shifted:
+            shift.unpriced.append(f"uniform noise is compared and released, at {noises.block(column).site}")
+            continue
+        top = noises.law(column)[1]
+        (low, high), (other_low, other_high) = [(max(a, 0.0), min(b, top)) for a, b in cells]
+        size, other = high - low, other_high - other_low
+        if math.isclose(size, other, rel_tol=1e-12, abs_tol=1e-300) and math.isclose(low, other_low, abs_tol=1e-15):
+            continue
+        found.coins.append(noises.block(column).site)
+        shift.chance += math.log(size / other) if other > 0 and size > 0 else math.inf
+        if size > 0 and other > 0:
+            shift.given[column] = other_low + (noise[column] - low) * other / size
+
+
+@dataclass(slots=True)
+class _Together:
+    """Noises that are only seen in one combination: Σ factor·noise, the factor of the first being 1."""
+
+    lead: int
+    members: list[tuple[int, float]]
+    law: NoiseLaw
+    scale: float
+
+
+def _combined(columns: Any, forms: Sequence[Form], noises: Noises) -> list[_Together]:
+    if len(columns) > _MERGED:
+        return []
+    seen: dict[int, list[tuple[int, int, float]]] = {}
+    for part, form in enumerate(forms):
+        for row, column, coefficient in zip(
+            form.row.tolist(), form.column.tolist(), form.coefficient.tolist(), strict=True
+        ):
+            seen.setdefault(column, []).append((part, row, coefficient))
+    groups: dict[tuple[Any, ...], list[tuple[int, float]]] = {}
+    for column, places in seen.items():
+        lead = places[0][2]
+        pattern = tuple((part, row, round(value / lead, 9)) for part, row, value in places)
+        groups.setdefault(pattern, []).append((column, lead))
+    found = []
+    for members in groups.values():
+        if len(members) > 1:
+            first = members[0][1]
+            factors = [(column, lead / first) for column, lead in members]
+            law, scale = _of_sum(factors, noises)
+            if law is not UNKNOWN:
+                found.append(_Together(members[0][0], factors, law, scale))
+    return found
+
+
+def _of_sum(factors: Sequence[tuple[int, float]], noises: Noises) -> tuple[NoiseLaw, float]:
+    """Return the law of Σ factor·noise, where it is one of the known ones."""
+    if any(noises.is_derived(column) for column, _ in factors):
+        return UNKNOWN, math.nan
+    laws = [noises.law(column) for column, _ in factors]
+    kinds = {law for law, _ in laws}
+    if kinds == {GAUSSIAN}:
+        return GAUSSIAN, math.sqrt(
+            sum((factor * scale) ** 2 for (_, factor), (_, scale) in zip(factors, laws, strict=True))
+        )
+    if len(factors) == 2 and len(kinds) == 1 and kinds <= {EXPONENTIAL, GEOMETRIC}:
+        (one, two), (first, second) = (factors[0][1], factors[1][1]), (laws[0][1], laws[1][1])
+        if math.isclose(one * first, -two * second, rel_tol=1e-12):
+            if kinds == {EXPONENTIAL}:
+                return LAPLACE, abs(one * first)
+            if math.isclose(one, -two, rel_tol=1e-12):
+                return DISCRETE_LAPLACE, first
+    return UNKNOWN, math.nan
+
+
+def _without(form: Form, columns: Any) -> Form:
+    if not len(columns):
+        return form
+    kept = ~np.isin(form.column, columns)
+    return Form(form.offset, form.row[kept], form.column[kept], form.coefficient[kept])
+
+
+def _solved(
+    equal: Form,
+    right: Floats,
+    least: Form,
+    below: Floats,
+    columns: Any,
+    laws: dict[int, tuple[NoiseLaw, float]],
+    locked: set[int],
+) -> Floats | None:
+    """Return the shift of each column, or None where no shift meets the conditions."""
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array, hstack
+
+    place = np.searchsorted(columns, equal.column), np.searchsorted(columns, least.column)
+    size = len(columns)
+    matrix = csr_array((equal.coefficient, (equal.row, place[0])), shape=(len(equal), size))
+    known = [laws[column] for column in columns.tolist()]
+    free = np.array(
+        [
+            column not in locked and law.cost != "locked"
+            for column, (law, _) in zip(columns.tolist(), known, strict=True)
+        ]
+    )
+    only_gaussian = all(law.cost == "gaussian" for law, _ in known) and not len(least) and free.all()
+    if only_gaussian and size <= _DENSE:
+        scale = np.array([scale for _, scale in known])
+        # the least Σ(c/σ)² among the shifts that meet the conditions
+        solution, *_ = np.linalg.lstsq(matrix.toarray() * scale, right, rcond=None)
+        by = np.asarray(solution * scale, dtype=np.float64)
+        return (
+            by
+            if np.allclose(np.asarray(matrix @ by), right, rtol=1e-7, atol=1e-9 * max(1.0, float(abs(right).max())))
+            else None
+        )
+    weight = np.array([1 / scale if law.cost in ("pure", "gaussian") and scale > 0 else 1e6 for law, scale in known])
+    span = float(max(abs(right).max(initial=0.0), abs(below[np.isfinite(below)]).max(initial=0.0), 1e-300))
+    up = [(0, None) if may and law.up else (0, 0) for may, (law, _) in zip(free, known, strict=True)]
+    down = [(0, None) if may and law.down else (0, 0) for may, (law, _) in zip(free, known, strict=True)]
+    if not np.all(np.isfinite(below)) or not np.all(np.isfinite(right)):
+        return None
+    inequality = csr_array((least.coefficient, (least.row, place[1])), shape=(len(least), size))
+    weight = weight / weight.max()
+    solve: Any = linprog  # its types know of no sparse matrices
+    solved = solve(
+        np.concatenate([weight, weight]),
+        A_ub=-hstack([inequality, -inequality]) if len(least) else None,
+        b_ub=-below / span if len(least) else None,
+        A_eq=hstack([matrix, -matrix]) if len(equal) else None,
+        b_eq=right / span if len(equal) else None,
+        bounds=[*up, *down],
+        method="highs",
+    )
+    if solved.x is None or solved.status != 0:
+        return None
+    return np.asarray((solved.x[:size] - solved.x[size:]) * span, dtype=np.float64)
+
+
+def _fill(
+    shift: Shift,
+    columns: Any,
+    by: Floats,
+    laws: dict[int, tuple[NoiseLaw, float]],
+    together: Sequence[_Together],
+    noises: Noises,
+) -> None:
+    """Say what moves, how far, and at which cost."""
+    assert shift.given is not None
+    groups = {group.lead: group for group in together}
+    largest = float(abs(by).max(initial=0.0))
+    for column, distance in zip(columns.tolist(), by.tolist(), strict=True):
+        if abs(distance) <= _SMALL * max(largest, 1e-300):
+            continue
+        law, scale = laws[column]
+        group = groups.get(column)
+        if law.whole and abs(distance - round(distance)) > 1e-6:
+            shift.trouble, shift.where = "whole", noises.block(column).site
+            return
+        if law.cost in ("unknown", "locked"):
+            shift.unpriced.append(
+                f"the law of the noise that would have to move is not known, at {noises.block(column).site}"
+            )
+            shift.testable = False
+        derived = noises.is_derived(column)
+        if derived:
+            shift.testable = False
+        cost = abs(distance) / scale if scale > 0 else math.inf
+        shift.moved.append(Shifted(column, law, scale, distance, noises.block(column).site, cost, derived))
+        if group is None:
+            shift.given[column] += distance
+        else:
+            _spread(shift.given, group, distance, noises)
+    _refuse_shared(shift, noises)
+
+
+def _spread(given: Floats, group: _Together, distance: float, noises: Noises) -> None:
+    """Move one of the noises that are one, in a direction in which it may move."""
+    for column, factor in group.members:
+        law, _ = noises.law(column)
+        own = distance / factor
+        if (own > 0 and law.up) or (own < 0 and law.down):
+            given[column] += own
+            return
+
+
+def _refuse_shared(shift: Shift, noises: Noises) -> None:
+    """Derived noises that are made of the same noise are not independent, so that their prices do not add up."""
+    taken: set[int] = set()
+    for each in shift.moved:
+        own = noises.sources(each.column) if each.recognised else {each.column}
+        if own & taken:
+            shift.unpriced.append(f"several values that are made of the same noise would have to move, at {each.site}")
+            return
+        taken |= own

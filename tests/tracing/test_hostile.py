@@ -1,0 +1,151 @@
+# ruff: noqa: NPY002 – targets draw from what people draw from
+"""Is everything put back after a run, whatever a target does, and is what cannot be followed said?"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import math
+import os
+import random
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import dpaudit as dp
+from dpaudit.errors import InvalidRunsError
+from dpaudit.targets.mechanism import mechanism
+from dpaudit.tracing.pair import Word, trace_pair
+from dpaudit.tracing.runs import Target
+
+PAIR = ([1.0], [1.0, 1.0])
+KEPT: list = []
+
+
+def everything():
+    rv = sys.modules["scipy.stats._distn_infrastructure"].rv_generic
+    owners = (np, np.random, np.random.mtrand, random, math, builtins, os, random.Random, random.SystemRandom,
+              threading.Thread, subprocess.Popen, rv)  # fmt: skip
+    return {(id(owner), name): value for owner in owners for name, value in vars(owner).items()}
+
+
+def traced(function, pair=PAIR, claim="epsilon=1"):
+    own = mechanism(function)
+    return trace_pair(Target(own, {}), pair, dp.parse_claim(claim), seed=0)
+
+
+def draws_everything(data, rng):
+    return [
+        rng.laplace(), np.random.normal(), np.random.default_rng().gumbel(), np.random.RandomState().exponential(),
+        random.gauss(0, 1), random.random(), scipy.stats.laplace.rvs(), rng.geometric(0.5), rng.integers(3),
+        random.choice([1, 2]), rng.permutation(3), rng.binomial(3, 0.5), max(rng.laplace(), 0), math.exp(rng.laplace()),
+    ]  # fmt: skip
+
+
+def raises(data, rng):
+    raise RuntimeError(rng.laplace())
+
+
+def exits(data, rng):
+    sys.exit(1)
+
+
+def catches_everything(data, rng):
+    try:
+        return [rng.laplace() for _ in data]
+    except BaseException:
+        return "caught"
+
+
+def own_base_exception(data, rng):
+    raise type("Own", (BaseException,), {})(rng.laplace())
+
+
+def stores_noise(data, rng):
+    KEPT.append(rng.laplace())
+    return sum(KEPT[-2:]) + len(data)
+
+
+def patches_numpy(data, rng):
+    np.random.laplace = lambda *_: 0.0
+    return len(data) + rng.laplace()
+
+
+def threads(data, rng):
+    found = []
+    one = threading.Thread(target=lambda: found.append(np.random.laplace()))
+    one.start()
+    one.join()
+    return len(data) + found[0]
+
+
+def forks(data, rng):
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+    return len(data) + rng.laplace()
+
+
+@pytest.mark.parametrize(
+    "target",
+    [draws_everything, raises, exits, catches_everything, own_base_exception, stores_noise, threads, forks],
+    ids=lambda target: target.__name__,
+)
+def test_everything_is_put_back(target):
+    before, state = everything(), random.getstate()
+    traced(target)
+    after = everything()
+    assert {key for key in before if after.get(key) is not before[key]} == set()
+    assert before.keys() == after.keys()
+    assert random.getstate() == state
+
+
+def test_a_target_that_replaces_what_is_watched_is_refused_or_put_back():
+    before = everything()
+    with contextlib.suppress(InvalidRunsError):
+        traced(patches_numpy)
+    after = everything()
+    assert {key for key in before if after.get(key) is not before[key]} == set()
+
+
+def test_a_target_that_catches_everything_is_not_taken_for_a_whole_run():
+    assert traced(catches_everything).worst.word in (Word.LEAKS, Word.NOT_SUPPORTED)  # its length is that of the data
+
+
+@pytest.mark.parametrize(("target", "what"), [(threads, "thread"), (forks, "process")])
+def test_threads_and_processes_are_named_and_nothing_is_certain(target, what):
+    found = traced(target)
+    assert any(what in text for text in found.unseen)
+    assert found.certain is None
+
+
+def test_values_that_outlive_their_run_are_plain_numbers():
+    traced(stores_noise)
+    assert all(isinstance(each + 1.0, float) and each > each - 1 for each in KEPT)
+
+
+def test_a_generator_in_a_closure_is_not_seen_and_nothing_is_said_of_it():
+    rng = np.random.default_rng(0)
+
+    def hidden(data):
+        return len(data) + rng.laplace()
+
+    found = traced(hidden)
+    assert found.worst.word is Word.NOT_SEEN
+    assert found.certain is None
+
+
+def test_nothing_is_imported_for_a_trace():
+    code = (
+        "import sys, dpaudit as dp\n"
+        "def f(data, rng):\n return len(data) + rng.laplace()\n"
+        "dp.trace(f, pairs=[([1],[1,1])], claim='epsilon=1', runs=0)\n"
+        "print([m for m in ('torch', 'jax', 'pandas', 'opendp', 'diffprivlib', 'scipy.stats') if m in sys.modules])"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert told.strip() == "[]"

@@ -1,0 +1,121 @@
+"""Does the whole way of a trace work: evidence, verdict, check, replay, page and command line?"""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+import dpaudit as dp
+from dpaudit.cli.main import cli
+from dpaudit.report import console_summary, html_page
+from dpaudit.report.text.command import reproduce_command
+from dpaudit.request import TraceOptions, TraceRequest, options_of
+from dpaudit.review.check import CheckResult, check, passes
+
+PAIRS = [([1.0], [2.0])]
+
+
+def half(data, rng):
+    return sum(data) + rng.laplace(0, 0.5)
+
+
+def mean(data, rng):
+    return sum(min(max(each, 0.0), 10.0) for each in data) / len(data) + rng.laplace(0, 10 / len(data))
+
+
+def right(data, rng):
+    return sum(min(max(each, 0.0), 1.0) for each in data) + rng.laplace(0, 1.0)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return {
+        "certain": dp.trace(half, pairs=PAIRS, relation="replace", claim="epsilon=1", seed=1),
+        "right": dp.trace(right, data=[0.5, 1.0], domain=(0.0, 1.0), claim="epsilon=1", seed=1, runs=0, candidates=40,
+                          keep_data=True),
+        "searched": dp.trace(mean, data=[5.0], claim="epsilon=1", domain=(0.0, 10.0), seed=1, runs=4_000,
+                             time_budget=None, candidates=40, keep_data=True),
+    }  # fmt: skip
+
+
+def test_a_certain_loss_decides_and_needs_no_runs(found):
+    evidence = found["certain"]
+    assert evidence.verdict is dp.Verdict.VIOLATED
+    assert evidence.exact.value == pytest.approx(2.0) and evidence.exact.value <= 2.0
+    assert evidence.measuring == 0
+    assert "given the stated laws" in evidence.reason
+
+
+def test_what_is_supported_is_never_called_proved_or_clean(found):
+    evidence = found["right"]
+    assert evidence.verdict is dp.Verdict.INCONCLUSIVE
+    assert evidence.trace.word == "supported on this path"
+    assert "private" not in console_summary(evidence).replace("pure differential privacy", "").lower()
+
+
+def test_a_search_finds_the_small_pair_on_which_the_scale_differs_most(found):
+    """A mean with the number of records that is there: [x] and [x, y] differ most."""
+    evidence = found["searched"]
+    assert evidence.trace.word == "not supported"
+    assert "mean" in evidence.trace.findings[0].where
+    assert "the scale of the noise depends on the data" in evidence.trace.findings[0].text
+    assert evidence.trace.source == "data" and evidence.trace.found
+
+
+@pytest.mark.parametrize("name", ["certain", "right", "searched"])
+def test_evidence_reads_back_checks_and_replays(found, name):
+    evidence = found[name]
+    assert dp.Evidence.from_json(evidence.to_json()).id == evidence.id
+    assert not [str(each) for each in check(evidence, second=False) if each.answer is CheckResult.FAILS]
+    replayed = dp.replay(evidence, target={"certain": half, "right": right, "searched": mean}[name],
+                         pairs=PAIRS if name == "certain" else None)  # fmt: skip
+    assert replayed.identical, list(replayed.sentences())
+
+
+def test_a_loss_that_does_not_follow_from_its_steps_fails_a_check(found):
+    evidence = found["certain"]
+    loss = msgspec.structs.replace(evidence.trace.loss, value=5.0)
+    forged = msgspec.structs.replace(
+        evidence,
+        trace=msgspec.structs.replace(evidence.trace, loss=loss),
+        exact=msgspec.structs.replace(evidence.exact, value=5.0),
+        lower=msgspec.structs.replace(evidence.lower, value=5.0),
+    )
+    assert passes(list(check(evidence, second=False)))
+    assert not passes(list(check(forged, second=False)))
+
+
+@pytest.mark.parametrize("name", ["certain", "right", "searched"])
+def test_a_page_shows_the_word_the_line_and_the_draws(found, name):
+    page = html_page(found[name])
+    assert found[name].trace.word in page.replace("&#39;", "'")
+    assert found[name].trace.calls[0].where in page
+    assert "test_trace.py" in console_summary(found[name])
+
+
+def test_the_printed_command_asks_the_same(found):
+    evidence = msgspec.structs.replace(found["certain"], run=None)
+    words = reproduce_command(evidence)
+    assert words.startswith("dpaudit trace ") and "--relation replace" in words and "--paths 12" not in words
+
+
+def test_options_and_keywords_are_the_same():
+    typed = TraceOptions.__annotations__
+    assert list(typed) == list(options_of(TraceRequest))
+
+
+def test_the_command_line_traces(tmp_path):
+    (tmp_path / "release.py").write_text(
+        "def half(data, rng):\n    'A sum.'\n    return sum(data) + rng.laplace(0, 0.5)\n", encoding="utf-8"
+    )
+    (tmp_path / "pair.json").write_text("[[1.0], [2.0]]", encoding="utf-8")
+    out = tmp_path / "evidence.json"
+    words = ["trace", f"{tmp_path}/release.py:half", "--pair", f"{tmp_path}/pair.json", "--claim", "epsilon=1",
+             "--relation", "replace", "--json", str(out), "--in-process"]  # fmt: skip
+    told = CliRunner().invoke(cli, words)
+    assert told.exit_code == 1, told.output
+    assert "release.py:3 (half)" in told.output
+    assert json.loads(out.read_text(encoding="utf-8"))["evidence"]["trace"]["word"] == "violated, given the stated laws"
