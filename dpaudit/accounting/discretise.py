@@ -16,10 +16,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from dpaudit.accounting.balls import ball, middle, rounded_down, rounded_up
 from dpaudit.accounting.lattice import Step, multiple
 from dpaudit.accounting.losses import Atoms, Continuous, Law, Sketch, Spliced
 from dpaudit.accounting.plan import Tilt, indices, thresholds
+from dpaudit.accounting.shuffled import LargestLaw
 
 FINER = 4096  # thresholds of events are on a lattice so many times finer
 
@@ -96,16 +99,20 @@ class Grid:
         ends = self.law.ends()
         while ends is not None and self.whole is None and not self._base() + self.size * nodes[-1] < ends[1]:
             nodes.pop()
-        events = [*self._thresholds(nodes)[:-1], FINER * nodes[-1]]
+        events = self._events(nodes)
         if self.law.ends() is not None:
             events[0] = FINER * nodes[0]  # without the atom at the lower end
         return below(self.law, nodes, events, self._base(), self.size, self.unit)
 
-    def _thresholds(self, nodes: list[int]) -> list[int]:
+    def _events(self, nodes: list[int]) -> list[int]:
+        """Thresholds between corners, and the last at the last corner."""
         base, size = middle(self._base()), middle(self.size)
         sketch = self._tilt.sketches[self._number]
         found = thresholds(sketch, [base + size * node for node in nodes])
-        return [round(FINER * (loss - base) / size) for loss in found]
+        if not isinstance(self.law, LargestLaw):
+            return [*(round(FINER * (loss - base) / size) for loss in found[:-1]), FINER * nodes[-1]]
+        placed = self.law.placed(np.array([*found[:-1], size * (nodes[-1] + 1)]), self._tilt.tail)
+        return [round(FINER * float(event) / size) for event in placed]
 
     def _sketch(self) -> tuple[Sketch, Any]:
         return self._tilt.sketches[self._number], self._tilt.weights[self._number]
@@ -193,7 +200,7 @@ def below(law: Continuous, nodes: list[int], events: list[int], base: Any, size:
     """Connect test lines.
 
     The last event lies at or above the last corner, so that all its losses are at least as large and its line is not
-    negative there: v may be 0 from there on.
+    negative there: v may be 0 from there on. Of a test, the line itself is looked at.
 
     Args:
         law: the law.
@@ -205,6 +212,8 @@ def below(law: Continuous, nodes: list[int], events: list[int], base: Any, size:
     part = size / FINER
     lines = [law.tails(base + part * event) for event in events]
     losses = [base + size * node for node in nodes]
+    if law.tested and not lines[-1][0] - losses[-1].exp() * lines[-1][1] >= 0:
+        raise ArithmeticError("the last event shows no loss as large as the last corner")
     while True:
         masses = polyline(losses, _smaller(losses, lines))
         bad = [i for i, mass in enumerate(masses) if not mass >= 0]

@@ -63,6 +63,8 @@ class Law(ABC):
 class Continuous(Law):
     """A loss with a density; between finite ends, where the law has them, and perhaps with an atom at each end."""
 
+    tested = False  # whether ``tails`` are those of events that tell only P and Q, and not how large losses are
+
     def reversed(self) -> Continuous:
         """Return the law of the loss from Q to P."""
         return self if self.symmetric else Reversed(self)

@@ -37,6 +37,7 @@ from dpaudit.accounting.losses import (
     discrete_laplace,
     randomised_response,
 )
+from dpaudit.accounting.shuffled import LargestLaw
 from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP
 
@@ -103,7 +104,13 @@ def _sampled(law: Law, rate: Fraction) -> Law:
 
 
 def _shuffled(event: Sampled, own: Pairs, sampling: Shuffled) -> Pairs:
-    raise UsageError(f"{event}: shuffled batches are not accounted yet")
+    if sampling.batches == 1:
+        return own
+    if not isinstance(own.above, GaussianLaw):
+        raise UsageError(
+            f"{event}: shuffled batches are accounted for Gaussian noise; for others nothing is proved here"
+        )
+    return Pairs(own.above, LargestLaw(own.above.square, sampling.batches), tight=False)
 
 
 def _mechanism(mechanism: Mechanism, digits: int) -> Pairs:

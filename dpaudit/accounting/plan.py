@@ -45,6 +45,7 @@ class Tilt:
         weights: of each law, the tilted masses of its sketch, with sum 1.
         growth: of each law, ln E[e^(λL)].
         counts: of each law, how often it is run.
+        tail: the mass that sketches leave out, about.
     """
 
     tilt: float
@@ -54,6 +55,7 @@ class Tilt:
     weights: tuple[Floats, ...]
     growth: tuple[float, ...]
     counts: tuple[int, ...]
+    tail: float
 
     def step(self, laws: Sequence[Law], width: float) -> float:
         """Return the step of the lattice at which ε is expected to be known to ``width``."""
@@ -104,6 +106,7 @@ def tilted(laws: Sequence[tuple[Law, int]], *, log_delta: float | None = None, e
         weights,
         growth,
         counts,
+        tail,
     )
 
 

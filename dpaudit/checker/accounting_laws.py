@@ -30,6 +30,7 @@ class Smooth:
         low, high: its ends, or None.
         span: their distance where it is a rational number, or None.
         spliced: whether its two halves come from two pairs.
+        tested: whether ``tails`` are those of events of which only P and Q are known, not how large losses are.
     """
 
     tails: Tails
@@ -37,6 +38,7 @@ class Smooth:
     high: Real | None = None
     span: Fraction | None = None
     spliced: bool = False
+    tested: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,7 @@ class Step:
 _RELATIONS = {
     "poisson": frozenset({"add-remove", "zero-out"}),
     "fixed size": frozenset({"replace-one"}),
+    "shuffled": frozenset({"zero-out"}),
 }
 _ALL = frozenset({"add-remove", "zero-out", "replace-one"})
 
@@ -148,6 +151,14 @@ def step(given: object, where: str, field: Field, digits: int) -> Step:
         if not isinstance(upper, Smooth):
             raise CertificateError(f"{place}: batches of a fixed size are known for continuous noise only")
         return Step(told, count, _spliced(upper), lower, True, _RELATIONS[kind])
+    if kind == "shuffled":
+        batches = whole(fields(sampling, {"name", "batches"}, place)["batches"], f"{place}: batches", 1, MOST_COUNT)
+        told = f"an epoch of {batches} shuffled batches, each with {name}"
+        if batches > 1:
+            if found["mechanism"]["name"] != "gaussian":
+                raise CertificateError(f"{place}: shuffled batches are known for Gaussian noise only")
+            below = _largest(positive(found["mechanism"]["noise"], f"{where}: noise"), batches, field)
+        return Step(told, count, above, below, True, _RELATIONS[kind])
     raise CertificateError(f"{place}: nothing is known of {shown(kind)}")
 
 
@@ -198,6 +209,21 @@ def _gaussian(noise: Fraction, field: Field) -> Smooth:
         return field.beyond((x - 1) / deviation), field.beyond(x / deviation)
 
     return Smooth(tails)
+
+
+def _largest(noise: Fraction, batches: int, field: Field) -> Smooth:
+    """One batch around 2 under P and 1 under Q, the others around 0: events {largest > s²u + 3/2}."""
+    deviation, square = field(noise), field(noise * noise)
+
+    def tails(u: Real) -> tuple[Real, Real]:
+        c = square * u + field(Fraction(3, 2))
+        others, without, with_it = (1 - field.beyond((c - moved) / deviation) for moved in (0, 1, 2))
+        if not with_it.low > 0:
+            raise CertificateError("an event is too far below")
+        empty = others.log() * (batches - 1)
+        return 1 - (empty + with_it.log()).exp(), 1 - (empty + without.log()).exp()
+
+    return Smooth(tails, tested=True)
 
 
 def _laplace(noise: Fraction, field: Field) -> Smooth:

@@ -121,7 +121,7 @@ class Lattice:
         """Test lines."""
         if len(events) != len(corners) - 1 or any(a > b for a, b in pairwise(events)):
             raise CertificateError(f"{where}: there is one event between two corners, and they rise")
-        if events[-1] < FINER * corners[-1]:
+        if events[-1] < FINER * corners[-1] and not law.tested:
             raise ForgedError(f"{where}: the last event is not above the last corner")
         part = self.size / FINER
         thresholds = [base + part * event for event in events]
@@ -133,6 +133,8 @@ class Lattice:
                 raise CertificateError(f"{where}: events are between the ends of the loss")
         lines = [law.tails(loss) for loss in thresholds]
         losses = [base + self.size * corner for corner in corners]
+        if law.tested and not (lines[-1][0] - losses[-1].exp() * lines[-1][1]).low >= 0:
+            raise ForgedError(f"{where}: the last event shows no loss as large as the last corner")
         one = self.field(1)
         values = []
         for loss, (p, q), (r, s) in zip(losses[:-1], [(one, one), *lines[:-1]], lines, strict=True):

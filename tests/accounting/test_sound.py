@@ -6,6 +6,7 @@ import math
 import random
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from dp_accounting import dp_event
 from dp_accounting.pld import pld_privacy_accountant
@@ -120,6 +121,28 @@ def test_random_rows_hold_another_accountant():
         accountant.compose(dp_event.PoissonSampledDpEvent(q, dp_event.GaussianDpEvent(sigma)), steps)
         assert found.low <= found.high
         assert found.low <= accountant.get_epsilon(delta) * (1 + 1e-9) + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("sigma", "batches", "epochs", "low"),
+    [("0.5", 10_000, 1, 10.9947), ("0.8", 1000, 4, 9.1994), ("1", 1000, 10, 5.4530), ("2", 1, 4, None)],
+)
+def test_shuffled_batches_lose_at_least_what_their_largest_output_shows(sigma, batches, epochs, low):
+    found = certify(Gaussian(sigma).shuffled(batches).times(epochs), delta="1e-6")
+    known = certify(Gaussian(sigma).times(epochs), delta="1e-6")
+    assert abs(found.high - known.high) < 1e-3
+    assert abs(found.low - (known.low if low is None else low)) < 2e-3
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1.0, 2.0])
+def test_two_shuffled_batches_are_an_integral(epsilon):
+    x, step = np.linspace(-7, 9, 1601, retstep=True)
+    densities = [np.exp(-((x - moved) ** 2) / 2) / math.sqrt(2 * math.pi) for moved in (0, 1, 2)]
+    p, q = (np.outer(densities[m], densities[0]) / 2 + np.outer(densities[0], densities[m]) / 2 for m in (2, 1))
+    true = float(np.maximum(p - math.exp(epsilon) * q, 0).sum()) * step**2
+    found = certify(Gaussian(1).shuffled(2), epsilon=epsilon)
+    assert found.low <= true <= found.high
+    assert found.low >= 0.9 * true  # the largest output tells most of it
 
 
 # --- each rounding by itself -----------------------------------------------------------------------------

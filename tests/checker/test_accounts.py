@@ -52,6 +52,7 @@ def test_the_normal_law_lies_in_its_interval():
         Gaussian(2).times(3),
         Gaussian(1).poisson("0.05").times(20),
         Gaussian(2).fixed_size(1, 10).times(5),
+        Gaussian(1).shuffled(50).times(3),
         Laplace(1).times(5),
         Laplace(2).poisson("0.1").times(20),
         Laplace(2).fixed_size(1, 10).times(7),
@@ -200,3 +201,14 @@ def test_lines_that_show_nothing_are_refused(corners, events):
     lattice.loss(law, 0, [-10, 0, 10], [-5 * FINER, 10 * FINER], "")
     with pytest.raises(CertificateError):
         lattice.loss(law, 0, corners, events, "")
+
+
+def test_the_last_event_of_a_test_needs_a_line_above_zero():
+    """The largest of many batches is often far up without the record: the losses of its events are smaller than u."""
+    field = Field(60)
+    sampling = {"name": "shuffled", "batches": 1000}
+    law = step({"mechanism": {"name": "gaussian", "noise": "1"}, "count": 1, "sampling": sampling}, "", field, 20).below
+    lattice = Lattice(field(Fraction(1, 10)), 10**20, False, (None,), field)
+    lattice.loss(law, 0, [-10, 0, 10], [2 * 10 * FINER, 50 * FINER], "")
+    with pytest.raises(ForgedError, match="the last event"):
+        lattice.loss(law, 0, [-10, 0, 10], [5 * FINER, 10 * FINER], "")
