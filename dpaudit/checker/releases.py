@@ -10,9 +10,11 @@ from collections import Counter
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from math import isqrt
 from typing import Any
 
+from dpaudit.checker.accounting_numbers import Field
 from dpaudit.checker.reading import CertificateError, ForgedError, Steps, fields, items, rational, shown, text, whole
 from dpaudit.checker.records import Kind, Value, kinds_of, read_columns, read_value
 
@@ -24,6 +26,8 @@ NOTIONS = ("epsilon", "rho", "mu")
 _PRECISE = Context(prec=60, rounding=ROUND_CEILING)
 _ROOM = Fraction(1, 10**40)  # relative: far more than the last of 60 digits
 _ROOT_DIGITS = 40
+_RULES = 4  # by which ε at a δ is bounded
+_GAUSSIAN_DIGITS, _GAUSSIAN_PLACES = 50, 12  # of the arithmetic, and of the ε that is found
 
 Amount = Fraction | None
 """A number, or None for ∞."""
@@ -43,12 +47,21 @@ class Release:
 
 @dataclass(slots=True)
 class Price:
-    """What releases cost for one pair of neighbours: ε, ρ, μ² and δ, each by itself."""
+    """What releases cost for one pair of neighbours: ε, ρ, μ² and δ, each by itself.
+
+    ``gaussian`` is the μ² of Gaussian noise alone, and ``other`` the ε of all but Gaussian noise.
+    """
 
     epsilon: Amount
     rho: Amount
     mu2: Amount
     delta: Fraction
+    gaussian: Amount = Fraction(0)
+    other: Amount = Fraction(0)
+    is_sampled: bool = False  # whether some of it is made of a sample
+    sampled: tuple[Fraction, int, Amount] | None = (
+        None  # where all of it is of one: rate, how often it is drawn, and μ²
+    )
 
     def plus(self, other: Price, times: int) -> Price:
         """Return the sum with another price, so often."""
@@ -57,7 +70,13 @@ class Price:
             _plus(self.rho, other.rho, times),
             _plus(self.mu2, other.mu2, times),
             self.delta + times * other.delta,
+            _plus(self.gaussian, other.gaussian, times),
+            _plus(self.other, other.other, times),
         )
+
+
+def _larger(one: Amount, other: Amount) -> Amount:
+    return None if one is None or other is None else max(one, other)
 
 
 def _plus(one: Amount, more: Amount, times: int) -> Amount:
@@ -83,8 +102,10 @@ def check_releases(given: dict[str, Any], relation: str, group: int, steps: Step
         raise CertificateError(f"the notion is one of {', '.join(NOTIONS)}, not {shown(notion)}")
     if not 0 <= delta < 1 or (delta and (notion != "epsilon" or group > 1)):
         raise CertificateError("delta is 0, or of an epsilon between 0 and 1, for groups of one")
-    worst, most_kinds = Fraction(0), 0
-    for number, path in enumerate(items(given["paths"], "paths", MOST_PATHS, 1)):
+    paths = items(given["paths"], "paths", MOST_PATHS, 1)
+    alone, most_kinds = len(paths) == 1, 0
+    worst: list[Amount] = [Fraction(0)] * _RULES
+    for number, path in enumerate(paths):
         counted = Counter(
             whole(each, f"path {number}", 0, len(releases) - 1) for each in items(path, f"path {number}", MOST_RELEASES)
         )
@@ -95,14 +116,14 @@ def check_releases(given: dict[str, Any], relation: str, group: int, steps: Step
         for added in kinds:
             for removed in kinds if relation == "replace" else [None]:
                 steps.spend(sum(len(value.terms) + 1 for release, _ in listed for value in release.values))
-                price = _price(listed, samples, added, removed)
-                found = _in_notion(price, notion, delta)
-                if found is None:
-                    raise ForgedError(f"path {number}: its releases show no finite bound of {notion}")
-                worst = max(worst, found)
-    bound = worst * (group**2 if notion == "rho" else group)
+                found = _by_rules(_price(listed, samples, added, removed), notion, delta, alone=alone)
+                worst = [_larger(one, more) for one, more in zip(worst, found, strict=True)]
+    known = [each for each in worst if each is not None]
+    if not known:
+        raise ForgedError(f"its releases show no finite bound of {notion}")
+    bound = min(known) * (group**2 if notion == "rho" else group)
     return bound, [
-        f"There are {len(releases):,} releases on {len(given['paths']):,} paths, and at most {most_kinds:,} kinds of "
+        f"There are {len(releases):,} releases on {len(paths):,} paths, and at most {most_kinds:,} kinds of "
         "records on a path; every pair of them was priced.",
     ]
 
@@ -139,7 +160,8 @@ def _price(
         times = release.times * counted
         total = total.plus(Price(Fraction(0), price.rho, price.mu2, Fraction(0)), times)
         if release.sample is None or removed is not None:
-            total = total.plus(Price(price.epsilon, Fraction(0), Fraction(0), price.delta), times)
+            outside = Price(price.epsilon, Fraction(0), Fraction(0), price.delta, price.gaussian, price.other)
+            total = total.plus(outside, times)
             continue
         if price.delta:
             raise CertificateError("a release with a δ is made of a sample")
@@ -151,20 +173,45 @@ def _price(
             total.epsilon = None
         elif total.epsilon is not None:
             total.epsilon += drawn * amplified(rate, within.epsilon / drawn)
+    used = {number: within for number, within in inside.items() if within.epsilon != 0}
+    total.is_sampled = bool(used)
+    if len(used) == 1 and not (total.gaussian is None or total.gaussian or total.other or total.delta):
+        ((number, within),) = used.items()
+        total.sampled = None if within.other else (*samples[number], within.gaussian)
+    elif not used and total.gaussian == 0 and not (total.other or total.delta):
+        total.sampled = (Fraction(1), 1, Fraction(0))  # nothing moves
     return total
 
 
-def _in_notion(price: Price, notion: str, delta: Fraction) -> Amount:
-    """Return the bound that a price is, of the notion that is stated."""
+def _by_rules(price: Price, notion: str, delta: Fraction, *, alone: bool) -> list[Amount]:
+    """Return the bound that each rule gives of the notion that is stated; one rule has to do for all paths and kinds.
+
+    Of ε: the sums of ε and δ; ρ at a δ; Gaussian noise at what is left of δ; the same of one sample.
+
+    Args:
+        price: of a path, for a pair of kinds.
+        notion, delta: as stated.
+        alone: whether there is but one path, so that every release has one dominating pair.
+    """
     if notion == "mu":
-        return None if price.mu2 is None or price.delta else root(price.mu2)
+        return [None if price.mu2 is None or price.delta else root(price.mu2)] + [None] * (_RULES - 1)
     if notion == "rho":
-        return None if price.delta else price.rho
-    found = price.epsilon if price.delta <= delta else None
-    if delta and price.rho is not None and not price.delta:
-        converted = price.rho + 2 * root(price.rho * -logarithm_below(delta))
-        return converted if found is None else min(found, converted)
-    return found
+        return [None if price.delta else price.rho] + [None] * (_RULES - 1)
+    sums = price.epsilon if price.delta <= delta and not (price.delta and price.is_sampled) else None
+    if not delta:
+        return [sums] + [None] * (_RULES - 1)
+    concentrated = gaussian = sampled = None
+    if price.rho is not None and not price.delta:
+        concentrated = price.rho + 2 * root(price.rho * -logarithm_below(delta))
+    others = bool(price.other or price.delta)
+    joined = price.other is not None and price.delta < delta and (alone or not others)
+    if price.gaussian is not None and price.other is not None and joined and not price.is_sampled:
+        gaussian = price.other + gaussian_epsilon(price.gaussian, delta - price.delta)
+    if price.sampled is not None and price.sampled[2] is not None and alone:
+        rate, drawn, square = price.sampled
+        if drawn == 1 and delta < rate:
+            sampled = amplified(rate, gaussian_epsilon(square, delta / rate))
+    return [sums, concentrated, gaussian, sampled]
 
 
 # --- laws: the price of one release, whose numbers move within these intervals -------------------------------
@@ -177,22 +224,23 @@ def _farthest(release: Release, moves: list[tuple[Fraction, Fraction]]) -> list[
 def _laplace(release: Release, moves: list[tuple[Fraction, Fraction]], _: Kind | None) -> Price:
     far = _farthest(release, moves)
     rho = sum((each**2 / 2 for each in far), Fraction(0))
-    return Price(sum(far, Fraction(0)), rho, None if any(far) else Fraction(0), Fraction(0))
+    total = sum(far, Fraction(0))
+    return Price(total, rho, None if any(far) else Fraction(0), Fraction(0), other=total)
 
 
 def _gaussian(release: Release, moves: list[tuple[Fraction, Fraction]], _: Kind | None) -> Price:
     square = sum((each**2 for each in _farthest(release, moves)), Fraction(0))
-    return Price(None if square else Fraction(0), square / 2, square, Fraction(0))
+    return Price(None if square else Fraction(0), square / 2, square, Fraction(0), gaussian=square)
 
 
 def _discrete_gaussian(release: Release, moves: list[tuple[Fraction, Fraction]], _: Kind | None) -> Price:
     price = _gaussian(release, moves, _)
-    return Price(price.epsilon, price.rho, price.epsilon, Fraction(0))
+    return Price(price.epsilon, price.rho, price.epsilon, Fraction(0), gaussian=price.epsilon)
 
 
 def _select(release: Release, moves: list[tuple[Fraction, Fraction]], _: Kind | None) -> Price:
     spread = (max(high for _, high in moves) - min(low for low, _ in moves)) / release.scale
-    return Price(spread, spread**2 / 8, None if spread else Fraction(0), Fraction(0))
+    return Price(spread, spread**2 / 8, None if spread else Fraction(0), Fraction(0), other=spread)
 
 
 def _laplace_threshold(release: Release, moves: list[tuple[Fraction, Fraction]], removed: Kind | None) -> Price:
@@ -204,7 +252,7 @@ def _laplace_threshold(release: Release, moves: list[tuple[Fraction, Fraction]],
     above = dict(release.details)["threshold"] / release.scale - far
     if above < 0:
         raise CertificateError("a threshold below what one record adds")
-    return Price(far, None, None, exponential(-above) / 2)
+    return Price(far, None, None, exponential(-above) / 2, other=far)
 
 
 _LAWS = {
@@ -219,6 +267,30 @@ _DETAILS = {"laplace_threshold": {"threshold"}}
 
 
 # --- numbers that are no fractions, rounded up ---------------------------------------------------------------
+
+
+@lru_cache(maxsize=256)
+def gaussian_epsilon(square: Fraction, delta: Fraction) -> Fraction:
+    """Return a fraction above the ε at which a μ-GDP mechanism has this δ, for μ² = ``square`` (Balle & Wang 2018)."""
+    if not square:
+        return Fraction(0)
+    field = Field(_GAUSSIAN_DIGITS)
+    mu = field(square).root()
+
+    def is_enough(steps: int) -> bool:
+        epsilon = field(Fraction(steps, 10**_GAUSSIAN_PLACES))
+        far, near = field.beyond(epsilon / mu + mu / 2), field.beyond(epsilon / mu - mu / 2)
+        return Fraction((near - epsilon.exp() * far).high) <= delta
+
+    low, high = -1, 10**_GAUSSIAN_PLACES
+    while not is_enough(high):
+        low, high = high, 2 * high
+        if high > 1_000 * 10**_GAUSSIAN_PLACES:
+            raise CertificateError("Gaussian noise that costs an ε above 1,000")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return Fraction(high, 10**_GAUSSIAN_PLACES)
 
 
 def root(value: Fraction) -> Fraction:

@@ -9,7 +9,7 @@ import mpmath
 import pytest
 
 from dpaudit.checker import CertificateError, check_certificate
-from dpaudit.checker.releases import amplified, exponential, logarithm, logarithm_below, root
+from dpaudit.checker.releases import amplified, exponential, gaussian_epsilon, logarithm, logarithm_below, root
 
 
 def term(low="1", high="1", conditions=()):
@@ -206,6 +206,29 @@ def test_a_threshold_costs_a_delta():
             check_certificate(certificate([keys], "1", delta=less))
     with pytest.raises(CertificateError):
         check_certificate(certificate([keys], "1", delta="1/2", relation="replace"))
+
+
+def test_gaussian_noise_at_a_delta_has_the_epsilon_of_its_mu():
+    with mpmath.workdps(40):
+        mu = mpmath.mpf(1) / 4
+        delta = mpmath.ncdf(mu / 2 - 1 / mu) - mpmath.e * mpmath.ncdf(-mu / 2 - 1 / mu)
+        just, less = (Fraction(mpmath.nstr(delta * (1 + sign * mpmath.mpf(10) ** -8), 20)) for sign in (1, -1))
+    given = certificate([release("gaussian", "4", COUNT)], "1", delta=str(just))
+    assert (
+        Fraction(999_999, 10**6) < gaussian_epsilon(Fraction(1, 16), just) < 1 < gaussian_epsilon(Fraction(1, 16), less)
+    )
+    given["bound"] = str(gaussian_epsilon(Fraction(1, 16), just))
+    assert check_certificate(copy.deepcopy(given)).delta == just
+    with pytest.raises(CertificateError):
+        check_certificate({**given, "delta": str(less)})
+    more = certificate(
+        [release("gaussian", "4", COUNT), release("laplace", "1", COUNT)],
+        str(1 + Fraction(given["bound"])),
+        delta=str(just),
+    )
+    assert check_certificate(copy.deepcopy(more)).bound == 1 + Fraction(given["bound"])
+    with pytest.raises(CertificateError):  # what an output chooses is no single path
+        check_certificate({**more, "paths": [[0], [0, 1]]})
 
 
 @pytest.mark.parametrize("number", [Fraction(1, 3), Fraction(2), Fraction(7, 5), Fraction(1, 10**9), Fraction(10**9)])

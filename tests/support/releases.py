@@ -408,6 +408,24 @@ def partitions_in_order_of_counts(people, noise, *, epsilon=1.0, threshold=20.0)
     return noisy[noisy >= threshold]
 
 
+def gaussian_count(people, noise, *, sigma=4.0):
+    return len(people) + noise.gaussian(sigma)
+
+
+def sampled_gaussian(people, noise, *, rate=0.1):
+    return len(noise.poisson(people, rate)) + noise.gaussian(1)
+
+
+def sampled_at_a_private_rate(people, noise):
+    return len(noise.poisson(people, 10 / len(people))) + noise.gaussian(1)
+
+
+def keys_and_total(people, noise, *, sigma=4.0):
+    counts = people["city"].value_counts()
+    noisy = counts + noise.laplace(1, len(counts))
+    return noisy[noisy >= 20].sort_index(), len(people) + noise.gaussian(sigma)
+
+
 @dataclass(frozen=True)
 class Row:
     """A program with what theory says of it; ``bound`` None: it must not be bounded within the claim.
@@ -464,6 +482,9 @@ RIGHT = [
     Row(31, gaussian_max, _AR, "rho=0.125", Fraction(1, 8)),
     Row(32, gaussian_persons, _P, "rho=0.125", Fraction(1, 8)),
     Row(33, partitions, _AR, "epsilon=1, delta=2.81e-9", _ONE),
+    Row(37, gaussian_count, _AR, "epsilon=1, delta=2.93e-6", ("0.999", "1")),
+    Row(39, sampled_gaussian, _AR, "epsilon=1, delta=2.072e-4", ("0.999", "1")),
+    Row(40, keys_and_total, _AR, "epsilon=2, delta=2.933e-6", ("1.999", "2")),
     Row(0, parallel, _AR, "epsilon=1", _ONE),
     Row(0, retry, _AR, "epsilon=1", _ONE),
     Row(0, text, _AR, "epsilon=1", _ONE),
@@ -503,6 +524,9 @@ TWINS = [
     Row(32, gaussian_persons, _P, "rho=0.025", Fraction(1, 8)),
     Row(33, partitions_from_five, _AR, "epsilon=1, delta=2.81e-9", None),
     Row(33, partitions_in_order_of_counts, _AR, "epsilon=1, delta=2.81e-9", None),
+    Row(37, gaussian_count, _AR, "epsilon=1, delta=2.91e-6", ("1", "1.001")),
+    Row(39, sampled_at_a_private_rate, _AR, "epsilon=1, delta=2.072e-4", None),
+    Row(40, keys_and_total, _AR, "epsilon=2, delta=2.92e-6", ("2", "2.001")),
     Row(0, parallel_that_overlaps, _AR, "epsilon=1", Fraction(2)),
     Row(0, retry_without_end, _AR, "epsilon=1", None),
     Row(0, text_of_the_data, _AR, "epsilon=1", None),

@@ -282,9 +282,22 @@ def test_a_group_pays_for_each_of_its_steps():
     assert derived(table.gaussian_pair, "add-remove(group=3)", "mu=3").bound == pytest.approx(3 / 2**0.5)
 
 
-def test_rho_becomes_epsilon_at_a_delta():
-    found = derived(table.gaussian_pair, claim="epsilon=4, delta=1e-6")
+def test_rho_becomes_epsilon_at_a_delta_for_noise_on_whole_numbers():
+    found = derived(table.census, claim="epsilon=4, delta=1e-6")
     assert float(found.bound) == pytest.approx(0.25 + 2 * np.sqrt(0.25 * np.log(1e6)), abs=1e-9)
+
+
+def test_one_rule_has_to_do_for_all_paths():
+    """Which path is taken is an output: the better rule of each path by itself would be no theorem."""
+
+    def release(people, noise):
+        if len(people) + noise.laplace(4) > 10:
+            return len(people) + noise.laplace(1)
+        return len(people) + noise.gaussian(2)
+
+    rho = Fraction(1, 32) + Fraction(1, 2)
+    found = derived(release, claim="epsilon=4, delta=1e-6")
+    assert float(found.bound) == pytest.approx(float(rho) + 2 * np.sqrt(float(rho) * np.log(1e6)), abs=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ at a threshold shows keys that the data hold, at a δ.
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.program.symbolic.value import line_of
@@ -49,7 +48,7 @@ class GroupBy(Private):
             return frame
         path = PATH.get()
         path.samples += 1
-        return frame._with_rows(replace(frame.rows, source=path.samples, most=n))
+        return frame._with_rows(frame.rows.bounded(path.samples, n))
 
     def _groups(self, low: Magnitude, high: Magnitude, *, whole: bool) -> Groups:
         columns = [self.frame[name] for name in self.names]

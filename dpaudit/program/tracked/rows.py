@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.program.tracked.magnitude import ONE, Magnitude, of, widened
-from dpaudit.program.tracked.movement import Linear, Part, Term
+from dpaudit.program.tracked.movement import Condition, Linear, Part, Term
 from dpaudit.program.tracked.path import Sample, refuse
 from dpaudit.program.tracked.private import Number, Private
 
@@ -58,10 +58,17 @@ class Rows:
         """Return what a column of these rows is called in conditions."""
         return name if self.source == 0 else f"{name} of rows {self.source}"
 
-    @property
-    def is_filtered(self) -> bool:
-        """Whether a record may be left out."""
-        return self.parts != (EVERYTHING,)
+    def bounded(self, source: int, most: int) -> Rows:
+        """Return at most so many rows of each person: apart from rows of any other source."""
+
+        def renamed(each: Condition) -> Condition:
+            base = each.column if self.source == 0 else each.column.removesuffix(f" of rows {self.source}")
+            name = f"{base} of rows {source}"
+            self.known.setdefault(name, self.known[each.column])
+            return replace(each, column=name)
+
+        parts = tuple(frozenset(map(renamed, part)) for part in self.parts)
+        return replace(self, parts=parts, source=source, most=most)
 
     def summed(self, low: Magnitude, high: Magnitude, *, whole: bool = False, within: Part = EVERYTHING) -> Number:
         """Return a number that each of the rows adds something from low to high to, if it is ``within`` a part."""

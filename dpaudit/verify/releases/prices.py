@@ -13,6 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
+
+from scipy.optimize import brentq
+from scipy.stats import norm
 
 from dpaudit.program.tracked.path import RefusedReading, Release, Sample
 from dpaudit.program.tracked.reading import Releases
@@ -28,14 +32,18 @@ _ZERO = Fraction(0)
 class Spent:
     """What one path costs for one pair of kinds; None is ∞.
 
-    ``within``: ε of each sample by itself, which its sampling makes smaller.
+    ``gaussian`` is the μ² of Gaussian noise alone, None where whole-number noise has none; ``other`` the ε of all else.
+    ``within``: ε of each sample by itself, which its sampling makes smaller; ``blocks``: what releases are made of.
     """
 
     epsilon: Fraction | None = _ZERO
     rho: Fraction | None = _ZERO
     mu2: Fraction | None = _ZERO
     delta: Fraction = _ZERO
+    gaussian: Fraction | None = _ZERO
+    other: Fraction | None = _ZERO
     within: dict[Sample, Fraction | None] = field(default_factory=dict)
+    blocks: set[Sample | None] = field(default_factory=set)
 
     def add(self, release: Release, moves: Sequence[tuple[Fraction, Fraction]], times: int, *, sampled: bool) -> None:
         """Add a release whose numbers move within intervals, done so often."""
@@ -47,6 +55,13 @@ class Spent:
             self.epsilon = _sum(self.epsilon, epsilon, times)
         self.rho, self.mu2 = _sum(self.rho, rho, times), _sum(self.mu2, mu2, times)
         self.delta += times * delta
+        if not epsilon and epsilon is not None:
+            return
+        self.blocks.add(release.sample if sampled else None)
+        if "gaussian" in release.law:
+            self.gaussian = _sum(self.gaussian, mu2, times)
+        else:
+            self.other = _sum(self.other, epsilon, times)
 
 
 def _sum(one: Fraction | None, more: Fraction | None, times: int) -> Fraction | None:
@@ -93,29 +108,84 @@ class Priced:
     removed: Kind | None
 
 
-def composed(spent: Spent, notion: str, delta: Fraction) -> Fraction | None:
-    """Return the bound of a notion that a path's releases have together; None where there is none.
+def composed(spent: Spent, notion: str, delta: Fraction, *, alone: bool) -> dict[str, Fraction]:
+    """Return the bounds of a notion that a path's releases have together, by the rule that gives each.
+
+    One rule has to do for all paths and kinds: a path that outputs choose is no mechanism by itself, so that the best
+    rule of each path proves nothing of the whole.
 
     Args:
         spent: what they cost.
         notion: "epsilon", "rho" or "mu".
         delta: the δ at which ε is meant.
+        alone: whether the program has one path only, so that every release has one dominating pair.
     """
+    found: dict[str, Fraction | None] = {}
     if notion == "mu":
-        return None if spent.mu2 is None or spent.delta else above_root(spent.mu2)
-    if notion == "rho":
-        return None if spent.delta else spent.rho
-    total = spent.epsilon if spent.delta <= delta else None
+        found["sums"] = None if spent.mu2 is None or spent.delta else above_root(spent.mu2)
+    elif notion == "rho":
+        found["sums"] = None if spent.delta else spent.rho
+    else:
+        found["sums"] = _summed(spent) if spent.delta <= delta else None
+    if notion == "epsilon" and delta:
+        if spent.rho is not None and not spent.delta:
+            # ρ-zCDP is (ρ + 2√(ρ ln(1/δ)), δ)-DP (Bun & Steinke 2016, Proposition 1.3)
+            found["concentrated"] = spent.rho + 2 * above_root(spent.rho * above_log(1 / delta))
+        found |= _of_gaussians(spent, delta, alone=alone)
+    return {rule: bound for rule, bound in found.items() if bound is not None}
+
+
+def _summed(spent: Spent) -> Fraction | None:
+    total = spent.epsilon
     for sample, inner in spent.within.items():
-        if total is None or inner is None:
-            total = None
-            break
+        if total is None or inner is None or (spent.delta and inner):
+            return None
         total += sample.times * _amplified(sample.rate, inner / sample.times)
-    if delta and spent.rho is not None and not spent.delta:
-        # ρ-zCDP is (ρ + 2√(ρ ln(1/δ)), δ)-DP (Bun & Steinke 2016, Proposition 1.3)
-        converted = spent.rho + 2 * above_root(spent.rho * above_log(1 / delta))
-        total = converted if total is None else min(total, converted)
     return total
+
+
+def _of_gaussians(spent: Spent, delta: Fraction, *, alone: bool) -> dict[str, Fraction | None]:
+    """Return ε at δ where Gaussian noise has all of δ that is left, and other releases their ε.
+
+    Gaussian releases alone are μ-GDP, whatever chooses the path; others may join them where there is but one path. All
+    releases of one sample are amplified together (Balle, Barthe & Gaboardi 2018, Theorem 8).
+    """
+    if spent.gaussian is None or spent.other is None:
+        return {}
+    found: dict[str, Fraction | None] = {}
+    if spent.blocks <= {None} and (alone or not (spent.other or spent.delta)) and spent.delta < delta:
+        found["gaussian"] = spent.other + _gaussian_epsilon(spent.gaussian, delta - spent.delta)
+    if alone and not spent.blocks:
+        found["sampled"] = _ZERO
+    if alone and len(spent.blocks) == 1 and not (spent.other or spent.delta):
+        (sample,) = spent.blocks
+        if sample is not None and sample.times == 1 and delta < sample.rate:
+            found["sampled"] = _amplified(sample.rate, _gaussian_epsilon(spent.gaussian, delta / sample.rate))
+    return found
+
+
+@lru_cache(maxsize=256)
+def _gaussian_epsilon(square: Fraction, delta: Fraction) -> Fraction:
+    """Return an ε, hardly above the least, at which a μ-GDP mechanism has this δ, for μ² = ``square``.
+
+    δ(ε) = Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ) (Balle & Wang 2018, Theorem 8). Found in floats; the checker of certificates
+    computes it again with certain errors.
+    """
+    if not square:
+        return _ZERO
+    mu = math.sqrt(square)
+
+    def excess(epsilon: float) -> float:
+        far = float(norm.logsf(epsilon / mu + mu / 2))
+        return float(norm.sf(epsilon / mu - mu / 2)) - math.exp(epsilon + far) - float(delta)
+
+    if excess(0.0) <= 0:
+        return _ZERO
+    high = 1.0
+    while excess(high) > 0:
+        high *= 2
+    found = float(brentq(excess, 0.0, high, xtol=1e-14, rtol=1e-14))
+    return Fraction(math.ceil((found * (1 + 2e-10) + 3e-12) * 10**14), 10**14)
 
 
 def price(releases: Releases, *, replace: bool, group: int, notion: str, delta: Fraction = _ZERO) -> Priced:
@@ -133,7 +203,8 @@ def price(releases: Releases, *, replace: bool, group: int, notion: str, delta: 
     """
     if group > 1 and delta:
         raise RefusedReading("groups at a δ above 0; claim pure ε, ρ or μ")
-    worst, work = Priced(_ZERO, (), {}, None), 0
+    alone, work = len(releases.paths) == 1, 0
+    worst: dict[str, Priced] | None = None
     for path in releases.paths:
         counted = Counter(path)
         kinds = kinds_of(counted, releases.columns)
@@ -143,13 +214,21 @@ def price(releases: Releases, *, replace: bool, group: int, notion: str, delta: 
         if work > _MOST_PRICES:
             raise RefusedReading("there are too many paths, kinds of records and releases to price them all")
         for added, removed in pairs:
-            found = composed(_spent(counted, added, removed), notion, delta)
-            if found is None:
+            bounds = composed(_spent(counted, added, removed), notion, delta, alone=alone)
+            here = {rule: Priced(bound, path, added, removed) for rule, bound in bounds.items()}
+            if worst is not None:
+                here = {rule: max(here[rule], worst[rule], key=_bound_of) for rule in here.keys() & worst.keys()}
+            if not here:
                 return Priced(None, path, added, removed)
-            if found > (worst.bound or _ZERO) or not worst.path:
-                worst = Priced(found, path, added, removed)
-    assert worst.bound is not None
-    return Priced(worst.bound * (group**2 if notion == "rho" else group), worst.path, worst.added, worst.removed)
+            worst = here
+    assert worst is not None
+    best = min(worst.values(), key=_bound_of)
+    return Priced(_bound_of(best) * (group**2 if notion == "rho" else group), best.path, best.added, best.removed)
+
+
+def _bound_of(priced: Priced) -> Fraction:
+    assert priced.bound is not None
+    return priced.bound
 
 
 def _spent(counted: Mapping[Release, int], added: Kind, removed: Kind | None) -> Spent:
