@@ -160,6 +160,11 @@ REFUSED = {
     "NaN for missing keys": (lambda d: d["city"].value_counts().reindex(CITIES), "NaN says which keys"),
     "bincount that grows": (lambda d: np.bincount(d["children"], minlength=3), "np.bincount grows"),
     "max of cells": (lambda d: np.histogram(d["age"], bins=[0, 50, 120])[0].max(), "a comparison of a private value"),
+    "division by 0": (lambda d: d["age"].sum() / 0, "a division of a private number by 0"),
+    "infinite gradients": (lambda d: np.nan_to_num(d[["age"]].to_numpy(), posinf=np.inf), "may leave NaN or infinities"),
+    "sum of unclipped rows": (lambda d: (d[["age", "debt"]].to_numpy() ** 2).sum(axis=0), "over private rows"),
+    "order of rows": (lambda d: np.sort(d[["age", "debt"]].to_numpy() ** 2), "may not treat each by itself"),
+    "rows and a fixed length": (lambda d: d[["age"]].to_numpy() + np.zeros((97, 1)), "do not go together"),
     "exp": (lambda d: np.exp(len(d)), "TypeError"),
 }  # fmt: skip
 

@@ -326,6 +326,45 @@ def regression_without_clipping(people, noise, *, sigma=4.0):
     return x.T @ x + noise.gaussian(4 * sigma, (2, 2))
 
 
+def k_means(people, noise, *, sigma=4.0, radius=4.0, steps=5):
+    x = _clipped_rows(people[["x", "y"]].to_numpy(), radius)
+
+    def step(centres):
+        far = ((x[:, None, :] - centres[None, :, :]) ** 2).sum(axis=2)
+        nearest = far.argmin(axis=1)
+        counts = np.bincount(nearest, minlength=3) + noise.gaussian(sigma, 3)
+        sums = [x[nearest == place].sum(axis=0) + noise.gaussian(sigma * radius, 2) for place in range(3)]
+        return np.stack(sums) / np.maximum(counts, 1)[:, None]
+
+    return noise.repeat(steps, step, np.array([[-1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]))
+
+
+def k_means_over_true_counts(people, noise, *, sigma=4.0, radius=4.0):
+    x = _clipped_rows(people[["x", "y"]].to_numpy(), radius)
+    nearest = (x**2).argmin(axis=1)
+    counts = np.bincount(nearest, minlength=2)
+    return [(x[nearest == place].sum(axis=0) + noise.gaussian(sigma * radius, 2)) / counts[place] for place in (0, 1)]
+
+
+def _descent(people, noise, steps, sigma, clean):
+    x, y = people[["x", "y"]].to_numpy(), people["age"].to_numpy()
+
+    def step(theta):
+        gradients = clean(x * np.exp(x @ theta - y)[:, None])
+        clipped = gradients / np.maximum(1, np.linalg.norm(gradients, axis=1, keepdims=True))
+        return theta - 0.01 * (clipped.sum(axis=0) + noise.gaussian(sigma, 2))
+
+    return noise.repeat(steps, step, np.zeros(2))
+
+
+def sgd(people, noise, *, steps=100, sigma=10.0):
+    return _descent(people, noise, steps, sigma, np.nan_to_num)
+
+
+def sgd_with_nan(people, noise, *, steps=100, sigma=10.0):
+    return _descent(people, noise, steps, sigma, np.positive)
+
+
 def gaussian_tree(people, noise, *, sigma=5.0, leaves=16):
     counts, _ = np.histogram(people["age"], bins=range(leaves + 1))
     levels = []
@@ -473,6 +512,9 @@ RIGHT = [
     Row(22, gaussian_histogram, _R, "rho=0.25", Fraction(1, 4)),
     Row(22, gaussian_histogram, _AR, "rho=0.125", Fraction(1, 8)),
     Row(23, regression, _AR, "rho=0.0625", Fraction(1, 16)),
+    Row(24, k_means, _AR, "rho=0.3125", Fraction(5, 16)),
+    Row(25, sgd, _AR, "rho=0.5", Fraction(1, 2)),
+    Row(25, sgd, _AR, "mu=1", _ONE),
     Row(26, gaussian_tree, _AR, "rho=0.1", Fraction(1, 10)),
     Row(27, gaussian_matrix, _AR, "rho=0.1", Fraction(1, 10)),
     Row(28, select_measure, _AR, "rho=0.75", Fraction(3, 4)),
@@ -514,6 +556,8 @@ TWINS = [
     Row(21, gaussian_pair_with_laplace, _AR, "rho=0.25", Fraction(14401, 8)),
     Row(22, gaussian_histogram, _R, "rho=0.125", Fraction(1, 4)),
     Row(23, regression_without_clipping, _AR, "rho=0.0625", None),
+    Row(24, k_means_over_true_counts, _AR, "rho=0.3125", None),
+    Row(25, sgd_with_nan, _AR, "rho=0.5", None),
     Row(26, gaussian_tree, _AR, "rho=0.02", Fraction(1, 10)),
     Row(27, gaussian_matrix, _AR, "rho=0.02", Fraction(1, 10)),
     Row(28, select_by_exact_counts, _AR, "rho=0.75", None),

@@ -142,7 +142,7 @@ class Number(Private):
             refuse("a ratio of private numbers; release both with noise of their own, and divide those")
         given = magnitude_of(divisor)
         if given.is_zero:
-            raise ZeroDivisionError("division by zero")
+            refuse("a division of a private number by 0, which NumPy makes infinite or NaN")
         inverse = ONE.over(given)
         return self._times(inverse.coefficient, inverse)
 
@@ -198,8 +198,10 @@ class Array(Private):
     __rmul__ = __mul__
 
     def __truediv__(self, divisor: Any) -> Array:
-        inverse = ONE.over(magnitude_of(divisor))
-        return self * ReleasedNumber(inverse)
+        given = magnitude_of(divisor)
+        if given.is_zero:
+            refuse("a division of a private array by 0, which NumPy makes infinite or NaN")
+        return self * ReleasedNumber(ONE.over(given))
 
     def __neg__(self) -> Array:
         return self

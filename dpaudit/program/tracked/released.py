@@ -398,7 +398,7 @@ def _of_scalars(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
         return ReleasedNumber(found[0] * found[1])
     if ufunc is np.divide:
         if found[1].is_zero:
-            raise ZeroDivisionError("division by zero")
+            refuse("a division by 0, which raises for a number of Python, and not for one of NumPy")
         return ReleasedNumber(found[0].over(found[1]))
     if ufunc is np.negative:
         return ReleasedNumber(-found[0])

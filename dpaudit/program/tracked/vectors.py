@@ -9,10 +9,11 @@ import numpy as np
 from dpaudit.program.tracked.columns import Column
 from dpaudit.program.tracked.magnitude import ONE, Magnitude, of
 from dpaudit.program.tracked.movement import Ball
+from dpaudit.program.tracked.opaque import Opaque, by_rows, refuse_infinite
 from dpaudit.program.tracked.path import PATH, refuse
 from dpaudit.program.tracked.private import Array, Private, as_array
 from dpaudit.program.tracked.released import is_private, magnitude_of
-from dpaudit.program.tracked.rows import Rows
+from dpaudit.program.tracked.rows import Mask, Rows
 
 
 class Vectors(Private):
@@ -54,6 +55,43 @@ class Vectors(Private):
         """The transpose."""
         return Vectors(self.rows, self.width, self.radius, finite=self.finite, turned=not self.turned)
 
+    def as_opaque(self) -> Opaque:
+        """Return the same rows, of which only the shape is known."""
+        return Opaque(self.rows, (self.width,))
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
+        """Return what an elementwise function gives, of which nothing is known."""
+        if method != "__call__" or keywords or self.turned:
+            refuse(f"np.{ufunc.__name__} in this form of private vectors")
+        return by_rows(ufunc, *inputs)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, Mask):
+            if index.rows != self.rows or self.turned:
+                refuse("a mask of other rows")
+            return Vectors(self.rows.kept(index.parts), self.width, self.radius, finite=self.finite)
+        return self.as_opaque()[index]
+
+    def __add__(self, other: Any) -> Any:
+        return self._opaquely(np.add, self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._opaquely(np.add, other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._opaquely(np.subtract, self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._opaquely(np.subtract, other, self)
+
+    def __pow__(self, other: Any) -> Any:
+        return self._opaquely(np.power, self, other)
+
+    def _opaquely(self, function: Any, *values: Any) -> Any:
+        if self.turned:
+            refuse("arithmetic of transposed private vectors")
+        return by_rows(function, *values)
+
     def _bounded(self) -> Magnitude:
         if not self.finite:
             refuse("vectors that may hold NaN or infinities, which a clip by length keeps; np.nan_to_num first")
@@ -78,22 +116,30 @@ class Vectors(Private):
             return as_array(column.sum() for column in self.columns)
         return self._ball(self._bounded(), (self.width,))
 
-    def __matmul__(self, other: Any) -> Array:
+    def __matmul__(self, other: Any) -> Any:
+        if not is_private(other) and not self.turned:
+            return by_rows(np.matmul, self, other)
         if not isinstance(other, Vectors) or not self.turned or other.turned or other.rows != self.rows:
             refuse("a product of private vectors that is no x.T @ y of the same rows")
         return self._ball(self._bounded() * other._bounded(), (self.width, other.width))
 
-    def __truediv__(self, divisor: Any) -> Vectors:
+    def __truediv__(self, divisor: Any) -> Any:
         if isinstance(divisor, Shrink) and divisor.vectors is self:
             if not divisor.column:
                 refuse("vectors divided by their lengths as a row; keep the column: [:, None] or keepdims=True")
             return Vectors(self.rows, self.width, divisor.radius, finite=self.finite)
-        if is_private(divisor):
-            refuse("a division of vectors by private values")
+        if isinstance(divisor, Shrink):
+            refuse("vectors divided by the lengths of others")
+        if is_private(divisor) or np.shape(divisor):
+            return self._opaquely(np.divide, self, divisor)
         given = magnitude_of(divisor)
+        if given.is_zero:
+            refuse("a division of private vectors by 0, which gives NaN and infinities")
         return self * (1 / given.coefficient) if not given.unit else refuse("vectors divided by a released number")
 
-    def __mul__(self, factor: Any) -> Vectors:
+    def __mul__(self, factor: Any) -> Any:
+        if is_private(factor) or np.shape(factor):
+            return self._opaquely(np.multiply, self, factor)
         given = magnitude_of(factor)
         if given.unit and not PATH.get().is_positive(given.unit):
             refuse("a product with a released number that may be negative")
@@ -110,6 +156,7 @@ class Vectors(Private):
                 refuse("np.linalg.norm of private vectors in another form than axis=1")
             return Shrink(self, None, column=bool(given.get("keepdims", False)))
         if function is np.nan_to_num:
+            refuse_infinite(kwargs)
             return Vectors(self.rows, self.width, finite=True)
         if function is np.sum:
             return self.sum(*args[1:], **kwargs)
@@ -139,6 +186,6 @@ class Shrink(Private):
         """Return the larger of 1 and the lengths over the radius."""
         one = next((each for each in inputs if each is not self), None)
         plain = ufunc is np.maximum and method == "__call__" and not keywords and len(inputs) == 2
-        if not plain or self.over is None or is_private(one) or magnitude_of(one) != ONE:
+        if not plain or is_private(one) or magnitude_of(one) != ONE:
             refuse("lengths of private vectors in another form than np.maximum(1, lengths / radius)")
-        return Shrink(self.vectors, self.over, column=self.column, radius=self.over)
+        return Shrink(self.vectors, self.over, column=self.column, radius=self.over or ONE)
