@@ -103,7 +103,7 @@ class TraceRequest:
         ),
     )
     paths: int = field(
-        default=12,
+        default=24,
         metadata=described(
             "How many ways through the code are tried from either dataset at most.",
             kind="count",

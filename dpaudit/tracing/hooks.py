@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -70,7 +70,8 @@ def _followed_state() -> type[np.random.RandomState]:
 
     def seeded(self: Any, seed: Any = None) -> None:
         _note_seed(seed)
-        base.__init__(self, seed)
+        with _unwatched():
+            base.__init__(self, seed)
 
     members = {**own, "__init__": seeded, "__module__": "numpy.random"}
     made: type[np.random.RandomState] = _Family(base)("RandomState", (base,), members)
@@ -94,6 +95,11 @@ def _shuffling(original: Callable[..., Any], permutation: Callable[..., Any]) ->
         x[:] = x[order] if isinstance(x, np.ndarray) else [x[place] for place in order]
 
     return shuffle
+
+
+def _unwatched() -> AbstractContextManager[None]:
+    recorder = active()
+    return nullcontext() if recorder is None else recorder.own_work()
 
 
 def _note_seed(seed: Any) -> None:
@@ -251,7 +257,8 @@ class Hooks:
             _note_seed(seed)
             if type(seed) is _followed_generator():
                 return seed
-            return _followed_generator()(original(seed).bit_generator)
+            with _unwatched():  # fresh entropy is the generator's own affair
+                return _followed_generator()(original(seed).bit_generator)
 
         return default_rng
 

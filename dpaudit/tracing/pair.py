@@ -27,10 +27,11 @@ from dpaudit.tracing.recording import Recorder
 from dpaudit.tracing.runs import Run, Target
 from dpaudit.tracing.shift import Shift, Shifted, cheapest
 
-PATHS = 12
+PATHS = 24
 """Paths of each direction that are tried where code branches on noise."""
 _FRESH = 4  # runs with noise of their own that say what is constant
-_REPEATED = 16  # runs of a side that say whether an output is the same every time
+_REPEATED = 32  # runs of a side that say whether an output is the same every time
+_OFTEN = 12  # of them in which a key has to be there, if it is never there on the other side
 _EXTREMES = (1e-9, 1e-3, 0.5, 1 - 1e-3, 1 - 1e-9)
 
 
@@ -240,21 +241,31 @@ def _noises(recorded: Sequence[Run]) -> Iterator[Floats | None]:
     """Yield the noise of each path: its own, or extreme noise, which forces what would seldom happen."""
     yield None
     yield None
-    for quantile, swing in ((1e-6, 0), (1 - 1e-6, 0), (1e-6, 1), (1 - 1e-6, 1)):
-        yield None if not recorded else _forced(recorded[0].recorder, quantile, swing)
+    for quantile, pattern in _PATTERNS:
+        longest = max((each.recorder for each in recorded), key=lambda recorder: recorder.columns)
+        yield _forced(longest, quantile, pattern)
     while True:
         yield None
 
 
-def _forced(recorder: Recorder, quantile: float, swing: int) -> Floats | None:
-    """Return noise at one quantile; with ``swing`` from draw to draw on either side in turn."""
+_FAR = 1e-6
+_PATTERNS = (
+    (_FAR, "but the first"), (_FAR, "but the ends"), (_FAR, "all"), (1 - _FAR, "all"), (_FAR, "in turn"),
+    (1 - _FAR, "in turn"),
+)  # fmt: skip
+
+
+def _forced(recorder: Recorder, quantile: float, pattern: str) -> Floats | None:
+    """Return noise at one quantile: "all" of it; with "in turn" every second draw at the other end; with "but the
+    first" that one in the middle, as the noise of a threshold; with "but the ends" also the last at the other end.
+    """
     parts = []
     turn = 0
     for block in recorder.blocks:
         if block.made is not None:
             continue
         levels = np.full(len(block.values), quantile)
-        if swing:
+        if pattern == "in turn":
             turns = (turn + np.arange(len(levels))) % 2 == 1
             levels[turns] = 1 - quantile
         turn += len(levels)
@@ -262,7 +273,16 @@ def _forced(recorder: Recorder, quantile: float, swing: int) -> Floats | None:
         if made is None:
             return None
         parts.append(made)
-    return np.concatenate(parts) if parts else None
+    if not parts:
+        return None
+    whole = np.concatenate(parts)
+    if pattern in ("but the first", "but the ends"):
+        middle = _forced(recorder, 0.5, "all")
+        whole[0] = 0.0 if middle is None else middle[0]
+    if pattern == "but the ends" and len(whole) > 1:
+        other = _forced(recorder, 1 - quantile, "all")
+        whole[-1] = whole[-1] if other is None else other[-1]
+    return whole
 
 
 # --- one path ---------------------------------------------------------------------------------------------
@@ -335,7 +355,10 @@ def _without_noise(look: _Look, side: int, run: Run, seed: int) -> Found:
 
 
 def _steady(target: Target, pair: tuple[Any, Any], seed: int) -> str | None:
-    """Return a place of the output that is the same in every run of a side, and another one on the other side."""
+    """Return a place of the output that is the same in every run of a side, and another one on the other side.
+
+    Or a key that is often there on one side, and never on the other.
+    """
     sides: list[list[dict[str, Any]]] = []
     for data in pair:
         made = [target.run(data, seed + 31 * (number + 1)) for number in range(_REPEATED)]
@@ -345,6 +368,9 @@ def _steady(target: Target, pair: tuple[Any, Any], seed: int) -> str | None:
     for place in {**sides[0][0], **sides[1][0]}:
         values = [{str(each.get(place, "absent")) for each in side} for side in sides]
         if len(values[0]) == len(values[1]) == 1 and values[0] != values[1]:
+            return place
+        there = [sum(place in each for each in side) for side in sides]
+        if "['" in place and min(there) == 0 and max(there) >= _OFTEN:
             return place
     return None
 
@@ -360,7 +386,9 @@ def _by_place(run: Run) -> dict[str, Any]:
 def _diverged(look: _Look, frozen: Run) -> Found:
     where, steady = frozen.recorder.diverged or "", look.steady
     if steady is not None:
-        return Found(Word.NOT_SUPPORTED, f"{steady} is the same in every run, and another one on the other side", where)
+        return Found(
+            Word.NOT_SUPPORTED, f"{steady} tells the sides apart: it is steady, or there on one side alone", where
+        )
     return Found(Word.NOT_PRICED, "on the other side it draws or decides something else", where)
 
 
@@ -434,7 +462,9 @@ def _trouble(look: _Look, asked: Conditions, shift: Shift, run: Run) -> Found:
         steady = look.steady
         if steady is not None:
             return Found(
-                Word.NOT_SUPPORTED, f"{steady} is the same in every run, and another one on the other side", shift.where
+                Word.NOT_SUPPORTED,
+                f"{steady} tells the sides apart: it is steady, or there on one side alone",
+                shift.where,
             )
         if asked.scales:
             return Found(Word.NOT_SUPPORTED, f"noise whose scale differs makes another {place}: {values}", shift.where)
@@ -506,5 +536,7 @@ def _more(target: Target, data: Any, recorded: Sequence[Run], seed: int, linear:
     fresh = [each for each in recorded if each.recorder.given is None][-_FRESH:]
     if not linear or constant_line([each.recorder for each in fresh]) is not None:
         return fresh
-    forced = [_forced(recorded[0].recorder, quantile, swing) for quantile in _EXTREMES for swing in (0, 1)]
+    forced = [
+        _forced(recorded[0].recorder, quantile, pattern) for quantile in _EXTREMES for pattern in ("all", "in turn")
+    ]
     return [*fresh, *(target.run(data, seed + 1, given=noise) for noise in forced if noise is not None)]

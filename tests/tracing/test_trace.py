@@ -99,7 +99,7 @@ def test_a_page_shows_the_word_the_line_and_the_draws(found, name):
 def test_the_printed_command_asks_the_same(found):
     evidence = msgspec.structs.replace(found["certain"], run=None)
     words = reproduce_command(evidence)
-    assert words.startswith("dpaudit trace ") and "--relation replace" in words and "--paths 12" not in words
+    assert words.startswith("dpaudit trace ") and "--relation replace" in words and "--paths 24" not in words
 
 
 def test_options_and_keywords_are_the_same():

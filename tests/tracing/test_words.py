@@ -35,6 +35,14 @@ def location(data, rng):
     return rng.laplace(len(data), 1.0)
 
 
+def fresh_generator(data):
+    return len(data) + np.random.default_rng().laplace()
+
+
+def fresh_state(data):
+    return len(data) + np.random.RandomState().laplace()
+
+
 def of_random(data):
     return len(data) + random.expovariate(1.0) - random.expovariate(1.0)
 
@@ -99,7 +107,8 @@ def sign_of_too_little(data, rng):
 
 
 CORRECT = [
-    module_functions, location, of_random, of_scipy, inverse_transform, two_geometric, post_processed, into_an_array,
+    module_functions, location, fresh_generator, fresh_state,
+    of_random, of_scipy, inverse_transform, two_geometric, post_processed, into_an_array,
     adaptive, noisy_max, noisy_max_of_python, rejection, weighted_coin, random_sign,
 ]  # fmt: skip
 OF_ANSWERS = {noisy_max, noisy_max_of_python}
