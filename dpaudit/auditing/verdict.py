@@ -15,8 +15,8 @@ from typing import Any
 from dpaudit.evidence.records import Bound, SecondLook, Verdict
 from dpaudit.privacy import Claim
 from dpaudit.privacy.claims import number_text
-from dpaudit.stats.methods import ONE_RUN, SEQUENTIAL
-from dpaudit.stats.one_run import is_limited_by_delta
+from dpaudit.stats.methods import SEQUENTIAL, method_of
+from dpaudit.stats.sharp_one_run import is_limited_by_delta
 from dpaudit.stats.two_looks import FirstLook, LooksRule
 
 NO_PROOF = "This is not a proof of privacy."
@@ -217,9 +217,9 @@ def _nothing(claim: Claim, claimed: str, lower: Bound, looks: TwoLooks | None) -
         return f"These runs were too few to count on showing any violation of {claimed}, however large; use more runs."
     never = f"could not have shown a violation of {claimed}, however large, with a false alarm of 1 in "
     never += _times(looks.rule.false_alarm)
-    if lower.method != ONE_RUN or lower.counts is None:
+    if not method_of(lower.method).canaries or lower.counts is None:
         return f"What was recorded {never}: record more."
-    if not is_limited_by_delta(sum(lower.counts.runs), claim.value, claim.delta):
+    if not claim.is_point or not is_limited_by_delta(sum(lower.counts.runs), claim.value, claim.delta):
         return f"So few canaries {never}: put more into one model."
     return (
         f"These canaries {never}, even if every guess had been right: at δ = {number_text(claim.delta)} a model that "

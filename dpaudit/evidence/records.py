@@ -38,7 +38,8 @@ class Counts(Record, frozen=True):
     """Measuring runs of both sides, and how many of each fell into the event; pairs are (side 0, side 1).
 
     ``bins``: for an event with degrees, the number of runs with each label, from the largest to the smallest. Runs that
-    speak for neither side count with label −1, so that the bins add up to all runs.
+    speak for neither side count with label −1, so that the bins add up to all runs. For canaries of one model, the
+    canaries of each side in blocks of ranks, from the highest score down.
     """
 
     runs: tuple[int, int]
@@ -61,8 +62,8 @@ class Bound(Record, frozen=True):
         delta: the δ at which ε is bounded.
         method: how counts became the bound, by its name in `dpaudit.stats.methods`; "none" if nothing was measured;
             for a certain bound, the method of the proof.
-        weight: the weight of the first count in the statistic of a joint bound, or all weights of a multinomial bound;
-            fixed before measuring.
+        weight: the weight of the first count in the statistic of a joint bound, all weights of a multinomial bound, or
+            numbers of guesses about canaries, each with the value up to which it is tried; fixed before measuring.
         counts, event: the counts, and the event that was counted; None if nothing was measured.
         pair: the index of the pair in the evidence.
         arithmetic: "real" or "float".

@@ -31,9 +31,11 @@ class BoundMethod:
         sources: publications that a report lists for it, besides those of every audit.
         home: "module:class" that computes it; empty if bounds follow from more than counts.
         sides: which sides its event may point to: "one", "both" or "any".
-        weights: what is fixed before measuring besides the event: nothing, "one" weight, or one for each of the "bins".
+        weights: what is fixed before measuring besides the event: nothing, "one" weight, one for each of the "bins",
+            or "steps" of guesses (`dpaudit.stats.guess_steps`), in one attempt or more.
         pure: whether it is valid for plain ε-DP only.
         guesses: whether outputs in the event count as guesses of a side.
+        canaries: whether what is guessed are canaries of one model, by the ranks of their scores.
         independent: whether its counts are of independent runs whose number was fixed before, so that exact intervals
             hold for their frequencies.
         interval: whether the loss of its event has an upper end too (`dpaudit.stats.interval`).
@@ -49,9 +51,10 @@ class BoundMethod:
     sources: tuple[str, ...] = ()
     home: str = ""
     sides: Literal["one", "both", "any"] = "any"
-    weights: Literal["none", "one", "bins"] = "none"
+    weights: Literal["none", "one", "bins", "steps"] = "none"
     pure: bool = False
     guesses: bool = False
+    canaries: bool = False
     independent: bool = True
     interval: bool = True
     whole_curve: bool = False
@@ -96,6 +99,7 @@ def plain(name: str) -> str:
 GUESS, ODDS, BOTH_SIDES, JOINT = "guess given sides", "odds given sides", "two-sided joint given sides", "joint"
 MULTINOMIAL, SWAPPED = "multinomial", "swapped multinomial"
 ONE_RUN, SEQUENTIAL = "one-run", "sequential"
+SHARP_ONE_RUN, GAUSSIAN_ONE_RUN = "sharp one-run", "Gaussian one-run"
 
 KAIROUZ = "Kairouz, Oh & Viswanath (2015). The composition theorem for differential privacy. ICML."
 _JOINT = (
@@ -114,6 +118,7 @@ _DIVERGENCES = (
     "estimation of Rényi divergences. SIAM Journal on Mathematics of Data Science 3(4).",
 )
 _STEINKE = "Steinke, Nasr & Jagielski (2023). Privacy auditing with one (1) training run. NeurIPS. Theorem 5.2."
+_MAHLOUJIFAR = "Mahloujifar, Melis & Chaudhuri (2025). Auditing f-differential privacy in one run. ICML."
 _VILLE = "Ville (1939). Étude critique de la notion de collectif. Gauthier-Villars."
 
 _BINS = (
@@ -123,6 +128,12 @@ _BINS = (
     "measuring (Stouffer et al. 1949), cut as in Berger & Boos (1994). The bound is the smallest Rényi divergence of "
     "side {first} from side {second} that the region allows, by its variational form (Donsker & Varadhan 1983; "
     "Birrell et al. 2021), at the order that shows most; computed on a grid that is rounded against it."
+)
+
+_RANKS = (
+    "The highest scores are guessed in and the lowest out. Their number depends on the tested value, as the number of "
+    "canaries and the error level alone fix it; one walks upwards, to the first value that its guesses do not rule "
+    "out. A part of the error is left to a few numbers of guesses that are tried at every value."
 )
 
 _LISTED = (
@@ -260,6 +271,7 @@ _LISTED = (
         name=ONE_RUN,
         sources=(KAIROUZ, _STEINKE),
         home="dpaudit.stats.one_run:OneRun",
+        canaries=True,
         independent=False,
         interval=False,
         words=(
@@ -269,6 +281,40 @@ _LISTED = (
             "(ε, δ)-DP the number of right ones is at most as large as a binomial number with the probability e^ε / "
             "(1 + e^ε), but for a term in δ (Steinke, Nasr & Jagielski 2023, Theorem 5.2). The bound is the smallest "
             "ε that this leaves possible. There are no learning runs, and each canary counts as one measuring run."
+        ),
+    ),
+    BoundMethod(
+        name=SHARP_ONE_RUN,
+        sources=(KAIROUZ, _STEINKE),
+        home="dpaudit.stats.sharp_one_run:SharpOneRun",
+        weights="steps",
+        canaries=True,
+        independent=False,
+        interval=False,
+        words=(
+            "Each canary was put into the training data of one model, or left out, by a fair coin of its own. "
+            f"{_RANKS} The guesses hang together, so no binomial interval holds for them; but under (ε, δ)-DP the "
+            "number of right ones exceeds any number with a probability of at most that of a binomial number with "
+            "the probability e^ε / (1 + e^ε), but for a term in δ that no smaller one can replace (Steinke, Nasr & "
+            "Jagielski 2023, sharpened; docs/one-run.md has the proof). The bound is the smallest ε that is left "
+            "possible. There are no learning runs, and each canary counts as one measuring run."
+        ),
+    ),
+    BoundMethod(
+        name=GAUSSIAN_ONE_RUN,
+        sources=(_STEINKE, _MAHLOUJIFAR),
+        home="dpaudit.stats.gaussian_one_run:GaussianOneRun",
+        weights="steps",
+        canaries=True,
+        independent=False,
+        interval=False,
+        words=(
+            "Each canary was put into the training data of one model, or left out, by a fair coin of its own. "
+            f"{_RANKS} The guesses hang together, so no binomial interval holds for them; but the trade-off curve of "
+            "a μ claim limits the right ones among all models that guess so often, and from the largest number down "
+            "each probability the next (Mahloujifar, Melis & Chaudhuri 2025; docs/one-run.md has the proof). The "
+            "bound is the smallest μ that is left possible. There are no learning runs, and each canary counts as "
+            "one measuring run."
         ),
     ),
     BoundMethod(

@@ -7,7 +7,8 @@ and no binomial interval holds for them. Under (ε, δ)-DP the number of right g
     P(right ≥ v) ≤ β + 2mδ·α,  β = P(W ≥ v),  α = max over i ≥ 1 of P(v > W ≥ v − i)/i,  W ~ Binomial(r, e^ε/(1 + e^ε))
 
 (Steinke, Nasr & Jagielski 2023, "Privacy Auditing with One (1) Training Run", Theorem 5.2), for guesses of any kind
-whose number r was fixed beforehand. δ > 0 affects the coin of every canary a little, hence the factor m.
+whose number r was fixed beforehand. δ > 0 affects the coin of every canary a little, hence the factor m. Earlier audits
+used it; `dpaudit.stats.sharp_one_run` is never above it.
 """
 
 from __future__ import annotations
@@ -67,24 +68,6 @@ def _alpha(v: Floats, guesses: int, chance: Floats) -> Floats:
     ways = gammaln(guesses + 1) - gammaln(k + 1) - gammaln(guesses - k + 1)
     mass = np.exp(ways + k * np.log(chance)[:, None] + (guesses - k) * np.log1p(-chance)[:, None])
     return np.asarray(np.max(np.cumsum(np.where(below >= 0, mass, 0.0), axis=1) / steps, axis=1))
-
-
-def is_limited_by_delta(canaries: int, claim: float, delta: float) -> bool:
-    """Whether δ, rather than too few canaries, keeps the p-value of all-correct guesses from falling.
-
-    If all m of m guesses are right, β is (e^ε/(1 + e^ε))^m and falls with m, while 2mδ·α is about 2δ(1 + e^ε), which
-    does not.
-
-    Args:
-        canaries: m.
-        claim: ε in nats.
-        delta: probability.
-
-    Returns:
-        Whether δ more than doubles the p-value.
-    """
-    with_delta, without = (float(one_run_p_value(canaries, canaries, canaries, claim, at)) for at in (delta, 0.0))
-    return with_delta > 2 * without
 
 
 def one_run_bound(right: int, guesses: int, canaries: int, *, delta: float, error: float) -> float:

@@ -83,7 +83,7 @@ def test_files_that_cannot_be_read_are_refused(folder, name):
 
 
 def test_options_that_cannot_be_used_are_refused(folder):
-    for options in (["--design", "both"], ["--claim", "mu=1", "--design", "one-run"], ["--confidence", "2"]):
+    for options in (["--design", "both"], ["--claim", "rho=1", "--design", "one-run"], ["--confidence", "2"]):
         found = run("in.npy", "out.npy", *options)
         assert found.exit_code == 2 and "Traceback" not in found.output
     assert run("in.npy", "out.npy", "--json", "absent/found.json").exit_code == 2

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 from scipy.stats import binomtest
 
 import dpaudit as dp
@@ -58,6 +59,18 @@ def test_scores_that_say_nothing():
 def test_canaries_of_one_model(epsilon, delta):
     _, p = errors(lambda rng: one_model(rng, 200, epsilon, delta), 60, "one-run", epsilon, delta)
     assert p > 0.01
+
+
+def test_mu_of_canaries_of_one_model():
+    # each coin is told by randomised response, in which N(0, 1) and N(1, 1) are cut in the middle: 1-GDP, and tight
+    def draw(rng):
+        told = one_model(rng, 200, math.log(ndtr(0.5) / ndtr(-0.5)), 0.0)
+        return [scores + 1e-9 * rng.random(len(scores)) for scores in told]  # equal scores would show less
+
+    found = [dp.audit_scores(*draw(np.random.default_rng([12, k])), "mu=1", design="one-run") for k in range(20)]
+    wrong = sum(evidence.lower.value > 1 for evidence in found)
+    assert binomtest(wrong, 20, 0.05, alternative="greater").pvalue > 0.01
+    assert max(evidence.lower.value for evidence in found) > 0.3
 
 
 def test_canaries_of_one_model_are_not_independent():

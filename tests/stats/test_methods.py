@@ -9,8 +9,8 @@ from support.forging import OLD
 
 import dpaudit as dp
 from dpaudit.evidence.records import Counts
-from dpaudit.privacy import PureDP, ZeroConcentratedDP
-from dpaudit.stats.methods import METHODS, method_for, method_of, plain
+from dpaudit.privacy import GaussianDP, PureDP, ZeroConcentratedDP
+from dpaudit.stats.methods import GAUSSIAN_ONE_RUN, METHODS, method_for, method_of, plain
 
 COUNTS = Counts((400, 400), (220, 90), (90, 220), bins=((220, 90, 90), (90, 90, 220)))
 
@@ -23,8 +23,9 @@ def test_a_method_is_told_and_computed(method) -> None:
         with pytest.raises(ValueError, match="no method"):
             _ = method.computed
         return
-    weight = {"none": None, "one": 0.7, "bins": (0.5, 0.5, 0.5, 0.5)}[method.weights]
+    weight = {"none": None, "one": 0.7, "bins": (0.5, 0.5, 0.5, 0.5), "steps": None}[method.weights]
     claim = ZeroConcentratedDP(0.0) if method.weights == "bins" else PureDP(0.0)
+    claim = GaussianDP(0.0) if method.name == GAUSSIAN_ONE_RUN else claim
     counts = Counts((400, 400), (220, 90), (0, 0)) if method.sides == "one" else COUNTS
     low = method.computed.lower(counts, claim, weight, 0.05)
     assert 0 < low < math.inf

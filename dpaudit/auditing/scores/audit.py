@@ -20,11 +20,11 @@ from dpaudit.auditing.independence import are_constant, steadiness
 from dpaudit.auditing.question import whole
 from dpaudit.auditing.scores.canaries import (
     foresee_guesses,
-    guesses,
-    measure_guesses,
+    ranked_members,
     refuse_no_coin,
     refuse_other_notions,
 )
+from dpaudit.auditing.scores.guess_plan import count_guesses, method_name, plan_guesses
 from dpaudit.auditing.scores.rates import FALSE_POSITIVE_RATES, gaussian_epsilon, gaussian_mu, rate_at, roc, thresholds
 from dpaudit.auditing.scores.reading import as_outputs, as_scores, refuse_only_nan
 from dpaudit.auditing.scores.split import IndexSplit, at, split
@@ -50,7 +50,6 @@ from dpaudit.privacy import ApproxDP, Claim, PureDP, parse_claim
 from dpaudit.sampling.forms import reading_types, refuse_types
 from dpaudit.sampling.outputs import Outputs, from_array
 from dpaudit.settings import own_settings
-from dpaudit.stats.methods import ONE_RUN
 from dpaudit.stats.power import Detectable, foresee
 from dpaudit.stats.statement import lower_bound
 from dpaudit.stats.two_looks import FALSE_ALARM, LooksRule, first_look
@@ -140,9 +139,9 @@ def audit_scores(
         confidence: of the bound, and of every other exact statement by itself.
         design: "independent": each score comes from a training run of its own. A random order that depends on the seed
             decides which scores choose the event; the others measure it. "one-run": all scores come from one model, in
-            whose training data each canary was included by a fair coin; the bound is that of Steinke, Nasr & Jagielski
-            (2023). At a large δ even correct guesses may never be sure enough for VIOLATED; then the reason says so,
-            and what would help.
+            whose training data each canary was included by a fair coin; the bound is of ε at a δ, or of μ
+            (docs/one-run.md). At a large δ even correct guesses may never be sure enough for VIOLATED; then the reason
+            says so, and what would help.
         seed: determines that order; by default a fresh one. Canaries of one model need none: equal scores among them
             are guessed in the least favourable way, so a score with few values shows less than a finer one.
         name: what was scored, for the report.
@@ -355,21 +354,23 @@ def _one_run(case: ScoresRequest, members: Floats, others: Floats) -> Evidence:
     refuse_other_notions(case.notion)
     refuse_no_coin(len(members), len(others))
     canaries = len(members) + len(others)
-    plan = guesses(canaries)
-    confidence = 1 - (1 - case.confidence) / len(plan)
+    ranked, method = ranked_members(members, others), method_name(case.notion)
     attempts = []
-    for guess, counts in zip(plan, measure_guesses(members, others, plan), strict=True):
-        value = lower_bound(ONE_RUN, counts, claim=case.notion, weight=None, error=1 - confidence)
+    for planned in plan_guesses(canaries, case.notion, 1 - case.confidence):
+        confidence = 1 - (1 - case.confidence) * planned.share
+        counts = count_guesses(ranked, planned, case.notion, 1 - confidence)
+        value = lower_bound(method, counts, claim=case.notion, weight=planned.steps, error=1 - confidence)
         bound = sampled_bound(
             value,
             case.notion,
-            method=ONE_RUN,
+            method=method,
             confidence=confidence,
+            weight=planned.steps,
             counts=counts,
             pair=0,
             assumes=case.assumptions,
         )
-        attempts.append(Attempt(0, str(guess), bound, ()))
+        attempts.append(Attempt(0, planned.name, bound, ()))
     foreseen = None
     if case.claim is not None:
         share = case.rule.planned / case.rule.error

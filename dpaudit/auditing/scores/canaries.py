@@ -1,9 +1,10 @@
 """Which canaries of one model are guessed, and how many of the guesses are right?
 
-The k highest scores are guessed "in", the lowest "out". k is fixed by the number of canaries alone, in a short list of
-plans that share the error level (Bonferroni); choosing k by its result would make it right more often than claimed. A
-learning split would not do: the canaries share one model, so some scores reveal the coins of others, and for δ > 0 the
-theorem (`dpaudit.stats.one_run`) requires a number of guesses that does not depend on them.
+The k highest scores are guessed "in", the lowest "out". k is fixed before (`dpaudit.auditing.scores.guess_plan`);
+choosing k by its result would make it right more often than claimed. A learning split would not do: the canaries share
+one model, so some scores reveal the coins of others, and for δ > 0 the theorems require a number of guesses that does
+not depend on them. Earlier audits had a short list of plans that shared the error level; their evidence is still
+checked by it.
 
 Which of equal scores are guessed must not depend on the coins. Canaries are given by side, so no order of positions
 would do, not even one drawn by a seed: given the seed, the sides of its positions are known. Ties are therefore guessed
@@ -22,9 +23,9 @@ from scipy.special import bdtr
 
 from dpaudit.arrays import Floats
 from dpaudit.errors import UsageError
-from dpaudit.evidence.records import Attempt, Counts
-from dpaudit.privacy import Claim
-from dpaudit.stats.methods import ONE_RUN, method_of
+from dpaudit.evidence.records import Attempt
+from dpaudit.privacy import Claim, GaussianDP
+from dpaudit.stats.methods import method_of
 
 _FEWEST = 24  # guesses: fewer would show little even if all were right; measured by benchmarks/scores.py
 _NO_COIN = 1e-9  # probability below which numbers of members and others are not taken for fair coins
@@ -42,8 +43,7 @@ class Guess:
 
 
 def guesses(canaries: int) -> list[Guess]:
-    """Return the plans for a number of canaries: all of them, then fewer and fewer at both ends, and at the upper end
-    alone.
+    """Return the plans of earlier audits: all canaries, then fewer and fewer at both ends, and at the upper end alone.
 
     The sizes are all, 1/2, 1/8, 1/32, … of the canaries, half of them at either end; and 1/16, 1/64, … at the upper
     end. The best size is rarely farther than a factor of 2 from one of these, which costs little.
@@ -60,34 +60,7 @@ def _shrinking(most: int) -> list[int]:
     return found
 
 
-def measure_guesses(members: Floats, others: Floats, plan: Sequence[Guess]) -> list[Counts]:
-    """Return, for each plan, how many scores of members and of others it guesses in and out.
-
-    Args:
-        members: (n,) scores of canaries in the training data.
-        others: (m,) scores of canaries outside it.
-        plan: what is guessed.
-
-    Returns:
-        The counts of each plan.
-    """
-    ranked = _ranked(members, others)  # by descending score: is it a member?
-    total = np.concatenate([[0], np.cumsum(ranked)])
-    found = []
-    for guess in plan:
-        within = int(total[guess.high])
-        without = int(total[-1] - total[len(ranked) - guess.low])
-        found.append(
-            Counts(
-                runs=(len(members), len(others)),
-                toward0=(within, guess.high - within),
-                toward1=(without, guess.low - without),
-            )
-        )
-    return found
-
-
-def _ranked(members: Floats, others: Floats) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def ranked_members(members: Floats, others: Floats) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Return whether each score is a member's, by descending score; others first among ties, NaN in the middle."""
     scores, own = np.concatenate([members, others]), np.repeat([True, False], [len(members), len(others)])
     own = own[np.lexsort((own, -scores))]  # NaN comes last
@@ -97,30 +70,30 @@ def _ranked(members: Floats, others: Floats) -> np.ndarray[Any, np.dtype[np.bool
 
 
 def foresee_guesses(claim: Claim, attempts: Sequence[Attempt], share: float = 1.0) -> float:
-    """Return the smallest ε that some of these guesses would have shown to exceed the claim, with probability 0.9.
+    """Return the smallest value that some of these guesses would have shown to exceed the claim, with probability 0.9.
 
     Args:
-        claim: a claim about ε at a δ.
+        claim: a claim about ε at a δ, or about μ.
         attempts: the guesses, with their counts.
         share: of each attempt's error level, at which a bound above the claim is a violation.
 
     Returns:
-        ε in nats; infinity if no ε would be shown.
+        The value of the claim's parameter; infinity if none would be shown.
     """
-    method = method_of(ONE_RUN).computed
     found = []
-    for counts, error in ((each.bound.counts, (1 - each.bound.confidence) * share) for each in attempts):
-        assert counts is not None
-        found.append(method.detectable(counts, claim, None, error))
+    for bound in (each.bound for each in attempts):
+        assert bound.counts is not None
+        method, error = method_of(bound.method).computed, (1 - bound.confidence) * share
+        found.append(method.detectable(bound.counts, claim, bound.weight, error))
     return min(found)
 
 
 def refuse_other_notions(notion: Claim) -> None:
-    """Raise `UsageError` for a privacy notion that the theorem does not bound."""
-    if not notion.is_point:
+    """Raise `UsageError` for a privacy notion that no theorem here bounds."""
+    if not (notion.is_point or isinstance(notion, GaussianDP)):
         raise UsageError(
-            f"scores of one run bound ε at a δ, and the claim {notion} is of another notion; claim the (ε, δ) that it "
-            "implies, such as 'epsilon=1, delta=1e-5'"
+            f"scores of one run bound ε at a δ, or μ, and the claim {notion} is of another notion; claim the (ε, δ) "
+            "that it implies, such as 'epsilon=1, delta=1e-5'"
         )
 
 

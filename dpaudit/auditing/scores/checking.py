@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from itertools import pairwise
 
 from dpaudit.auditing.scores.canaries import guesses
+from dpaudit.auditing.scores.guess_plan import cuts, method_name, plan_guesses
 from dpaudit.auditing.scores.rates import gaussian_epsilon, rate_limits, roc_limits
+from dpaudit.auditing.scores.reading import LEAST
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Rate, RocPoint, Scores
-from dpaudit.stats.methods import ONE_RUN
+from dpaudit.evidence.records import Bound, Rate, RocPoint, Scores
+from dpaudit.privacy import Claim, parse_claim
+from dpaudit.stats.guess_steps import StepsBound, right_guesses, split_guesses
+from dpaudit.stats.methods import ONE_RUN, method_of
 
 RECORDED = ("scores", "outputs")
 """The values of ``target.asks`` for data that were recorded elsewhere; nothing is run for them."""
@@ -46,15 +52,76 @@ def _methods(evidence: Evidence, scores: Scores) -> tuple[bool, str]:
     """Whether scores of one model are bounded as such, by exactly the guesses that their number fixes."""
     methods = {attempt.bound.method for attempt in evidence.attempts}
     if scores.design != "one-run":
-        holds = ONE_RUN not in methods
+        holds = not any(method_of(name).canaries for name in methods)
         return holds, "scores with a training run each are bounded as independent ones"
-    plan = guesses(sum(scores.given))
     counted = [attempt.bound.counts for attempt in evidence.attempts]
-    made = [(sum(counts.toward0), sum(counts.toward1)) for counts in counted if counts is not None]
-    holds = methods == {ONE_RUN} and made == [(guess.high, guess.low) for guess in plan]
-    holds = holds and all(counts is not None and counts.runs == scores.given for counts in counted)
+    holds = bool(counted) and all(counts is not None and counts.runs == scores.given for counts in counted)
+    holds = holds and (_earlier_plan(evidence, scores) if methods == {ONE_RUN} else _planned(evidence, scores))
     how = "are" if holds else "are not"
     return holds, f"the guesses {how} those that {sum(scores.given)} canaries of one model fix"
+
+
+def _earlier_plan(evidence: Evidence, scores: Scores) -> bool:
+    """Whether the guesses are those of the plans that earlier audits had."""
+    counted = [attempt.bound.counts for attempt in evidence.attempts]
+    made = [(sum(counts.toward0), sum(counts.toward1)) for counts in counted if counts is not None]
+    return made == [(guess.high, guess.low) for guess in guesses(sum(scores.given))]
+
+
+def _planned(evidence: Evidence, scores: Scores) -> bool:
+    """Whether the guesses, the steps of the staircase and the shares of the error are those of the plan."""
+    canaries, error = sum(scores.given), 1 - evidence.confidence
+    notion = parse_claim(evidence.attempts[0].bound.notion)
+    if canaries < 2 * LEAST or not 0 < error < 1:
+        return False
+    plan = plan_guesses(canaries, notion, error)
+    if len(plan) != len(evidence.attempts):
+        return False
+    for planned, attempt in zip(plan, evidence.attempts, strict=True):
+        bound = attempt.bound
+        if bound.method != method_name(notion) or not _close(1 - bound.confidence, error * planned.share):
+            return False
+        if planned.steps is None:
+            assert bound.counts is not None
+            made = sum(bound.counts.toward0), sum(bound.counts.toward1)
+            if made != (planned.high, planned.low) or bound.weight is not None or bound.counts.bins is not None:
+                return False
+        elif not _climbed(bound, notion, planned.steps):
+            return False
+    return True
+
+
+def _climbed(bound: Bound, notion: Claim, steps: tuple[float, ...]) -> bool:
+    """Whether a staircase has these steps and their blocks of ranks, and shows the guesses at which its walk ended."""
+    counts, weight = bound.counts, bound.weight
+    assert counts is not None
+    if counts.bins is None or not isinstance(weight, tuple) or len(weight) != len(steps):
+        return False
+    if weight[::2] != steps[::2] or not all(map(_close, weight[1::2], steps[1::2])):
+        return False
+    inside, outside = counts.bins
+    sizes = [a + b for a, b in zip(inside, outside, strict=True)] if len(inside) == len(outside) else []
+    places = cuts(steps, sum(counts.runs))
+    if sizes != [after - before for before, after in pairwise(places)] or min(*inside, *outside) < 0:
+        return False
+    method = method_of(bound.method).computed
+    assert isinstance(method, StepsBound)
+    try:
+        _, guessed = method.walk(counts, notion, weight, 1 - bound.confidence)
+    except ValueError:
+        return False
+    high, low = split_guesses(guessed)
+    shown = counts.toward0[0] + counts.toward1[1]
+    return (
+        (sum(inside), sum(outside)) == counts.runs
+        and (sum(counts.toward0), sum(counts.toward1)) == (high, low)
+        and shown == right_guesses(counts, guessed)
+        and counts.toward0[0] == sum(inside[: places.index(high)])
+    )
+
+
+def _close(stated: float, planned: float) -> bool:
+    return math.isclose(stated, planned, rel_tol=1e-4, abs_tol=1e-9)  # steps have 6 digits
 
 
 def _roc(point: RocPoint, evidence: Evidence, scores: Scores) -> bool:

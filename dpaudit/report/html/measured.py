@@ -20,7 +20,7 @@ from dpaudit.report.text.method_text import how_counted, how_fixed, is_by_rank
 from dpaudit.report.text.numerals import confidence_text, count_text, share_text
 from dpaudit.report.text.phrases import gaussian_text, guesses_text, low_bits_sentence, rate_text
 from dpaudit.report.view import View
-from dpaudit.stats.methods import ONE_RUN, method_of
+from dpaudit.stats.methods import method_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def _with_scores(part: EventPart, evidence: Evidence, scores: Scores, bound: Bou
     if scores.roc:
         figure += both(lambda narrow: roc_figure(scores, narrow=narrow))
         note += " " + roc_note(scores, evidence.confidence)
-    if bound.method != ONE_RUN or bound.counts is None:
+    if not method_of(bound.method).canaries or bound.counts is None:
         return replace(part, guesses=" ".join(filter(None, said)), figure=figure or None, drawing=note.strip())
     sentences = [
         (side, f"a score among the {count_text(sum(hits))} {end} of all {count_text(sum(bound.counts.runs))} canaries")

@@ -26,7 +26,7 @@ from dpaudit.report.html.templates import Section
 from dpaudit.report.text.bound_kinds import exact_lower
 from dpaudit.report.text.numerals import confidence_text, share_text
 from dpaudit.report.view import View
-from dpaudit.stats.methods import ONE_RUN, SEQUENTIAL
+from dpaudit.stats.methods import SEQUENTIAL, method_of
 
 PRIORS = (0.01, 0.1, 0.5)
 
@@ -74,7 +74,7 @@ def certified_loss(bound: Bound) -> float:
     exceeds the largest log ratio. For a bound of μ or ρ, L follows from exact limits of the event's two probabilities
     (Clopper & Pearson 1934), which share the error of the bound.
     """
-    if bound.method == ONE_RUN:  # joint guesses about many canaries: no event of a single output
+    if method_of(bound.method).canaries:  # joint guesses about many canaries: no event of a single output
         return 0.0
     if bound.parameter == "epsilon":
         return max(bound.value, 0.0)

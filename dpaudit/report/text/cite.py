@@ -8,7 +8,7 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.privacy import PureDP
 from dpaudit.report.text.accounting import SOURCES
 from dpaudit.report.text.phrases import visible
-from dpaudit.stats.methods import KAIROUZ, METHODS, ONE_RUN
+from dpaudit.stats.methods import KAIROUZ, METHODS, method_of
 
 _TEX = {
     "\\": r"\textbackslash{}",
@@ -88,7 +88,7 @@ def sources(evidence: Evidence) -> list[str]:
         return [definition, *SOURCES]
     used = {attempt.bound.method for attempt in evidence.attempts} | {evidence.lower.method}
     own = [source for method in METHODS.values() if method.name in used for source in method.sources]
-    if ONE_RUN in used:
+    if any(method_of(name).canaries for name in used):
         return [definition, *own]
     listed = [definition, *_CURVES]
     if evidence.sequential is None and evidence.measuring > 0:

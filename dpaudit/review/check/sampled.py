@@ -23,7 +23,7 @@ from dpaudit.review.check.finding import DIGITS, Finding, agrees, answered, fail
 from dpaudit.review.check.looks import looked, planned_share
 from dpaudit.review.check.second import second_opinion
 from dpaudit.review.check.sequential import bets
-from dpaudit.stats.methods import ONE_RUN, method_of
+from dpaudit.stats.methods import method_of
 from dpaudit.stats.power import Detectable, foresee
 from dpaudit.stats.statement import lower_bound
 
@@ -122,11 +122,16 @@ def impossible(evidence: Evidence, bound: Bound, counts: Counts) -> str:
     method = method_of(bound.method)
     graded = method.weights == "bins"
     weights = bound.weight if isinstance(bound.weight, tuple) else () if bound.weight is None else (bound.weight,)
-    if not 0 < bound.confidence < 1 or not all(0 < weight < 1 for weight in weights):
+    stepped = method.weights == "steps"
+    if not 0 < bound.confidence < 1 or not (stepped or all(0 < weight < 1 for weight in weights)):
         return "its confidence and its weight are to lie between 0 and 1"
-    if isinstance(bound.weight, tuple) != graded or (len(weights) == 1) != (method.weights == "one"):
+    if stepped:
+        if isinstance(bound.weight, float) or (bound.weight is None) != (counts.bins is None):
+            return "guesses of several steps have numbers, values and blocks of ranks, and others have none"
+        graded = bound.weight is not None
+    elif isinstance(bound.weight, tuple) != graded or (len(weights) == 1) != (method.weights == "one"):
         return "a joint bound has a weight, a multinomial one has many, and no other has one"
-    if (counts.bins is not None) != graded or (graded and not _bins_add_up(bound, counts)):
+    if (counts.bins is not None) != graded or (graded and not stepped and not _bins_add_up(bound, counts)):
         return "its bins are not those of its event, or do not hold all runs"
     filled = zip(counts.runs, counts.toward0, counts.toward1, strict=True)
     if any(min(a, b) < 0 or a + b > runs or runs < 1 for runs, a, b in filled):
@@ -135,7 +140,7 @@ def impossible(evidence: Evidence, bound: Bound, counts: Counts) -> str:
         return "an event of one side speaks for both"
     if method.sides == "both" and not _speaks_for_both(bound):
         return "an event of both sides speaks for one"
-    if bound.method == ONE_RUN:
+    if method.canaries:
         return "" if bound.event is None else "guesses by rank have no event that was fixed"
     if bound.event is None:
         return "it counts an event, and has none"
@@ -288,7 +293,7 @@ def _power(evidence: Evidence) -> Finding:
     if claim is None or not real:
         holds = stated is None and where == "event" and not evidence.power
         return answered("power", holds, "nothing was to be found" if holds else f"{stated} could not have been found")
-    if any(each.bound.method == ONE_RUN for each in real):
+    if any(method_of(each.bound.method).canaries for each in real):
         again = Detectable(foresee_guesses(claim, real, planned_share(evidence)), "event", ())
     else:
         again = foresee(claim, real, evidence.learning, planned_share(evidence))
