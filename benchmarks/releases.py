@@ -62,7 +62,7 @@ def main() -> None:
     numbers = {row.number for row in RIGHT} - {0}
     text = (
         "# Proofs from records to what is released\n\n"
-        f"{counts[0]} of {len(RIGHT)} right programs are proved, {len(numbers)} of the 40 of the design's table among "
+        f"{counts[0]} of {len(RIGHT)} right programs are proved, {len(numbers)} of 40 rows of one table among "
         f"them; {counts[1]} of {len(TWINS)} wrong twins are. One CPU of a loaded machine; comparing 400 runs on "
         "neighbouring frames is most of the time.\n\n" + "\n\n".join(parts) + "\n"
     )

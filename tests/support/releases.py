@@ -470,7 +470,7 @@ class Row:
     """A program with what theory says of it; ``bound`` None: it must not be bounded within the claim.
 
     Attributes:
-        number: of the design's table; 0 beside it.
+        number: in one table of forty tasks; 0 beside it.
         claim: as text.
         bound: of the claim's parameter: a fraction, or two decimals between which it lies; None where none is derived.
     """
