@@ -29,7 +29,7 @@ from dpaudit.accounting.events import (
     Shuffled,
 )
 from dpaudit.errors import UsageError
-from dpaudit.privacy import ApproxDP, GaussianDP, PureDP
+from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
 
 if TYPE_CHECKING:
     from dpaudit.accounting.certify import End
@@ -116,6 +116,8 @@ def _mechanism(mechanism: Mechanism) -> dict[str, Any]:
         return {"name": "claim", "epsilon": text(Fraction(claim.epsilon)), "delta": text(Fraction(claim.delta))}
     if isinstance(claim, GaussianDP):
         return {"name": "gaussian", "noise": text(1 / Fraction(claim.mu))}
+    if isinstance(claim, ZeroConcentratedDP):
+        return {"name": "concentrated claim", "rho": text(Fraction(claim.rho))}
     raise UsageError(f"certificates know nothing of the mechanism {mechanism!r}")
 
 

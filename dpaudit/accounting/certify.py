@@ -16,13 +16,14 @@ from typing import Any
 
 from dpaudit.accounting.balls import ball, decimal, middle, precision
 from dpaudit.accounting.bounds import Tail
-from dpaudit.accounting.certificate import certificate, ending, sum_certificate
+from dpaudit.accounting.certificate import certificate, ending, sum_certificate, text
 from dpaudit.accounting.compose import Composition
+from dpaudit.accounting.concentrated import Order, best_order, total
 from dpaudit.accounting.discretise import Grid, Masses
 from dpaudit.accounting.events import Event, Events, Number, as_events, exact
 from dpaudit.accounting.lattice import Step, step_for
 from dpaudit.accounting.losses import Atoms, Continuous, Law
-from dpaudit.accounting.pairs import Pairs, pairs
+from dpaudit.accounting.pairs import Pairs, attained, pairs
 from dpaudit.accounting.plan import Tilt, tilted
 from dpaudit.errors import UsageError
 
@@ -34,6 +35,7 @@ _ATTEMPTS = 4
 _GAIN = 0.9  # a finer lattice has to narrow by so much, where two pairs leave a width of their own
 _AIM = 0.8  # of the tolerance
 _COARSER = 2  # the other direction is first composed on a step so many times as wide
+_BY_ORDER = "A claim of ρ is known from above by one order of its divergence, and from below by Gaussian noise."
 _LEAST_DELTA = Fraction(1, 10**150)
 
 
@@ -151,6 +153,14 @@ class Account:
         self.digits = math.ceil(math.log10(steps) - log_delta / math.log(10)) + _GUARD_DIGITS
         self.unit = 10**self.digits
         self.bits = self.unit.bit_length() + _GUARD_BITS
+        self.rho = total(self.events)
+        if self.rho is not None:
+            with precision(self.bits):
+                own = [attained(event, self.digits) for event, _ in self.events.parts]
+            self.laws, self.symmetric, self.tight = {("remove", False): own}, True, False
+            self.main = "remove", False
+            return
+        self.main = "remove", True
         with precision(self.bits):
             self.pairs: list[Pairs] = [pairs(event, self.digits) for event, _ in self.events.parts]
         self.laws = {
@@ -169,7 +179,16 @@ class Account:
         self._open(log_delta)
         with precision(self.bits):
             self.tilts = {key: tilted(self._counted(key), log_delta=log_delta) for key in self.laws}
-            ends, low, high, note = self._narrow(lambda end: end.tail.epsilon(delta, self._tilt(end).epsilon), _epsilon)
+
+            def found(end: End) -> Decimal:
+                return end.tail.epsilon(delta, self._tilt(end).epsilon)
+
+            if self.rho is not None:
+                order = best_order(self.rho, delta=delta)
+                end = self._compose(*self.main, self._first_step())
+                high = decimal(order.epsilon(delta), up=True)
+                return self._certified("epsilon", delta, [end], found(end), high, _BY_ORDER, points, order)
+            ends, low, high, note = self._narrow(found, _epsilon)
             return self._certified("epsilon", delta, ends, low, high, note, points)
 
     def delta(self, epsilon: Fraction, points: int) -> Certified:
@@ -177,11 +196,11 @@ class Account:
         self._open(math.log(1e-12))
         with precision(self.bits):
             tilts = {key: tilted(self._counted(key), epsilon=float(epsilon)) for key in self.laws}
-        log_delta = max(min(tilts["remove", True].log_delta, math.log(1e-3)), math.log(_LEAST_DELTA))
+        log_delta = max(min(tilts[self.main].log_delta, math.log(1e-3)), math.log(_LEAST_DELTA))
         self._open(log_delta)
         with precision(self.bits):
             self.tilts = {key: tilted(self._counted(key), epsilon=float(epsilon)) for key in self.laws}
-            tilt = self.tilts["remove", True].tilt
+            tilt = self.tilts[self.main].tilt
 
             def found(end: End) -> Decimal:
                 value = end.tail.delta(epsilon)
@@ -190,6 +209,11 @@ class Account:
             def width(low: Decimal, high: Decimal) -> float:
                 return math.log(high / low) / tilt if low > 0 else (0.0 if not high else math.inf)
 
+            if self.rho is not None:
+                order = best_order(self.rho, epsilon=epsilon)
+                end = self._compose(*self.main, self._first_step())
+                high = min(Decimal(1), decimal(order.delta(epsilon), up=True))
+                return self._certified("delta", epsilon, [end], found(end), high, _BY_ORDER, points, order)
             ends, low, high, note = self._narrow(found, width)
             return self._certified("delta", epsilon, ends, low, high, note, points)
 
@@ -209,10 +233,12 @@ class Account:
     def _tilt(self, end: End) -> Tilt:
         return self.tilts[end.direction, end.up]
 
+    def _first_step(self) -> float:
+        return self.tilts[self.main].step(self.laws[self.main], _AIM * self.tolerance)
+
     def _narrow(self, bound: Any, width: Any) -> tuple[list[End], Decimal, Decimal, str]:
         """Compose on finer and finer lattices, until the interval is narrow."""
-        key = "remove", True
-        step = self.tilts[key].step(self.laws[key], _AIM * self.tolerance)
+        step = self._first_step()
         best: tuple[list[End], Decimal, Decimal] | None = None
         reached = math.inf
         for _ in range(_ATTEMPTS):
@@ -272,7 +298,15 @@ class Account:
             )
 
     def _certified(
-        self, parameter: str, at: Fraction, ends: list[End], low: Decimal, high: Decimal, note: str, points: int
+        self,
+        parameter: str,
+        at: Fraction,
+        ends: list[End],
+        low: Decimal,
+        high: Decimal,
+        note: str,
+        points: int,
+        order: Order | None = None,
     ) -> Certified:
         given = certificate(
             self.events,
@@ -280,7 +314,8 @@ class Account:
             at,
             (low, high),
             self.digits,
-            [ending(end, high, low, at, parameter) for end in ends],
+            [ending(end, high, low, at, parameter) for end in ends]
+            + ([] if order is None else [{"side": "above", "order": text(order.alpha)}]),
         )
         return Certified(
             self.events,
@@ -289,7 +324,7 @@ class Account:
             _outward(low, up=False),
             _outward(high, up=True),
             given,
-            tuple(_curve(ends, points, parameter, at, float(high))) if points else (),
+            tuple(_curve(ends, points, parameter, at, float(high), self.rho)) if points else (),
             self.tolerance,
             note,
         )
@@ -299,11 +334,16 @@ class Account:
         self._open(math.log(1e-12))
         with precision(self.bits):
             sums = []
-            for laws in ([pair.below for pair in self.pairs], [pair.above for pair in self.pairs]):
-                total = ball(0)
+            both = (
+                [self.laws["remove", False]] * 2
+                if self.rho is not None
+                else [[pair.below for pair in self.pairs], [pair.above for pair in self.pairs]]
+            )
+            for laws in both:
+                added = ball(0)
                 for law, (event, count) in zip(laws, self.events.parts, strict=True):
-                    total += max(_largest(law, event), _largest(law.reversed(), event), key=middle) * count
-                sums.append(total)
+                    added += max(_largest(law, event), _largest(law.reversed(), event), key=middle) * count
+                sums.append(added)
             low, high = decimal(sums[0], up=False), decimal(sums[1], up=True)
         given = sum_certificate(self.events, (low, high))
         return Certified(
@@ -342,7 +382,7 @@ def _outward(value: Decimal, *, up: bool) -> float:
 
 
 def _curve(
-    ends: list[End], points: int, parameter: str, at: Fraction, high: float
+    ends: list[End], points: int, parameter: str, at: Fraction, high: float, rho: Fraction | None
 ) -> Iterator[tuple[float, float, float]]:
     """Yield (ε, δ_low, δ_high) at equal steps of ε, from 0 to half as far again as asked for."""
     about = float(at) if parameter == "delta" else high
@@ -351,6 +391,8 @@ def _curve(
     for number in range(points):
         epsilon = Fraction(1.5 * max(about, 0.1) * number / max(1, points - 1))
         highs = [decimal(end.tail.delta(epsilon), up=True) for end in ends if end.up]
+        if rho is not None:
+            highs = [decimal(best_order(rho, epsilon=epsilon).delta(epsilon), up=True)]
         lows = [decimal(end.tail.delta(epsilon), up=False) for end in ends if not end.up]
         yield (
             float(epsilon),

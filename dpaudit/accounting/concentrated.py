@@ -1,20 +1,28 @@
-"""What ρ of zero-concentrated privacy does an event keep? By theorem, without a curve."""
+"""What ρ of zero-concentrated privacy does an event keep? Which ε and δ follow? By theorems, without curves."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
+import numpy as np
+
+from dpaudit.accounting.balls import ball
 from dpaudit.accounting.events import (
     Block,
     DiscreteGaussian,
     DiscreteLaplace,
     Event,
+    Events,
     Exponential,
     Gaussian,
     Laplace,
     RandomisedResponse,
+    Sampled,
 )
+from dpaudit.errors import UsageError
 from dpaudit.privacy import GaussianDP, PureDP, ZeroConcentratedDP
 
 
@@ -62,3 +70,63 @@ def _claimed(block: Block) -> Concentrated | None:
     if isinstance(claim, GaussianDP):
         return Concentrated(Fraction(claim.mu) ** 2 / 2, exact=True, gaussian=True)
     return Concentrated(Fraction(claim.epsilon) ** 2 / 2) if isinstance(claim, PureDP) else None
+
+
+def total(events: Events) -> Fraction | None:
+    """Return ρ of a list that holds a claim of ρ; None for a list without one, which composes as a curve.
+
+    Raises:
+        UsageError: where another event of the list has no ρ.
+    """
+    named = [str(event) for event, _ in events.parts if _claims_rho(event)]
+    if not named:
+        return None
+    known = [(concentrated(event), count) for event, count in events.parts]
+    if missing := [str(event) for (own, _), (event, _) in zip(known, events.parts, strict=True) if own is None]:
+        raise UsageError(
+            f"{named[0]}: no single pair of distributions dominates what keeps a claim of ρ, so it composes only with "
+            f"what has a ρ of its own, which {' and '.join(missing)} has not; give the mechanism itself, or its claim "
+            "as (ε, δ) or μ"
+        )
+    return sum((own.rho * count for own, count in known if own is not None), Fraction(0))
+
+
+def _claims_rho(event: Event) -> bool:
+    mechanism = event.mechanism if isinstance(event, Sampled) else event
+    return isinstance(mechanism, Block) and isinstance(mechanism.claim, ZeroConcentratedDP)
+
+
+@dataclass(frozen=True)
+class Order:
+    """What ρ-zCDP implies by its divergence of one order (Canonne, Kamath & Steinke 2020, Proposition 12).
+
+    Attributes:
+        rho: of all events.
+        alpha: the order, above 1; any one is proved, and the best is searched for in floating point.
+    """
+
+    rho: Fraction
+    alpha: Fraction
+
+    def epsilon(self, delta: Fraction) -> Any:
+        """Return ε = αρ + ln(1 − 1/α) − (ln δ + ln α)/(α − 1), or 0, as a ball."""
+        alpha = ball(self.alpha)
+        found = alpha * ball(self.rho) + (-1 / alpha).log1p() - (ball(delta) * alpha).log() / (alpha - 1)
+        return found.max(ball(0))
+
+    def delta(self, epsilon: Fraction) -> Any:
+        """Return δ = e^((α − 1)(αρ − ε))·(1 − 1/α)^(α − 1)/α, as a ball."""
+        alpha = ball(self.alpha)
+        return ((alpha - 1) * (alpha * ball(self.rho) - ball(epsilon) + (-1 / alpha).log1p())).exp() / alpha
+
+
+def best_order(rho: Fraction, *, delta: Fraction | None = None, epsilon: Fraction | None = None) -> Order:
+    """Return the order that gives about the smallest ε at a δ, or the smallest δ at an ε."""
+    less = np.exp(np.linspace(-12, 14, 8001))  # α − 1
+    alpha = 1 + less
+    if delta is not None:
+        log_delta = math.log(delta.numerator) - math.log(delta.denominator)
+        values = alpha * float(rho) + np.log(less / alpha) - (log_delta + np.log(alpha)) / less
+    else:
+        values = less * (alpha * float(rho) - float(epsilon or 0) + np.log(less / alpha)) - np.log(alpha)
+    return Order(rho, Fraction(f"{1 + float(less[int(np.argmin(values))]):.9f}"))

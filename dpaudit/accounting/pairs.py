@@ -39,7 +39,7 @@ from dpaudit.accounting.losses import (
 )
 from dpaudit.accounting.shuffled import LargestLaw
 from dpaudit.errors import UsageError
-from dpaudit.privacy import ApproxDP, GaussianDP, PureDP
+from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
 
 
 @dataclass(frozen=True)
@@ -130,6 +130,13 @@ def _mechanism(mechanism: Mechanism, digits: int) -> Pairs:
     if isinstance(mechanism, Block):
         return _block(mechanism)
     raise UsageError(f"nothing is proved of the mechanism {mechanism!r}")
+
+
+def attained(event: Event, digits: int) -> Law:
+    """Return the law from below; of a claim of ρ that of Gaussian noise with s² = 1/2ρ, which keeps it."""
+    if isinstance(event, Block) and isinstance(event.claim, ZeroConcentratedDP) and event.claim.rho:
+        return GaussianLaw(1 / (2 * Fraction(event.claim.rho)))
+    return pairs(event, digits).below
 
 
 def _block(block: Block) -> Pairs:

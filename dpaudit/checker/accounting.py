@@ -144,13 +144,24 @@ def _composed(
     wanted = (
         {("remove", "above")} | (set() if symmetric else {("add", "above")}) | ({("remove", "below")} if low else set())
     )
+    curved = all(one.curved for one in steps)
+    if not curved:
+        wanted = {("order", "above")} | (wanted & {("remove", "below")})
     told, seen = [], set()
     for number, end in enumerate(ends):
         where = f"end {number}"
+        if type(end) is dict and "order" in end:
+            if ("order", "above") in seen:
+                raise CertificateError(f"{where}: an order is there twice")
+            seen.add(("order", "above"))
+            told.append(_ordered(steps, fields(end, {"side", "order"}, where), where, parameter, at, high, digits))
+            continue
         found = fields(end, {"direction", "side", "step", "corners", "events", "cuts", "digest", "sums"}, where)
         key = found["direction"], found["side"]
         if key not in {("remove", "above"), ("add", "above"), ("remove", "below")} or key in seen:
             raise CertificateError(f"{where}: {shown(key[0])}, {shown(key[1])} is unknown, or there twice")
+        if key[1] == "above" and not curved:
+            raise ForgedError(f"{where}: no pair dominates a claim of ρ, so it has no composition from above")
         seen.add(key)
         claimed = (high if key[1] == "above" else low) if parameter == "epsilon" else at
         sums = _end(listed, found, where, key == ("add", "above"), key[1] == "above", digits, claimed)
@@ -168,6 +179,27 @@ def _composed(
     if missing := wanted - seen:
         raise ForgedError(f"there is no composition for {', from '.join(min(missing))}")
     return told
+
+
+def _ordered(
+    steps: list[Step], end: dict[str, Any], where: str, parameter: str, at: Fraction, high: Fraction, digits: int
+) -> str:
+    """δ ≤ e^((α − 1)(αρ − ε))·(1 − 1/α)^(α − 1)/α (Canonne, Kamath & Steinke 2020, Proposition 12)."""
+    alpha = rational(end["order"], f"{where}: order")
+    if end["side"] != "above" or alpha <= 1:
+        raise CertificateError(f"{where}: an order is above 1, and bounds from above")
+    rho = Fraction(0)
+    for one in steps:
+        if one.rho is None:
+            raise ForgedError(f"{where}: {one.name} has no ρ that is known")
+        rho += one.rho * one.count
+    field = Field(digits + _GUARD)
+    epsilon, delta = (high, at) if parameter == "epsilon" else (at, high)
+    # in logarithms, in which nothing overflows
+    found = (field(1 - 1 / alpha).log() + field(alpha * rho - epsilon)) * field(alpha - 1) - field(alpha).log()
+    if delta < 1 and not (delta > 0 and found.high <= field(delta).log().low):
+        raise ForgedError(f"{where}: δ is not shown to be at most {float(delta):.6g}")
+    return f"From above: ρ ≤ {float(rho):.6g}, by its divergence of order {float(alpha):.6g}."
 
 
 def _end(

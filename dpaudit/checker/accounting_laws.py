@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
+from typing import Any
 
 from dpaudit.checker.accounting_numbers import Field, Real
 from dpaudit.checker.reading import CertificateError, fields, shown, text, whole
@@ -72,6 +73,8 @@ class Step:
         above, below: the losses of a pair that dominates, and of one that is attained.
         symmetric: whether the one above is the same in both directions.
         relations: for which neighbours.
+        rho: of zero-concentrated privacy, by theorem, or None.
+        curved: whether ``above`` is a pair that dominates; a claim of ρ has none.
     """
 
     name: str
@@ -80,6 +83,8 @@ class Step:
     below: Law
     symmetric: bool
     relations: frozenset[str]
+    rho: Fraction | None = None
+    curved: bool = True
 
 
 _RELATIONS = {
@@ -126,8 +131,11 @@ def step(given: object, where: str, field: Field, digits: int) -> Step:
     found = fields(given, {"mechanism", "count"}, where, frozenset({"sampling"}))
     count = whole(found["count"], f"{where}: the count", 1, MOST_COUNT)
     name, above, below = _mechanism(found["mechanism"], f"{where}: mechanism", field, digits)
+    concentrated = found["mechanism"]["name"] == "concentrated claim"
     if "sampling" not in found:
-        return Step(name, count, above, below, True, _ALL)
+        return Step(name, count, above, below, True, _ALL, _rho(found["mechanism"]), not concentrated)
+    if concentrated:
+        raise CertificateError(f"{where}: nothing is known of a claim of ρ on sampled records")
     sampling = found["sampling"]
     kind = sampling.get("name") if type(sampling) is dict else None
     place = f"{where}: sampling"
@@ -167,7 +175,7 @@ def _mechanism(given: object, where: str, field: Field, digits: int) -> tuple[st
     name = given.get("name") if type(given) is dict else None
     if name in ("gaussian", "laplace"):
         noise = positive(fields(given, {"name", "noise"}, where)["noise"], f"{where}: noise")
-        smooth = _gaussian(noise, field) if name == "gaussian" else _laplace(noise, field)
+        smooth = _gaussian(noise * noise, field) if name == "gaussian" else _laplace(noise, field)
         return f"{name} noise {noise}", smooth, smooth
     if name in ("discrete gaussian", "discrete laplace"):
         found = fields(given, {"name", "noise", "sensitivity"}, where)
@@ -186,6 +194,10 @@ def _mechanism(given: object, where: str, field: Field, digits: int) -> tuple[st
             )
         law = _response(epsilon, Fraction(0), field)
         return f"randomised response {epsilon}", law, law
+    if name == "concentrated claim":
+        rho = positive(fields(given, {"name", "rho"}, where)["rho"], f"{where}: rho")
+        smooth = _gaussian(1 / (2 * rho), field)  # it keeps the claim
+        return f"a claim of ρ = {rho}", smooth, smooth
     if name == "claim":
         found = fields(given, {"name", "epsilon", "delta"}, where)
         epsilon = positive(found["epsilon"], f"{where}: epsilon")
@@ -200,9 +212,22 @@ def _mechanism(given: object, where: str, field: Field, digits: int) -> tuple[st
 # --- laws --------------------------------------------------------------------------------------------------
 
 
-def _gaussian(noise: Fraction, field: Field) -> Smooth:
+def _rho(mechanism: dict[str, Any]) -> Fraction | None:
+    """ρ by theorem: Δ²/2σ² of Gaussian noise, ε²/2 of ε-DP, ε²/8 of the exponential mechanism."""
+    given = {key: Fraction(value) for key, value in mechanism.items() if key != "name"}
+    if "rho" in given:
+        return given["rho"]
+    if "noise" in given:
+        return (given.get("sensitivity", Fraction(1)) / given["noise"]) ** 2 / 2
+    if given.get("delta"):
+        return None
+    return given["epsilon"] ** 2 / (8 if mechanism["name"] == "exponential" else 2)
+
+
+def _gaussian(square_of_noise: Fraction, field: Field) -> Smooth:
     """x ~ N(1, s²) under P and N(0, s²) under Q: L > u where x > s²u + 1/2."""
-    deviation, square = field(noise), field(noise * noise)
+    square = field(square_of_noise)
+    deviation = square.root()
 
     def tails(u: Real) -> tuple[Real, Real]:
         x = square * u + field(Fraction(1, 2))

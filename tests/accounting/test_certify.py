@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 from scipy.special import ndtr
 
-from dpaudit.accounting import Gaussian, Laplace, RandomisedResponse, certify, decide
+from dpaudit.accounting import Block, Gaussian, Laplace, RandomisedResponse, certify, decide
 
 
 def gaussian_delta(mu: float, epsilon: float) -> float:
@@ -72,6 +72,19 @@ def test_gaussian_claims_are_decided_exactly():
     assert decide(events, "rho=0.5").verdict == "PROVED"
     assert decide(events, "rho=0.4999999").verdict == "VIOLATED"
     assert Fraction(decide(events, "rho=0.5").high) == Fraction(1, 2)
+
+
+@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-12])
+def test_claims_of_rho_are_bounded_by_one_order(delta):
+    # Canonne, Kamath & Steinke 2020, Proposition 12, and Gaussian noise of σ = 2 that keeps ρ = 1/8
+    found, noise = certify(Block("rho=0.125").times(4), delta=delta), certify(Gaussian(2).times(4), delta=delta)
+    best = min(
+        a * 0.5 + math.log1p(-1 / a) - math.log(delta * a) / (a - 1) for a in (1 + k / 1000 for k in range(1, 60_000))
+    )
+    assert best * (1 - 1e-5) <= found.high <= best * (1 + 1e-5)
+    assert abs(found.low - noise.low) < 1e-3 and noise.high < found.high
+    back = certify(Block("rho=0.125").times(4), epsilon=found.high)
+    assert delta * (1 - 1e-6) <= back.high <= delta * (1 + 1e-6) and 0 < back.low < back.high
 
 
 def test_an_atom_a_hair_below_the_lattice_is_not_certified_too_low():

@@ -53,6 +53,7 @@ def test_the_normal_law_lies_in_its_interval():
         Gaussian(1).poisson("0.05").times(20),
         Gaussian(2).fixed_size(1, 10).times(5),
         Gaussian(1).shuffled(50).times(3),
+        Block("rho=0.02").times(3) + Laplace(4) + Exponential(1) + Gaussian(5),
         Laplace(1).times(5),
         Laplace(2).poisson("0.1").times(20),
         Laplace(2).fixed_size(1, 10).times(7),
@@ -212,3 +213,29 @@ def test_the_last_event_of_a_test_needs_a_line_above_zero():
     lattice.loss(law, 0, [-10, 0, 10], [2 * 10 * FINER, 50 * FINER], "")
     with pytest.raises(ForgedError, match="the last event"):
         lattice.loss(law, 0, [-10, 0, 10], [5 * FINER, 10 * FINER], "")
+
+
+def test_a_claim_of_rho_is_bounded_by_its_order_alone():
+    account = certify(Block("rho=0.125").times(2) + RandomisedResponse("0.1"), delta="1e-5").certificate
+    assert not rejected(account)
+    for change in (
+        lambda one: one["ends"].pop(),
+        lambda one: one["ends"].pop(0),
+        lambda one: one["ends"].append(one["ends"][-1]),
+        lambda one: one["ends"][-1].__setitem__("order", "2"),
+        lambda one: one["ends"][-1].__setitem__("order", "1"),
+        lambda one: one["ends"][-1].__setitem__("side", "below"),
+        lambda one: one["ends"][0].__setitem__("side", "above"),
+        lambda one: one["events"][0].__setitem__("count", 3),
+        lambda one: one["events"][0]["mechanism"].__setitem__("rho", "1/7"),
+        lambda one: one["events"][0].__setitem__("sampling", {"name": "poisson", "rate": "1/2"}),
+        lambda one: one.__setitem__("high", str(Fraction(one["high"]) - Fraction(1, 10**6))),
+        lambda one: one.__setitem__("low", str(Fraction(one["low"]) + Fraction(1, 100))),
+    ):
+        other = copy.deepcopy(account)
+        change(other)
+        assert rejected(other)
+    # without the claim of ρ an order is no proof: the curve is asked for
+    gaussian = copy.deepcopy(account)
+    gaussian["events"][0]["mechanism"] = {"name": "gaussian", "noise": "2"}
+    assert rejected(gaussian)
