@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import random
+from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from dp_accounting.pld import pld_privacy_accountant
 from scipy.integrate import quad
 from scipy.special import ndtr
 
-from dpaudit.accounting import DiscreteLaplace, Exponential, Gaussian, Laplace, certify
+from dpaudit.accounting import DiscreteLaplace, Exponential, Gaussian, Laplace, RandomisedResponse, certify
 from dpaudit.accounting.balls import ball, precision, rounded_down, rounded_up
 from dpaudit.accounting.bounds import Tail
 from dpaudit.accounting.compose import Composition
@@ -95,6 +97,46 @@ def test_discrete_laplace_noise_is_a_sum():
     found = certify(DiscreteLaplace(2, sensitivity=3).times(2), epsilon=epsilon)
     assert found.low <= true + 1e-12 and true - 1e-12 <= found.high
     assert found.high - found.low <= 1e-6
+
+
+def response(own):
+    """(P, Q) of randomised response, of 28 digits."""
+    e = Fraction(own.exp())
+    return [(e / (1 + e), 1 / (1 + e)), (1 / (1 + e), e / (1 + e))]
+
+
+def discrete_laplace_by_two(scale):
+    """(P, Q) of discrete Laplace noise around 0 and 2: at most 0, 1, at least 2."""
+    r = Fraction((-1 / scale).exp())
+    end, middle = 1 / (1 + r), (1 - r) / (1 + r) * r
+    return [(end, end * r**2), (middle, middle), (end * r**2, end)]
+
+
+@pytest.mark.parametrize("q", [1, Fraction(1, 5)])
+@pytest.mark.parametrize(
+    ("event", "outcomes"),
+    [
+        (RandomisedResponse("0.7"), response(Decimal("0.7"))),
+        (DiscreteLaplace("1.5", sensitivity=2), discrete_laplace_by_two(Decimal("1.5"))),
+    ],
+    ids=["response", "discrete Laplace"],
+)
+def test_few_steps_are_convolved_by_fractions(event, outcomes, q):
+    sampled = [(q * p + (1 - q) * other, other) for p, other in outcomes]
+    for steps in (1, 2, 3, 4):
+        pairs = [
+            (math.prod(p), math.prod(o)) for p, o in (zip(*way, strict=True) for way in product(sampled, repeat=steps))
+        ]
+        for epsilon in ("0", "0.3", "1"):
+            alpha = Fraction(Decimal(epsilon).exp())
+            true = max(
+                sum(max(Fraction(0), p - alpha * o) for p, o in pairs),
+                sum(max(Fraction(0), o - alpha * p) for p, o in pairs),
+            )
+            found = certify(event.poisson(q).times(steps), epsilon=epsilon)
+            close = Fraction(1, 10**20)
+            assert Fraction(found.low) <= true + close and true - close <= Fraction(found.high)
+            assert found.high - found.low <= 0.05 * true + 1e-9
 
 
 def test_the_exponential_mechanism_keeps_between_its_pairs():
