@@ -110,12 +110,7 @@ def test_an_example_page_is_drawn_again_to_the_byte(file):
     assert drawn == file.with_suffix(".html").read_text(encoding="utf-8"), "draw it: reports/regenerate.py --draw"
 
 
-EARLIER = pytest.mark.xfail(
-    strict=True, reason="its evidence is bounded by the method 'one-run'; audits now use another"
-)
-
-
-@pytest.mark.parametrize("name", ["categories", pytest.param("model-scores", marks=EARLIER), "invalid", "inconclusive"])
+@pytest.mark.parametrize("name", ["categories", "model-scores", "invalid", "inconclusive"])
 def test_a_sample_of_the_examples_comes_out_the_same(name, monkeypatch):
     monkeypatch.chdir(REPORTS.parent)
     old, new = old_and_new(*next(item for item in regenerate.made().items() if item[0].stem == name))
