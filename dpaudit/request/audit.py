@@ -8,7 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from dpaudit.request.option import described
-from dpaudit.request.shared import CLAIM, CONFIDENCE, FALSE_ALARM, PARAMETERS, RELATION, SEED, WORKERS
+from dpaudit.request.shared import (
+    CLAIM,
+    CONFIDENCE,
+    DOMAIN,
+    FALSE_ALARM,
+    KEEP_DATA,
+    PAIRS,
+    PARAMETERS,
+    RELATION,
+    SEED,
+    WORKERS,
+)
 
 if TYPE_CHECKING:
     from dpaudit.privacy import Claim
@@ -180,14 +191,7 @@ class AuditRequest:
     )
     pairs: Sequence[tuple[Any, Any]] | None = field(
         default=None,
-        metadata=described(
-            "Neighbouring datasets: JSON, or two .npy/.csv.",
-            kind="file",
-            flag="--pair",
-            several=True,
-            asked="the pairs",
-            gate="target",
-        ),
+        metadata=PAIRS,
     )
     data: Any = field(
         default=None,
@@ -197,12 +201,7 @@ class AuditRequest:
     )
     domain: Any = field(
         default=None,
-        metadata=described(
-            "What a column may hold: [LOW, HIGH], or a list of values. Without --data: small datasets over it.",
-            shown="[NAME=]JSON",
-            several=True,
-            asked="the domain",
-        ),
+        metadata=DOMAIN,
     )
     beyond_domain: bool = field(
         default=False,
@@ -216,12 +215,7 @@ class AuditRequest:
     )
     keep_data: bool = field(
         default=False,
-        metadata=described(
-            "Keep the datasets in the evidence, for replay; else digests alone.",
-            kind="flag",
-            asked="whether data are kept",
-            recorded=lambda evidence: any(pair.data0 is not None for pair in evidence.pairs),
-        ),
+        metadata=KEEP_DATA,
     )
     workers: int = field(default=1, metadata=WORKERS)
     time_budget: float | None = field(

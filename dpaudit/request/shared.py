@@ -1,4 +1,4 @@
-"""Which options do audits and proofs share?"""
+"""Which options do audits, proofs and traces share?"""
 
 from dpaudit.request.option import described
 
@@ -49,3 +49,23 @@ FALSE_ALARM = described(
     gate="given",
 )
 WORKERS = described("Processes; they do not change the evidence.", kind="count")
+PAIRS = described(
+    "Neighbouring datasets: JSON, or two .npy/.csv.",
+    kind="file",
+    flag="--pair",
+    several=True,
+    asked="the pairs",
+    gate="target",
+)
+DOMAIN = described(
+    "What a column may hold: [LOW, HIGH], or a list of values. Without --data: small datasets over it.",
+    shown="[NAME=]JSON",
+    several=True,
+    asked="the domain",
+)
+KEEP_DATA = described(
+    "Keep the datasets in the evidence, for replay; else digests alone.",
+    kind="flag",
+    asked="whether data are kept",
+    recorded=lambda evidence: any(pair.data0 is not None for pair in evidence.pairs),
+)

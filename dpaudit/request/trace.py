@@ -7,7 +7,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from dpaudit.request.option import described
-from dpaudit.request.shared import CLAIM, CONFIDENCE, FALSE_ALARM, PARAMETERS, RELATION, SEED, WORKERS
+from dpaudit.request.shared import (
+    CLAIM,
+    CONFIDENCE,
+    DOMAIN,
+    FALSE_ALARM,
+    KEEP_DATA,
+    PAIRS,
+    PARAMETERS,
+    RELATION,
+    SEED,
+    WORKERS,
+)
 
 if TYPE_CHECKING:
     from dpaudit.privacy import Claim
@@ -61,14 +72,7 @@ class TraceRequest:
     false_alarm: float = field(default=1e-3, metadata=FALSE_ALARM)
     pairs: Sequence[tuple[Any, Any]] | None = field(
         default=None,
-        metadata=described(
-            "Neighbouring datasets: JSON, or two .npy/.csv.",
-            kind="file",
-            flag="--pair",
-            several=True,
-            asked="the pairs",
-            gate="target",
-        ),
+        metadata=PAIRS,
     )
     data: Any = field(
         default=None,
@@ -78,12 +82,7 @@ class TraceRequest:
     )
     domain: Any = field(
         default=None,
-        metadata=described(
-            "What a column may hold: [LOW, HIGH], or a list of values. Without --data: small datasets over it.",
-            shown="[NAME=]JSON",
-            several=True,
-            asked="the domain",
-        ),
+        metadata=DOMAIN,
     )
     beyond_domain: bool = field(
         default=False,
@@ -112,21 +111,14 @@ class TraceRequest:
     )
     keep_data: bool = field(
         default=False,
-        metadata=described(
-            "Keep the datasets in the evidence, for replay; else digests alone.",
-            kind="flag",
-            asked="whether data are kept",
-            recorded=lambda evidence: any(pair.data0 is not None for pair in evidence.pairs),
-        ),
+        metadata=KEEP_DATA,
     )
     workers: int = field(default=1, metadata=WORKERS)
     time_budget: float | None = field(
         default=30.0,
         metadata=described("For candidates, and for measuring, about.", kind="number", shown="SECONDS"),
     )
-    listen: Callable[[str, int, int], None] | None = field(
-        default=None, metadata=described("Who is told of runs, said in Python.", kind="")
-    )
+    listen: Callable[[str, int, int], None] | None = field(default=None, metadata=described("In Python only.", kind=""))
 
 
 class TraceOptions(TypedDict, total=False):
