@@ -41,7 +41,8 @@ from dpaudit.request import AuditRequest, TraceOptions, TraceRequest, taking
 from dpaudit.settings import lent, own_settings
 from dpaudit.targets.mechanism import Mechanism, Shape
 from dpaudit.tracing.certain import Certain
-from dpaudit.tracing.pair import Path, Traced, trace_pair
+from dpaudit.tracing.findings import Path, Traced
+from dpaudit.tracing.pair import trace_pair
 from dpaudit.tracing.runs import Target
 from dpaudit.tracing.search import worst_neighbours, worst_of
 

@@ -24,6 +24,8 @@ from dpaudit.tracing.recording import Event, Recorder
 from dpaudit.tracing.runs import Run
 
 Truths = np.ndarray[tuple[int], np.dtype[np.bool_]]
+_Cuts = dict[int, list[tuple[float, float]]]
+"""For each column of uniform noise, what it is compared with: on D, and on D′."""
 
 
 @dataclass(slots=True)
@@ -86,7 +88,7 @@ def conditions(recorded: Run, frozen: Run) -> Conditions:
         found.differs.append(("the output", f"{len(one.values)} numbers and {len(two.values)}"))
     else:
         _released(found, one.form, two.form, noise, "", one.places)
-    cuts: dict[int, list[tuple[float, float]]] = {}
+    cuts: _Cuts = {}
     for before, now in zip(recorded.recorder.events, frozen.recorder.events, strict=True):
         _event(found, before, now, noise, recorded.recorder, cuts)
     _cells(found, cuts, noise)
@@ -140,14 +142,7 @@ def _scaled(found: Conditions, own: tuple[Form, Floats], other: tuple[Form, Floa
         _released(found, one, two, noise, site)
 
 
-def _event(
-    found: Conditions,
-    one: Event,
-    two: Event,
-    noise: Floats,
-    recorder: Recorder,
-    cuts: dict[int, list[tuple[float, float]]],
-) -> None:
+def _event(found: Conditions, one: Event, two: Event, noise: Floats, recorder: Recorder, cuts: _Cuts) -> None:
     if one.kind == "draw":
         assert one.scale is not None and two.scale is not None
         if not np.all(close(one.scale, two.scale)):
@@ -211,14 +206,7 @@ def _stays(found: Conditions, one: Form, two: Form, sign: Floats, noise: Floats,
     found.least.add(two.take(kept).times(sign[kept]), sign[kept] * right, site)
 
 
-def _compared(
-    found: Conditions,
-    one: Event,
-    two: Event,
-    noise: Floats,
-    recorder: Recorder,
-    cuts: dict[int, list[tuple[float, float]]],
-) -> None:
+def _compared(found: Conditions, one: Event, two: Event, noise: Floats, recorder: Recorder, cuts: _Cuts) -> None:
     own, other, outcome = one.forms[0], two.forms[0], np.asarray(one.outcome, dtype=bool)
     if one.what in ("equal", "not_equal"):
         met = np.flatnonzero(outcome == (one.what == "equal"))
@@ -248,7 +236,7 @@ def _law(recorder: Recorder, column: int) -> object:
     return next(block.law for block in reversed(recorder.blocks) if block.first <= column)
 
 
-def _cells(found: Conditions, cuts: dict[int, list[tuple[float, float]]], noise: Floats) -> None:
+def _cells(found: Conditions, cuts: _Cuts, noise: Floats) -> None:
     """Uniform noise that is only compared: the price is the ratio of the two intervals that the path leaves it."""
     for column, pairs in cuts.items():
         here = noise[column]

@@ -22,6 +22,8 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.tracing.array_functions import array_of, extreme
+from dpaudit.tracing.elementwise import operate
 from dpaudit.tracing.primitives import (
     CHOICES_OF_NUMPY,
     CHOICES_OF_RANDOM,
@@ -33,7 +35,7 @@ from dpaudit.tracing.primitives import (
     told,
 )
 from dpaudit.tracing.recording import active, site
-from dpaudit.tracing.values import array_of, closed, extreme, is_followed, operate
+from dpaudit.tracing.values import closed, is_followed
 
 _MISSING = object()
 _OWN = ("dpaudit", "_dpaudit")  # whose names stay what they are

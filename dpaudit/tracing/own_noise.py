@@ -9,6 +9,7 @@ import numpy as np
 
 from dpaudit.program.laws import LAWS as SAMPLED
 from dpaudit.program.noise import MOST_DRAWS, Noise, endless, pick
+from dpaudit.tracing.array_functions import array_of, extreme
 from dpaudit.tracing.forms import Form
 from dpaudit.tracing.laws import (
     DISCRETE_GAUSSIAN,
@@ -22,7 +23,7 @@ from dpaudit.tracing.laws import (
 )
 from dpaudit.tracing.primitives import choose_one
 from dpaudit.tracing.recording import active, site
-from dpaudit.tracing.values import array_of, closed, extreme, followed, is_followed
+from dpaudit.tracing.values import closed, followed, is_followed
 
 _OWN: dict[str, NoiseLaw] = {
     "laplace": LAPLACE,

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.tracing.array_functions import array_of
 from dpaudit.tracing.forms import Form
 from dpaudit.tracing.laws import (
     EXPONENTIAL,
@@ -23,7 +24,7 @@ from dpaudit.tracing.laws import (
     geometric_scale,
 )
 from dpaudit.tracing.recording import Recorder, active, site
-from dpaudit.tracing.values import array_of, closed, followed, is_followed, plain
+from dpaudit.tracing.values import closed, followed, is_followed, plain
 
 MOST_OPTIONS = 64  # of a choice whose outcomes are all tried
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+import dpaudit.tracing.operators  # noqa: F401  numbers get their operators
 from dpaudit.arrays import Floats
 from dpaudit.program.scalar import ScalarNoise
 from dpaudit.settings import lent

@@ -10,7 +10,8 @@ from typing import Any
 from dpaudit.neighbours import Relation
 from dpaudit.neighbours.candidates.candidates import LazyPair, chosen
 from dpaudit.privacy import Claim
-from dpaudit.tracing.pair import Traced, Word, trace_pair
+from dpaudit.tracing.findings import Traced, Word
+from dpaudit.tracing.pair import trace_pair
 from dpaudit.tracing.runs import Target
 
 _FIRST = 8  # candidates whose time says how many can be tried

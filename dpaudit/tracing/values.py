@@ -1,14 +1,14 @@
 """What is a number that remembers which noise it holds? A float, or an array, with its form.
 
-Sums and multiples keep the form, a comparison is a decision, any other function makes derived noise. What is done with
-such numbers by code that only knows floats and arrays works as ever: there they are plain numbers.
+What is done with such numbers by code that only knows floats and arrays works as ever: there they are plain numbers.
+What Python and NumPy do with them is in `dpaudit.tracing.operators`.
 """
 
 from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -16,12 +16,8 @@ import numpy as np
 from dpaudit.tracing.forms import Form
 from dpaudit.tracing.recording import Mark, Recorder, active, site
 
-_array, _asarray, _shape, _arange = np.array, np.asarray, np.shape, np.arange
-_broadcast_shapes, _broadcast_to = np.broadcast_shapes, np.broadcast_to
-_isinstance, _max, _min = builtins.isinstance, builtins.max, builtins.min
-
-_COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
-_FINITE = ("isnan", "isinf", "isfinite")
+_array, _asarray, _shape = np.array, np.asarray, np.shape
+_isinstance = builtins.isinstance
 
 
 class FollowedFloat(float):
@@ -37,14 +33,6 @@ class FollowedFloat(float):
         found = float.__new__(cls, value)
         found.mark = mark
         return found
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
-        """Do what NumPy was asked to, and follow it."""
-        return _universal(ufunc, method, inputs, keywords)
-
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """Do what NumPy was asked to, and follow it."""
-        return _of_numpy(function, args, kwargs)
 
     def __float__(self) -> float:
         """Return the plain number, which is not followed."""
@@ -74,10 +62,6 @@ class FollowedFloat(float):
     def __round__(self, digits: SupportsIndex | None = None) -> Any:
         """Return the rounded number, which is not followed."""
         return round(_closed_float(self)) if digits is None else round(_closed_float(self), digits)
-
-    def __bool__(self) -> bool:
-        """Whether it is not 0: a decision."""
-        return bool(operate(np.not_equal, (self, 0.0)))
 
     def __hash__(self) -> int:
         """Return the hash, by which it is known."""
@@ -125,22 +109,6 @@ class FollowedArray(np.ndarray[Any, Any]):
         """Follow nothing that NumPy makes on its own."""
         self.mark = None
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
-        """Do what NumPy was asked to, and follow it."""
-        return _universal(ufunc, method, inputs, keywords)
-
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """Do what NumPy was asked to, and follow it."""
-        return _of_numpy(function, args, kwargs)
-
-    def __getitem__(self, places: Any) -> Any:
-        """Return an element or a part, followed."""
-        return _moved(lambda array: array[places], (self,), {})
-
-    def __setitem__(self, places: Any, values: Any) -> None:
-        """Put numbers into it, and follow them."""
-        _put(self, places, values)
-
     def __iter__(self) -> Iterator[Any]:
         """Go through it, followed."""
         return (self[place] for place in range(len(self)))
@@ -166,35 +134,6 @@ class FollowedArray(np.ndarray[Any, Any]):
         if np.dtype(dtype) == np.float64:
             return self.copy()
         return closed(self).astype(dtype, *args, **keywords)
-
-
-def _through(name: str) -> Callable[..., Any]:
-    def method(self: FollowedArray, *args: Any, **keywords: Any) -> Any:
-        return _moved(lambda array: getattr(array, name)(*args, **keywords), (self,), {})
-
-    method.__name__ = name
-    method.__doc__ = f"Do what an array's ``{name}`` does, and follow it."
-    return method
-
-
-for _name in ("copy", "reshape", "ravel", "flatten", "transpose", "squeeze", "take", "repeat", "swapaxes", "diagonal"):
-    setattr(FollowedArray, _name, _through(_name))
-FollowedArray.T = property(lambda self: self.transpose())  # type: ignore[assignment,method-assign]
-
-
-def _as_function(name: str) -> Callable[..., Any]:
-    function = getattr(np, name)
-
-    def method(self: FollowedArray, *args: Any, **keywords: Any) -> Any:
-        return _of_numpy(function, (self, *args), keywords)
-
-    method.__name__ = name
-    method.__doc__ = f"Do what ``numpy.{name}`` does, and follow it."
-    return method
-
-
-for _name in ("argmax", "argmin", "max", "min", "cumsum", "sum", "mean", "dot"):
-    setattr(FollowedArray, _name, _as_function(_name))
 
 
 def followed(values: Any, form: Form, where: str, recorder: Recorder, scaled: Any = None) -> Any:
@@ -241,386 +180,3 @@ def closed(value: Any) -> Any:
     value.mark.used = True
     outcome = recorder.decide("closed", (value.mark.form,), value.mark.values, site())
     return float(outcome[0]) if _isinstance(value, FollowedFloat) else _array(outcome).reshape(value.shape)
-
-
-# --- operations -------------------------------------------------------------------------------------------
-
-
-def operate(ufunc: Any, inputs: Sequence[Any]) -> Any:
-    """Apply a function of NumPy element by element, and follow it."""
-    recorder = active()
-    raw = [plain(each) for each in inputs]
-    if recorder is None:
-        return ufunc(*raw)
-    with recorder.own_work(), np.errstate(all="ignore"):
-        values = ufunc(*raw)
-        if not all(_is_real(each) for each in raw) or not any(
-            each.mark.form.is_noisy for each in inputs if is_followed(each)
-        ):
-            return _unfollowed(recorder, ufunc, inputs, values)
-        return _operated(recorder, ufunc, inputs, raw, values)
-
-
-def _is_real(value: Any) -> bool:
-    return _asarray(value).dtype.kind in "biuf"
-
-
-def _unfollowed(recorder: Recorder, ufunc: Any, inputs: Sequence[Any], values: Any) -> Any:
-    """What holds no noise is plain; what is no number is closed first."""
-    if any(is_followed(each) and each.mark.form.is_noisy for each in inputs):
-        recorder.busy -= 1
-        try:
-            return ufunc(*(closed(each) for each in inputs))
-        finally:
-            recorder.busy += 1
-    return values
-
-
-def _operated(recorder: Recorder, ufunc: Any, inputs: Sequence[Any], raw: Sequence[Any], values: Any) -> Any:
-    name, where, shape = ufunc.__name__, site(), _shape(values)
-    forms = [_spread(each, number, shape) for each, number in zip(inputs, raw, strict=True)]
-    for each in inputs:
-        if is_followed(each):
-            each.mark.used = True
-    scaled = None
-    if name in _COMPARISONS:
-        return _compared(recorder, name, forms, values, where)
-    if name in _FINITE:  # noise is finite: only what is added to it can be anything else
-        return ufunc(forms[0].offset.reshape(shape)) if shape else bool(ufunc(forms[0].offset[0]))
-    if name in ("add", "subtract"):
-        form = forms[0].plus(forms[1], 1.0 if name == "add" else -1.0)
-    elif name == "negative":
-        form = forms[0].times(-np.ones(len(forms[0])))
-    elif name == "positive":
-        form = forms[0]
-    elif name == "multiply" and not (forms[0].is_noisy and forms[1].is_noisy):
-        one, other = forms if forms[0].is_noisy else forms[::-1]
-        form, scaled = one.times(other.offset), (one, other.offset)
-    elif name in ("divide", "true_divide") and not forms[1].is_noisy:
-        form, scaled = forms[0].over(forms[1].offset), (forms[0], forms[1].offset)
-    else:
-        form, flat = recorder.derive(forms, _asarray(values, dtype=np.float64).reshape(-1), ufunc, where, name)
-        return followed(flat.reshape(shape), form, where, recorder)
-    return followed(values, form, where, recorder, scaled)
-
-
-def _spread(value: Any, number: Any, shape: tuple[int, ...]) -> Form:
-    """Return the form of an input, with an element for each of the result."""
-    if not is_followed(value):
-        return Form.constant(_broadcast_to(_asarray(number, dtype=np.float64), shape))
-    form: Form = value.mark.form
-    if _shape(number) == shape:
-        return form
-    return form.take(_broadcast_to(_arange(len(form)).reshape(_shape(number)), shape).reshape(-1))
-
-
-def _compared(recorder: Recorder, name: str, forms: Sequence[Form], values: Any, where: str) -> Any:
-    unlike = forms[0].plus(forms[1], -1.0)
-    shape, flat = _shape(values), _asarray(values).reshape(-1)
-    if not unlike.is_noisy:
-        return bool(flat[0]) if shape == () else _asarray(values)
-    outcome = recorder.decide("compare", (unlike,), flat, where, name)
-    return bool(outcome[0]) if shape == () else _array(outcome).reshape(shape)
-
-
-def _universal(ufunc: Any, method: str, inputs: Sequence[Any], keywords: dict[str, Any]) -> Any:
-    """What NumPy asks of the numbers here: one of its functions, element by element or over an axis."""
-    out = keywords.pop("out", None)
-    recorder = active()
-    if recorder is not None and method == "reduce" and ufunc in (np.add, np.maximum, np.minimum):
-        function = {np.add: np.sum, np.maximum: np.max, np.minimum: np.min}[ufunc]
-        found = _of_numpy(function, inputs, {"axis": 0, **keywords})
-    elif recorder is not None and method == "accumulate" and ufunc is np.add:
-        found = _of_numpy(np.cumsum, inputs, {"axis": 0, **keywords})
-    elif recorder is not None and ufunc is np.matmul and method == "__call__":
-        found = _of_numpy(np.matmul, inputs, {})
-    elif recorder is not None and method == "__call__" and ufunc.nout == 1 and not (keywords.keys() - {"dtype"}):
-        found = operate(ufunc, inputs)
-    else:
-        found = getattr(ufunc, method)(*(closed(each) for each in inputs), **keywords)
-    if out is None:
-        return found
-    return _into(out[0] if _isinstance(out, tuple) else out, found)
-
-
-def _into(out: Any, found: Any) -> Any:
-    """Put a result where it was asked for."""
-    if _isinstance(out, FollowedArray):
-        _put(out, ..., found)
-    else:
-        out[...] = plain(found)
-    return out
-
-
-def _put(array: FollowedArray, places: Any, values: Any) -> None:
-    recorder = active()
-    bare = array.view(np.ndarray)
-    bare[places] = plain(values)
-    if recorder is None or array.mark is None:
-        return
-    with recorder.own_work():
-        form = array.mark.form
-        target = _arange(len(form)).reshape(array.shape)[places]
-        flat = _asarray(target).reshape(-1)
-        given = _spread(values, plain(values), _shape(target)) if is_followed(values) else None
-        if given is None:
-            given = Form.constant(_broadcast_to(_asarray(values, dtype=np.float64), _shape(target)))
-        else:
-            values.mark.used = True
-        array.mark.used = True
-        array.mark = recorder.mark(form.put(flat, given), bare.reshape(-1).copy(), site())
-
-
-# --- functions of NumPy -----------------------------------------------------------------------------------
-
-
-def _moved(function: Callable[..., Any], args: Sequence[Any], keywords: dict[str, Any]) -> Any:
-    """Call a function that only moves elements, first on their places: the result holds the numbers from there."""
-    recorder = active()
-    if recorder is None:
-        return function(*_each(args, plain), **_each(keywords, plain))
-    with recorder.own_work():
-        forms: list[Form] = []
-        start = 0
-
-        def numbered(value: Any) -> Any:
-            nonlocal start
-            if not (is_followed(value) or _isinstance(value, np.ndarray | float)):
-                return value
-            own = value.mark.form if is_followed(value) else Form.constant(value)
-            if is_followed(value):
-                value.mark.used = True
-            forms.append(own)
-            places = (start + _arange(len(own))).reshape(_shape(plain(value)))
-            start += len(own)
-            return places
-
-        found = function(*_each(args, numbered), **_each(keywords, numbered))
-        values = function(*_each(args, plain), **_each(keywords, plain))
-        whole = Form.joined(forms)
-        where = site()
-        if _isinstance(found, list | tuple):
-            pairs = zip(found, values, strict=True)
-            return type(found)(_taken(recorder, whole, place, value, where) for place, value in pairs)
-        return _taken(recorder, whole, found, values, where)
-
-
-def _taken(recorder: Recorder, whole: Form, places: Any, values: Any, where: str) -> Any:
-    form = whole.take(_asarray(places).reshape(-1))
-    return followed(values, form, where, recorder) if form.is_noisy else values
-
-
-def _each(value: Any, change: Callable[[Any], Any]) -> Any:
-    """Change the numbers and arrays within arguments."""
-    if type(value) in (list, tuple):
-        return type(value)(_each(each, change) for each in value)
-    if type(value) is dict:
-        return {name: _each(each, change) for name, each in value.items()}
-    return change(value)
-
-
-def array_of(values: Any) -> Any:
-    """Return a followed array of a list that holds followed floats, or of lists of such; anything else as it is."""
-    recorder = active()
-    if recorder is None or not _isinstance(values, list | tuple) or not _holds_followed(values):
-        return values
-    try:
-        return _moved(lambda nested: np.array(nested), (_floats(values),), {})
-    except (TypeError, ValueError):
-        return values
-
-
-def _floats(values: Any) -> Any:
-    if _isinstance(values, list | tuple):
-        return [_floats(each) for each in values]
-    return values if is_followed(values) or _isinstance(values, np.ndarray) else float(values)
-
-
-def _holds_followed(values: Any, depth: int = 0) -> bool:
-    return any(
-        is_followed(each) or (_isinstance(each, list | tuple) and depth < 3 and _holds_followed(each, depth + 1))
-        for each in values
-    )
-
-
-def _of_numpy(function: Any, args: Any, keywords: dict[str, Any]) -> Any:
-    """Do what a function of NumPy does; where it is not known here, its numbers are not followed any further."""
-    recorder = active()
-    if function in _SILENT or recorder is None:
-        return function(*_each(args, plain), **_each(keywords, plain))
-    if function in _MOVES:
-        try:
-            return _moved(function, args, keywords)
-        except (TypeError, ValueError, IndexError):
-            return function(*_each(args, closed), **_each(keywords, closed))
-    known = _KNOWN.get(function)
-    if known is not None:
-        try:
-            found = known(*args, **keywords)
-        except (AttributeError, TypeError, ValueError, IndexError):  # of a kind that is not known here
-            found = NotImplemented
-        if found is not NotImplemented:
-            return found
-    return function(*_each(args, closed), **_each(keywords, closed))
-
-
-def _summed(
-    array: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **more: Any
-) -> Any:
-    recorder = active()
-    array = array_of(array)
-    if recorder is None or not is_followed(array) or _isinstance(array, FollowedFloat) or more or keepdims is True:
-        return NotImplemented
-    with recorder.own_work():
-        bare = plain(array)
-        if axis is None:
-            groups, shape = np.zeros(bare.size, dtype=np.int64), ()
-        else:
-            axes = tuple(each % bare.ndim for each in (axis if _isinstance(axis, tuple) else (axis,)))
-            shape = tuple(size for place, size in enumerate(bare.shape) if place not in axes)
-            own = _arange(math.prod(shape)).reshape(
-                [1 if place in axes else size for place, size in enumerate(bare.shape)]
-            )
-            groups = _broadcast_to(own, bare.shape).reshape(-1)
-        array.mark.used = True
-        form = array.mark.form.summed(groups, math.prod(shape))
-        return followed(np.sum(bare, axis=axis), form, site(), recorder)
-
-
-def _meant(array: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **more: Any) -> Any:
-    array = array_of(array)
-    found = _summed(array, axis, dtype, out, keepdims, **more)
-    if found is NotImplemented:
-        return found
-    return found / (array.size / _max(np.size(found), 1))
-
-
-def _cumulated(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-    if axis not in (None, 0) or array.ndim != 1:
-        return NotImplemented
-    return _product(np.tri(len(array)), array)
-
-
-def _product(one: Any, other: Any, *more: Any) -> Any:
-    """The product of two matrices or vectors, one of which is plain."""
-    recorder = active()
-    one, other = (each if is_followed(each) else _asarray(each) for each in (array_of(one), array_of(other)))
-    if recorder is None or more or (is_followed(one) and is_followed(other)):
-        return NotImplemented
-    if np.ndim(plain(one)) == 0 or np.ndim(plain(other)) == 0:
-        return one * other
-    if is_followed(one):
-        found = _product(_asarray(other).T, one.transpose()) if one.ndim == 2 or np.ndim(other) == 2 else None
-        if found is None:
-            return _product(other, one)
-        return found if found is NotImplemented or np.ndim(plain(found)) < 2 else found.transpose()
-    if one.ndim > 2 or other.ndim > 2:
-        return NotImplemented
-    with recorder.own_work():
-        matrix, bare = _asarray(one, dtype=np.float64), plain(other)
-        wide = matrix.reshape(-1, matrix.shape[-1])
-        columns = bare.reshape(len(bare), -1)
-        rows, inner, width = len(wide), len(bare), columns.shape[1]
-        # element (i, j) of the result is Σ_k matrix[i, k]·other[k, j]
-        places = _broadcast_to(_arange(inner * width).reshape(1, inner, width), (rows, inner, width)).reshape(-1)
-        factors = _broadcast_to(wide[:, :, None], (rows, inner, width)).reshape(-1)
-        groups = _broadcast_to(_arange(rows * width).reshape(rows, 1, width), (rows, inner, width)).reshape(-1)
-        other.mark.used = True
-        taken = other.mark.form.take(places)
-        form = taken.times(factors).summed(groups, rows * width)
-        return followed(matrix @ bare, form, site(), recorder, (taken, factors))
-
-
-def extreme(array: Any, sign: int) -> int:
-    """Return the place of the largest (sign 1) or smallest (−1) of a followed vector: one decision."""
-    recorder = active()
-    bare = sign * plain(array).reshape(-1)
-    place = int(np.argmax(bare))
-    if recorder is None or not array.mark.form.is_noisy:
-        return place
-    array.mark.used = True
-    with recorder.own_work():
-        return int(recorder.decide("extreme", (array.mark.form,), place, site(), str(sign)))
-
-
-def _place(sign: int) -> Callable[..., Any]:
-    def found(array: Any, axis: Any = None, out: Any = None, **more: Any) -> Any:
-        array = array_of(array)
-        if not is_followed(array) or more or (axis is not None and array.ndim > 1) or np.ndim(plain(array)) == 0:
-            return NotImplemented
-        return np.int64(extreme(array.ravel() if array.ndim > 1 else array, sign))
-
-    return found
-
-
-def _largest(sign: int) -> Callable[..., Any]:
-    def found(array: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **more: Any) -> Any:
-        array = array_of(array)
-        if not is_followed(array) or more or (axis is not None and array.ndim > 1) or np.ndim(plain(array)) == 0:
-            return NotImplemented
-        flat = array.ravel()
-        return flat[extreme(flat, sign)]
-
-    return found
-
-
-_SILENT = {np.shape, np.ndim, np.size, np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.result_type,
-           np.can_cast, np.iscomplexobj, np.isrealobj, np.array_repr, np.array_str, np.array2string}  # fmt: skip
-_MOVES = {np.reshape, np.ravel, np.transpose, np.concatenate, np.stack, np.hstack, np.vstack, np.column_stack,
-          np.squeeze, np.expand_dims, np.broadcast_to, np.take, np.repeat, np.tile, np.roll, np.flip, np.where,
-          np.atleast_1d, np.atleast_2d, np.split, np.array_split, np.copy, np.append, np.swapaxes, np.moveaxis,
-          np.diagonal, np.delete, np.insert, np.compress, np.fliplr, np.flipud, np.rot90}  # fmt: skip
-_KNOWN: dict[Any, Callable[..., Any]] = {
-    np.sum: _summed,
-    np.mean: _meant,
-    np.cumsum: _cumulated,
-    np.dot: _product,
-    np.matmul: _product,
-    np.inner: lambda one, other: _product(one, other) if np.ndim(one) == np.ndim(other) == 1 else NotImplemented,
-    np.argmax: _place(1),
-    np.argmin: _place(-1),
-    np.max: _largest(1),
-    np.min: _largest(-1),
-}
-
-
-# --- what Python asks of numbers --------------------------------------------------------------------------
-
-_NUMBERS = (int, float, np.ndarray, np.generic, list, tuple)
-
-
-def _binary(ufunc: Any, swapped: bool) -> Callable[[Any, Any], Any]:
-    def operator(self: Any, other: Any) -> Any:
-        if not _isinstance(other, _NUMBERS) or (_isinstance(other, list | tuple) and not _isinstance(self, np.ndarray)):
-            return NotImplemented
-        return operate(ufunc, (array_of(other), self) if swapped else (self, array_of(other)))
-
-    return operator
-
-
-def _unary(ufunc: Any) -> Callable[[Any], Any]:
-    return lambda self: operate(ufunc, (self,))
-
-
-_ARITHMETIC = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide, "pow": np.power,
-    "floordiv": np.floor_divide, "mod": np.remainder,
-}  # fmt: skip
-_ORDER = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal,
-          "ne": np.not_equal}  # fmt: skip
-for _kind in (FollowedFloat, FollowedArray):
-    for _name, _ufunc in _ARITHMETIC.items():
-        setattr(_kind, f"__{_name}__", _binary(_ufunc, False))
-        setattr(_kind, f"__r{_name}__", _binary(_ufunc, True))
-    for _name, _ufunc in _ORDER.items():
-        setattr(_kind, f"__{_name}__", _binary(_ufunc, False))
-    for _name, _own in {"neg": np.negative, "pos": np.positive, "abs": np.absolute}.items():
-        setattr(_kind, f"__{_name}__", _unary(_own))
-for _name in ("add", "sub", "mul", "truediv"):
-    setattr(
-        FollowedArray,
-        f"__i{_name}__",
-        lambda self, other, _ufunc=_ARITHMETIC[_name]: _into(self, operate(_ufunc, (self, array_of(other)))),
-    )
-FollowedArray.__matmul__ = lambda self, other: _of_numpy(np.matmul, (self, other), {})  # type: ignore[method-assign]
-FollowedArray.__rmatmul__ = lambda self, other: _of_numpy(np.matmul, (other, self), {})  # type: ignore[method-assign]

@@ -15,8 +15,8 @@ from dpaudit.evidence.records import Trace, round_outward
 from dpaudit.privacy import PureDP
 from dpaudit.review.check.finding import Finding, answered, failing
 from dpaudit.tracing.certain import Step, loss_of
+from dpaudit.tracing.findings import WORDS, Word
 from dpaudit.tracing.laws import LAWS
-from dpaudit.tracing.pair import WORDS, Word
 
 
 def traced(evidence: Evidence) -> Iterator[Finding]:

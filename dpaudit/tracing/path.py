@@ -1,0 +1,277 @@
+"""What do runs on one path show? The recorded run, the frozen one on the other side, and one with shifted noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dpaudit.privacy import Claim
+from dpaudit.tracing.alignment import Conditions, conditions
+from dpaudit.tracing.certain import repeated
+from dpaudit.tracing.findings import Found, Path, Word
+from dpaudit.tracing.price import OPEN, OVER, Price, priced
+from dpaudit.tracing.recording import Recorder
+from dpaudit.tracing.runs import Run, Target
+from dpaudit.tracing.shift import Shift, Shifted, cheapest
+
+_REPEATED = 32  # runs of a side that say whether an output is the same every time
+_OFTEN = 12  # of them in which a key has to be there, if it is never there on the other side
+
+
+@dataclass(slots=True)
+class Task:
+    """A pair that is traced, with what all of its paths have in common.
+
+    Attributes:
+        target: what is run.
+        pair: two neighbouring datasets.
+        claim: what is claimed; None where nothing is.
+        seed: of the noise.
+        quick: whether as few runs are made as say which of many pairs to look at.
+    """
+
+    target: Target
+    pair: tuple[Any, Any]
+    claim: Claim | None
+    seed: int
+    quick: bool
+    _known: list[str | None] = field(default_factory=list)
+
+    @property
+    def distinguishing_place(self) -> str | None:
+        """A place of the output that is the same in every run of a side, and another one on the other side."""
+        if self.quick:
+            return None
+        if not self._known:
+            self._known.append(_distinguishing_place(self.target, self.pair, self.seed))
+        return self._known[0]
+
+
+def follow_path(task: Task, side: int, run: Run, seed: int, *, first: bool) -> Path:
+    """Return what is found on the path of a recorded run.
+
+    Args:
+        task: the pair, and what is claimed.
+        side: the dataset of the run, 0 or 1.
+        run: the recorded run.
+        seed: of the other runs.
+        first: whether it is first made sure that everything was followed: by a run that is not, and by a run with the
+            same noise.
+    """
+    target, pair = task.target, task.pair
+    path = Path(side, [], recorder=run.recorder)
+    path.branches = any(event.kind in ("compare", "extreme", "choice") for event in run.recorder.events)
+    if run.output is None:
+        path.found.append(Found(Word.NOT_PRICED, "it does more with its noise than is followed"))
+        return path
+    if first and target.raised_plainly(pair[side], seed) != run.raised.partition(":")[0]:
+        path.found.append(Found(Word.NOT_SEEN, f"a run that is followed {_ends(run)}, and one that is not does not"))
+        return path
+    if not run.recorder.columns and not any(event.kind == "choice" for event in run.recorder.events):
+        path.found.append(_without_noise(task, side, run, seed))
+        return path
+    drawn = drawn_columns(run.recorder)
+    if first and not _repeats(target, pair[side], run, drawn, seed):
+        path.found.append(
+            Found(
+                Word.NOT_SEEN,
+                "with the same noise it returns something else: there is randomness that was not followed",
+            )
+        )
+        return path
+    again = None if run.recorder.given is not None else repeated(run.recorder)
+    if again is not None:
+        path.found.append(Found(Word.NOT_SUPPORTED, "the same noise is drawn twice, and counts once", again))
+    frozen = target.run(pair[1 - side], seed + 1, reference=run)
+    if frozen.output is None:
+        path.found.append(_diverged(task, frozen))
+        return path
+    if run.raised and frozen.raised:
+        path.found.append(Found(Word.NOT_SEEN, f"it raises on both sides: {run.raised[:100]}"))
+        return path
+    _judged(task, path, run, frozen, seed)
+    return path
+
+
+def _ends(run: Run) -> str:
+    return f"raises ({run.raised[:100]})" if run.raised else "returns"
+
+
+def drawn_columns(recorder: Recorder) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Return the columns that were drawn, in the order in which noise is handed out."""
+    parts = [block.first + np.arange(len(block.values)) for block in recorder.blocks if block.made is None]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+
+
+def _repeats(target: Target, data: Any, run: Run, drawn: Any, seed: int) -> bool:
+    given = run.recorder.noise()[drawn]
+    again = target.run(data, seed + 7919, given=given, choices=run.recorder.choices())
+    return again.output is not None and run.same_output(again)
+
+
+def _without_noise(task: Task, side: int, run: Run, seed: int) -> Found:
+    other = task.target.run(task.pair[1 - side], seed)
+    if run.raised and other.raised:
+        return Found(Word.NOT_SEEN, f"it raises on both sides: {run.raised[:100]}")
+    if run.same_output(other):
+        return Found(Word.NOT_SEEN, "no noise was met, and the output is the same on both sides")
+    if task.quick:
+        return Found(Word.NOT_SUPPORTED, "no noise was met, and the output differs")
+    place = task.distinguishing_place
+    if place is None:
+        return Found(Word.NOT_SEEN, "no noise was met that is followed, and the output varies")
+    return Found(Word.NOT_SUPPORTED, "no noise was met, and the output differs and repeats", place)
+
+
+def _distinguishing_place(target: Target, pair: tuple[Any, Any], seed: int) -> str | None:
+    """Return a place of the output that is the same in every run of a side, and another one on the other side.
+
+    Or a key that is often there on one side, and never on the other.
+    """
+    sides: list[list[dict[str, Any]]] = []
+    for data in pair:
+        made = [target.run(data, seed + 31 * (number + 1)) for number in range(_REPEATED)]
+        if any(each.output is None for each in made):
+            return None
+        sides.append([_by_place(each) for each in made])
+    for place in {**sides[0][0], **sides[1][0]}:
+        values = [{str(each.get(place, "absent")) for each in side} for side in sides]
+        if len(values[0]) == len(values[1]) == 1 and values[0] != values[1]:
+            return place
+        there = [sum(place in each for each in side) for side in sides]
+        if "['" in place and min(there) == 0 and max(there) >= _OFTEN:
+            return place
+    return None
+
+
+def _by_place(run: Run) -> dict[str, Any]:
+    assert run.output is not None
+    return {
+        **{f"{place} (its form)": text for place, text in run.output.structure},
+        **dict(zip(run.output.places, run.output.values.tolist(), strict=True)),
+    }
+
+
+def _diverged(task: Task, frozen: Run) -> Found:
+    where = frozen.recorder.diverged or ""
+    return _distinguished(task, where) or Found(
+        Word.NOT_PRICED, "on the other side it draws or decides something else", where
+    )
+
+
+def _distinguished(task: Task, where: str) -> Found | None:
+    """What is said where one place of the output tells the sides apart in every run; None where no place does."""
+    place = task.distinguishing_place
+    if place is None:
+        return None
+    return Found(Word.NOT_SUPPORTED, f"{place} tells the sides apart: it is steady, or there on one side alone", where)
+
+
+def _judged(task: Task, path: Path, run: Run, frozen: Run, seed: int) -> None:
+    claim = task.claim
+    asked = conditions(run, frozen)
+    shift = path.shift = cheapest(asked, run.recorder)
+    path.stretch = asked.stretch
+    for where in dict.fromkeys(asked.scales):
+        path.found.append(Found(Word.NOT_SUPPORTED, "the scale of the noise depends on the data", where))
+    if shift.trouble:
+        path.found.append(_trouble(task, asked, shift, run))
+        return
+    if asked.scales:
+        return
+    price = path.price = priced(shift.moved, shift.chance, claim)
+    moved = max(shift.moved, key=lambda each: each.cost, default=None)
+    where = moved.site if moved is not None else (asked.coins[0] if asked.coins else "")
+    met = "" if moved is None else brought(run, frozen, moved)
+    if shift.testable and (shift.moved or asked.coins):
+        path.checked = _reached(task.target, task.pair[1 - path.side], run, shift, seed)
+    if shift.unpriced:
+        path.found.append(Found(Word.NOT_PRICED, shift.unpriced[0], where, met))
+    elif path.checked is False:
+        path.found.append(
+            Found(
+                Word.NOT_PRICED,
+                "the shifted noise does not give the same output: not all that is done with it was followed",
+                where,
+                met,
+            )
+        )
+    elif price.answer == OVER and not shift.moved:
+        path.found.append(
+            Found(
+                Word.NOT_PRICED,
+                "choices cost more than is claimed on this path; what they are worth in the output is not known",
+                where,
+            )
+        )
+    elif price.answer == OVER and asked.generous:
+        path.found.append(
+            Found(Word.NOT_PRICED, f"{_costs(price)}, which may be more than is lost: {asked.generous[0]}", where, met)
+        )
+    elif price.answer == OVER:
+        path.found.append(Found(Word.NOT_SUPPORTED, f"{_far(moved)}; {_costs(price)}", where, met))
+    elif price.answer == OPEN and claim is not None:
+        path.found.append(
+            Found(Word.NOT_PRICED, f"{_costs(price)}; whether the claim allows that is not worked out", where, met)
+        )
+    else:
+        path.found.append(Found(Word.SUPPORTED, _costs(price), where, met))
+
+
+def _far(moved: Shifted | None) -> str:
+    if moved is None:
+        return "the noise moves too far"
+    about = "about " if moved.recognised else ""
+    return f"{moved.law.name} noise of scale {about}{moved.scale:.4g} has to hide a move of {abs(moved.by):.4g}"
+
+
+def _costs(price: Price) -> str:
+    parts = [f"ε = {price.epsilon:.4g}"] if price.epsilon or not price.mu else []
+    parts += [f"μ = {price.mu:.4g}"] if price.mu else []
+    return f"the shift costs {' and '.join(parts)}"
+
+
+def _trouble(task: Task, asked: Conditions, shift: Shift, run: Run) -> Found:
+    if shift.trouble == "differs":
+        place, values = asked.differs[0]
+        distinguished = _distinguished(task, shift.where)
+        if distinguished is not None:
+            return distinguished
+        if asked.scales:
+            return Found(Word.NOT_SUPPORTED, f"noise whose scale differs makes another {place}: {values}", shift.where)
+        return Found(Word.NOT_PRICED, f"with the same noise {place} differs: {values}", shift.where)
+    if shift.trouble == "whole":
+        return Found(Word.NOT_SUPPORTED, "noise takes whole numbers alone, and has to hide a part of one", shift.where)
+    doubts = [*asked.unpriced, *asked.generous, *shift.unpriced]
+    if any(event.kind == "choice" for event in run.recorder.events):
+        doubts.append("a choice may be part of the noise")
+    if any(block.made is not None for block in run.recorder.blocks):
+        doubts.append("noise is made of other noise")
+    text = "no shift of the noise hides the change"
+    if doubts:
+        return Found(Word.NOT_PRICED, f"{text}, and {doubts[0]}", shift.where)
+    return Found(Word.NOT_SUPPORTED, f"{text}: one noise for several values, or noise that goes one way", shift.where)
+
+
+def _reached(target: Target, data: Any, run: Run, shift: Shift, seed: int) -> bool:
+    """Whether a run with the shifted noise returns what was recorded: otherwise not everything was followed."""
+    assert shift.given is not None
+    given = shift.given[drawn_columns(run.recorder)]
+    again = target.run(data, seed + 7919, given=given, choices=run.recorder.choices())
+    return again.output is not None and run.same_output(again)
+
+
+def brought(run: Run, frozen: Run, moved: Shifted) -> str:
+    """Return the line of the first operation by which data that differ came to a noise; empty where none is known."""
+    for site, marks in run.recorder.marks.items():
+        for own, other in zip(marks, frozen.recorder.marks.get(site, []), strict=False):
+            terms = np.flatnonzero(own.form.column == moved.column)
+            if not len(terms) or len(own.form) != len(other.form):
+                continue
+            rows = own.form.row[terms]
+            change = abs(own.form.offset[rows] - other.form.offset[rows])
+            if np.any(change > 1e-9 * np.maximum(abs(own.form.offset[rows]), 1e-300)):
+                return site
+    return ""
