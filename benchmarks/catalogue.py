@@ -18,7 +18,8 @@ import dpaudit as dp
 from dpaudit.program.batch.reading import run_batch
 from dpaudit.program.outcome import run_once
 from dpaudit.program.scalar import ScalarNoise
-from dpaudit.targets.mechanism import Mechanism, Shape
+from dpaudit.targets.mechanism import Mechanism
+from dpaudit.targets.signature import Shape
 
 _SCALAR_RUNS, _BATCH_RUNS = 2_000, 2**16
 

@@ -31,7 +31,7 @@ from dpaudit.neighbours.digest import digest
 from dpaudit.privacy import composition
 from dpaudit.program.noise import Noise
 from dpaudit.program.scalar import ScalarNoise
-from dpaudit.targets.mechanism import Shape
+from dpaudit.targets.signature import Shape
 
 from .additive import geometric, laplace
 from .contributions import suggestions

@@ -40,7 +40,8 @@ from dpaudit.sampling.progress import Session
 from dpaudit.settings import own_settings
 from dpaudit.stats.power import Detectable, foresee
 from dpaudit.stats.statement import lower_bound
-from dpaudit.targets.mechanism import Mechanism, Shape
+from dpaudit.targets.mechanism import Mechanism
+from dpaudit.targets.signature import Shape
 
 _LOW_BITS_SHARE = 0.2  # of the error level, if the low-order bits decide too; chosen to cost the other bound little
 

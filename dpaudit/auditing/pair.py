@@ -36,7 +36,7 @@ from dpaudit.sampling.play import play, repeats
 from dpaudit.sampling.runs import RaisedTogetherError
 from dpaudit.sampling.timed import untimed
 from dpaudit.sampling.workers import why_alone
-from dpaudit.targets.mechanism import Shape
+from dpaudit.targets.signature import Shape
 
 # shares and caps of learning runs are measured by benchmarks/goal_table.py (tuned on its seeds 0 to 99)
 _LEARNING_SHARE, _LATER_SHARE, _DEMANDING_SHARE, _FEW_VALUES_SHARE = 0.25, 0.2, 0.4, 0.35

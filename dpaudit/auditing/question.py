@@ -29,7 +29,8 @@ from dpaudit.sampling.progress import Session
 from dpaudit.sampling.timed import observed
 from dpaudit.sampling.workers import why_alone
 from dpaudit.stats.two_looks import FALSE_ALARM, LooksRule
-from dpaudit.targets.mechanism import Mechanism, Shape
+from dpaudit.targets.mechanism import Mechanism
+from dpaudit.targets.signature import Shape
 
 LEAST_RUNS = 100  # of each pair
 _SHOWN_CHARACTERS = 400  # of a dataset's text in the evidence; about what a page can show

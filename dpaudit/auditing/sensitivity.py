@@ -25,7 +25,8 @@ from dpaudit.neighbours.answers import AnswerMovement, QueryAnswer, answer_of, m
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.inferred import as_pairs, inferred
 from dpaudit.settings import own_settings
-from dpaudit.targets.mechanism import Mechanism, Shape
+from dpaudit.targets.mechanism import Mechanism
+from dpaudit.targets.signature import Shape
 
 if TYPE_CHECKING:
     from dpaudit.evidence.records import Moved

@@ -45,7 +45,7 @@ from dpaudit.stats.e_process import (
 from dpaudit.stats.methods import SEQUENTIAL
 from dpaudit.stats.power import Detectable
 from dpaudit.stats.two_looks import FirstLook
-from dpaudit.targets.mechanism import Shape
+from dpaudit.targets.signature import Shape
 
 # measured by benchmarks/sequential.py
 _FIRST, _GROWTH = 32, 1.25  # runs of a pair that choose the first events; factor between the ends of two epochs

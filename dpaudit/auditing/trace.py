@@ -39,7 +39,8 @@ from dpaudit.loading.named import load, public_name
 from dpaudit.neighbours.serialise import kept_text
 from dpaudit.request import AuditRequest, TraceOptions, TraceRequest, taking
 from dpaudit.settings import lent, own_settings
-from dpaudit.targets.mechanism import Mechanism, Shape
+from dpaudit.targets.mechanism import Mechanism
+from dpaudit.targets.signature import Shape
 from dpaudit.tracing.certain import Certain
 from dpaudit.tracing.findings import Path, Traced
 from dpaudit.tracing.pair import trace_pair

@@ -29,8 +29,8 @@ from typing import Any
 from dpaudit.adapters import adapted, how_to_install, library_of
 from dpaudit.errors import UsageError, close, nearest
 from dpaudit.settings import ReplacedError, importing
-from dpaudit.targets.mechanism import FORMS as SHAPES
 from dpaudit.targets.mechanism import Mechanism, mechanism
+from dpaudit.targets.signature import FORMS as SHAPES
 
 GROUP = "dpaudit.mechanisms"
 FORMS = "a name of `dpaudit list`, 'package.module:name' or 'path/to/file.py:name'"

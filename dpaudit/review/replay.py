@@ -37,7 +37,8 @@ from dpaudit.sampling.play import RepeatDetector
 from dpaudit.sampling.progress import Listener
 from dpaudit.settings import own_settings
 from dpaudit.stats.statement import lower_bound
-from dpaudit.targets.mechanism import Mechanism, Shape
+from dpaudit.targets.mechanism import Mechanism
+from dpaudit.targets.signature import Shape
 from dpaudit.verify.prove_and_audit import prove
 
 ERROR = 1e-3

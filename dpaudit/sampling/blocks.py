@@ -16,7 +16,8 @@ import cloudpickle
 import numpy as np
 
 from dpaudit.sampling.progress import Session
-from dpaudit.targets.mechanism import Mechanism, Shape
+from dpaudit.targets.mechanism import Mechanism
+from dpaudit.targets.signature import Shape
 
 # speed and memory are measured by benchmarks/overhead.py; other sizes would draw other runs
 _BLOCK = {Shape.PROGRAM: 2**16, Shape.SAMPLER: 2**18, Shape.SEEDED: 2**11, Shape.OPAQUE: 2**11}

@@ -23,7 +23,8 @@ from dpaudit.sampling.outputs import Outputs, from_array, from_list, from_paths,
 from dpaudit.sampling.progress import heard
 from dpaudit.sampling.timed import timed_runs
 from dpaudit.settings import lent
-from dpaudit.targets.mechanism import Mechanism, Shape
+from dpaudit.targets.mechanism import Mechanism
+from dpaudit.targets.signature import Shape
 
 _LARGE = 50_000  # records
 _SINGLY = 6  # the streams of a sampler that is called for one run at a time

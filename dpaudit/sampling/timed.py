@@ -30,7 +30,8 @@ from dpaudit.errors import UsageError
 from dpaudit.program.outcome import raised
 from dpaudit.program.scalar import ScalarNoise
 from dpaudit.sampling.outputs import Outputs, only
-from dpaudit.targets.mechanism import Mechanism, Shape
+from dpaudit.targets.mechanism import Mechanism
+from dpaudit.targets.signature import Shape
 
 OBSERVABLE = ("time",)
 

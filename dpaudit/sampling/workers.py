@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.targets.mechanism import Mechanism, Shape
+from dpaudit.targets.mechanism import Mechanism
+from dpaudit.targets.signature import Shape
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic, np.ufunc, Enum, ModuleType)
 

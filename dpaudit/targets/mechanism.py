@@ -1,16 +1,7 @@
-"""What does a function ask for, what is claimed about it, and on which pairs?
+"""What is claimed about a function, on which pairs, and what else is known of it?
 
-There is nothing to subclass. A mechanism is a function; what it asks for decides how it is run:
-
-=================  =======================================  =================================
-asks for           signature                                runs as
-=================  =======================================  =================================
-``noise``          ``f(data, noise, **parameters)``         a program: one output a run
-``size``           ``f(data, size, rng, **parameters)``     a sampler: ``size`` outputs a call; without
-                                                            ``rng`` one, as an opaque function
-``rng`` alone      ``f(data, rng, **parameters)``           seeded: one output a call
-none of these      ``f(data, **parameters)``                opaque: randomness of its own
-=================  =======================================  =================================
+There is nothing to subclass: a mechanism is a function, and what it asks for decides how it is run
+(`dpaudit.targets.signature`).
 """
 
 from __future__ import annotations
@@ -22,125 +13,22 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any, TypedDict, Unpack, overload
 
 from dpaudit.errors import UsageError, nearest
 from dpaudit.privacy.claims import Claim, as_claim
+from dpaudit.targets.signature import (
+    FORMS,
+    Shape,
+    inferred,
+    names_taken,
+    refuse_other_callables,
+    size_hint,
+    stated,
+    title_of,
+)
 from dpaudit.targets.source_digest import PREFIX as REACHED
 from dpaudit.targets.source_digest import reached_digest
-
-FILLED = ("noise", "rng", "size")
-
-
-class Shape(Enum):
-    """What a function asks for, and so how it is run."""
-
-    PROGRAM = "program"
-    SAMPLER = "sampler"
-    SEEDED = "seeded"
-    OPAQUE = "opaque"
-
-    def __str__(self) -> str:
-        return self.value
-
-
-FORMS = (
-    "f(data, noise, **parameters), f(data, size, rng, **parameters), "
-    "f(data, rng, **parameters) or f(data, **parameters)"
-)
-
-
-def _title(function: Any) -> str:
-    if isinstance(function, functools.partial):
-        return _title(function.func)
-    return str(getattr(function, "__name__", None) or type(function).__name__)
-
-
-def _listed(function: Callable[..., Any], *, follow: bool) -> list[inspect.Parameter]:
-    try:
-        listed = list(inspect.signature(function, follow_wrapped=follow).parameters.values())
-    except (TypeError, ValueError):
-        raise UsageError(
-            f"{_title(function)} has no readable signature; wrap it in one of the forms {FORMS}, or give shape='opaque'"
-        ) from None
-    if not listed or listed[0].kind in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD):
-        raise UsageError(f"{_title(function)} takes no data; the forms of a mechanism are {FORMS}")
-    return listed
-
-
-def _takes_any(listed: list[inspect.Parameter]) -> bool:
-    return listed[-1].kind is inspect.Parameter.VAR_KEYWORD
-
-
-def _names(function: Callable[..., Any]) -> tuple[dict[str, Any], bool]:
-    """Return what a function takes by name after its data, with defaults, and whether it takes any other name.
-
-    A wrapper (functools.wraps) that takes ``**names`` passes them on to the inner function, whose names count too;
-    except ``noise``, ``rng`` and ``size`` if the wrapper itself asks for one of them.
-    """
-    try:
-        own = _listed(function, follow=False)
-    except UsageError:
-        own = _listed(function, follow=True)  # a wrapper without its own signature, such as a cache
-    names = _named(own, _title(function))
-    if not _takes_any(own):
-        return names, False
-    inner = _listed(function, follow=True)
-    handed_on = _named(inner, _title(function))
-    if not names.keys().isdisjoint(FILLED):
-        handed_on = {name: default for name, default in handed_on.items() if name not in FILLED}
-    return {**handed_on, **names}, _takes_any(inner)
-
-
-def _named(listed: list[inspect.Parameter], title: str) -> dict[str, Any]:
-    names: dict[str, Any] = {}
-    for item in listed[1:]:
-        if item.kind is inspect.Parameter.POSITIONAL_ONLY:
-            if item.default is inspect.Parameter.empty:
-                raise UsageError(f"{title} takes {item.name} by position only; give it by name: write {FORMS}")
-        elif item.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
-            names[item.name] = item.default
-    return names
-
-
-def _inferred(names: Mapping[str, Any], title: str) -> tuple[Shape, frozenset[str]]:
-    """Return how a function is run, and which of noise, rng and size it asks for."""
-    asked = frozenset(
-        name for name in FILLED if name in names and (names[name] is inspect.Parameter.empty or names[name] is None)
-    )
-    if "noise" in asked:
-        if asked != {"noise"}:
-            raise UsageError(f"{title} asks for noise and for {', '.join(sorted(asked - {'noise'}))}; write {FORMS}")
-        return Shape.PROGRAM, asked
-    if "size" in asked:
-        return Shape.SAMPLER, asked
-    return (Shape.SEEDED if "rng" in asked else Shape.OPAQUE), asked
-
-
-_SIZES = ("n_samples", "num_samples", "nsamples", "n_runs", "samples", "n")
-
-
-def _size_hint(missing: list[str]) -> str:
-    """Advice if the number of outputs of a call has another name than ``size``."""
-    other = next((name for name in missing if name in _SIZES), None)
-    return "" if other is None else f"; where {other} says how many outputs a call returns, name it size"
-
-
-_NEEDED = {Shape.PROGRAM: "noise", Shape.SAMPLER: "size", Shape.SEEDED: "rng", Shape.OPAQUE: None}
-
-
-def _stated(shape: str | Shape, names: Mapping[str, Any], anything: bool, title: str) -> tuple[Shape, frozenset[str]]:
-    """Return the call style that was stated explicitly, and what such a function receives."""
-    try:
-        kind = Shape(str(shape))
-    except ValueError:
-        raise UsageError(f"shape is one of {', '.join(map(str, Shape))}, not {shape!r}") from None
-    needed = _NEEDED[kind]
-    if needed is not None and needed not in names and not anything:
-        raise UsageError(f"{title} cannot run as {kind}: it does not take {needed}; write {FORMS}")
-    given = {"size", "rng"} if kind is Shape.SAMPLER else {needed}
-    return kind, frozenset(name for name in FILLED if name in given and (name in names or anything))
 
 
 def _sources(function: Any) -> Iterator[str]:
@@ -298,7 +186,7 @@ class Mechanism:
         merged = {**self.defaults, **given}
         missing = [name for name, value in merged.items() if value is inspect.Parameter.empty]
         if missing:
-            how = f"give the parameter {missing[0]}=…{_size_hint(missing)}"
+            how = f"give the parameter {missing[0]}=…{size_hint(missing)}"
             raise UsageError(f"{self.name} needs a value for {', '.join(missing)}; {how}")
         return merged
 
@@ -334,7 +222,7 @@ class Mechanism:
         """Return the query as a function of the data alone, or None if the mechanism exposes none."""
         if self.query is None:
             return None
-        names, takes_any = _names(self.query)
+        names, takes_any = names_taken(self.query)
         absent = [name for name, value in names.items() if value is inspect.Parameter.empty and name not in parameters]
         if absent:
             raise UsageError(
@@ -423,37 +311,6 @@ def mechanism(function: Callable[..., Any] | None = None, **options: Unpack[Mech
     return _declared(function, **options)
 
 
-def _refuse_other_callables(function: Callable[..., Any], title: str) -> None:
-    """Raise `UsageError` for callables that do not return outputs of a mechanism."""
-    if inspect.isclass(function):
-        raise UsageError(
-            f"{title} is a class, and a call of it makes an object; write a function around it: "
-            f"def release(data, rng): return {title}(…).its_method(data)"
-        )
-    if inspect.iscoroutinefunction(function):
-        raise UsageError(
-            f"{title} is async, and a call of it returns a coroutine; write a function around it: "
-            f"def release(data): return asyncio.run({title}(data))"
-        )
-    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        raise UsageError(
-            f"{title} is a generator, and a call of it runs nothing; write a function that returns what it yields: "
-            f"def release(data, rng): return list({title}(data, rng))"
-        )
-    qualified = getattr(function, "__qualname__", "")
-    owner = qualified.rpartition(".")[0].rpartition(".")[2]
-    if inspect.isfunction(function) and owner.isidentifier() and _first_parameter(function) == "self":
-        raise UsageError(
-            f"{qualified} is a method without its object, so that the data would stand for self; write a function "
-            f"around it: def release(data, rng): return {owner}(…).{title}(data)"
-        )
-
-
-def _first_parameter(function: Callable[..., Any]) -> str:
-    code = getattr(function, "__code__", None)
-    return str(code.co_varnames[0]) if code is not None and code.co_argcount else ""
-
-
 def _declared(
     function: Callable[..., Any],
     *,
@@ -474,15 +331,15 @@ def _declared(
     reference: str | None = None,
     versions: Mapping[str, str] | None = None,
 ) -> Mechanism:
-    title = name or _title(function)
-    _refuse_other_callables(function, title)
+    title = name or title_of(function)
+    refuse_other_callables(function, title)
     try:
-        names, open_ended = _names(function)
+        names, open_ended = names_taken(function)
     except UsageError:
         if shape is None:
             raise
         names, open_ended = {}, True
-    kind, asked = _inferred(names, title) if shape is None else _stated(shape, names, open_ended, title)
+    kind, asked = inferred(names, title) if shape is None else stated(shape, names, open_ended, title)
     defaults = {name: default for name, default in names.items() if name not in asked}
     return Mechanism(
         function=function,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.privacy import Claim
-from dpaudit.targets.mechanism import Shape
+from dpaudit.targets.signature import Shape
 from dpaudit.tracing.certain import Certain, certain, constant_line
 from dpaudit.tracing.enumerated import enumerated
 from dpaudit.tracing.findings import Found, Path, Traced, Word

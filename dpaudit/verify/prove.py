@@ -25,7 +25,8 @@ from dpaudit.program.symbolic.budget import now
 from dpaudit.program.symbolic.reading import queries, read
 from dpaudit.program.symbolic.tree import ProgramTree
 from dpaudit.program.symbolic.value import short_decimal
-from dpaudit.targets.mechanism import Mechanism, Shape, mechanism
+from dpaudit.targets.mechanism import Mechanism, mechanism
+from dpaudit.targets.signature import Shape
 from dpaudit.verify.alignment import AlignedClass, Alignment, align
 from dpaudit.verify.certificate import tree_certificate
 

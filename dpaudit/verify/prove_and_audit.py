@@ -50,7 +50,8 @@ from dpaudit.settings import own_settings
 from dpaudit.stats.methods import JOINT, plain
 from dpaudit.stats.power import foresee
 from dpaudit.stats.statement import lower_bound
-from dpaudit.targets.mechanism import Mechanism, Shape
+from dpaudit.targets.mechanism import Mechanism
+from dpaudit.targets.signature import Shape
 from dpaudit.verify.exact import ExactLoss, enumerated_privacy
 from dpaudit.verify.fold import FoldProof, prove_fold
 from dpaudit.verify.prove import AlignmentProof, as_decimal, prove_program, rounded

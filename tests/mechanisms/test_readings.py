@@ -11,7 +11,7 @@ import pytest
 from support.replaying import Replay
 
 import mechanisms
-from dpaudit.targets.mechanism import Shape
+from dpaudit.targets.signature import Shape
 
 PROGRAMS = [name for name in mechanisms.__all__ if getattr(mechanisms, name).shape is Shape.PROGRAM]
 

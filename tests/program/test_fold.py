@@ -19,7 +19,8 @@ from dpaudit.program.scalar import ScalarNoise
 from dpaudit.program.symbolic.fold_machine import Unrolled, read_fold
 from dpaudit.program.symbolic.linear import Affine
 from dpaudit.program.symbolic.reading import queries, read
-from dpaudit.targets.mechanism import Shape, mechanism
+from dpaudit.targets.mechanism import mechanism
+from dpaudit.targets.signature import Shape
 
 FOLDS = {name: found for name in mechanisms.__all__ if isinstance((found := getattr(mechanisms, name)).function, Fold)}
 

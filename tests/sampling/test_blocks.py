@@ -13,7 +13,8 @@ from dpaudit.neighbours.digest import digest
 from dpaudit.sampling.blocks import Block, Experiment, Phase, blocks_of, ramp_of
 from dpaudit.sampling.play import RepeatDetector, play
 from dpaudit.sampling.runs import RaisedTogetherError, outputs_of
-from dpaudit.targets.mechanism import Shape, mechanism
+from dpaudit.targets.mechanism import mechanism
+from dpaudit.targets.signature import Shape
 
 PAIRS = (([1], [0]),)
 

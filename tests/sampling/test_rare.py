@@ -23,7 +23,8 @@ from dpaudit.review.check import check, passes
 from dpaudit.sampling.blocks import Block, Experiment, Phase
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.runs import outputs_of
-from dpaudit.targets.mechanism import Shape, mechanism
+from dpaudit.targets.mechanism import mechanism
+from dpaudit.targets.signature import Shape
 
 pytestmark = pytest.mark.slow
 

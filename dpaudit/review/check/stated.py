@@ -26,7 +26,7 @@ from dpaudit.review.check.finding import Finding, answered, failing, unchecked
 from dpaudit.review.check.looks import looks_of
 from dpaudit.review.check.search import searched
 from dpaudit.sampling.forms import TYPES
-from dpaudit.targets.mechanism import Shape
+from dpaudit.targets.signature import Shape
 from dpaudit.verify.prove import as_decimal
 
 _READINGS = {Shape.PROGRAM: "batch", Shape.SAMPLER: "sampler"}
