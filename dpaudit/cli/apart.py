@@ -1,16 +1,18 @@
 """How does a command run a user's code in a separate process, so that only a verdict can make it succeed?
 
-`carried_out` does the work in another process, and this process, which never loads the code, writes the result.
+`Apart.carry_out` does the work in another process, and this process, which never loads the code, writes the result.
 Whatever the code does to its process (`sys.exit`, a crash, threads that never end, closed files), there is an answer or
 there is none, and none means exit code 2. From Python, and with ``--in-process``, the work is done in this process.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
 import threading
 import traceback
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -24,57 +26,94 @@ if TYPE_CHECKING:
 OWNED = object()
 """The context object of a command if the process belongs to dpaudit, and not to a caller in Python."""
 
-in_process = click.option(
-    "--in-process", is_flag=True, help="Run the target in this process, as a debugger needs it; see SECURITY.md."
-)
-
 
 class OwnFaultError(Exception):
     """An error of dpaudit itself in the process that did the work; its text is the traceback."""
 
 
-def carried_out(
-    work: Callable[..., Any], arguments: Mapping[str, Any], *, here: bool, limits: Limits | None = None
-) -> Any:
-    """Return ``work(**arguments)``, computed in another process if this one belongs to dpaudit.
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """How a command runs a target: in another process, within limits, or in this one.
+
+    Attributes:
+        here: do the work in this process.
+        seconds, megabytes: the limits of the other process; None for none.
+    """
+
+    here: bool = False
+    seconds: float | None = None
+    megabytes: float | None = None
+
+    def evidence(self, work: Callable[..., Any], arguments: Mapping[str, Any]) -> Evidence:
+        """Return the evidence whose document ``work`` returns, after recomputing its id; as `carry_out`."""
+        return evidence_of(self.carry_out(work, arguments))
+
+    def carry_out(self, work: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+        """Return ``work(**arguments)``, computed in another process if this one belongs to dpaudit.
+
+        Args:
+            work: a function at the top level of a module, which another process finds by its name.
+            arguments: JSON values.
+
+        Raises:
+            UsageError: that the work raised; or if there is no answer, with the reason.
+            OwnFaultError: if dpaudit failed.
+        """
+        from dpaudit.errors import UsageError
+
+        limits = _limits_of(self.seconds, self.megabytes)
+        context = click.get_current_context(silent=True)
+        if self.here or context is None or context.obj is not OWNED:
+            if self.here and limits is not None:
+                raise UsageError("limits are for a process of its own: leave out --in-process, or the limits")
+            from dpaudit.settings import kept
+
+            with kept():  # the target must not change where and how results are written
+                return work(**arguments)
+        from dpaudit.processes.process import Limits, adopt_orphans, run
+
+        adopt_orphans()
+        # meanwhile, import what is needed to read the answer
+        threading.Thread(target=importlib.import_module, args=("dpaudit.processes.handover",), daemon=True).start()
+        request = {"module": work.__module__, "name": work.__name__, "arguments": dict(arguments)}
+        ended = run("dpaudit.cli.apart", request, limits=limits or Limits(), quiet=False)
+        if ended.over is not None or ended.answer is None:
+            raise UsageError(f"there is no verdict: {_why(ended.over, ended.death, limits)}")
+        kind, value = next(iter(ended.answer.items()))
+        if kind == "refused":
+            raise UsageError(value)
+        if kind == "fault":
+            raise OwnFaultError(value)
+        if kind == "interrupted":
+            raise KeyboardInterrupt
+        return value
+
+
+_HERE = "Run the target in this process, as a debugger needs it"
+
+
+def own_process(*, limit: str | None = None) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Add the options about the process of a target, which the command is given as ``apart``.
 
     Args:
-        work: a function at the top level of a module, which another process finds by its name.
-        arguments: JSON values.
-        here: do the work in this process nevertheless.
-        limits: of the process, from `limits_of`.
-
-    Raises:
-        UsageError: that the work raised; or if there is no answer, with the reason.
-        OwnFaultError: if dpaudit failed.
+        limit: what the limit of time means, as its help; None where there are no limits.
     """
-    from dpaudit.errors import UsageError
 
-    context = click.get_current_context(silent=True)
-    if here or context is None or context.obj is not OWNED:
-        if here and limits is not None:
-            raise UsageError("limits are for a process of its own: leave out --in-process, or the limits")
-        from dpaudit.settings import kept
+    def decorated(command: Callable[..., int]) -> Callable[..., int]:
+        @click.option("--in-process", "here", is_flag=True, help=f"{_HERE}; see SECURITY.md.")
+        @functools.wraps(command)
+        def typed(
+            *args: Any, here: bool, time_limit: float | None = None, memory_limit: float | None = None, **rest: Any
+        ) -> int:
+            return command(*args, apart=Apart(here, time_limit, memory_limit), **rest)
 
-        with kept():  # the target must not change where and how results are written
-            return work(**arguments)
-    from dpaudit.processes.process import Limits, adopt_orphans, run
+        if limit is None:
+            return typed
+        memory = "End it where it takes more memory, without a verdict."
+        limited = click.option("--memory-limit", type=float, metavar="MB", help=memory)(typed)
+        return click.option("--time-limit", type=float, metavar="SECONDS", help=limit)(limited)
 
-    adopt_orphans()
-    # meanwhile, import what is needed to read the answer
-    threading.Thread(target=importlib.import_module, args=("dpaudit.processes.handover",), daemon=True).start()
-    request = {"module": work.__module__, "name": work.__name__, "arguments": dict(arguments)}
-    ended = run("dpaudit.cli.apart", request, limits=limits or Limits(), quiet=False)
-    if ended.over is not None or ended.answer is None:
-        raise UsageError(f"there is no verdict: {_why(ended.over, ended.death, limits)}")
-    kind, value = next(iter(ended.answer.items()))
-    if kind == "refused":
-        raise UsageError(value)
-    if kind == "fault":
-        raise OwnFaultError(value)
-    if kind == "interrupted":
-        raise KeyboardInterrupt
-    return value
+    return decorated
 
 
 def _why(over: str | None, death: str | None, limits: Limits | None) -> str:
@@ -90,7 +129,7 @@ def _why(over: str | None, death: str | None, limits: Limits | None) -> str:
 _LARGE = "it took more memory than --memory-limit allows, and was ended: it leaks, or needs a higher one"
 
 
-def limits_of(seconds: float | None, memory: float | None) -> Limits | None:
+def _limits_of(seconds: float | None, memory: float | None) -> Limits | None:
     """Return the limits that were typed, None if there are none; refuse invalid ones."""
     if seconds is None and memory is None:
         return None

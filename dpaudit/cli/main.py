@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import click
 
 from dpaudit.cli.apart import OWNED, OwnFaultError, blamed_on_target
-from dpaudit.cli.options import leave_standard_output
+from dpaudit.cli.outputs import leave_standard_output
 
 _COMMANDS = (
     "list",

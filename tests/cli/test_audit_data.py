@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import dpaudit as dp
-from dpaudit.cli.commands.audit import domain_of
+from dpaudit.cli.inputs import domain_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PENGUINS = EXAMPLES / "data" / "penguins.csv"

@@ -226,7 +226,7 @@ def test_evidence_that_cannot_be_trusted_is_refused(alter, message, options, evi
         (["e.json", "e.html", "--html", "one.html"], ["'one.html'", "name a folder"]),
         (["e.json", "e.html", "--html", "e.json"], ["cannot make the folder 'e.json'"]),
         (["e.json", "e.html", "--html", "-"], ["'-'", "name a folder"]),
-        (["e.json", "--html", "none/"], ["'none/'", "no folder"]),
+        (["e.json", "--html", "none/deeper"], ["'none/deeper'", "cannot make the folder"]),
         (["e.json", "--html", "-", "--json", "-"], ["only one format"]),
     ],
 )

@@ -109,6 +109,8 @@ def test_several_pages_go_to_a_folder_with_an_index(evidence, run):
         assert sorted(path.name for path in Path("pages").iterdir()) == ["e.html", "f.html", "index.html"]
     assert evidence_from_page(Path("pages/f.html").read_text(encoding="utf-8")) == evidence
     assert links(Path("pages/index.html")) == ["e.html", "f.html"]
+    assert run("report", "e.json", "--html", "alone").exit_code == 0  # the name of a folder
+    assert [path.name for path in Path("alone").iterdir()] == ["e.html"]
 
 
 def links(page):

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from dpaudit.cli.options import OutputFiles, all_asked, results, tell
+from dpaudit.cli.options import all_asked
+from dpaudit.cli.outputs import Results, results
 from dpaudit.request import AccountRequest, ReleaseRequest, options_of
 
 _MECHANISMS = (
@@ -27,15 +28,7 @@ _MECHANISMS = (
 @all_asked(AccountRequest)
 @click.option("--calibrate", is_flag=True, help="Find the smallest noise that is certified to keep the claim.")
 @results
-def command(
-    plan: str | None,
-    record: str | None,
-    calibrate: bool,
-    json_file: str | None,
-    html_file: str | None,
-    quiet: bool,
-    **options: Any,
-) -> int:
+def command(plan: str | None, record: str | None, calibrate: bool, to: Results, **options: Any) -> int:
     """Bound ε or δ of many releases from both sides, with a proof, and hold claims against it.
 
     PLAN is a plan file (.toml), or releases as text: "Gaussian('1.1').poisson('0.004').times(14000) + Laplace(2)". One
@@ -48,15 +41,15 @@ def command(
 
     typed = {name: options.pop(name) for name in options_of(ReleaseRequest)}
     reading = [name for name in (plan, record) if name is not None and (name is record or is_plan_file(name))]
-    outputs = OutputFiles(json_file, html_file, read=[name.partition(":")[2] or name for name in reading])
+    to.check(read=[name.partition(":")[2] or name for name in reading])
     request = AccountRequest(None, **{**options, "claim": options["claim"] or None})
     found, noise = _calibrated(typed, request) if calibrate else (_given(plan, record, typed), "")
     from dataclasses import replace
 
     evidence = carry_out(replace(request, events=found)).with_files(reading)
-    if noise and not quiet:
-        outputs.say(f"{noise}\n")
-    return tell(evidence, outputs, json_file, html_file, quiet)
+    if noise:
+        to.say(f"{noise}\n")
+    return to.tell(evidence)
 
 
 def _given(plan: str | None, record: str | None, typed: dict[str, Any]) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from dpaudit.cli.options import prints_to_standard_error
+from dpaudit.cli.messages import prints_to_standard_error
 
 
 @click.command("check")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from dpaudit.cli.apart import OWNED
-from dpaudit.cli.options import Count, OutputFiles
+from dpaudit.cli.options import Count
+from dpaudit.cli.outputs import OutputFiles
 from dpaudit.gate.formats import FORMATS
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpaudit.cli.options import OutputFiles, prints_to_standard_error
+from dpaudit.cli.messages import prints_to_standard_error
+from dpaudit.cli.outputs import OutputFiles
 
 if TYPE_CHECKING:
     from dpaudit.targets.mechanism import Mechanism

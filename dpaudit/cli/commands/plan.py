@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpaudit.cli.apart import carried_out, in_process
-from dpaudit.cli.options import asked, merged_parameters, prints_to_standard_error, progress
+from dpaudit.cli.apart import Apart, own_process
+from dpaudit.cli.inputs import loaded
+from dpaudit.cli.messages import at_work
+from dpaudit.cli.options import asked
 from dpaudit.request import AuditRequest
 
 if TYPE_CHECKING:
@@ -27,29 +28,24 @@ if TYPE_CHECKING:
 @asked(AuditRequest, "runs", default=40_000, help="Executions of a short audit.")
 @asked(AuditRequest, "confidence", help="Of the audit to come.")
 @asked(AuditRequest, "seed")
-@in_process
-def command(target: str, in_process: bool, **options: Any) -> int:
+@own_process()
+def command(target: str, apart: Apart, **options: Any) -> int:
     """Plan an audit of TARGET: how many runs find a violation of a given size with probability 0.9?
 
     Exit code 0, or 3 where no number of runs would do. TARGET runs in a process of its own.
     """
-    options["parameters"] = merged_parameters(options["parameters"])
-    found = carried_out(planned, {"target": target, **options}, here=in_process)
+    found = apart.carry_out(planned, {"target": target, **options})
     click.echo(str(found["text"]), nl=False)
     return 0 if found["possible"] is True else 3
 
 
 def planned(target: str, detect: str, **options: Any) -> dict[str, Any]:
     """Return a plan in words, and whether any number of runs is enough."""
-    with prints_to_standard_error(), progress(quiet=False) as listen:
+    with at_work(quiet=False) as listen:
         from dpaudit.auditing.plan import plan
-        from dpaudit.cli.commands.audit import pairs_for
-        from dpaudit.loading.named import load
 
-        files = [Path(name).absolute() for name in options["pairs"]]
-        mechanism = load(target)
-        options["pairs"] = pairs_for(mechanism, options["parameters"], options["relation"], files) if files else None
-        found = plan(mechanism, detect, listen=listen, **options)
+        mechanism, given = loaded(target, options)
+        found = plan(mechanism, detect, listen=listen, **given)
         return {"text": _words(found), "possible": found.runs is not None}
 
 

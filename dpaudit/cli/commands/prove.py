@@ -6,16 +6,10 @@ from typing import Any
 
 import click
 
-from dpaudit.cli.apart import carried_out, evidence_of, in_process, refuse_other
-from dpaudit.cli.options import (
-    OutputFiles,
-    all_asked,
-    merged_parameters,
-    prints_to_standard_error,
-    progress,
-    results,
-    tell,
-)
+from dpaudit.cli.apart import Apart, own_process, refuse_other
+from dpaudit.cli.messages import at_work
+from dpaudit.cli.options import all_asked
+from dpaudit.cli.outputs import Results, results
 from dpaudit.request import ProofRequest
 
 
@@ -30,27 +24,18 @@ from dpaudit.request import ProofRequest
     },
     confidence={"help": "Of what the runs show."},
 )
-@in_process
+@own_process()
 @results
-def command(
-    target: str,
-    json_file: str | None,
-    html_file: str | None,
-    quiet: bool,
-    in_process: bool,
-    **options: Any,
-) -> int:
+def command(target: str, to: Results, apart: Apart, **options: Any) -> int:
     """Prove an upper bound for the program TARGET, or refute its claim by an exact counterexample.
 
     TARGET runs in a process of its own, which is ended with all that it started.
     """
-    outputs = OutputFiles(json_file, html_file)
-    options["parameters"] = merged_parameters(options["parameters"])
-    arguments = {"target": target, "quiet": quiet, **options}
-    evidence = evidence_of(carried_out(proved, arguments, here=in_process))
+    to.check()
+    evidence = apart.evidence(proved, {"target": target, "quiet": to.quiet, **options})
     options["domain"] = _domain(options["domain"])
     refuse_other(evidence, proof=ProofRequest(target, **options))
-    return tell(evidence, outputs, json_file, html_file, quiet)
+    return to.tell(evidence)
 
 
 def proved(target: str, quiet: bool, domain: tuple[str, ...], **options: Any) -> dict[str, Any]:
@@ -62,12 +47,11 @@ def proved(target: str, quiet: bool, domain: tuple[str, ...], **options: Any) ->
         domain: as it was typed: a word, a list of datasets, or NAME=JSON for each column.
         **options: of the proof.
     """
-    with prints_to_standard_error(), progress(quiet) as listen:
+    with at_work(quiet) as listen:
         from dpaudit.loading.named import load
-        from dpaudit.verify.prove_and_audit import prove as conduct
+        from dpaudit.verify.prove_and_audit import prove
 
-        mechanism = load(target)
-        return conduct(mechanism, **{**options, "domain": _domain(domain), "listen": listen}).document()
+        return prove(load(target), **{**options, "domain": _domain(domain), "listen": listen}).document()
 
 
 def _domain(texts: tuple[str, ...]) -> str | list[Any] | dict[str, Any] | None:

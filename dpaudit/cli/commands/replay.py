@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpaudit.cli.apart import carried_out, evidence_of, in_process
-from dpaudit.cli.options import OutputFiles, asked, prints_to_standard_error, progress, read_evidence
+from dpaudit.cli.apart import Apart, evidence_of, own_process
+from dpaudit.cli.inputs import dataset_in, read_evidence
+from dpaudit.cli.messages import at_work
+from dpaudit.cli.options import asked
+from dpaudit.cli.outputs import OutputFiles
 from dpaudit.request import AuditRequest, ProofRequest
 
 if TYPE_CHECKING:
@@ -34,8 +37,8 @@ _MOST_DIFFERENCES = 20  # printed, to fit one screen
 @asked(AuditRequest, "workers", help="Processes.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the evidence of now ('-': standard output).")
 @click.option("--quiet", is_flag=True, help="Only the exit code.")
-@in_process
-def command(evidence_file: str, json_file: str | None, quiet: bool, in_process: bool, **options: Any) -> int:
+@own_process()
+def command(evidence_file: str, json_file: str | None, quiet: bool, apart: Apart, **options: Any) -> int:
     """Run the audit or proof of EVIDENCE again. Exit code 0: the same was found, 1: it differs, 2: not possible.
 
     What it names is run in a process of its own, which is ended with all that it started. Evidence may come from
@@ -44,7 +47,7 @@ def command(evidence_file: str, json_file: str | None, quiet: bool, in_process: 
     """
     outputs = OutputFiles(json_file)
     arguments = {"evidence_file": evidence_file, "quiet": quiet, **options}
-    found = carried_out(replayed, arguments, here=in_process)
+    found = apart.carry_out(replayed, arguments)
     holds = found["holds"] is True
     if json_file is not None:
         if found["after"] is None:
@@ -78,8 +81,7 @@ def replayed(
         domain: the datasets that were enumerated, likewise.
         **options: of `dpaudit.replay`.
     """
-    with prints_to_standard_error(), progress(quiet) as listen:
-        from dpaudit.cli.commands.audit import dataset_in
+    with at_work(quiet) as listen:
         from dpaudit.review.replay import replay
 
         before = read_evidence(evidence_file)

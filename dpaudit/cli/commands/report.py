@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpaudit.cli.options import OutputFiles
+from dpaudit.cli.inputs import read_evidence
+from dpaudit.cli.outputs import OutputFiles
 from dpaudit.report.formats import FORMATS
 
 if TYPE_CHECKING:
@@ -77,7 +78,6 @@ def _checked(name: str) -> Evidence:
     Raises:
         UsageError: if a check fails, or there are too many runs to check.
     """
-    from dpaudit.cli.options import read_evidence
     from dpaudit.errors import UsageError
     from dpaudit.review.check import TOO_MANY, check
 
@@ -130,15 +130,11 @@ def _draw(evidence_files: Sequence[str], html_to: str | None, json_file: str | N
 
 
 def _page_names(evidence_files: Sequence[str], html_to: str) -> list[str]:
-    """Return the file of each page; the folder for several pages is created."""
-    from dpaudit.errors import UsageError
-
+    """Return the file of each page; a folder for pages is made: for several, or where the name is that of a folder."""
     folder, several = Path(html_to), len(evidence_files) > 1
-    if several:
+    if several or html_to.endswith(("/", os.sep)) or not (folder.suffix or html_to == "-" or folder.exists()):
         _make_folder(html_to)
     elif not folder.is_dir():
-        if html_to.endswith(("/", os.sep)):
-            raise UsageError(f"--html {html_to!r} is no folder that exists; make it first, or write one page to a file")
         return [html_to]
     names: list[str] = []
     taken = {_INDEX} if several else set()

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
-from dpaudit.cli.options import OutputFiles, asked, prints_to_standard_error, results, tell
+from dpaudit.cli.messages import prints_to_standard_error
+from dpaudit.cli.options import asked
+from dpaudit.cli.outputs import Results, results
 from dpaudit.request import AuditRequest
 
 
@@ -36,15 +38,13 @@ def command(
     design: str,
     seed: int | None,
     false_alarm: float,
-    json_file: str | None,
-    html_file: str | None,
-    quiet: bool,
+    to: Results,
 ) -> int:
     """Audit a model by scores of records IN its training data and OUT of it.
 
     IN and OUT are .npy, .csv with one column, .jsonl with one number a line, or .json with a list of numbers.
     """
-    outputs = OutputFiles(json_file, html_file)
+    to.check()
     with prints_to_standard_error():
         from dpaudit.auditing.scores import audit_scores, read_scores
 
@@ -60,4 +60,4 @@ def command(
             seed=seed,
             name=f"scores in {Path(in_file).name} and {Path(out_file).name}",
         )
-    return tell(evidence.with_files([in_file, out_file]), outputs, json_file, html_file, quiet)
+    return to.tell(evidence.with_files([in_file, out_file]))

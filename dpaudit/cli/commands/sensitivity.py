@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpaudit.cli.apart import carried_out, in_process
-from dpaudit.cli.options import asked, merged_parameters, prints_to_standard_error, progress
+from dpaudit.cli.apart import Apart, own_process
+from dpaudit.cli.inputs import loaded
+from dpaudit.cli.messages import at_work
+from dpaudit.cli.options import asked
 from dpaudit.request import AuditRequest
 
 if TYPE_CHECKING:
@@ -27,15 +28,14 @@ if TYPE_CHECKING:
 @asked(AuditRequest, "parameters")
 @asked(AuditRequest, "seed", help="Of the sample, where there are many records; by default a fresh one.")
 @click.option("--quiet", is_flag=True, help="No progress and no summary; the exit code says it.")
-@in_process
-def command(target: str, quiet: bool, in_process: bool, **options: Any) -> int:
+@own_process()
+def command(target: str, quiet: bool, apart: Apart, **options: Any) -> int:
     """Search for neighbours that move the query TARGET too far: a function without noise, or a mechanism's query.
 
     Exit code 0 where none was found, which proves nothing; 1 with a counterexample; 2 where there is no answer. TARGET
     runs in a process of its own.
     """
-    options["parameters"] = merged_parameters(options["parameters"])
-    found = carried_out(searched, {"target": target, "quiet": quiet, **options}, here=in_process)
+    found = apart.carry_out(searched, {"target": target, "quiet": quiet, **options})
     if not quiet:
         click.echo(str(found["text"]), nl=False)
     return 1 if found["exceeded"] is True else 0
@@ -43,17 +43,11 @@ def command(target: str, quiet: bool, in_process: bool, **options: Any) -> int:
 
 def searched(target: str, quiet: bool, **options: Any) -> dict[str, Any]:
     """Return the result in words, and whether the query moves too far."""
-    with prints_to_standard_error(), progress(quiet) as listen:
+    with at_work(quiet) as listen:
         from dpaudit.auditing.sensitivity import sensitivity
-        from dpaudit.cli.commands.audit import dataset_in, domain_of, pairs_for
-        from dpaudit.loading.named import load
 
-        files = [Path(name).absolute() for name in options["pairs"]]
-        options["data"] = dataset_in(options["data"])
-        mechanism = load(target)
-        options["pairs"] = pairs_for(mechanism, options["parameters"], options["relation"], files) if files else None
-        options["domain"] = domain_of(options["domain"])
-        found = sensitivity(mechanism, listen=listen, **options)
+        mechanism, given = loaded(target, options)
+        found = sensitivity(mechanism, listen=listen, **given)
         return {"text": _words(found), "exceeded": bool(found.exceeded)}
 
 

@@ -1,0 +1,85 @@
+"""What do the files hold that a command line names? Evidence, pairs, datasets, domains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpaudit.evidence.evidence import Evidence
+    from dpaudit.targets.mechanism import Mechanism
+
+
+def read_evidence(name: str) -> Evidence:
+    """Read an evidence file, or the evidence embedded in a page."""
+    from dpaudit.errors import UsageError
+    from dpaudit.evidence.canonical_json import read_text
+    from dpaudit.evidence.evidence import Evidence
+    from dpaudit.report import evidence_from_page
+
+    text = read_text(name)
+    if not text.lstrip().startswith("<"):
+        return Evidence.from_json(text, name=name)
+    try:
+        return evidence_from_page(text)
+    except UsageError as error:
+        raise UsageError(f"cannot read {name!r}: {error}") from None
+
+
+def loaded(target: str, options: Mapping[str, Any]) -> tuple[Mechanism, dict[str, Any]]:
+    """Return a target, and the options with what the files hold that ``pairs``, ``data`` and ``domain`` name."""
+    from dpaudit.loading.named import load
+
+    # a target may change the working directory
+    named = [Path(name).absolute() for name in options.get("pairs", ())]
+    data = None if options.get("data") is None else str(Path(options["data"]).absolute())
+    mechanism = load(target)
+    found = dict(options)
+    if "pairs" in options:
+        found["pairs"] = _pairs_in(named, mechanism, options["parameters"], options["relation"]) if named else None
+    if "data" in options:
+        found["data"] = dataset_in(data)
+    if "domain" in options:
+        found["domain"] = domain_of(options["domain"])
+    return mechanism, found
+
+
+def digests_of(files: Sequence[str], relation: str) -> list[tuple[str, str]] | None:
+    """Return digests of the pairs in files, None if there are none; the relation tells one pair from several."""
+    if not files:
+        return None
+    from dpaudit.neighbours.digest import digest
+    from dpaudit.neighbours.inferred import neighbouring
+    from dpaudit.neighbours.pair_files import read_pairs
+
+    return [(digest(data0), digest(data1)) for data0, data1 in read_pairs(files, neighbouring(relation))]
+
+
+def dataset_in(name: str | None) -> Any:
+    """Read a dataset, or return None if none is named."""
+    if name is None:
+        return None
+    from dpaudit.neighbours.data_files import read_dataset
+
+    return read_dataset(Path(name).absolute())
+
+
+def domain_of(texts: Sequence[str]) -> Any:
+    """Read the domain of records, or return None if none is given."""
+    if not texts:
+        return None
+    from dpaudit.neighbours.domain import read_domain
+
+    return read_domain(texts)
+
+
+def _pairs_in(
+    files: list[Path], mechanism: Mechanism, parameters: dict[str, Any], relation: str | None
+) -> list[tuple[Any, Any]]:
+    """Read the pairs in files; the relation (by default the mechanism's own) tells one pair from several."""
+    from dpaudit.neighbours.inferred import neighbouring
+    from dpaudit.neighbours.pair_files import read_pairs
+
+    said = relation or mechanism.relation_for(mechanism.parameters_with(parameters))
+    return read_pairs(files, neighbouring(said))
