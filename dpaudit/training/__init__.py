@@ -1,0 +1,7 @@
+"""Does a training loop do what its claim of privacy takes for granted? Watched while it runs, then judged.
+
+Watchers record what a loop does as plain arrays (`seen`); `facts` are exact tests of these; the claim is held against
+the certified loss of what was seen (`losses`), not of what was configured.
+"""
+
+__all__ = ["conclude", "facts", "losses", "per_step", "seen", "watch"]

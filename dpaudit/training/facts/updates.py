@@ -1,0 +1,214 @@
+"""What is a noisy sum divided by, how many were made, and which parameters moved? No test is random here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from dpaudit.arrays import Integers
+from dpaudit.training.facts.finding import Finding
+from dpaudit.training.seen import Parameter, Update
+
+_SAME = 1e-3  # relative, of two divisors
+_ALTERED = 1e-3
+
+
+def divisor_finding(updates: Sequence[Update], records: int | None, rate: float | None, silent: str = "") -> Finding:
+    """Say whether noisy sums are divided by a constant that hangs on no record.
+
+    Args:
+        updates: with their divisors and how many records each clipped.
+        records: in the training set, or None.
+        rate: of sampling, or None.
+        silent: why the divisor could not be seen.
+    """
+    seen = [each for each in updates if each.divisor is not None]
+    if not seen:
+        return Finding(
+            "divisor", "not seen", "no divisor seen", silent or "What the noisy sum is divided by was not seen."
+        )
+    divisors = np.array([each.divisor for each in seen], dtype=np.float64)
+    detail = f"divisors from {divisors.min():.6g} to {divisors.max():.6g}"
+    if np.ptp(divisors) <= _SAME * np.abs(divisors).mean():
+        return _constant(float(np.median(divisors)), records, rate, detail)
+    rows = np.array([each.rows if each.rows is not None else math.nan for each in seen], dtype=np.float64)
+    if np.all(np.isfinite(rows)) and np.allclose(divisors, np.maximum(rows, 1), rtol=_SAME):
+        text = (
+            "The noisy sum is divided by the size of the batch that was drawn: the scale of an update tells how many "
+            "records were in it, without noise."
+        )
+        return Finding("divisor", "wrong", "divided by the batch size", text, detail)
+    text = "The divisor of the noisy sum is not the same in all updates; it may hang on records only through noise."
+    return Finding("divisor", "note", "another divisor each time", text, detail)
+
+
+def _constant(divisor: float, records: int | None, rate: float | None, detail: str) -> Finding:
+    expected = None if records is None or rate is None else records * rate
+    by_data = (
+        expected is not None
+        and not math.isclose(expected, round(expected), rel_tol=1e-9)
+        and math.isclose(divisor, math.floor(expected), rel_tol=1e-6)
+    )
+    if by_data:
+        text = (
+            "The divisor is the whole part of (number of records)·(sampling rate), a function of the number of "
+            "records: that matters where neighbours have one record more or less. State a public number instead."
+        )
+        return Finding("divisor", "note", "whole part of N·q", text, detail)
+    return Finding("divisor", "right", "a constant divisor", "Every noisy sum was divided by one constant.", detail)
+
+
+# --- steps --------------------------------------------------------------------------------------------------
+
+
+def taken(updates: Sequence[Update], batches: Sequence[Integers] | None) -> list[tuple[int, int, bool]]:
+    """Return the batches of each update, (first, past the last), and whether all of their records were clipped in it.
+
+    A loader may draw ahead, so batches are matched in their order by how many records were clipped. Where that was not
+    seen, an update took what reached the loop since the one before.
+    """
+    if batches is None:
+        return []
+    if any(each.rows is None for each in updates):
+        ends = [min(each.drawn, len(batches)) for each in updates]
+        return [(start, end, True) for start, end in pairwise([0, *ends])]
+    found, at = [], 0
+    for each in updates:
+        rows = each.rows or 0
+        start, total = at, 0
+        while at < len(batches) and (total < rows or at == start):
+            total, at = total + len(batches[at]), at + 1
+        found.append((start, at, total == rows))
+    return found
+
+
+def most_batches(updates: Sequence[Update], batches: Sequence[Integers] | None) -> int:
+    """Return the largest number of batches in one update, at least 1."""
+    return max([1, *(end - start for start, end, _ in taken(updates, batches))])
+
+
+def steps_finding(
+    updates: Sequence[Update],
+    batches: Sequence[Integers] | None,
+    accounted: Sequence[tuple[float, float, int]] | None,
+    rate: float | None,
+) -> Finding:
+    """Say whether the updates that were made are those that were accounted for.
+
+    Args:
+        updates: all steps with noise.
+        batches: that were drawn.
+        accounted: (noise multiplier, rate, steps) of an accountant, or None.
+        rate: at which batches are drawn, or None.
+    """
+    spans = taken(updates, batches)
+    several = max((end - start for start, end, _ in spans), default=1)
+    detail = f"{len(updates)} updates, of up to {several} batches"
+    if several > 1:
+        text = (
+            f"An update takes the records of up to {several} batches that were drawn independently, so that one record "
+            f"may come into it {several} times: it then moves the sum by {several}·C. "
+        )
+        counted = _counted(accounted, rate)
+        name = "accumulated batches" if counted in (None, several) else "uncounted accumulation"
+        text += (
+            f"Accounting for it as one batch drawn at {several} times the rate counts too little."
+            if counted == several
+            else "An accountant has to know that."
+            if counted is None
+            else f"It was accounted for as {counted} of them."
+        )
+        return Finding("steps", "wrong", name, text, detail)
+    if any(not whole for _, _, whole in spans):
+        text = "Updates took other numbers of records than the batches that were drawn hold."
+        return Finding("steps", "note", "records left out of updates", text, detail)
+    if accounted is None:
+        text = f"{len(updates):,} updates with noise were made; no accountant counts them beside."
+        return Finding("steps", "right" if updates else "not seen", "counted", text, detail)
+    total = sum(steps for _, _, steps in accounted)
+    if total != len(updates):
+        text = f"{len(updates):,} updates with noise were made, and {total:,} are accounted for."
+        if total > len(updates):
+            return Finding("steps", "note", "fewer steps than accounted for", text, detail)
+        return Finding("steps", "wrong", "steps that are not accounted for", text, detail)
+    rates = {each for _, each, _ in accounted}
+    if rate is not None and rates and max(abs(each - rate) for each in rates) > 1e-9 + 1e-6 * rate:
+        text = f"Batches are drawn at the rate {rate:.6g}, and {min(rates):.6g} is accounted for."
+        if min(rates) >= rate:
+            return Finding("steps", "note", "a larger rate is accounted for", text, detail)
+        return Finding("steps", "wrong", "another rate is accounted for", text, detail)
+    return Finding(
+        "steps", "right", "steps as accounted", f"All {total:,} updates with noise are accounted for.", detail
+    )
+
+
+def _counted(accounted: Sequence[tuple[float, float, int]] | None, rate: float | None) -> int | None:
+    """As how many batches an update was accounted for; None without an accountant."""
+    if not accounted or not rate:
+        return None
+    return max(1, *(round(each / rate) for _, each, _ in accounted), 1)
+
+
+# --- parameters ---------------------------------------------------------------------------------------------
+
+
+def parameters_finding(parameters: Mapping[str, Parameter], updates: int) -> Finding:
+    """Say which parameters moved without noise, and which never moved.
+
+    Args:
+        parameters: by name.
+        updates: how many steps with noise were made.
+    """
+    if not parameters or not updates:
+        return Finding("parameters", "not seen", "no updates", "No parameter was seen before and after an update.")
+    bare = [name for name, each in parameters.items() if each.moved and each.noised < updates and not each.state]
+    if bare:
+        text = (
+            f"{_named(bare)} moved, and got no noise in some update: what it learned of records is released as it is."
+        )
+        return Finding("parameters", "wrong", "moved without noise", text, unbounded=True)
+    still = [name for name, each in parameters.items() if each.trained and not each.moved]
+    if still:
+        text = f"{_named(still)} never moved, though the optimizer holds it."
+        return Finding("parameters", "note", "never moved", text)
+    return Finding(
+        "parameters", "right", "all moved with noise", "Every parameter that moved got noise in every update."
+    )
+
+
+def records_finding(parameters: Mapping[str, Parameter], mixing: Sequence[str]) -> Finding:
+    """Say whether state of the model hangs on several records at once.
+
+    Args:
+        parameters: by name, with the state of layers.
+        mixing: layers that compute across records, by kind.
+    """
+    state = [name for name, each in parameters.items() if each.state and each.moved]
+    if state:
+        text = f"{_named(state)} changed while training without noise: state of a layer is released with the model."
+        return Finding("records", "wrong", "state without noise", text, unbounded=True)
+    if mixing:
+        kinds = ", ".join(mixing)
+        text = f"A layer computes across the records of a batch ({kinds}): clipping single records bounds nothing."
+        return Finding("records", "wrong", "records are mixed", text, unbounded=True)
+    text = (
+        "No layer is known to mix records, and no state of a layer changed. Other ways to mix them were not looked for."
+    )
+    return Finding("records", "not seen", "no mixing is known", text)
+
+
+def altered_finding(updates: Sequence[Update]) -> Finding | None:
+    """Say that gradients were changed after the noise; None where they were not."""
+    if max((each.altered for each in updates), default=0.0) <= _ALTERED:
+        return None
+    text = (
+        "Gradients were changed after the noise was added: that costs nothing as long as no record is looked at again."
+    )
+    return Finding("altered", "note", "changed after the noise", text)
+
+
+def _named(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -1,0 +1,145 @@
+"""What was seen of a training run? Plain arrays, in memory alone: nothing of a record leaves it.
+
+A *batch* is what the sampler drew, as records' indices. An *update* is a step of the optimizer with noise, which may
+take the records of several batches. A *replay* compares a sum of gradients with that of clipped records.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dpaudit.arrays import Floats, Integers
+
+KEPT = 8192
+"""Coordinates whose noise is kept in every update."""
+MOST_KEPT = 2**23
+"""Values of noise that are kept in all."""
+
+Signature = np.ndarray[Any, np.dtype[np.float32]]
+
+
+@dataclass(slots=True)
+class Update:
+    """One step with noise.
+
+    Attributes:
+        drawn: how many batches had reached the loop.
+        rows: how many records were clipped since the update before; None where this was not seen.
+        sigma, clip: the noise multiplier that was accounted for, and the clip norm; None where neither is known.
+        rate: the sampling rate that was accounted for.
+        divisor: of the noisy sum; None where it was not seen.
+        altered: how far gradients were changed after the noise, relative.
+        kept: noise over σ·C at the kept coordinates, (k,); None where none was seen or enough was kept.
+        values: how many coordinates got noise.
+    """
+
+    drawn: int
+    rows: int | None = None
+    sigma: float | None = None
+    clip: float | None = None
+    rate: float | None = None
+    divisor: float | None = None
+    altered: float = 0.0
+    kept: Signature | None = None
+    values: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A sum of gradients beside the sum of its clipped records.
+
+    Attributes:
+        deviation: their distance, relative to the latter.
+        clipped: whether some record was above the clip norm, so that clipping showed.
+        looks: what the sum is instead, in words of `clipping.LOOKS`; empty where it is right or nothing is known.
+        norm: the clip norm that explains it, for "another norm"; else NaN.
+        largest: the largest contribution of a record, over the clip norm.
+        finite: whether all gradients were numbers.
+    """
+
+    deviation: float
+    clipped: bool
+    looks: str = ""
+    norm: float = float("nan")
+    largest: float = 0.0
+    finite: bool = True
+
+
+@dataclass(slots=True)
+class Parameter:
+    """A parameter, or other state of the model.
+
+    Attributes:
+        size: coordinates.
+        trained: whether the optimizer holds it and it asks for gradients.
+        moved: whether it is another than at the start.
+        noised: in how many updates it got noise.
+        state: whether it is no parameter but state of a layer, such as a running mean.
+    """
+
+    size: int
+    trained: bool
+    moved: bool = False
+    noised: int = 0
+    state: bool = False
+
+
+@dataclass
+class Seen:
+    """Everything that a watcher recorded.
+
+    Attributes:
+        how: the watcher, in words.
+        records: in the training set; None where it has no length.
+        epoch: batches in an epoch, as the loader says; None where it does not.
+        rate: at which the loader says that it samples; None where it does not.
+        share: of all records in a batch, where the loader states a size instead.
+        assumed: the sampling that the claim's accounting assumes: "poisson", "fixed-size" or "shuffled".
+        batches: record indices of each batch, in the order drawn; None where they cannot be seen.
+        updates, replays, parameters: see there.
+        squares: the sum over updates of (noise/σC)², (d,), and how often each coordinate got noise, (d,).
+        names: which coordinates belong to which parameter: (name, start, stop).
+        ranks: noise over σ·C at the same coordinates on several machines, (machines, k); None with one.
+        accounted: (noise multiplier, rate, steps) as an accountant recorded them; None without one.
+        mixing: layers that compute across the records of a batch, by kind.
+        rounded: the type of gradients with fewer digits than float32; empty where there is none.
+        secure: whether noise was drawn from a generator for cryptography; None where it is not known.
+        partial: why not all of the loop was seen; empty where it was.
+        silent: why a fact could not be seen, by its name.
+    """
+
+    how: str
+    records: int | None = None
+    epoch: int | None = None
+    rate: float | None = None
+    share: float | None = None
+    assumed: str = "poisson"
+    batches: list[Integers] | None = None
+    updates: list[Update] = field(default_factory=list)
+    replays: list[Replay] = field(default_factory=list)
+    parameters: dict[str, Parameter] = field(default_factory=dict)
+    squares: Floats = field(default_factory=lambda: np.zeros(0))
+    counts: Integers = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    names: list[tuple[str, int, int]] = field(default_factory=list)
+    ranks: Floats | None = None
+    accounted: list[tuple[float, float, int]] | None = None
+    mixing: tuple[str, ...] = ()
+    rounded: str = ""
+    secure: bool | None = None
+    partial: str = ""
+    silent: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def sampled(self) -> float | None:
+        """The rate that the claim takes for granted: as the loader states it, as it was accounted for, or a size."""
+        if self.rate is not None:
+            return self.rate
+        return min((rate for _, rate, _ in self.accounted or ()), default=self.share)
+
+    def kept(self) -> Floats:
+        """Return the kept noise over σ·C, a row for each update, (t, k)."""
+        rows = [each.kept for each in self.updates if each.kept is not None]
+        return np.stack(rows).astype(np.float64) if rows else np.zeros((0, 0))

@@ -1,0 +1,267 @@
+"""What does a loop with Opacus do? Gradients of single records, their sum, its noise and its divisor, step by step.
+
+The methods of one optimizer are wrapped, and given back. With ghost clipping there are no gradients of single records,
+so some batches are differentiated once more, record by record, before their own backward pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from dpaudit.arrays import Floats
+from dpaudit.training.seen import Update
+from dpaudit.training.watchers.recorder import Recorder, Undo
+
+_DEEPEST = 4  # functions that wrap a hook
+
+
+def is_opacus(optimizer: Any) -> bool:
+    """Whether an optimizer is one of Opacus, by what it can do."""
+    return all(hasattr(optimizer, name) for name in ("add_noise", "scale_grad", "original_optimizer", "max_grad_norm"))
+
+
+def is_ghost(optimizer: Any) -> bool:
+    """Whether gradients are clipped without being kept for single records."""
+    return hasattr(optimizer, "accumulate")
+
+
+def accountant_of(optimizer: Any) -> Any:
+    """Return the accountant that an optimizer reports its steps to, or None."""
+    return _counting(getattr(optimizer, "step_hook", None), _DEEPEST)
+
+
+def _counting(value: Any, depth: int) -> Any:
+    """Find what has a history in a function: a hook may be wrapped in others."""
+    if hasattr(value, "history") and hasattr(value, "step"):
+        return value
+    if not callable(value) or not depth:
+        return None
+    held = [getattr(value, "__self__", None), getattr(value, "__wrapped__", None), getattr(value, "func", None)]
+    for cell in getattr(value, "__closure__", None) or ():
+        try:
+            held.append(cell.cell_contents)
+        except ValueError:  # of a cell that is still empty
+            continue
+    found = (_counting(each, depth - 1) for each in held if each is not None)
+    return next((each for each in found if each is not None), None)
+
+
+def norm_of(optimizer: Any) -> float:
+    """Return the clip norm, whatever number it is held as."""
+    return float(optimizer.max_grad_norm)
+
+
+def watch_opacus(
+    model: Any,
+    optimizer: Any,
+    recorder: Recorder,
+    names: dict[Any, str],
+    accountant: Any,
+    reached: Callable[[], int],
+    undo: Undo,
+) -> None:
+    """Wrap what one optimizer of Opacus does.
+
+    Args:
+        model: the wrapped model.
+        optimizer: of Opacus.
+        recorder: writes down what is seen.
+        names: of the parameters that are trained.
+        accountant: counts steps, or None.
+        reached: returns how many batches had reached the loop.
+        undo: where the way back is added.
+    """
+    watcher = _Opacus(model, optimizer, recorder, names, accountant, reached)
+    for name in ("accumulate" if is_ghost(optimizer) else "clip_and_accumulate", "add_noise", "scale_grad"):
+        held = optimizer.__dict__.get(name)
+        setattr(optimizer, name, getattr(watcher, name)(getattr(optimizer, name)))
+        undo.append(_back(optimizer, name, held))
+    if is_ghost(optimizer):
+        watcher.watch_ghost(undo)
+    handle = optimizer.original_optimizer.register_step_pre_hook(watcher.at_step)
+    undo.append(handle.remove)
+
+
+def _back(optimizer: Any, name: str, held: Any) -> Callable[[], None]:
+    def back() -> None:
+        if held is None:
+            delattr(optimizer, name)
+        else:
+            setattr(optimizer, name, held)
+
+    return back
+
+
+class _Opacus:
+    """What is seen between two updates."""
+
+    def __init__(
+        self,
+        model: Any,
+        optimizer: Any,
+        recorder: Recorder,
+        names: dict[Any, str],
+        accountant: Any,
+        reached: Callable[[], int],
+    ) -> None:
+        self.model, self.optimizer, self.recorder, self.names = model, optimizer, recorder, names
+        self.accountant, self.reached = accountant, reached
+        self.sigma, self.clip = float(optimizer.noise_multiplier), norm_of(optimizer)
+        self.noise: dict[str, Floats] | None = None
+        self.noisy: list[Any] = []
+        self.divisor: float | None = None
+        self.singles: list[Any] | None = None
+
+    @property
+    def params(self) -> list[Any]:
+        return [p for p in self.optimizer.params if p in self.names]
+
+    # --- clipping ---
+
+    def clip_and_accumulate(self, original: Callable[[], None]) -> Callable[[], None]:
+        def clip_and_accumulate() -> None:
+            params = self.params
+            replay = self.recorder.replays()
+            rows = [self.optimizer._get_flat_grad_sample(p) for p in params]
+            self.recorder.clipped(len(rows[0]) if rows else 0)
+            before = [None if p.summed_grad is None else p.summed_grad.clone() for p in params] if replay else []
+            clip = norm_of(self.optimizer)
+            original()
+            if replay and rows:
+                self._replay(params, rows, before, clip)
+
+        return clip_and_accumulate
+
+    def _replay(self, params: list[Any], rows: list[Any], before: list[Any], clip: float) -> None:
+        added = [p.summed_grad if b is None else p.summed_grad - b for p, b in zip(params, before, strict=True)]
+        each = getattr(self.optimizer, "max_grad_norms", None)
+        if each is not None:  # clipped layer by layer
+            for row, total, norm in zip(rows, added, each, strict=True):
+                self._compare([row], [total], float(norm))
+        else:
+            self._compare(rows, added, clip)
+
+    def _compare(self, rows: list[Any], totals: list[Any], clip: float) -> None:
+        with torch.no_grad():
+            norms = torch.stack([_flat(row).norm(dim=1) for row in rows], 1).norm(dim=1)
+            picked = [torch.as_tensor(self.recorder.coordinates(total.numel())) for total in totals]
+            some = [_flat(row)[:, at.to(row.device)] for row, at in zip(rows, picked, strict=True)]
+            sums = [total.reshape(-1)[at.to(total.device)] for total, at in zip(totals, picked, strict=True)]
+            whole = torch.stack([total.norm() for total in totals]).norm()
+        self.recorder.replay(
+            _array(torch.cat(some, 1)), _array(norms), _array(torch.cat(sums)), clip, whole=float(whole)
+        )
+
+    # --- ghost clipping ---
+
+    def watch_ghost(self, undo: Undo) -> None:
+        """Differentiate some batches record by record before their own backward pass."""
+        from opacus.utils.fast_gradient_clipping_utils import DPTensorFastGradientClipping as Loss
+
+        original = Loss.backward
+
+        def backward(loss: Any) -> Any:
+            if loss.optimizer is self.optimizer:
+                self.recorder.clipped(len(loss.loss_per_sample))
+                self.singles = self._singles(loss.loss_per_sample) if self.recorder.replays() else None
+            return original(loss)
+
+        Loss.backward = backward  # the one class that is changed; other optimizers pass through
+        undo.append(lambda: setattr(Loss, "backward", original))
+
+    def _singles(self, losses: Any) -> list[Any] | None:
+        """Gradients of single records by autograd, (b, ...) for each parameter; None where that is not possible."""
+        if losses.ndim != 1 or not len(losses) or not losses.requires_grad:
+            return None
+        self.model.disable_hooks()
+        try:
+            picked = torch.eye(len(losses), dtype=losses.dtype, device=losses.device)
+            found = torch.autograd.grad(
+                losses, self.params, picked, retain_graph=True, is_grads_batched=True, allow_unused=True
+            )
+        except RuntimeError:
+            return None
+        finally:
+            self.model.enable_hooks()
+        return [
+            torch.zeros((len(losses), *p.shape), dtype=p.dtype, device=p.device) if g is None else g
+            for p, g in zip(self.params, found, strict=True)
+        ]
+
+    def accumulate(self, original: Callable[[], None]) -> Callable[[], None]:
+        def accumulate() -> None:
+            singles, self.singles = self.singles, None
+            params = self.params
+            before = [None if p.summed_grad is None else p.summed_grad.clone() for p in params] if singles else []
+            clip = norm_of(self.optimizer)
+            original()
+            if singles:
+                self._replay(params, singles, before, clip)
+
+        return accumulate
+
+    # --- noise and divisor ---
+
+    def add_noise(self, original: Callable[[], None]) -> Callable[[], None]:
+        def add_noise() -> None:
+            original()
+            params = self.params
+            found = {
+                self.names[p]: _array((p.grad - p.summed_grad.view_as(p)).detach().reshape(-1))
+                for p in params
+                if p.grad is not None and p.summed_grad is not None
+            }
+            self.noise = {name: part for name, part in found.items() if part.any()}
+            self.noisy = [None if p.grad is None else p.grad.detach().clone() for p in params]
+
+        return add_noise
+
+    def scale_grad(self, original: Callable[[], None]) -> Callable[[], None]:
+        def scale_grad() -> None:
+            p = next((p for p in self.params if p.grad is not None), None)
+            before = None if p is None else p.grad.detach().reshape(-1)[:64].clone()
+            original()
+            if p is not None and before is not None:
+                after = p.grad.detach().reshape(-1)[:64].norm()
+                self.divisor = float(before.norm() / after) if after else None
+
+        return scale_grad
+
+    # --- the step itself ---
+
+    def at_step(self, *_: Any) -> None:
+        sigma, rate = self.sigma, None
+        if self.accountant is not None and self.accountant.history:
+            sigma, rate = (float(each) for each in self.accountant.history[-1][:2])
+        clip = norm_of(self.optimizer) if hasattr(self.optimizer, "update_max_grad_norm") else self.clip
+        kept, values, altered = None, 0, 0.0
+        if self.noise is not None:
+            unit = sigma * clip
+            if unit > 0:
+                kept, values = self.recorder.noise(self.noise, unit)
+            altered = self._altered()
+        self.recorder.update(Update(self.reached(), None, sigma, clip, rate, self.divisor, altered, kept, values))
+        self.noise, self.noisy, self.divisor = None, [], None
+
+    def _altered(self) -> float:
+        """How far gradients are from the noisy sums, after the divisor."""
+        divisor, worst = self.divisor or 1.0, 0.0
+        if len(self.recorder.seen.updates) >= self.recorder.often and self.recorder.rng.random() > 0.1:
+            return 0.0
+        for p, noisy in zip(self.params, self.noisy, strict=True):
+            if noisy is not None and p.grad is not None:
+                size = float(noisy.norm())
+                worst = max(worst, float((p.grad * divisor - noisy).norm()) / size if size else 0.0)
+        return worst
+
+
+def _flat(rows: Any) -> Any:
+    return rows.reshape(len(rows), -1)
+
+
+def _array(tensor: Any) -> Floats:
+    return np.asarray(tensor.detach().cpu().double().numpy())

@@ -1,0 +1,168 @@
+"""What does a loop without a library do? Noise is followed from its draw, clipping replayed by the loop's function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from dpaudit.arrays import Floats
+from dpaudit.errors import UsageError
+from dpaudit.training.seen import Update
+from dpaudit.training.watchers.noise_flow import Lost, Noise, NoiseFlow, Noisy
+from dpaudit.training.watchers.recorder import Recorder, Undo
+
+NOISE_LOST = (
+    "The noise could not be followed from its draw to the gradient: an operation on the way is not known, or it was "
+    "drawn outside of PyTorch or before the watch began."
+)
+NO_GRADIENT = (
+    "Gradients of single records of a plain loop are not seen without gradient=, a function that returns the clipped "
+    "sum of a batch."
+)
+_COORDINATES = 1024  # of a sum that is replayed
+_MOST_RECORDS = 512  # of a batch whose records are differentiated one by one
+
+
+class PlainWatcher:
+    """Sees the updates of one optimizer.
+
+    Args:
+        recorder: writes down what is seen.
+        flow: follows noise.
+        names: of the parameters that are trained.
+        sigma, clip: as they are claimed.
+        gradient: returns the clipped sum of a batch, a tensor for each parameter in their order; or None.
+        reached: returns how many batches had reached the loop.
+    """
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        flow: NoiseFlow,
+        names: Mapping[Any, str],
+        sigma: float,
+        clip: float,
+        gradient: Callable[[Any], Any] | None,
+        reached: Callable[[], int],
+    ) -> None:
+        self.recorder, self.flow, self.names, self.gradient = recorder, flow, names, gradient
+        self.sigma, self.clip, self.reached = sigma, clip, reached
+        self.batches: list[Any] = []
+        self.lost = self.found = 0
+
+    def watch(self, optimizer: Any, undo: Undo) -> None:
+        """Look at every step of an optimizer, before it changes parameters."""
+        handle = optimizer.register_step_pre_hook(self.at_step)
+        undo.append(handle.remove)
+        self.flow.__enter__()
+        undo.append(lambda: self.flow.__exit__(None, None, None))
+
+    def reach(self, batch: Any) -> None:
+        """Remember a batch that reached the loop, until the next update."""
+        self.batches.append(batch)
+        records = _records(batch)
+        if records or self.recorder.rows is not None or not self.recorder.seen.updates:
+            self.recorder.clipped(records)
+
+    def at_step(self, *_: Any) -> None:
+        """Look at the gradients of a step."""
+        self.flow.active = False
+        try:
+            with torch.no_grad():
+                self._at_step()
+        finally:
+            self.flow.active = True
+            self.batches = []
+
+    def _at_step(self) -> None:
+        noisy: dict[Any, Noisy] = {}
+        for p in self.names:
+            if p.grad is None:
+                continue
+            tag = self.flow.tag(p.grad)
+            if isinstance(tag, Noisy):
+                noisy[p] = tag
+            elif isinstance(tag, Lost | Noise):
+                self.lost += 1
+        self.found += len(noisy)
+        unit, divisors = self.sigma * self.clip, {round(tag.divisor, 9) for tag in noisy.values()}
+        self._replay(noisy)
+        kept, values = None, 0
+        if noisy and unit > 0:
+            kept, values = self.recorder.noise({self.names[p]: _flat(tag.noise) for p, tag in noisy.items()}, unit)
+        divisor = next(iter(divisors)) if len(divisors) == 1 else None
+        self.recorder.update(Update(self.reached(), None, self.sigma, self.clip, None, divisor, 0.0, kept, values))
+
+    def _replay(self, noisy: Mapping[Any, Noisy]) -> None:
+        """Compare the sum of an update with those of its records, one by one."""
+        records = sum(map(_records, self.batches))
+        if self.gradient is None or not noisy or not 0 < records <= _MOST_RECORDS or not self.recorder.replays():
+            return
+        with torch.enable_grad():
+            rows = np.stack([self._sum(_one(batch, at)) for batch in self.batches for at in range(_records(batch))])
+        divisor = next(iter(noisy.values())).divisor
+        total = np.concatenate(
+            [_flat(noisy[p].total) if p in noisy else _flat(p.grad) * divisor for p in self.names if p.grad is not None]
+        )
+        if len(total) != rows.shape[1]:
+            return
+        at = self.recorder.coordinates(len(total), _COORDINATES)
+        norms, whole = np.linalg.norm(rows, axis=1), float(np.linalg.norm(total))
+        self.recorder.replay(rows[:, at], norms, total[at], self.clip, whole=whole, before=False)
+
+    def _sum(self, batch: Any) -> Floats:
+        assert self.gradient is not None
+        found = self.gradient(batch)
+        if isinstance(found, Mapping):
+            found = list(found.values())
+        if isinstance(found, torch.Tensor):
+            found = [found]
+        if not isinstance(found, Sequence) or not all(isinstance(each, torch.Tensor) for each in found):
+            raise UsageError("gradient returns the clipped sum of a batch: a tensor for each parameter, in their order")
+        flat = np.concatenate([_flat(each) for each in found])
+        if len(flat) != sum(p.numel() for p in self.names):
+            raise UsageError(
+                f"gradient returned {len(flat):,} numbers, and the parameters that are trained have "
+                f"{sum(p.numel() for p in self.names):,}: return a tensor for each of them, in their order"
+            )
+        return flat
+
+    def conclude(self) -> None:
+        """Say what was not seen, and why."""
+        seen = self.recorder.seen
+        if not self.found:
+            seen.silent["noise"] = NOISE_LOST
+            seen.silent["divisor"] = NOISE_LOST
+        if self.gradient is None:
+            seen.silent["clipping"] = NO_GRADIENT
+        if self.lost or not self.found:  # not known to be without noise
+            for each in seen.parameters.values():
+                each.noised = max(each.noised, len(seen.updates)) if not each.state else each.noised
+
+
+def _records(batch: Any) -> int:
+    """How many records a batch holds; 0 where that is not known."""
+    if isinstance(batch, torch.Tensor):
+        return len(batch) if batch.ndim else 0
+    if isinstance(batch, Mapping):
+        batch = list(batch.values())
+    if isinstance(batch, list | tuple) and batch:
+        sizes = {_records(each) for each in batch}
+        return sizes.pop() if len(sizes) == 1 else 0
+    return 0
+
+
+def _one(batch: Any, at: int) -> Any:
+    """One record of a batch, as a batch."""
+    if isinstance(batch, torch.Tensor):
+        return batch[at : at + 1]
+    if isinstance(batch, Mapping):
+        return {key: _one(value, at) for key, value in batch.items()}
+    return type(batch)(_one(each, at) for each in batch)
+
+
+def _flat(tensor: Any) -> Floats:
+    return np.asarray(tensor.detach().cpu().double().numpy()).reshape(-1)

@@ -1,0 +1,119 @@
+"""How does what a watcher sees become arrays? The same for all libraries; nothing here knows one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from dpaudit.arrays import Floats, Integers
+from dpaudit.training.facts.checklist import kept_coordinates
+from dpaudit.training.facts.clipping import replayed
+from dpaudit.training.seen import KEPT, MOST_KEPT, Parameter, Replay, Seen, Update
+
+_COORDINATES = 64  # of each parameter, in a replayed sum
+
+
+class Recorder:
+    """Writes down what is seen.
+
+    Args:
+        seen: where to.
+        sizes: the number of coordinates of each parameter that is trained, by name, in their order.
+        seed: of the choice of what is replayed; no draw of the loop is used.
+        often: the first so many sums are replayed, and later ones with probability ``later``.
+        later: see there.
+    """
+
+    def __init__(self, seen: Seen, sizes: Mapping[str, int], *, seed: int, often: int, later: float) -> None:
+        self.seen, self.sizes = seen, dict(sizes)
+        self.rng = np.random.default_rng((seed, 0x77A7C4))
+        self.often, self.later = often, later
+        ends = np.cumsum([0, *self.sizes.values()])
+        self.seen.names = [(name, int(a), int(b)) for name, a, b in zip(self.sizes, ends, ends[1:], strict=False)]
+        self.seen.squares = np.zeros(int(ends[-1]))
+        self.seen.counts = np.zeros(int(ends[-1]), dtype=np.int64)
+        self.where = kept_coordinates(int(ends[-1]), KEPT)
+        self.rows: int | None = None
+        self._kept = 0
+
+    # --- batches ---
+
+    def batch(self, indices: Iterable[int]) -> None:
+        """Write down a batch that a sampler drew."""
+        if self.seen.batches is not None:
+            self.seen.batches.append(np.asarray(list(indices), dtype=np.int64))
+
+    # --- clipping ---
+
+    def clipped(self, rows: int) -> None:
+        """Write down that so many records were clipped."""
+        self.rows = (self.rows or 0) + rows
+
+    def replays(self) -> bool:
+        """Decide whether the next sum is replayed."""
+        return len(self.seen.replays) < self.often or self.rng.random() < self.later
+
+    def coordinates(self, size: int, most: int = _COORDINATES) -> Integers:
+        """Return the coordinates of a parameter that a replay looks at."""
+        return np.arange(size) if size <= most else np.sort(self.rng.integers(size, size=most))
+
+    def replay(
+        self,
+        rows: Floats,
+        norms: Floats,
+        total: Floats,
+        clip: float,
+        *,
+        whole: float | None = None,
+        before: bool = True,
+    ) -> Replay:
+        """Compare a sum with that of clipped records (`replayed`), and write it down."""
+        found = replayed(rows, norms, total, clip, whole=whole, before=before)
+        self.seen.replays.append(found)
+        return found
+
+    # --- updates ---
+
+    def noise(self, parts: Mapping[str, Floats], unit: float) -> tuple[np.ndarray[Any, Any] | None, int]:
+        """Write down the noise of an update; return what is kept of it, and how many values there were.
+
+        Args:
+            parts: noise by parameter; those that got none are missing.
+            unit: the σ·C that is claimed.
+        """
+        squares, counts = self.seen.squares, self.seen.counts
+        whole = len(parts) == len(self.sizes)
+        flat = np.empty(len(squares), dtype=np.float32) if whole else np.full(len(squares), np.nan, dtype=np.float32)
+        values = 0
+        for name, a, b in self.seen.names:
+            part = parts.get(name)
+            if part is None:
+                continue
+            np.divide(part, unit, out=flat[a:b], casting="unsafe")
+            counts[a:b] += 1
+            values += b - a
+            self.seen.parameters[name].noised += 1
+        if whole:
+            squares += np.square(flat)
+        else:
+            squares += np.nan_to_num(np.square(flat))
+        if not whole or self._kept + len(self.where) > MOST_KEPT:
+            return None, values
+        self._kept += len(self.where)
+        return flat[self.where], values
+
+    def update(self, update: Update) -> None:
+        """Write down an update, with the records that were clipped since the one before."""
+        update.rows = self.rows
+        self.rows = None if self.rows is None else 0
+        self.seen.updates.append(update)
+
+
+def parameter(size: int, trained: bool, *, state: bool = False) -> Parameter:
+    """Return the record of a parameter at the start."""
+    return Parameter(size, trained, state=state)
+
+
+Undo = list[Callable[[], None]]

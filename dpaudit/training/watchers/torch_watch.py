@@ -1,0 +1,191 @@
+"""How is a PyTorch loop watched, with Opacus or without? From model, optimizer and loader to what was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from dpaudit.errors import UsageError
+from dpaudit.training.seen import Parameter, Seen
+from dpaudit.training.watchers import loader as loaders
+from dpaudit.training.watchers.noise_flow import NoiseFlow
+from dpaudit.training.watchers.opacus import accountant_of, is_ghost, is_opacus, norm_of, watch_opacus
+from dpaudit.training.watchers.plain import PlainWatcher
+from dpaudit.training.watchers.recorder import Recorder, Undo
+
+_MIXING = ("BatchNorm", "SyncBatchNorm")
+_REPLAYS = {"hooks": (8, 0.125), "ghost": (3, 0.03), "plain": (2, 0.02)}
+_WATCHED = "_dpaudit_watched"
+
+
+class TorchWatch:
+    """One watch of one loop.
+
+    Args:
+        model, optimizer, loader: of the loop; ``loader`` may be None.
+        sigma, clip, rate: as claimed, where the loop's objects do not say it.
+        sampling: which the claim's accounting assumes.
+        gradient: for plain loops.
+        accountant: counts steps; by default the one that an optimizer of Opacus reports to.
+        seed: of what is replayed.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        optimizer: Any,
+        loader: Any,
+        *,
+        sigma: float | None,
+        clip: float | None,
+        rate: float | None,
+        sampling: str,
+        gradient: Callable[[Any], Any] | None,
+        accountant: Any,
+        seed: int,
+    ) -> None:
+        self.model, self.optimizer, self.loader = model, optimizer, loader
+        self.opacus, self.ghost = is_opacus(optimizer), is_opacus(optimizer) and is_ghost(optimizer)
+        self._check(sigma, clip)
+        self.inner = getattr(model, "_module", model)
+        self.base = getattr(optimizer, "original_optimizer", optimizer)
+        self.accountant = getattr(accountant, "accountant", accountant)
+        if self.accountant is None and self.opacus:
+            self.accountant = accountant_of(optimizer)
+        self.names = self._names()
+        how = "Opacus, ghost clipping" if self.ghost else "Opacus, hooks" if self.opacus else "PyTorch, no library"
+        self.seen = Seen(how, assumed=sampling)
+        loaders.about(loader, self.seen)
+        self.seen.rate = rate if rate is not None else self.seen.rate
+        often, later = _REPLAYS["ghost" if self.ghost else "hooks" if self.opacus else "plain"]
+        sizes = {name: p.numel() for p, name in self.names.items()}
+        self.recorder = Recorder(self.seen, sizes, seed=seed, often=often, later=later)
+        self.sigma = float(sigma if sigma is not None else optimizer.noise_multiplier)
+        self.clip = float(clip if clip is not None else norm_of(optimizer))
+        self.gradient, self.reached = gradient, 0
+        self.undo: Undo = []
+        self.plain: PlainWatcher | None = None
+
+    def _check(self, sigma: float | None, clip: float | None) -> None:
+        if not isinstance(self.model, torch.nn.Module):
+            raise UsageError(
+                f"the model of a PyTorch loop is a torch.nn.Module, not {type(self.model).__name__}; give the model "
+                "that is trained (after make_private or prepare)"
+            )
+        if not hasattr(self.optimizer, "param_groups") or not hasattr(self.optimizer, "step"):
+            raise UsageError(
+                f"the optimizer of a PyTorch loop is a torch.optim.Optimizer or one of Opacus, not "
+                f"{type(self.optimizer).__module__}.{type(self.optimizer).__name__}"
+            )
+        if self.opacus and not self.ghost and not _has_gradients(self.model):
+            raise UsageError(
+                "this model has no gradients of single records: watch the model that make_private returned, not the "
+                "one that it was given"
+            )
+        if not self.opacus and (sigma is None or clip is None):
+            raise UsageError(
+                "a loop without Opacus does not say its noise: give sigma=, the noise multiplier, and clip=, the norm "
+                "that records are clipped to"
+            )
+        if hasattr(self.optimizer, _WATCHED) or loaders.is_watched(self.loader):
+            raise UsageError("this loop is being watched already: leave the first watch before the next begins")
+
+    def _names(self) -> dict[Any, str]:
+        """The parameters that the optimizer holds and that ask for gradients, by name."""
+        held = {id(p) for group in self.optimizer.param_groups for p in group["params"]}
+        named = {p: name for name, p in self.inner.named_parameters() if id(p) in held and p.requires_grad}
+        if not named:
+            raise UsageError(
+                "the optimizer holds no parameter of this model that is trained: give the model and the optimizer of "
+                "one loop"
+            )
+        return named
+
+    def __enter__(self) -> TorchWatch:
+        self.optimizer.__dict__[_WATCHED] = True
+        self.undo.append(lambda: self.optimizer.__dict__.pop(_WATCHED, None))
+        self._start()
+        loaders.record_batches(self.loader, self.recorder, self.undo)
+        loaders.record_deliveries(self.loader, self._reached, self.undo)
+        if self.opacus:
+            watch_opacus(
+                self.model,
+                self.optimizer,
+                self.recorder,
+                self.names,
+                self.accountant,
+                lambda: self.reached,
+                self.undo,
+            )
+        else:
+            flow = NoiseFlow()
+            self.plain = PlainWatcher(
+                self.recorder, flow, self.names, self.sigma, self.clip, self.gradient, lambda: self.reached
+            )
+            self.plain.watch(self.base, self.undo)
+        return self
+
+    def leave(self) -> Seen:
+        """Give everything back, and return what was seen."""
+        for back in reversed(self.undo):
+            back()
+        self.undo.clear()
+        self._end()
+        return self.seen
+
+    def _reached(self, batch: Any) -> None:
+        self.reached += 1
+        if self.plain is not None:
+            self.plain.reach(batch)
+
+    def _start(self) -> None:
+        seen = self.seen
+        trained = set(self.names.values())
+        held = dict(self.inner.named_parameters())
+        self.before = {name: p.detach().clone() for name, p in (*held.items(), *self.inner.named_buffers())}
+        for name, p in held.items():
+            seen.parameters[name] = Parameter(p.numel(), name in trained)
+        for name, buffer in self.inner.named_buffers():
+            seen.parameters[name] = Parameter(buffer.numel(), False, state=True)
+        kinds = {type(layer).__name__ for layer in self.inner.modules()}
+        seen.mixing = tuple(sorted(kind for kind in kinds if kind.startswith(_MIXING)))
+        types = {
+            str(p.dtype).removeprefix("torch.") for p in self.names if p.dtype not in (torch.float32, torch.float64)
+        }
+        seen.rounded = ", ".join(sorted(types))
+        seen.secure = getattr(self.optimizer, "secure_mode", None)
+        self.steps_before = self._steps()
+
+    def _end(self) -> None:
+        seen = self.seen
+        after = dict((*self.inner.named_parameters(), *self.inner.named_buffers()))
+        for name, value in self.before.items():
+            now = after.get(name)
+            seen.parameters[name].moved = now is None or not torch.equal(now.detach(), value)
+        self.before = {}
+        if self.plain is not None:
+            self.plain.conclude()
+        if self.accountant is not None:
+            seen.accounted = _since(self.steps_before, self._steps())
+
+    def _steps(self) -> list[tuple[float, float, int]]:
+        history = getattr(self.accountant, "history", None) or []
+        return [(float(sigma), float(rate), int(steps)) for sigma, rate, steps in history]
+
+
+def _since(
+    before: list[tuple[float, float, int]], after: list[tuple[float, float, int]]
+) -> list[tuple[float, float, int]]:
+    """The steps that an accountant counted between two looks."""
+    found = list(after)
+    for place, (sigma, rate, steps) in enumerate(before):
+        if place < len(found) and found[place][:2] == (sigma, rate):
+            found[place] = sigma, rate, found[place][2] - steps
+    return [each for each in found if each[2] > 0]
+
+
+def _has_gradients(model: Any) -> bool:
+    """Whether a model keeps gradients of single records, as those of Opacus do."""
+    return type(model).__module__.startswith("opacus") or any(hasattr(p, "grad_sample") for p in model.parameters())

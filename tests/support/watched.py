@@ -1,0 +1,39 @@
+"""What would be seen of a training loop, drawn by NumPy: right in everything but what is asked to be wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpaudit.training.facts.clipping import replayed
+from dpaudit.training.seen import Parameter, Seen, Update
+
+RECORDS, RATE, EPOCH, WEIGHTS = 400, 0.05, 20, 600
+
+
+def poisson(rng, rate=RATE):
+    return np.flatnonzero(rng.random(RECORDS) < rate)
+
+
+def seen_loop(seed=0, updates=EPOCH, *, batches=None, noise=None, divisor=None, clip=1.0, replays=3):
+    """Return what is seen of a loop; ``noise(rng, t)`` and ``divisor(rows)`` replace the right ones."""
+    rng = np.random.default_rng(seed)
+    seen = Seen("drawn by NumPy", records=RECORDS, epoch=EPOCH, rate=RATE)
+    seen.batches = [poisson(rng) for _ in range(updates)] if batches is None else batches(rng, updates)
+    seen.names = [("weight", 0, WEIGHTS - 100), ("bias", WEIGHTS - 100, WEIGHTS)]
+    seen.squares, seen.counts = np.zeros(WEIGHTS), np.zeros(WEIGHTS, dtype=np.int64)
+    seen.parameters = {name: Parameter(b - a, True, moved=True) for name, a, b in seen.names}
+    for step, batch in enumerate(seen.batches):
+        values = rng.normal(size=WEIGHTS) if noise is None else noise(rng, step)
+        seen.squares += values**2
+        seen.counts += 1
+        for each in seen.parameters.values():
+            each.noised += 1
+        by = 20.0 if divisor is None else divisor(len(batch))
+        kept = values.astype(np.float32)
+        seen.updates.append(Update(step + 1, len(batch), 1.0, 1.0, RATE, by, 0.0, kept, WEIGHTS))
+    for _ in range(replays):
+        rows = rng.normal(size=(20, 50)) * rng.uniform(0.01, 1, size=(20, 1))
+        norms = np.linalg.norm(rows, axis=1)
+        seen.replays.append(replayed(rows, norms, np.minimum(1, clip / norms) @ rows, 1.0))
+    seen.accounted = [(1.0, RATE, updates)]
+    return seen

@@ -1,0 +1,179 @@
+"""Is every mistake of a loop named rightly, and a right loop called wrong no more often than is said?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+from support.watched import EPOCH, RATE, RECORDS, WEIGHTS, poisson, seen_loop
+
+from dpaudit.training.facts import noise as noise_facts
+from dpaudit.training.facts.batches import _returns
+from dpaudit.training.facts.checklist import FACTS, checklist
+from dpaudit.training.facts.clipping import TOLERANCE, clipping_finding, finite_finding, replayed
+from dpaudit.training.facts.updates import parameters_finding
+from dpaudit.training.seen import Parameter
+
+ERROR = 1e-3
+
+
+def bad(seen, error=ERROR):
+    return {each.fact: each.name for each in checklist(seen, error)[0] if each.status in ("wrong", "note")}
+
+
+def shuffled(rng, updates):
+    epochs = [rng.permutation(RECORDS).reshape(EPOCH, -1) for _ in range(-(-updates // EPOCH))]
+    return list(np.concatenate(epochs)[:updates])
+
+
+def test_a_right_loop_is_right_in_every_fact():
+    found, sampler = checklist(seen_loop(), ERROR)
+    assert tuple(each.fact for each in found) == FACTS
+    assert {each.fact for each in found if each.status != "right"} == {"records"}
+    assert sampler is not None and sampler.kind == "poisson"
+    assert sum(each.error for each in found) <= ERROR * (1 + 1e-12)
+
+
+@pytest.mark.slow
+def test_right_loops_are_called_wrong_as_rarely_as_is_said():
+    error, loops = 0.2, 200
+    wrong = sum(bool(bad(seen_loop(seed), error)) for seed in range(loops))
+    assert stats.binomtest(wrong, loops, error, alternative="greater").pvalue > 1e-4
+    assert wrong > 0  # the error is spent: a test that never rejects would pass all others too
+
+
+@pytest.mark.parametrize(
+    ("batches", "name"),
+    [
+        (shuffled, "shuffled batches"),
+        (lambda rng, t: shuffled(rng, EPOCH) * 2, "the same batches in every epoch"),
+        (lambda rng, t: [rng.choice(RECORDS, 20, replace=False) for _ in range(t)], "batches of one size, drawn anew"),
+        (lambda rng, t: [poisson(rng, 2 * RATE) for _ in range(t)], "Poisson sampling at another rate"),
+        (lambda rng, t: [rng.integers(RECORDS, size=40) for _ in range(t)], "records twice in a batch"),
+        (lambda rng, t: [np.flatnonzero(np.repeat(rng.random(RECORDS // 2) < RATE, 2)) for _ in range(t)],
+         "neither Poisson sampling"),
+        (lambda rng, t: [poisson(rng, np.where(np.arange(RECORDS) < 200, 0.09, 0.01)) for _ in range(t)],
+         "neither Poisson sampling"),
+    ],
+)  # fmt: skip
+def test_samplers_are_recognised(batches, name):
+    assert bad(seen_loop(batches=batches))["batches"].startswith(name)
+
+
+def test_too_few_batches_show_nothing_and_are_not_called_right():
+    found, _ = checklist(seen_loop(updates=2), ERROR)
+    assert found[0].status == "not seen"
+
+
+@pytest.mark.slow
+def test_returns_have_the_binomial_law_that_is_used():
+    rng, rate = np.random.default_rng(5), 0.3
+    tails = []
+    for _ in range(4000):
+        returned, old = _returns(rng.random((4, 12)) < rate, 4)
+        tails.append(stats.binom.cdf(returned, old, rate) - rng.random() * stats.binom.pmf(returned, old, rate))
+    assert stats.kstest(tails, "uniform").pvalue > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("noise", "fact", "name"),
+    [
+        (lambda rng, t: rng.normal(size=WEIGHTS) * 0.97, "noise", "too little noise"),
+        (lambda rng, t: rng.normal(size=WEIGHTS) * 1.1, "noise", "more noise than claimed"),
+        (lambda rng, t: np.where(np.arange(WEIGHTS) == 7, 0.0, rng.normal(size=WEIGHTS)), "noise", "coordinates"),
+        (lambda rng, t: rng.laplace(size=WEIGHTS) / np.sqrt(2), "noise", "another law"),
+        (lambda rng, t: np.random.default_rng(3).normal(size=WEIGHTS), "repetition", "noise repeated"),
+        (lambda rng, t: np.random.default_rng(t % 7).normal(size=WEIGHTS), "repetition", "noise repeated"),
+        (lambda rng, t: np.tile(rng.normal(size=100), WEIGHTS // 100), "repetition", "noise repeated"),
+        (lambda rng, t: _smooth(rng), "independence", "dependent noise"),
+    ],
+)  # fmt: skip
+def test_wrong_noise_is_named(noise, fact, name):
+    assert bad(seen_loop(noise=noise))[fact].startswith(name)
+
+
+def _smooth(rng):
+    """Neighbours that share a tenth of their variance, each of variance 1."""
+    own = rng.normal(size=WEIGHTS + 1)
+    return (own[:-1] * 0.995 + own[1:] * 0.1) / np.hypot(0.995, 0.1)
+
+
+def test_machines_that_draw_the_same_noise_are_found():
+    seen = seen_loop()
+    seen.ranks = np.random.default_rng(1).normal(size=(3, 64))
+    assert not bad(seen)
+    seen.ranks[2] = seen.ranks[0]
+    assert bad(seen)["repetition"] == "noise repeated"
+
+
+def test_cosines_have_their_law():
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=(2, 3000, 5))
+    cosines = np.sum(x * y, 1) / np.linalg.norm(x, axis=1) / np.linalg.norm(y, axis=1)
+    assert stats.kstest(noise_facts.cosine_p(cosines, 5), "uniform").pvalue > 1e-3
+
+
+# --- sums --------------------------------------------------------------------------------------------------
+
+
+ROWS = np.random.default_rng(0).normal(size=(12, 40)) * np.linspace(0.02, 1, 12)[:, None]
+NORMS = np.linalg.norm(ROWS, axis=1)
+CLIPPED = np.minimum(1, 1 / NORMS) @ ROWS
+WHOLE = ROWS.sum(0)
+
+
+@pytest.mark.parametrize(
+    ("total", "name"),
+    [
+        (CLIPPED, "clipped one by one"),
+        (WHOLE, "not clipped"),
+        (WHOLE / np.linalg.norm(WHOLE), "clipped per batch"),
+        (CLIPPED / 12, "a mean"),
+        (np.minimum(1, 2 / NORMS) @ ROWS, "another norm"),
+        (CLIPPED[::-1], "no such sum"),
+    ],
+)
+def test_sums_are_recognised(total, name):
+    assert clipping_finding([replayed(ROWS, NORMS, total, 1.0)]).name == name
+
+
+def test_a_sum_that_is_off_by_more_than_rounding_is_wrong():
+    for factor, status in ((1 + TOLERANCE / 2, "right"), (1 + 2 * TOLERANCE, "wrong")):
+        assert clipping_finding([replayed(ROWS, NORMS, CLIPPED * factor, 1.0)]).status == status
+
+
+def test_what_could_not_show_is_not_called_right():
+    small = ROWS / 100
+    assert clipping_finding([replayed(small, NORMS / 100, small.sum(0), 1.0)]).status == "not seen"
+    assert clipping_finding([]).status == "not seen"
+    broken = replayed(ROWS, NORMS, np.full(40, np.nan), 1.0)
+    assert finite_finding([broken], 1, None).status == "wrong"
+
+
+# --- updates ------------------------------------------------------------------------------------------------
+
+
+def test_divisors_steps_and_accumulation():
+    assert bad(seen_loop(divisor=lambda rows: max(rows, 1)))["divisor"] == "divided by the batch size"
+    short = seen_loop()
+    short.accounted = [(1.0, RATE, EPOCH - 1)]
+    assert bad(short)["steps"] == "steps that are not accounted for"
+    other = seen_loop()
+    other.accounted = [(1.0, RATE / 2, EPOCH)]
+    assert bad(other)["steps"] == "another rate is accounted for"
+    double = seen_loop()
+    double.updates = double.updates[1::2]
+    for update, (a, b) in zip(double.updates, zip(double.batches[::2], double.batches[1::2], strict=True), strict=True):
+        update.rows = len(a) + len(b)
+    double.accounted = [(1.0, 2 * RATE, EPOCH // 2)]
+    assert bad(double)["steps"] == "accumulated batches"
+    whole = seen_loop(divisor=lambda rows: 20.0)
+    whole.records, whole.batches = 401, [np.append(b, 400) if len(b) % 7 == 0 else b for b in whole.batches]
+    assert bad(whole)["divisor"] == "whole part of N·q"
+
+
+def test_parameters_that_moved_without_noise_or_not_at_all():
+    moved, still = Parameter(3, True, moved=True, noised=4), Parameter(3, True, moved=False, noised=4)
+    assert parameters_finding({"a": moved}, 4).status == "right"
+    assert parameters_finding({"a": moved, "b": still}, 4).name == "never moved"
+    assert parameters_finding({"a": moved}, 5).name == "moved without noise"
