@@ -26,6 +26,7 @@ import re
 import struct
 import sys
 import tempfile
+import threading
 import time
 import types
 import warnings
@@ -140,15 +141,35 @@ _KNOWN: dict[str, Any] = {  # the defaults of Python and NumPy; all other settin
 }
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Lender:
     """State while dpaudit's own settings apply: the target's settings, and dpaudit's functions as they were before."""
 
     theirs: Settings
     functions: Functions
 
+    @classmethod
+    def begin(cls) -> _Lender:
+        """Apply dpaudit's settings."""
+        with _LOCK:
+            theirs = Settings.now()
+            if _WORKING:  # another thread has changed what all threads share
+                theirs = replace(theirs, digits=_WORKING[0].theirs.digits)
+            lender = cls(theirs, _own_functions())
+            _WORKING.append(lender)
+            replace(theirs, **_KNOWN).hold()
+        return lender
+
+    def end(self) -> None:
+        """Apply the caller's settings again; those that all threads share with the last thread that ends."""
+        with _LOCK:
+            _WORKING.remove(self)
+            (replace(self.theirs, digits=_KNOWN["digits"]) if _WORKING else self.theirs).hold()
+
 
 _LENDER: ContextVar[_Lender | None] = ContextVar("lender", default=None)  # each thread has its own
+_WORKING: list[_Lender] = []  # of all threads
+_LOCK = threading.Lock()
 
 
 @contextmanager
@@ -167,14 +188,13 @@ def own_settings() -> Iterator[None]:
     replaced = _names(_replaced(_PYTHON)) + [name for name in _names(_STRANGE) if name not in mended]
     if replaced:
         raise ReplacedError(_sentence(replaced, "before the target was loaded"))
-    lender = _Lender(Settings.now(), _own_functions())
+    lender = _Lender.begin()
     _LENDER.set(lender)
-    replace(lender.theirs, **_KNOWN).hold()
     try:
         yield
     finally:
         _LENDER.set(None)
-        lender.theirs.hold()
+        lender.end()
 
 
 @contextmanager
@@ -187,6 +207,15 @@ def kept() -> Iterator[None]:
         before.hold()
 
 
+def _handed_over() -> tuple[Settings, _Lender | None]:
+    """Apply the target's settings; return dpaudit's, and whose the target's are."""
+    ours, lender = Settings.now(), _LENDER.get()
+    if lender is not None:
+        ours = replace(ours, digits=_KNOWN["digits"])  # a target in another thread may have its own just now
+        lender.theirs.hold()
+    return ours, lender
+
+
 @contextmanager
 def lent() -> Iterator[None]:
     """Let a target run under its own settings, and restore what it changes.
@@ -194,9 +223,7 @@ def lent() -> Iterator[None]:
     Raises:
         InvalidRunsError: if it replaced a function that dpaudit computes with.
     """
-    ours, lender = Settings.now(), _LENDER.get()
-    if lender is not None:
-        lender.theirs.hold()
+    ours, lender = _handed_over()
     try:
         yield
     finally:
@@ -213,9 +240,7 @@ def importing() -> Iterator[None]:
     Raises:
         ReplacedError: if it replaced a function that dpaudit computes with.
     """
-    ours, lender = Settings.now(), _LENDER.get()
-    if lender is not None:
-        lender.theirs.hold()
+    ours, lender = _handed_over()
     try:
         yield
     finally:

@@ -338,11 +338,14 @@ def test_audits_in_two_threads_leave_nothing_behind(monkeypatch):
             left.wait()
 
     thread = threading.Thread(target=later)
+    sys.set_int_max_str_digits(700)
     with settings.own_settings():
         thread.start()
         entered.wait()
+    meanwhile = sys.get_int_max_str_digits()
     left.set()
     thread.join()
+    assert meanwhile != 700 and sys.get_int_max_str_digits() == 700  # as long as one computes, and then
     monkeypatch.setattr("dpaudit.loading.named.entry_points", list)  # nobody computes now: it is nobody's business
     with settings.lent():
         pass

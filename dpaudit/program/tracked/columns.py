@@ -11,12 +11,12 @@ import numpy as np
 from dpaudit.program.tracked.magnitude import ONE, ZERO, Magnitude, exact, hull, of, widened
 from dpaudit.program.tracked.movement import Condition
 from dpaudit.program.tracked.path import refuse
-from dpaudit.program.tracked.private import Number, Private, as_array
+from dpaudit.program.tracked.private import Additive, Number, Private, as_array
 from dpaudit.program.tracked.released import ReleasedNumber, is_private, magnitude_of
 from dpaudit.program.tracked.rows import RATIO, ColumnDomain, Mask, Rows
 
 
-class Column(Private):
+class Column(Additive):
     """One value for each row.
 
     Attributes:
@@ -179,17 +179,6 @@ class Column(Private):
             missing, whole, added = self.missing, self.whole and _is_whole(given), given
         name = _expression("+" if sign > 0 else "-", self, added)
         return self._made(name, low + more, high + most, missing=missing, whole=whole)
-
-    def __add__(self, other: Any) -> Any:
-        return self._plus(other, 1)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Any) -> Any:
-        return self._plus(other, -1)
-
-    def __rsub__(self, other: Any) -> Any:
-        return (self * -1)._plus(other, 1)
 
     def __neg__(self) -> Any:
         return self * -1

@@ -64,7 +64,28 @@ class Private:
         return refuse(f".{name} of a private {type(self).__name__.lower()}, whose stability is not known")
 
 
-class Number(Private):
+class Additive(Private):
+    """A private value of which sums are known: each kind says what ``_plus`` and negation are."""
+
+    def _plus(self, other: Any, sign: int) -> Any:
+        raise NotImplementedError
+
+    def __add__(self, other: Any) -> Any:
+        return self._plus(other, 1)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self._plus(other, -1)
+
+    def __rsub__(self, other: Any) -> Any:
+        return (-self)._plus(other, 1)
+
+    def __neg__(self) -> Any:
+        raise NotImplementedError
+
+
+class Number(Additive):
     """A private number.
 
     ``whole``: whether it is a whole number for certain. ``sample``: what it is made of, None for all records.
@@ -107,17 +128,6 @@ class Number(Private):
         return Number(
             Linear(tuple(terms), bent), self.sample, whole=self.whole and not unit.unit and factor.denominator == 1
         )
-
-    def __add__(self, other: Any) -> Any:
-        return self._plus(other, 1)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Any) -> Any:
-        return self._plus(other, -1)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._times(Fraction(-1))._plus(other, 1)
 
     def __neg__(self) -> Number:
         return self._times(Fraction(-1))
