@@ -6,7 +6,6 @@ what was given → plan → certified bounds, one interval for each δ or ε →
 from __future__ import annotations
 
 import math
-import platform
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,9 +25,10 @@ from dpaudit.accounts.plan import AccountPlan, Run, plan_of
 from dpaudit.accounts.plan_file import is_plan_file, read_plan
 from dpaudit.accounts.recorded import recorded_plan
 from dpaudit.errors import UsageError
+from dpaudit.evidence.build import run_info
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.installed import installed_versions
-from dpaudit.evidence.records import Accounting, AccountingCurve, Release, RunInfo
+from dpaudit.evidence.records import Accounting, AccountingCurve, Release
 from dpaudit.privacy import ApproxDP, Claim, PureDP
 from dpaudit.privacy.claims import as_claim
 from dpaudit.request import AccountOptions, AccountRequest, default_of, taking
@@ -97,13 +97,7 @@ def carry_out(request: AccountRequest) -> Evidence:
         relation=relation,
         versions=installed_versions("python-flint"),
     )
-    run = RunInfo(
-        started=started.isoformat(timespec="seconds"),
-        duration=round(time.perf_counter() - clock, 3),
-        host=platform.node(),
-        workers=1,
-    )
-    return msgspec.structs.replace(evidence, run=run)
+    return msgspec.structs.replace(evidence, run=run_info(started, clock, 1))
 
 
 # --- what was given ---------------------------------------------------------------------------------------

@@ -1,3 +1,15 @@
 """Can the claim be believed? From a request to evidence."""
 
-__all__ = ["audit", "pair", "plan", "question", "scores", "second_look", "seeds", "sensitivity", "trace", "verdict"]
+__all__ = [
+    "audit",
+    "pair",
+    "plan",
+    "question",
+    "recorded",
+    "scores",
+    "second_look",
+    "seeds",
+    "sensitivity",
+    "trace",
+    "verdict",
+]

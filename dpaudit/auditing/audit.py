@@ -5,7 +5,6 @@ learning runs → event (frozen) → fresh measuring runs → counts → lower b
 
 from __future__ import annotations
 
-import platform
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -21,27 +20,23 @@ from dpaudit.auditing.checkpoint import refuse_budget, seed_for, session_of
 from dpaudit.auditing.pair import learn, measure, settled
 from dpaudit.auditing.privacy_curve import PrivacyCurve, choose_statements, curve_of, statement
 from dpaudit.auditing.question import LEAST_RUNS, Question, validated, whole
+from dpaudit.auditing.recorded import attempt_of, subject_of, target_of, versions_of
 from dpaudit.auditing.search import find, first_of, least_of, with_search
 from dpaudit.auditing.second_look import look
 from dpaudit.auditing.sensitivity import exposing, moved_by
 from dpaudit.auditing.sequential import audit_sequentially
 from dpaudit.auditing.verdict import TwoLooks, decide
 from dpaudit.errors import InvalidRunsError, Notice
-from dpaudit.events import SelectedEvent, needed_by
-from dpaudit.evidence.build import Subject, at_whole, no_bound, sampled_bound
-from dpaudit.evidence.canonical_json import plain_value
+from dpaudit.evidence.build import at_whole, no_bound, run_info
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.installed import installed_versions
-from dpaudit.evidence.records import Attempt, Bound, Counts, Histogram, RunInfo, Target
+from dpaudit.evidence.records import Attempt, Bound, Histogram, Target
 from dpaudit.loading.named import public_name
 from dpaudit.request import AuditOptions, AuditRequest, taking
 from dpaudit.sampling.blocks import Phase
 from dpaudit.sampling.progress import Session
 from dpaudit.settings import own_settings
 from dpaudit.stats.power import Detectable, foresee
-from dpaudit.stats.statement import lower_bound
 from dpaudit.targets.mechanism import Mechanism
-from dpaudit.targets.signature import Shape
 
 _LOW_BITS_SHARE = 0.2  # of the error level, if the low-order bits decide too; chosen to cost the other bound little
 
@@ -77,7 +72,7 @@ def audit(target: str | Mechanism | Callable[..., Any], **options: Unpack[AuditO
             seconds = request.time_budget
         else:
             total = runs_within(request.time_budget, question, least, partial(_answered, curve=request.curve))
-    question, session = session_of(question, request, total, _versions(question, question.learn))
+    question, session = session_of(question, request, total, versions_of(question, question.learn))
     try:
         moved = moved_by(question, session.tell)
         evidence = _answered(question, total, sequential=request.sequential, seconds=seconds, curve=request.curve)
@@ -110,7 +105,7 @@ def _answered(
             evidence = _carry_out(question, described, total, curve)
     except InvalidRunsError as error:
         made = question.session or Session()
-        evidence = _subject(first_of(question), described).invalid(
+        evidence = subject_of(first_of(question), described).invalid(
             str(error),
             learning=made.runs_for(Phase.LEARNING),
             measuring=made.runs_for(Phase.MEASURING, Phase.SEQUENTIAL),
@@ -136,25 +131,6 @@ def privacy_curve(target: str | Mechanism | Callable[..., Any], **options: Unpac
     """
     options["curve"] = True
     return PrivacyCurve(audit(target, **options))
-
-
-def run_info(started: datetime, clock: float, workers: int) -> RunInfo:
-    """Return when and where some work was done, and how long it took.
-
-    Args:
-        started: when it began.
-        clock: `time.perf_counter()` at that moment, in seconds.
-        workers: processes used.
-
-    Returns:
-        The record for the evidence.
-    """
-    return RunInfo(
-        started=started.isoformat(timespec="seconds"),
-        duration=round(time.perf_counter() - clock, 3),
-        host=platform.node(),
-        workers=workers,
-    )
 
 
 def _carry_out(question: Question, target: Target, total: int, curve: bool) -> Evidence:
@@ -184,11 +160,21 @@ def _carry_out(question: Question, target: Target, total: int, curve: bool) -> E
         measured = measure(question, pair, learned, ahead)
         learning, measuring = learning + learned.runs, measuring + ahead
         attempts += [
-            _attempt(question, pair, choice, counts, error)
+            attempt_of(choice, counts, question.notion, error=error, pair=pair, assumes=question.assumptions)
             for choice, counts in zip(learned.choices, measured.counts, strict=True)
         ]
         if learned.low_bits is not None and measured.low_bits is not None:
-            attempts.append(_attempt(question, pair, learned.low_bits, measured.low_bits, low_error, "float"))
+            attempts.append(
+                attempt_of(
+                    learned.low_bits,
+                    measured.low_bits,
+                    question.notion,
+                    error=low_error,
+                    pair=pair,
+                    assumes=question.assumptions,
+                    arithmetic="float",
+                )
+            )
         statements += [
             statement(choice, counts, pair, of_curve, question.assumptions)
             for choice, counts in zip(learned.further, measured.further, strict=True)
@@ -219,70 +205,6 @@ def _carry_out_sequentially(question: Question, target: Target, total: int, seco
     return msgspec.structs.replace(evidence, sequential=found.sequential, asked=asked, constant=found.constant)
 
 
-def _attempt(
-    question: Question, pair: int, choice: SelectedEvent, counts: Counts, error: float, arithmetic: str = "real"
-) -> Attempt:
-    confidence = 1 - error * choice.share
-    own = 1 - confidence  # as computed from the confidence in the evidence
-    value = lower_bound(choice.method, counts, claim=question.notion, weight=choice.weight, error=own)
-    bound = sampled_bound(
-        value,
-        question.notion,
-        method=choice.method,
-        confidence=confidence,
-        weight=choice.weight,
-        counts=counts,
-        event=choice.event,
-        pair=pair,
-        arithmetic=arithmetic,
-        assumes=question.assumptions,
-    )
-    return Attempt(pair, choice.name, bound, choice.considered)
-
-
-def target_of(question: Question) -> Target:
-    """Return the record that describes the audited mechanism."""
-    mechanism = question.mechanism
-    reading = {Shape.PROGRAM: "batch", Shape.SAMPLER: "sampler"}.get(question.runs_as, "run by run")
-    own_pairs = not question.given_pairs
-    return Target(
-        name=public_name(mechanism),
-        digest=mechanism.digest,
-        parameters={name: plain_value(value) for name, value in question.parameters.items()},
-        asks=str(mechanism.shape),
-        reading=reading,
-        summary=mechanism.summary,
-        source=mechanism.source,
-        true_loss=mechanism.true_loss_for(question.parameters) if own_pairs else None,
-    )
-
-
-def _versions(question: Question, learn: str | None) -> dict[str, str]:
-    """Return the versions of everything that the evidence depends on; ``learn`` names the requested learner."""
-    return {**installed_versions(*needed_by(learn)), **question.mechanism.versions}
-
-
-def _subject(question: Question, target: Target, learn: str | None = None) -> Subject:
-    """Return what the evidence says about the question; ``learn`` names the requested learner."""
-    return Subject(
-        target=target,
-        claim=question.claim,
-        notion=question.notion,
-        relation=str(question.relation),
-        unit=question.mechanism.unit,
-        pairs=question.records,
-        seed=question.seed,
-        confidence=question.confidence,
-        versions=_versions(question, learn),
-        assumptions=question.assumptions,
-        low_bits=question.floating_point if question.reads_low_bits else "ignore",
-        learn=question.learn,
-        reproducible=question.reproducible,
-        observed=question.observe,
-        types=question.types,
-    )
-
-
 def _evidence(
     question: Question,
     target: Target,
@@ -309,7 +231,7 @@ def _evidence(
         looks=looks,
     )
     read = target if fell_back is None else msgspec.structs.replace(target, reading=f"run by run: {fell_back}")
-    return _subject(question, read, question.learn).evidence(
+    return subject_of(question, read, question.learn).evidence(
         verdict,
         reason,
         lower,

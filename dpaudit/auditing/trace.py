@@ -18,13 +18,13 @@ from typing import Any, Unpack
 import msgspec
 import numpy as np
 
-from dpaudit.auditing.audit import audit, run_info, target_of
+from dpaudit.auditing.audit import audit
 from dpaudit.auditing.question import LEAST_RUNS, Question, validated, whole
+from dpaudit.auditing.recorded import subject_of
 from dpaudit.auditing.seeds import given_or_fresh
 from dpaudit.auditing.verdict import LEAK, TRACE, TwoLooks, decide
-from dpaudit.evidence.build import Subject, exact_bound
+from dpaudit.evidence.build import exact_bound, run_info
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.installed import installed_versions
 from dpaudit.evidence.records import (
     Bound,
     Trace,
@@ -334,18 +334,4 @@ def _measured(question: Question, request: TraceRequest, runs: int) -> Evidence:
 
 def _unmeasured(question: Question) -> Evidence:
     """The evidence of no measuring runs."""
-    question = replace(question, floating_point="ignore")
-    subject = Subject(
-        target=target_of(question),
-        claim=question.claim,
-        notion=question.notion,
-        relation=str(question.relation),
-        unit=question.mechanism.unit,
-        pairs=question.records,
-        seed=question.seed,
-        confidence=question.confidence,
-        versions={**installed_versions(), **question.mechanism.versions},
-        assumptions=question.assumptions,
-        reproducible=question.reproducible,
-    )
-    return subject.nothing(Verdict.NO_CLAIM)
+    return replace(subject_of(question), low_bits="ignore").nothing(Verdict.NO_CLAIM)

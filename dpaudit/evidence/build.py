@@ -8,7 +8,10 @@ that cannot be trusted show nothing.
 from __future__ import annotations
 
 import math
+import platform
+import time
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal
 
 import msgspec
@@ -21,6 +24,7 @@ from dpaudit.evidence.records import (
     Counts,
     Histogram,
     PairRecord,
+    RunInfo,
     Target,
     Verdict,
     round_outward,
@@ -83,9 +87,16 @@ def no_bound(notion: Claim, confidence: float, arithmetic: str = "real") -> Boun
 
 
 def certain_bound(
-    value: float, notion: Claim, *, side: Literal["lower", "upper"], kind: str, method: str, exact: str | None
+    value: float,
+    notion: Claim,
+    *,
+    side: Literal["lower", "upper"],
+    kind: str,
+    method: str,
+    exact: str | None,
+    pair: int = 0,
 ) -> Bound:
-    """Return a bound that does not depend on runs; a lower bound is about the evidence's only pair.
+    """Return a bound that does not depend on runs.
 
     Args:
         value: of the notion's parameter, already rounded outward; infinite if that has no limit.
@@ -94,6 +105,7 @@ def certain_bound(
         kind: "exact" or "proof".
         method: of the proof.
         exact: the exact value as text, such as "5/8"; None if there is no such text.
+        pair: the pair that a lower bound is about.
     """
     return Bound(
         value=value,
@@ -104,7 +116,7 @@ def certain_bound(
         confidence=1.0,
         delta=notion.delta,
         method=method,
-        pair=0 if side == "lower" else None,
+        pair=pair if side == "lower" else None,
         exact=exact,
     )
 
@@ -118,18 +130,8 @@ def exact_bound(value: float, notion: Claim, *, method: str, pair: int) -> Bound
         method: how it follows.
         pair: on which pair.
     """
-    return Bound(
-        value=value,
-        side="lower",
-        kind="exact",
-        parameter=notion.parameter,
-        notion=str(notion),
-        confidence=1.0,
-        delta=notion.delta,
-        method=method,
-        pair=pair,
-        exact="infinite" if math.isinf(value) else None,
-    )
+    exact = "infinite" if math.isinf(value) else None
+    return certain_bound(value, notion, side="lower", kind="exact", method=method, exact=exact, pair=pair)
 
 
 def at_whole(bound: Bound, confidence: float) -> Bound:
@@ -227,3 +229,22 @@ class Subject:
         """
         reason = f"The runs cannot be trusted: {why}."
         return self.nothing(Verdict.INVALID, reason, learning=learning, measuring=measuring)
+
+
+def run_info(started: datetime, clock: float, workers: int) -> RunInfo:
+    """Return when and where some work was done, and how long it took.
+
+    Args:
+        started: when it began.
+        clock: `time.perf_counter()` at that moment, in seconds.
+        workers: processes used.
+
+    Returns:
+        The record for the evidence.
+    """
+    return RunInfo(
+        started=started.isoformat(timespec="seconds"),
+        duration=round(time.perf_counter() - clock, 3),
+        host=platform.node(),
+        workers=workers,
+    )

@@ -19,18 +19,18 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import msgspec
 
-from dpaudit.auditing.audit import audit, run_info, target_of
+from dpaudit.auditing.audit import audit
 from dpaudit.auditing.pair import measure_event
 from dpaudit.auditing.question import Question, validated, whole
+from dpaudit.auditing.recorded import measured_bound, subject_of
 from dpaudit.auditing.second_look import look
 from dpaudit.auditing.seeds import given_or_fresh
 from dpaudit.auditing.verdict import TwoLooks, decide, shown
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.events import event_weight
-from dpaudit.evidence.build import Subject, at_whole, certain_bound, sampled_bound
+from dpaudit.evidence.build import at_whole, certain_bound, run_info
 from dpaudit.evidence.event import Event
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.installed import installed_versions
 from dpaudit.evidence.records import Attempt, Bound, Comparison, Counterexample, Proof, Verdict
 from dpaudit.loading.named import load
 from dpaudit.neighbours import Relation, parse_relation
@@ -411,18 +411,7 @@ def _best(
 
 def _unsampled(question: Question, untrusted: str | None = None) -> Evidence:
     """The evidence where there are no runs, or none that can be trusted; ``untrusted`` says why."""
-    subject = Subject(
-        target=target_of(question),
-        claim=None,
-        notion=question.notion,
-        relation=str(question.relation),
-        unit=question.mechanism.unit,
-        pairs=question.records,
-        seed=question.seed,
-        confidence=question.confidence,
-        versions=installed_versions(),
-        assumptions=question.assumptions,
-    )
+    subject = replace(subject_of(question), claim=None, low_bits="ignore")
     return subject.nothing(Verdict.NO_CLAIM) if untrusted is None else subject.invalid(untrusted)
 
 
@@ -474,18 +463,8 @@ def _measured(question: Question, event: Event, chances: Sequence[float], runs: 
     counts = measure_event(question, 0, event, runs, Phase.WITNESS)
     p, q = (min(max(chance, 1 / runs), 1 - 1 / runs) for chance in chances)
     weight = float(f"{event_weight(p, q, (runs / 2, runs / 2), question.notion):.6g}")
-    confidence = 1 - error
-    value = lower_bound(JOINT, counts, claim=question.notion, weight=weight, error=1 - confidence)
-    return sampled_bound(
-        value,
-        question.notion,
-        method=JOINT,
-        confidence=confidence,
-        weight=weight,
-        counts=counts,
-        event=event,
-        pair=0,
-        assumes=question.assumptions,
+    return measured_bound(
+        JOINT, counts, question.notion, weight=weight, event=event, error=error, pair=0, assumes=question.assumptions
     )
 
 

@@ -5,7 +5,6 @@ order of the data → a share chooses events → the others measure them → cou
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -18,6 +17,7 @@ from dpaudit.arrays import Floats
 from dpaudit.auditing.histogram import histogram_cells
 from dpaudit.auditing.independence import are_constant, steadiness
 from dpaudit.auditing.question import whole
+from dpaudit.auditing.recorded import attempt_of, measured_bound
 from dpaudit.auditing.scores.canaries import (
     foresee_guesses,
     ranked_members,
@@ -33,7 +33,7 @@ from dpaudit.auditing.verdict import TwoLooks, decide
 from dpaudit.chances import refuse_confidence, refuse_false_alarm
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.events import Partition, SelectedEvent, choose, count_event, in_degrees
-from dpaudit.evidence.build import Subject, at_whole, sampled_bound
+from dpaudit.evidence.build import Subject, at_whole, run_info
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.installed import installed_versions
 from dpaudit.evidence.records import (
@@ -41,7 +41,6 @@ from dpaudit.evidence.records import (
     Counts,
     Histogram,
     PairRecord,
-    RunInfo,
     Scores,
     Target,
 )
@@ -51,7 +50,6 @@ from dpaudit.sampling.forms import reading_types, refuse_types
 from dpaudit.sampling.outputs import Outputs, from_array
 from dpaudit.settings import own_settings
 from dpaudit.stats.power import Detectable, foresee
-from dpaudit.stats.statement import lower_bound
 from dpaudit.stats.two_looks import FALSE_ALARM, LooksRule, first_look
 
 DESIGNS = ("independent", "one-run")
@@ -179,7 +177,7 @@ def audit_scores(
         cut = _split(case)
         evidence, cut = _independent_in_order(case, cut)
         scores = _beside(design, members, others, cut, at_delta, 1 - case.confidence)
-    return msgspec.structs.replace(evidence, scores=scores, run=_run_info(started, clock))
+    return msgspec.structs.replace(evidence, scores=scores, run=run_info(started, clock, 1))
 
 
 @own_settings()
@@ -222,7 +220,7 @@ def audit_outputs(
     target = Target(name, None, {}, "outputs", "recorded")
     case = _case(target, (outputs0, outputs1), sides, claim, delta, confidence, seed, false_alarm)
     case = msgspec.structs.replace(case, types=types)
-    return msgspec.structs.replace(_independent_in_order(case, _split(case))[0], run=_run_info(started, clock))
+    return msgspec.structs.replace(_independent_in_order(case, _split(case))[0], run=run_info(started, clock, 1))
 
 
 def _case(
@@ -331,20 +329,7 @@ def _attempt(case: ScoresRequest, choice: SelectedEvent, measuring: Sequence[Out
         toward1=(hits[0][1], hits[1][1]),
         bins=bins,
     )
-    confidence = 1 - error * choice.share
-    value = lower_bound(choice.method, counts, claim=case.notion, weight=choice.weight, error=1 - confidence)
-    bound = sampled_bound(
-        value,
-        case.notion,
-        method=choice.method,
-        confidence=confidence,
-        weight=choice.weight,
-        counts=counts,
-        event=choice.event,
-        pair=0,
-        assumes=case.assumptions,
-    )
-    return Attempt(0, choice.name, bound, choice.considered)
+    return attempt_of(choice, counts, case.notion, error=error, pair=0, assumes=case.assumptions)
 
 
 # --- one model --------------------------------------------------------------------------------------------
@@ -357,16 +342,14 @@ def _one_run(case: ScoresRequest, members: Floats, others: Floats) -> Evidence:
     ranked, method = ranked_members(members, others), method_name(case.notion)
     attempts = []
     for planned in plan_guesses(canaries, case.notion, 1 - case.confidence):
-        confidence = 1 - (1 - case.confidence) * planned.share
-        counts = count_guesses(ranked, planned, case.notion, 1 - confidence)
-        value = lower_bound(method, counts, claim=case.notion, weight=planned.steps, error=1 - confidence)
-        bound = sampled_bound(
-            value,
+        error = (1 - case.confidence) * planned.share
+        counts = count_guesses(ranked, planned, case.notion, 1 - (1 - error))
+        bound = measured_bound(
+            method,
+            counts,
             case.notion,
-            method=method,
-            confidence=confidence,
             weight=planned.steps,
-            counts=counts,
+            error=error,
             pair=0,
             assumes=case.assumptions,
         )
@@ -427,13 +410,4 @@ def _beside(
         rates=tuple(rate_at(members, others, rate, error) for rate in FALSE_POSITIVE_RATES),
         mu=mu,
         epsilon_if_gaussian=None if mu is None else gaussian_epsilon(mu, delta),
-    )
-
-
-def _run_info(started: datetime, clock: float) -> RunInfo:
-    return RunInfo(
-        started=started.isoformat(timespec="seconds"),
-        duration=round(time.perf_counter() - clock, 3),
-        host=platform.node(),
-        workers=1,
     )
