@@ -122,14 +122,10 @@ def _names(rows: Sequence[Any]) -> list[Any] | None:
     return None
 
 
-class Listed(Dataset):
-    """A list, a tuple, a set or another sequence; ``pattern`` is a record that shows what one looks like."""
+class _OfRows(Dataset):
+    """Records that are kept one by one."""
 
-    def __init__(self, data: Sequence[Any] | Set[Any], pattern: Any = ABSENT) -> None:
-        self.data, self.size = data, len(data)
-        self._rows = _Rows(data if isinstance(data, list | tuple) else list(data), pattern)
-        self.pattern = self._rows.pattern
-        self.columns = self._rows.columns
+    _rows: _Rows
 
     def values(self, column: int) -> Any:
         """Return the values of a column."""
@@ -138,6 +134,16 @@ class Listed(Dataset):
     def value(self, place: int, column: int) -> Any:
         """Return one value as it is in the data."""
         return self._rows.value(place, column)
+
+
+class Listed(_OfRows):
+    """A list, a tuple, a set or another sequence; ``pattern`` is a record that shows what one looks like."""
+
+    def __init__(self, data: Sequence[Any] | Set[Any], pattern: Any = ABSENT) -> None:
+        self.data, self.size = data, len(data)
+        self._rows = _Rows(data if isinstance(data, list | tuple) else list(data), pattern)
+        self.pattern = self._rows.pattern
+        self.columns = self._rows.columns
 
     def _built(self, parts: Sequence[Part]) -> Any:
         rows = self._rows.rows
@@ -157,7 +163,7 @@ class Listed(Dataset):
             return tuple(built) if isinstance(self.data, tuple) else built
 
 
-class Mapped(Dataset):
+class Mapped(_OfRows):
     """A mapping whose items are the records: a record that replaces another takes its key."""
 
     def __init__(self, data: Mapping[Any, Any], pattern: Any = ABSENT) -> None:
@@ -165,14 +171,6 @@ class Mapped(Dataset):
         self._keys = list(data)
         self._rows = _Rows(list(data.values()), pattern)
         self.columns = self._rows.columns
-
-    def values(self, column: int) -> Any:
-        """Return the values of a column."""
-        return self._rows.values(column)
-
-    def value(self, place: int, column: int) -> Any:
-        """Return one value as it is in the data."""
-        return self._rows.value(place, column)
 
     def _built(self, parts: Sequence[Part]) -> Any:
         free = taken_places(parts, self.size)
@@ -199,7 +197,7 @@ def _new_key(keys: Sequence[Any], built: Mapping[Any, Any]) -> Any:
     return next(name for name in names if name not in taken)
 
 
-class Single(Dataset):
+class Single(_OfRows):
     """One value, if each person holds their own (the local model)."""
 
     def __init__(self, data: Any) -> None:
@@ -207,14 +205,6 @@ class Single(Dataset):
         self._array = isinstance(data, np.ndarray)
         self._rows = _Rows([data[()] if self._array else data])
         self.columns = self._rows.columns
-
-    def values(self, column: int) -> Any:
-        """Return the values of a column."""
-        return self._rows.values(column)
-
-    def value(self, place: int, column: int) -> Any:
-        """Return one value as it is in the data."""
-        return self._rows.value(place, column)
 
     def _built(self, parts: Sequence[Part]) -> Any:
         ((made,),) = parts  # type: ignore[misc]

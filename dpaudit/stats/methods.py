@@ -136,6 +136,26 @@ _RANKS = (
     "out. A part of the error is left to a few numbers of guesses that are tried at every value."
 )
 
+
+def _of_canaries(
+    name: str, home: str, sources: tuple[str, ...], words: str, weights: Literal["none", "steps"] = "none"
+) -> BoundMethod:
+    """Return a method for canaries of one model; the arguments are those of `BoundMethod`."""
+    return BoundMethod(
+        name=name,
+        home=home,
+        sources=sources,
+        weights=weights,
+        canaries=True,
+        independent=False,
+        interval=False,
+        words=(
+            "Each canary was put into the training data of one model, or left out, by a fair coin of its own. "
+            f"{words} There are no learning runs, and each canary counts as one measuring run."
+        ),
+    )
+
+
 _LISTED = (
     BoundMethod(
         name=GUESS,
@@ -267,55 +287,36 @@ _LISTED = (
             "The bound is the smallest value that some point of the region allows."
         ),
     ),
-    BoundMethod(
-        name=ONE_RUN,
-        sources=(KAIROUZ, _STEINKE),
-        home="dpaudit.stats.one_run:OneRun",
-        canaries=True,
-        independent=False,
-        interval=False,
-        words=(
-            "Each canary was put into the training data of one model, or left out, by a fair coin of its own. The "
-            "highest scores are guessed in and the lowest out, in numbers that the number of canaries alone fixes; "
-            "the plans share the error. The guesses hang together, so no binomial interval holds for them; but under "
-            "(ε, δ)-DP the number of right ones is at most as large as a binomial number with the probability e^ε / "
-            "(1 + e^ε), but for a term in δ (Steinke, Nasr & Jagielski 2023, Theorem 5.2). The bound is the smallest "
-            "ε that this leaves possible. There are no learning runs, and each canary counts as one measuring run."
-        ),
+    _of_canaries(
+        ONE_RUN,
+        "dpaudit.stats.one_run:OneRun",
+        (KAIROUZ, _STEINKE),
+        "The highest scores are guessed in and the lowest out, in numbers that the number of canaries alone fixes; the "
+        "plans share the error. The guesses hang together, so no binomial interval holds for them; but under "
+        "(ε, δ)-DP the number of right ones is at most as large as a binomial number with the probability e^ε / "
+        "(1 + e^ε), but for a term in δ (Steinke, Nasr & Jagielski 2023, Theorem 5.2). The bound is the smallest "
+        "ε that this leaves possible.",
     ),
-    BoundMethod(
-        name=SHARP_ONE_RUN,
-        sources=(KAIROUZ, _STEINKE),
-        home="dpaudit.stats.sharp_one_run:SharpOneRun",
+    _of_canaries(
+        SHARP_ONE_RUN,
+        "dpaudit.stats.sharp_one_run:SharpOneRun",
+        (KAIROUZ, _STEINKE),
+        f"{_RANKS} The guesses hang together, so no binomial interval holds for them; but under (ε, δ)-DP the "
+        "number of right ones exceeds any number with a probability of at most that of a binomial number with "
+        "the probability e^ε / (1 + e^ε), but for a term in δ that no smaller one can replace (Steinke, Nasr & "
+        "Jagielski 2023, sharpened; docs/one-run.md has the proof). The bound is the smallest ε that is left "
+        "possible.",
         weights="steps",
-        canaries=True,
-        independent=False,
-        interval=False,
-        words=(
-            "Each canary was put into the training data of one model, or left out, by a fair coin of its own. "
-            f"{_RANKS} The guesses hang together, so no binomial interval holds for them; but under (ε, δ)-DP the "
-            "number of right ones exceeds any number with a probability of at most that of a binomial number with "
-            "the probability e^ε / (1 + e^ε), but for a term in δ that no smaller one can replace (Steinke, Nasr & "
-            "Jagielski 2023, sharpened; docs/one-run.md has the proof). The bound is the smallest ε that is left "
-            "possible. There are no learning runs, and each canary counts as one measuring run."
-        ),
     ),
-    BoundMethod(
-        name=GAUSSIAN_ONE_RUN,
-        sources=(_STEINKE, _MAHLOUJIFAR),
-        home="dpaudit.stats.gaussian_one_run:GaussianOneRun",
+    _of_canaries(
+        GAUSSIAN_ONE_RUN,
+        "dpaudit.stats.gaussian_one_run:GaussianOneRun",
+        (_STEINKE, _MAHLOUJIFAR),
+        f"{_RANKS} The guesses hang together, so no binomial interval holds for them; but the trade-off curve of "
+        "a μ claim limits the right ones among all models that guess so often, and from the largest number down "
+        "each probability the next (Mahloujifar, Melis & Chaudhuri 2025; docs/one-run.md has the proof). The "
+        "bound is the smallest μ that is left possible.",
         weights="steps",
-        canaries=True,
-        independent=False,
-        interval=False,
-        words=(
-            "Each canary was put into the training data of one model, or left out, by a fair coin of its own. "
-            f"{_RANKS} The guesses hang together, so no binomial interval holds for them; but the trade-off curve of "
-            "a μ claim limits the right ones among all models that guess so often, and from the largest number down "
-            "each probability the next (Mahloujifar, Melis & Chaudhuri 2025; docs/one-run.md has the proof). The "
-            "bound is the smallest μ that is left possible. There are no learning runs, and each canary counts as "
-            "one measuring run."
-        ),
     ),
     BoundMethod(
         name=SEQUENTIAL,

@@ -29,7 +29,6 @@ from dpaudit.tracing.values import closed, followed, is_followed, plain
 MOST_OPTIONS = 64  # of a choice whose outcomes are all tried
 
 _asarray, _shape, _broadcast_to, _zeros = np.asarray, np.shape, np.broadcast_to, np.zeros
-_choice_of = np.random.Generator.choice
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any
 from dpaudit.neighbours import Relation
 from dpaudit.neighbours.candidates.candidates import LazyPair, chosen
 from dpaudit.privacy import Claim
-from dpaudit.tracing.findings import Traced, Word
+from dpaudit.tracing.findings import Traced
 from dpaudit.tracing.pair import trace_pair
 from dpaudit.tracing.runs import Target
 
@@ -92,8 +92,3 @@ def _quick(target: Target, each: LazyPair, claim: Claim | None, seed: int) -> Tr
 def worst_of(traced: Sequence[Traced]) -> int:
     """Return the place of the pair on which most was found."""
     return max(range(len(traced)), key=lambda place: traced[place].worst.rank)
-
-
-def word_of(traced: Traced) -> Word:
-    """Return the worst of what was found on a pair."""
-    return traced.worst.word

@@ -1,9 +1,9 @@
 """What is the exact privacy loss, where the law of the output is known?
 
 From the exact laws of a program with discrete noise (`dpaudit.program.enumerate`): the largest ratio e^ε over
-pairs, and the exact δ(ε), both as rational numbers or as quotients of exponentials. Over given pairs that is
-a lower bound of the mechanism's loss, and refutes a claim that it exceeds. Over every neighbouring pair of
-an enumerated domain it is the loss itself, for that domain and no larger one.
+pairs, as a rational number or a quotient of exponentials. Over given pairs that is a lower bound of the mechanism's
+loss, and refutes a claim that it exceeds. Over every neighbouring pair of an enumerated domain it is the loss itself,
+for that domain and no larger one.
 """
 
 from __future__ import annotations
@@ -120,27 +120,6 @@ class ExactLoss:
             "digest": self.scope.digest,
             **others,
         }
-
-
-@dataclass(frozen=True)
-class ExactDelta:
-    """The exact δ(ε) = max over pairs of Σ (P(y) − e^ε·Q(y))₊, with the pair and outputs that reach it.
-
-    Attributes:
-        delta: the number.
-        pair: indices of the datasets (of P, of Q) that reach it.
-        event: the texts of the outputs with P(y) > e^ε·Q(y).
-        scope: what the number is about.
-    """
-
-    delta: Weight
-    pair: tuple[int, int]
-    event: tuple[str, ...]
-    scope: EnumeratedScope
-
-    def within(self, delta: Number) -> bool:
-        """Whether δ(ε) is at most ``delta``, decided exactly; a float counts as the decimal that Python writes."""
-        return not exact(self.delta) > number_of(delta)
 
 
 # --- numbers ---------------------------------------------------------------------------------------------
@@ -296,54 +275,6 @@ def exact_privacy(
 def _simple(number: Any) -> Weight:
     value = exact(number).simplified()
     return value if value.fraction is None else value.fraction
-
-
-def hockey_stick(law: Mapping[str, Weight], other: Mapping[str, Weight], ratio: Weight) -> tuple[Weight, list[str]]:
-    """Return the hockey-stick divergence Σ (P(y) − ratio·Q(y))₊, and the outputs with positive summands.
-
-    Args:
-        law: P, the probability of each output.
-        other: Q.
-        ratio: e^ε.
-    """
-    event = [text for text, p in law.items() if exact(p) > exact(ratio) * other.get(text, Fraction(0))]
-    mass = sum((law[text] for text in event), Fraction(0))
-    mass_other = sum((other.get(text, Fraction(0)) for text in event), Fraction(0))
-    return _simple(exact(mass) - exact(ratio) * mass_other), event
-
-
-def exact_delta(
-    laws: Sequence[OutputLaw],
-    pairs: Sequence[tuple[int, int]],
-    epsilon: Number,
-    *,
-    names: Sequence[str] = (),
-    enumerated: bool = False,
-) -> ExactDelta:
-    """Return the exact δ(ε) over pairs of laws, in both orders.
-
-    Args:
-        laws: the law of the output on each dataset.
-        pairs: pairs of their indices.
-        epsilon: nats; see `exp_of`.
-        names: the texts of the datasets; by default they are numbered.
-        enumerated: whether the pairs are all neighbours in a whole domain.
-
-    Raises:
-        UsageError: if there are no pairs.
-    """
-    ratio = _simple(exp_of(epsilon))
-    if ratio < 1:
-        raise UsageError(f"ε must be at least 0, not {epsilon!r}")
-    best: tuple[Weight, list[str]] | None = None
-    worst = (0, 0)
-    for first, second in _both_orders(pairs):
-        found = hockey_stick(laws[first].weights, laws[second].weights, ratio)
-        if best is None or found[0] > best[0]:
-            best, worst = found, (first, second)
-    if best is None:
-        raise UsageError("an exact δ needs at least one pair of neighbouring datasets")
-    return ExactDelta(best[0], worst, tuple(best[1]), _scope(laws, pairs, names, enumerated))
 
 
 # --- from a program --------------------------------------------------------------------------------------
