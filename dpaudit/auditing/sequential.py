@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, cast
 
+import msgspec
 import numpy as np
 
 from dpaudit.arrays import Floats, Integers
@@ -25,23 +26,24 @@ from dpaudit.auditing.independence import are_constant, steadiness
 from dpaudit.auditing.pair import both_sides, joined, numbers_a_run, refuse_if_nothing_ran
 from dpaudit.auditing.question import Question
 from dpaudit.auditing.verdict import TwoLooks
-from dpaudit.events import SelectedEvent, choose, count_event
+from dpaudit.events import SelectedEvent, choose, count_event, degree_of_each, graded_along
 from dpaudit.events.partition import score_of
 from dpaudit.evidence.build import sampled_bound
 from dpaudit.evidence.event import Coordinate, Event, Rule
 from dpaudit.evidence.records import Attempt, Bound, Candidate, Counts, Epoch, Sequential, Stake
+from dpaudit.privacy import GaussianDP
 from dpaudit.sampling.blocks import Block, Phase, block_size, sides_of
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.play import play
 from dpaudit.sampling.runs import RaisedTogetherError
 from dpaudit.stats.e_process import (
-    BettingProcess,
+    PairProcess,
     foresee_sequential,
     just_above,
     log_wealth,
-    searched,
     sequential_bound,
 )
+from dpaudit.stats.implied_points import searched
 from dpaudit.stats.methods import SEQUENTIAL
 from dpaudit.stats.power import Detectable
 from dpaudit.stats.two_looks import FirstLook
@@ -73,12 +75,48 @@ class SequentialResult:
 
 
 @dataclass(slots=True)
+class _Graded:
+    """The event with degrees of an epoch: its counts before the epoch, (2, degrees), and the epoch's own."""
+
+    event: Event
+    past: Integers
+    own: Integers
+
+    @classmethod
+    def along(cls, event: Event, outputs: tuple[Outputs, Outputs]) -> _Graded:
+        """Make degrees along the score of an event, from all runs so far."""
+        event = graded_along(event, outputs)
+        degrees = event.degrees[0] - min(event.degrees[1], -1)
+        past = np.stack([np.bincount(degree_of_each(event, side), minlength=degrees) for side in outputs])
+        return cls(event, past, np.zeros_like(past))
+
+    def looked(self, sides: Integers, outputs: tuple[Outputs, Outputs], looks: Integers) -> Integers:
+        """Return the epoch's own counts after so many runs of a block, (looks, 2, degrees)."""
+        made = np.zeros((len(looks), *self.own.shape), dtype=np.int64)
+        for side in (0, 1):
+            seen_at = np.searchsorted(looks, np.flatnonzero(sides == side), side="right")
+            np.add.at(made[:, side], (seen_at, degree_of_each(self.event, outputs[side])), 1)
+        return np.asarray(self.own + np.cumsum(made, axis=0))
+
+    def stake(self) -> Stake:
+        """The record of it."""
+        most = self.event.degrees[0]
+
+        def counts(bins: Integers) -> Counts:
+            runs, toward0, toward1 = bins.sum(axis=1), bins[:, :most].sum(axis=1), bins[:, most:].sum(axis=1)
+            filled = _counts(np.stack([runs, toward0, toward1]))
+            return msgspec.structs.replace(filled, bins=(tuple(bins[0].tolist()), tuple(bins[1].tolist())))
+
+        return Stake("graded", str(self.event), (True, True), counts(self.past), counts(self.own))
+
+
+@dataclass(slots=True)
 class _Pair:
     """The state of one pair during the audit."""
 
     number: int
     limit: int
-    bettors: BettingProcess
+    bettors: PairProcess
     outputs: list[tuple[Outputs, Outputs]] = field(default_factory=list)
     kept: int = 0  # runs in ``outputs``
     made: int = 0
@@ -87,22 +125,27 @@ class _Pair:
     width: int = 1
     choices: tuple[SelectedEvent, ...] = ()
     pasts: tuple[Counts, ...] = ()
-    own: Integers = field(default_factory=lambda: np.zeros((0, 3, 2), dtype=np.int64))
+    own: Integers = field(default_factory=lambda: np.zeros((0, 3, 2), dtype=np.int64))  # of events without degrees
+    graded: _Graded | None = None  # against a claim of μ
     epochs: list[Epoch] = field(default_factory=list)
 
     @property
     def speaks(self) -> list[tuple[bool, bool]]:
         return [(choice.event.toward(0), choice.event.toward(1)) for choice in self.choices]
 
+    def count(self, own: Integers, graded: Integers | None) -> None:
+        """Set the epoch's own counts."""
+        self.own = own
+        if self.graded is not None and graded is not None:
+            self.graded.own = graded
+
     def epoch(self) -> Epoch:
         """The record of the current epoch."""
-        return Epoch(
-            self.number,
-            tuple(
-                Stake(choice.name, str(choice.event), speaks, past, _counts(own))
-                for choice, speaks, past, own in zip(self.choices, self.speaks, self.pasts, self.own, strict=True)
-            ),
-        )
+        stakes = [
+            Stake(choice.name, str(choice.event), speaks, past, _counts(own))
+            for choice, speaks, past, own in zip(self.choices, self.speaks, self.pasts, self.own, strict=True)
+        ]
+        return Epoch(self.number, (*stakes, *([] if self.graded is None else [self.graded.stake()])))
 
 
 def audit_sequentially(question: Question, total: int, seconds: float | None) -> SequentialResult:
@@ -137,7 +180,8 @@ class _Course:
         self.claim = just_above(question.notion)
         count = len(question.pairs)
         limits = [total // count // 2 * 2 if seconds is None else _NEVER for _ in range(count)]
-        self.pairs = [_Pair(number, limit, BettingProcess(self.claim)) for number, limit in enumerate(limits)]
+        bettors = [PairProcess(question.notion, self.claim.value) for _ in limits]
+        self.pairs = [_Pair(k, limit, own) for k, (limit, own) in enumerate(zip(limits, bettors, strict=True))]
         self.total, self.error = sum(limits), 1 - question.confidence
         self.enough = replace(question.rule, repeatable=False).at_once  # the level at which the claim is refuted
         self.wealth = np.zeros(count)  # log wealth of each pair, as of now
@@ -210,7 +254,7 @@ class _Course:
     def _learn(self, pair: _Pair) -> None:
         """End a pair's epoch and choose the events of the next one, from all runs so far."""
         if pair.choices:
-            pair.bettors.close(pair.own)
+            pair.bettors.close(pair.own, None if pair.graded is None else pair.graded.own)
             self.finished.append(pair.epoch())
         outputs = joined(pair.outputs)
         pair.outputs = [outputs]
@@ -220,7 +264,9 @@ class _Course:
         pair.choices = self._choose(outputs, pair.made)
         pair.pasts = tuple(_past(choice.event, outputs) for choice in pair.choices)
         pair.own = np.zeros((len(pair.choices), 3, 2), dtype=np.int64)
-        pair.bettors.open(list(zip(pair.pasts, pair.speaks, strict=True)))
+        if isinstance(self.claim, GaussianDP):
+            pair.graded = _Graded.along(pair.choices[0].event, outputs)
+        pair.bettors.open([(stake.past, stake.speaks) for stake in pair.epoch().stakes])
 
     def _choose(self, outputs: tuple[Outputs, Outputs], made: int) -> tuple[SelectedEvent, ...]:
         """Choose a stable and a rare event (possibly the same), outputs of one side alone, and for a curve a middle
@@ -249,15 +295,18 @@ class _Course:
         twos = block.size // 2  # bets gain nothing on average over two runs, so looks come only after both
         looks = 2 * np.unique(np.linspace(0, twos, min(twos, _LOOKS) + 1).astype(np.int64)[1:])
         counts = pair.own + np.stack([_looked(sides, own, looks) for own in labels], axis=1)
-        own = pair.bettors.watch(counts)
+        degrees = None if pair.graded is None else pair.graded.looked(sides, outputs, looks)
+        own = pair.bettors.watch(counts, degrees)
         others = np.delete(self.wealth, pair.number)
         together = own if not len(others) else np.logaddexp(own, np.logaddexp.reduce(others))
         for look in self._promising(together - math.log(len(self.pairs))) if self.question.claim is not None else ():
-            if self._refuted(pair, counts[look]):
-                pair.own, self.wealth[pair.number] = counts[look], own[look]
+            pair.count(counts[look], None if degrees is None else degrees[look])
+            if self._refuted():
+                self.wealth[pair.number] = own[look]
                 pair.made += int(looks[look])
                 return True
-        pair.own, self.wealth[pair.number] = counts[-1], own[-1]
+        pair.count(counts[-1], None if degrees is None else degrees[-1])
+        self.wealth[pair.number] = own[-1]
         pair.made += block.size
         return False
 
@@ -268,11 +317,9 @@ class _Course:
         firsts = (np.flatnonzero(wealth >= math.log(times / self.enough))[:1] for times in (1, 2.001))
         return sorted({int(look) for first in firsts for look in first})
 
-    def _refuted(self, pair: _Pair, counts: Integers) -> bool:
+    def _refuted(self) -> bool:
         """Whether smaller values are rejected as well, so that the bound is above the claim."""
-        before, pair.own = pair.own, counts
         bound = sequential_bound(self._epochs(), len(self.pairs), self.question.notion, self.enough)
-        pair.own = before
         return bound > self.question.notion.value
 
     def _cap(self, pair: _Pair) -> int:

@@ -232,7 +232,17 @@ def in_degrees(event: Event, counts: Integers) -> tuple[int, ...]:
         event: an event with degrees of both signs.
         counts: (cells,) as `Partition.counts` gives them for the event's own rules.
     """
-    labels = np.array([label for rule in event.rules for label in rule.labels] + [0])
     most, least = event.degrees
-    places = np.where(labels > 0, most - labels, most - 1 - np.minimum(labels, -1))
-    return tuple(int(runs) for runs in np.bincount(places, weights=counts, minlength=most - least))
+    return tuple(int(runs) for runs in np.bincount(_degrees_of(event), weights=counts, minlength=most - least))
+
+
+def degree_of_each(event: Event, outputs: Outputs) -> Integers:
+    """Return for every run the place of its degree, as `in_degrees` counts them, (runs,)."""
+    return _degrees_of(event)[Partition(event.family, event.rules).places(outputs)]
+
+
+def _degrees_of(event: Event) -> Integers:
+    """The place of every cell's degree, with the cell of other forms, (cells,)."""
+    labels = np.array([label for rule in event.rules for label in rule.labels] + [0])
+    most = event.degrees[0]
+    return np.asarray(np.where(labels > 0, most - labels, most - 1 - np.minimum(labels, -1)))

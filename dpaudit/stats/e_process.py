@@ -17,6 +17,8 @@ one stops. A claim that is a whole curve implies (ε, δ(ε)) for every ε, so i
 
 The wealth depends on the runs only through a few counts, so it can be recomputed from them: for every epoch, in which
 the events are fixed, the past counts of each event and the epoch's own counts.
+
+Against a claim of μ most of the wealth is bet on graded outputs (`dpaudit.stats.graded_bets`), and the rest on events.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ from scipy.special import bdtrik
 
 from dpaudit.arrays import Floats, Integers
 from dpaudit.evidence.records import Counts, Epoch, Stake
-from dpaudit.privacy import ApproxDP, Claim, GaussianDP
+from dpaudit.privacy import Claim, GaussianDP
+from dpaudit.stats.graded_bets import GradedProcess
+from dpaudit.stats.implied_points import points
 from dpaudit.stats.power import Detectable, detectable_gaussian
 
 # bets, starting wealth and the grid of values are measured by benchmarks/sequential.py; any of them is valid
@@ -41,70 +45,10 @@ _OF_CURVE = np.array(  # the same if the claim is a curve (see `searched`)
     [[1, 1, 4, 4, 2], [0.1, 0.1, 1, 2, 3], [0.1, 0.1, 0.1, 2, 4], [12, 40, 12, 2, 1]]
 )
 _CARRIED = 0.05  # share of the bettors who never change their bets
-_POINTS = (0.0, 0.5, 1.0, 2.0, 4.0)  # of a curve, in multiples of the μ of a similar Gaussian mechanism
+_GRADED = 0.8  # starting wealth of graded bets, where there are any
 _LEAST, _MOST = 1 / 20, 100.0  # smallest value tried, as a part of the claimed one, and largest value
 _STEP, _LONG_STEP = 1.03, 1.08  # factor between two values; the longer one where points of a curve are slow to compute
 _HAIR = 1e-6  # relative distance of the value just above the claim
-
-
-@lru_cache(maxsize=1024)
-def points(claim: Claim) -> tuple[Floats, Floats]:
-    """Return points (ε, δ) that the claim implies, to bet against: two arrays of equal length; δ is never too small."""
-    if claim.is_point:
-        return np.array([claim.value]), np.array([claim.delta])
-    epsilon = _like_mu(claim) * np.array(_POINTS)
-    if isinstance(claim, GaussianDP):
-        return epsilon, np.minimum(np.asarray(claim.profile(epsilon)) * (1 + 1e-9) + 1e-15, 1.0)
-    return epsilon, _profile_above(claim, epsilon)
-
-
-def _like_mu(claim: Claim) -> float:
-    """The μ of a Gaussian mechanism that just keeps the claim."""
-    if isinstance(claim, GaussianDP):
-        return claim.mu
-    order = getattr(claim, "order", 1.0)
-    return math.sqrt(2 * claim.value / order)
-
-
-def searched(claim: Claim) -> tuple[Claim, Claim | None]:
-    """Return what events are chosen for: the claim; for a curve, a point in its tail and one in its middle."""
-    epsilon, delta = points(claim)
-    if len(epsilon) == 1:
-        return claim, None
-    return ApproxDP(float(epsilon[3]), float(delta[3])), ApproxDP(float(epsilon[1]), float(delta[1]))
-
-
-_GRID = np.unique(np.concatenate([np.geomspace(1e-7, 0.02, 24), np.linspace(0, 1, 41)]))
-_FINER = np.linspace(0, 1, 12)
-
-
-def _profile_above(claim: Claim, epsilon: Floats) -> Floats:
-    """An upper bound of δ(ε): the maximum of p − e^ε·q over allowed pairs, on a grid that is refined once."""
-    allowed = 1 - claim.tradeoff(_GRID)
-    best = np.argmax(allowed - np.exp(epsilon)[:, None] * _GRID, axis=1)
-    low, high = _GRID[np.maximum(best - 1, 0)], _GRID[np.minimum(best + 1, len(_GRID) - 1)]
-    grid = np.unique(np.concatenate([_GRID, *(low + (high - low) * step for step in _FINER)]))
-    height = (1 - claim.tradeoff(grid)) - np.exp(epsilon)[:, None] * grid
-    return np.asarray(np.clip(_summit(grid, height) + 1e-12, 0.0, 1.0))
-
-
-def _summit(grid: Floats, height: Floats) -> Floats:
-    """An upper bound of concave functions between the points at which they are known, (functions, points).
-
-    Between two points, a concave function is below the extension of the chord to their left, and of that to their
-    right.
-    """
-    width = np.diff(grid)
-    slope = np.diff(height, axis=1) / width
-    rise, fall = slope[:, :-2], slope[:, 2:]  # on both sides of every inner interval
-    start, end, step = height[:, 1:-2], height[:, 2:-1], width[1:-1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        where = np.clip((end - start - fall * step) / (rise - fall), 0.0, step)
-    crossing = np.where(rise > fall, start + rise * where, np.maximum(start, end))
-    inner = np.where((rise > 0) & (fall < 0), crossing, np.maximum(start, end))
-    first = height[:, 1] + np.maximum(-slope[:, 1], 0.0) * width[0]
-    last = height[:, -2] + np.maximum(slope[:, -2], 0.0) * width[-1]
-    return np.asarray(np.maximum(np.maximum(first, last), np.maximum(inner.max(axis=1), height.max(axis=1))))
 
 
 # --- one pair of datasets against one claim ---------------------------------------------------------------
@@ -198,7 +142,7 @@ class BettingProcess:
         self._carried = self._carried + own
 
     @property
-    def settled(self) -> float:
+    def log_wealth(self) -> float:
         """The log wealth after the epochs that have ended."""
         if self._carried is None:
             return 0.0
@@ -233,31 +177,89 @@ def as_array(counts: Counts) -> Integers:
     return np.array([counts.runs, counts.toward0, counts.toward1], dtype=np.int64)
 
 
-# --- all pairs, and all values of the claim ---------------------------------------------------------------
+# --- all bets on one pair, all pairs, and all values of the claim -----------------------------------------
 
 
-def log_wealth(epochs: Sequence[Epoch], pairs: int, claim: Claim) -> float:
+class PairProcess:
+    """The wealth of all bets on one pair of datasets: on events, and for a claim of μ on graded outputs beside them.
+
+    Args:
+        claim: the claim that bets are made for.
+        value: the value of its parameter that they are made against; that of the claim if None.
+    """
+
+    def __init__(self, claim: Claim, value: float | None = None) -> None:
+        tested = claim.value if value is None else value
+        self._events = BettingProcess(claim.with_value(tested))
+        self._grades = GradedProcess(claim.value, tested) if isinstance(claim, GaussianDP) else None
+
+    def open(self, pasts: Sequence[tuple[Counts, tuple[bool, bool]]]) -> None:
+        """Begin an epoch with events: counts of past runs, and the sides that each event guesses."""
+        self._events.open([past for past in pasts if past[0].bins is None])
+        graded = [counts.bins for counts, _ in pasts if counts.bins is not None]
+        self._grades = self._grades if graded else None
+        if self._grades is not None:
+            self._grades.open(graded[0])
+
+    def watch(self, counts: Integers, bins: Integers | None = None) -> Floats:
+        """Return the log wealth at several looks.
+
+        Args:
+            counts: the epoch's own, (looks, events, 3, 2).
+            bins: of the graded event, (looks, 2, bins).
+
+        Returns:
+            (looks,)
+        """
+        events = self._events.watch(counts)
+        return events if self._grades is None or bins is None else _with_grades(events, self._grades.watch(bins))
+
+    def leading(self, counts: Integers) -> int:
+        """Return the event whose bettors are wealthiest in this epoch, from its own counts."""
+        return self._events.leading(counts)
+
+    def close(self, counts: Integers, bins: Integers | None = None) -> None:
+        """End an epoch with its own counts, (events, 3, 2) and (2, bins)."""
+        self._events.close(counts)
+        if self._grades is not None and bins is not None:
+            self._grades.close(bins)
+
+    @property
+    def log_wealth(self) -> float:
+        """The log wealth after the epochs that have ended."""
+        events = np.array(self._events.log_wealth)
+        return float(events if self._grades is None else _with_grades(events, np.array(self._grades.log_wealth)))
+
+
+def _with_grades(events: Floats, grades: Floats) -> Floats:
+    return np.asarray(np.logaddexp(math.log1p(-_GRADED) + events, math.log(_GRADED) + grades))
+
+
+def log_wealth(epochs: Sequence[Epoch], pairs: int, claim: Claim, value: float | None = None) -> float:
     """Return the log wealth against a claim after some epochs, averaged over all pairs.
 
     Args:
         epochs: what was bet on, with its counts.
         pairs: number of pairs.
-        claim: the claim that is bet against.
+        claim: the claim that bets were made for.
+        value: the value of its parameter that is bet against; that of the claim if None.
 
     Returns:
         The natural logarithm of the wealth.
     """
     own = [tuple(epoch for epoch in epochs if epoch.pair == pair) for pair in range(pairs)]
-    return float(_log_sum(np.array([_of_pair(each, claim) for each in own]))) - math.log(pairs)
+    return float(_log_sum(np.array([_of_pair(each, claim, value) for each in own]))) - math.log(pairs)
 
 
 @lru_cache(maxsize=1024)  # what was refuted is asked for again by the result, and by whoever checks it
-def _of_pair(epochs: tuple[Epoch, ...], claim: Claim) -> float:
-    bettors = BettingProcess(claim)
+def _of_pair(epochs: tuple[Epoch, ...], claim: Claim, value: float | None) -> float:
+    bettors = PairProcess(claim, value)
     for epoch in epochs:
         bettors.open([(stake.past, stake.speaks) for stake in epoch.stakes])
-        bettors.close(np.stack([as_array(stake.own) for stake in epoch.stakes]))
-    return bettors.settled
+        own = [stake.own for stake in epoch.stakes]
+        bins = [np.array(counts.bins) for counts in own if counts.bins is not None]
+        bettors.close(np.stack([as_array(counts) for counts in own if counts.bins is None]), *bins)
+    return bettors.log_wealth
 
 
 def just_above(claim: Claim) -> Claim:
@@ -285,15 +287,15 @@ def sequential_bound(epochs: Sequence[Epoch], pairs: int, claim: Claim, error: f
         The bound, in the unit of the claim's parameter.
     """
     claimed, enough = just_above(claim).value, -math.log(error)
-    against_claim = log_wealth(epochs, pairs, claim.with_value(claimed))
+    against_claim = log_wealth(epochs, pairs, claim, claimed)
     found = 0.0
     for value in _values(claim):
         if value < claimed:
             if against_claim >= enough + math.log(2):
                 continue  # rejected whatever its own wealth is
-            own = np.logaddexp(log_wealth(epochs, pairs, claim.with_value(value)), against_claim) - math.log(2)
+            own = np.logaddexp(log_wealth(epochs, pairs, claim, value), against_claim) - math.log(2)
         else:
-            own = against_claim if value == claimed else log_wealth(epochs, pairs, claim.with_value(value))
+            own = against_claim if value == claimed else log_wealth(epochs, pairs, claim, value)
         if own < enough:
             break
         found = value
@@ -336,10 +338,11 @@ def foresee_sequential(epochs: Sequence[Epoch], runs: int, pairs: int, claim: Cl
     """
     last = {epoch.pair: epoch for epoch in epochs}
     ahead = runs // pairs // 2
-    share = _CARRIED / pairs
+    graded = any(stake.own.bins is not None for epoch in epochs for stake in epoch.stakes)
+    share = _CARRIED * ((1 - _GRADED) if graded else 1.0) / pairs
     found = []
     for pair in range(pairs):
-        stakes = last[pair].stakes if pair in last else ()
+        stakes = [stake for stake in last[pair].stakes if stake.own.bins is None] if pair in last else []
         each = [_least_refuted(stake, (k, len(stakes)), ahead, share, claim, error) for k, stake in enumerate(stakes)]
         found.append(min(each, default=math.inf))
     worst = max(found)

@@ -241,6 +241,37 @@ def altered(epoch):
     return msgspec.structs.replace(epoch, stakes=(msgspec.structs.replace(stake, own=own), *epoch.stakes[1:]))
 
 
+@functools.cache
+def refuted_mu():
+    return audit(gaussian, claim="mu=0.2", runs=600)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda own: None,
+        lambda own: (own.bins[0][:-1], own.bins[1][:-1]),
+        lambda own: ((own.bins[0][0] + 1, *own.bins[0][1:]), own.bins[1]),
+        lambda own: ((own.bins[0][0] + own.bins[0][1] + 1, -1, *own.bins[0][2:]), own.bins[1]),
+        lambda own: own.bins[::-1],
+    ],
+)
+def test_a_claim_of_mu_is_bet_against_by_degrees_and_what_was_altered_in_them_is_noticed(change):
+    evidence = refuted_mu()
+    assert [epoch.stakes[-1].name for epoch in evidence.sequential.epochs] == ["graded"] * len(
+        evidence.sequential.epochs
+    )
+    assert passes(check(evidence))
+    last = evidence.sequential.epochs[-1]
+    own = msgspec.structs.replace(last.stakes[-1].own, bins=change(last.stakes[-1].own))
+    stakes = (*last.stakes[:-1], msgspec.structs.replace(last.stakes[-1], own=own))
+    epochs = (*evidence.sequential.epochs[:-1], msgspec.structs.replace(last, stakes=stakes))
+    altered_one = msgspec.structs.replace(
+        evidence, sequential=msgspec.structs.replace(evidence.sequential, epochs=epochs)
+    )
+    assert not passes(check(altered_one))
+
+
 def test_the_summary_says_how_it_went():
     text = summary(refuted())
     assert "stopped early, of at most 2,000" in text

@@ -100,7 +100,7 @@ class Stake(Record, frozen=True):
     """An event that was bet on during an epoch.
 
     Attributes:
-        name: "stable", "rare", "unseen" or "middle".
+        name: "stable", "rare", "unseen" or "middle"; "graded" if its degrees are bet on, whose counts are ``bins``.
         event: which outputs speak for which side, in words.
         speaks: whether any output speaks for side 0, and for side 1.
         past: counts of all runs before the epoch, on which the event was chosen.

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Counts, Epoch, Sequential, round_outward
-from dpaudit.privacy import PureDP
+from dpaudit.evidence.records import Counts, Epoch, Sequential, Stake, round_outward
+from dpaudit.privacy import GaussianDP, PureDP
 from dpaudit.review.check.finding import DIGITS, Finding, agrees, answered, failing
 from dpaudit.stats.e_process import foresee_sequential, log_wealth, sequential_bound
 from dpaudit.stats.methods import SEQUENTIAL
@@ -60,7 +60,9 @@ def _impossible(evidence: Evidence, sequential: Sequential) -> str:
     if bound.confidence != evidence.confidence or not 0 < bound.confidence < 1 or bound.weight is not None:
         return "its confidence is to be that of the whole, and it has no weight"
     for pair in range(len(evidence.pairs)):
-        wrong = _disordered([epoch for epoch in sequential.epochs if epoch.pair == pair])
+        wrong = _disordered(
+            [epoch for epoch in sequential.epochs if epoch.pair == pair], isinstance(notion, GaussianDP)
+        )
         if wrong:
             return wrong
     if {epoch.pair for epoch in sequential.epochs} not in (set(), set(range(len(evidence.pairs)))):
@@ -74,12 +76,15 @@ def _impossible(evidence: Evidence, sequential: Sequential) -> str:
     return ""
 
 
-def _disordered(epochs: Sequence[Epoch]) -> str:
+def _disordered(epochs: Sequence[Epoch], may_grade: bool) -> str:
     """Say what is wrong with the epochs of a pair: the past of each must be exactly the runs before it."""
     so_far: tuple[int, int] | None = None
+    graded = may_grade and any(stake.own.bins is not None for epoch in epochs for stake in epoch.stakes)
     for epoch in epochs:
         if not epoch.stakes:
             return "an epoch has no event"
+        if wrong := _misgraded(epoch.stakes, graded):
+            return wrong
         own = epoch.stakes[0].own.runs
         for stake in epoch.stakes:
             if not (_whole(stake.past, stake.speaks) and _whole(stake.own, stake.speaks)):
@@ -91,6 +96,21 @@ def _disordered(epochs: Sequence[Epoch]) -> str:
             return "an epoch knows other runs than those before it"
         so_far = past[0] + own[0], past[1] + own[1]
     return ""
+
+
+def _misgraded(stakes: Sequence[Stake], graded: bool) -> str:
+    """Say what is wrong with degrees: they are those of the last event of every epoch, or there are none."""
+    expected = [False] * (len(stakes) - 1) + [graded]
+    told = [(stake.past.bins is not None, stake.own.bins is not None) for stake in stakes]
+    if told != [(each, each) for each in expected]:
+        return "degrees are bet on in the last event of every epoch or in none, and for a claim of μ alone"
+    if not graded:
+        return ""
+    bins = [*(stakes[-1].past.bins or ()), *(stakes[-1].own.bins or ())]
+    runs = (*stakes[-1].past.runs, *stakes[-1].own.runs)
+    if len(stakes) < 2 or len({len(side) for side in bins}) > 1 or any(min(side, default=-1) < 0 for side in bins):
+        return "the degrees of an event are counted differently before the epoch and in it"
+    return "" if tuple(map(sum, bins)) == runs else "the degrees of an event do not add up to its runs"
 
 
 def _whole(counts: Counts, speaks: tuple[bool, bool]) -> bool:
