@@ -154,11 +154,13 @@ class Tail:
             over = size > float(delta) if float(delta) else value > ball(delta)
             low, high = (at, high) if over else (low, at)
             steep = middle(slope)
-            step = (math.log(size) - log_delta) * size / steep if size > 0 and steep > 0 else math.inf
-            after = at + step
-            if not low <= after <= high:
+            off = math.log(size) - log_delta if size > 0 else -math.inf
+            after = at + off * size / steep if size > 0 and steep > 0 else math.inf
+            near = 1e-12 * max(1.0, abs(at))
+            # just below the largest loss the curve is so steep that small steps say nothing
+            if not low <= after <= high or (abs(after - at) <= near < high - low and abs(off) > 1e-3):
                 after = (low + high) / 2
-            if abs(after - at) <= 1e-12 * max(1.0, abs(at)):
+            if abs(after - at) <= near:
                 return after
             at = after
         return at

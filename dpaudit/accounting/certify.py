@@ -23,7 +23,7 @@ from dpaudit.accounting.discretise import Grid, Masses
 from dpaudit.accounting.events import Event, Events, Number, as_events, exact
 from dpaudit.accounting.lattice import Step, step_for
 from dpaudit.accounting.losses import Atoms, Continuous, Law
-from dpaudit.accounting.pairs import Pairs, attained, pairs
+from dpaudit.accounting.pairs import Pairs, apart, attained, pairs
 from dpaudit.accounting.plan import Tilt, tilted
 from dpaudit.errors import UsageError
 
@@ -217,6 +217,13 @@ class Account:
             ends, low, high, note = self._narrow(found, width)
             return self._certified("delta", epsilon, ends, low, high, note, points)
 
+    def expected(self, delta: Fraction) -> float:
+        """Return about the ε at a δ, by floating point alone: to choose where to look."""
+        log_delta = math.log(delta.numerator) - math.log(delta.denominator)
+        self._open(log_delta)
+        with precision(self.bits):
+            return tilted(self._counted(self.main), log_delta=log_delta).epsilon
+
     def unbounded(self) -> bool:
         """Whether a loss of an attained pair has no bound, so that ε is infinite at δ = 0."""
         self._open(math.log(1e-12))
@@ -265,9 +272,7 @@ class Account:
             reached = own
             step *= max(0.3, min(0.8, math.sqrt(_AIM * self.tolerance / own)))
         assert best is not None
-        reason = (
-            "from above and from below different pairs are known" if not self.tight else "the lattice is too coarse"
-        )
+        reason = apart(self.events) if not self.tight else "the lattice is too coarse"
         return *best, f"The interval is wider than {self.tolerance:g}: {reason}."
 
     def _compose(self, direction: str, up: bool, wanted: float) -> End:

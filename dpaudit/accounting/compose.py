@@ -143,12 +143,14 @@ class Composition:
         """Return a low mass so small that, tilted, it is a share of what matters."""
         lowest = base + self._size * start
         most = self._log_share + math.log(steps) + growth + math.log(self.unit)
-        found = 0
-        for place in range(length - 1):
-            more = found + int(poly[place])
-            if more and math.log(more) + self._tilt.tilt * (lowest + self._size * (place + 1)) > most:
+        found = total = 0
+        for place in range(length):
+            own = int(poly[place])
+            if not own:  # trims pass over empty places
+                continue
+            if total and math.log(total) + self._tilt.tilt * (lowest + self._size * place) > most:
                 break
-            found = more
+            found, total = total, total + own
         return found
 
 

@@ -22,6 +22,11 @@ from dpaudit.accounting.events import (
     as_events,
 )
 
+WORST = (
+    "Where only a claim is listed, the lower bound is that of the worst mechanism that keeps it; yours may lose less."
+)
+"""What a lower bound says of claims that are listed."""
+
 _NEIGHBOURS = {
     "add-remove": "one has a record more than the other",
     "replace-one": "one record is replaced by another",
@@ -44,11 +49,17 @@ def meaning(events: Events | Event | Sequence[Event]) -> tuple[str, ...]:
     else:
         told.append("Neighbours are those for which the sensitivities, or the claims, hold.")
     told += [
-        "The list is fixed beforehand; a step may look at what earlier ones returned, and no loss is forgiven for it.",
+        "The list is fixed beforehand; what a step asks may depend on what earlier ones returned.",
         "Assumed are exact noise, sampling as it is described, and contributions within the sensitivity.",
         "The lower bound is a loss of some data with some queries; yours may lose less, and never more than the upper.",
     ]
+    if any(isinstance(_plain(event), Block) for event, _ in listed.parts):
+        told.append(WORST)
     return tuple(told)
+
+
+def _plain(event: Event) -> Event:
+    return event.mechanism if isinstance(event, Sampled) else event
 
 
 def _times(count: int) -> str:
@@ -59,7 +70,7 @@ def _event(event: Event) -> str:
     if isinstance(event, Sampled):
         return f"{_mechanism(event.mechanism)}, {_sampling(event.sampling)}"
     assert isinstance(event, Mechanism)
-    return f"{_mechanism(event)} on all records"
+    return _mechanism(event) if isinstance(event, Block) else f"{_mechanism(event)} on all records"
 
 
 def _sampling(sampling: Sampling) -> str:
@@ -86,4 +97,4 @@ def _mechanism(mechanism: Mechanism) -> str:
         return f"randomised response with ε = {float(mechanism.epsilon):.6g}"
     if isinstance(mechanism, Exponential):
         return f"the exponential mechanism, e^(ε·u/2Δ) with ε = {float(mechanism.epsilon):.6g}"
-    return f"anything that keeps {mechanism.claim}" if isinstance(mechanism, Block) else str(mechanism)
+    return f"a mechanism that keeps {mechanism.claim}" if isinstance(mechanism, Block) else str(mechanism)

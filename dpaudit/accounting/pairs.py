@@ -14,6 +14,7 @@ from dpaudit.accounting.events import (
     DiscreteGaussian,
     DiscreteLaplace,
     Event,
+    Events,
     Exponential,
     FixedSize,
     Gaussian,
@@ -60,6 +61,19 @@ class Pairs:
     def symmetric(self) -> bool:
         """Whether the other direction, from Q to P, has the same law from above."""
         return self.above.symmetric
+
+
+def apart(events: Events) -> str:
+    """Say why the pairs from above and from below differ, of the first event where they do."""
+    for event, _ in events.parts:
+        sampling = event.sampling if isinstance(event, Sampled) else None
+        if isinstance(sampling, Shuffled) and sampling.batches > 1:
+            return "no amplification by shuffling is proved, so that from above the batches count as known"
+        if isinstance(sampling, FixedSize) and sampling.rate < 1:
+            return "for batches of a fixed size no one pair dominates both directions"
+        if isinstance(event.mechanism if isinstance(event, Sampled) else event, Exponential):
+            return "of the exponential mechanism only the range of the loss is used from above"
+    return "from above and from below different pairs are known"
 
 
 def pairs(event: Event, digits: int) -> Pairs:
@@ -152,6 +166,8 @@ def _block(block: Block) -> Pairs:
         if not claim.mu:
             raise UsageError(f"{block}: a claim of μ = 0 adds nothing; leave the event out")
         return _one(GaussianLaw(1 / Fraction(claim.mu) ** 2))
+    if isinstance(claim, ZeroConcentratedDP) and not claim.rho:
+        raise UsageError(f"{block}: a claim of ρ = 0 adds nothing; leave the event out")
     raise UsageError(
         f"{block}: no single pair of distributions dominates what keeps a claim of {claim.notion}, so it does not "
         "compose with others as a curve; give the mechanism itself, or its claim as (ε, δ) or μ"

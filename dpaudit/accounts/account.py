@@ -72,7 +72,7 @@ def carry_out(request: AccountRequest) -> Evidence:
                 **{"delta" if parameter == "epsilon" else "epsilon": at},
                 tolerance=tolerance,
                 points=0 if place else POINTS,
-                memory=_bytes(request.memory),
+                memory=memory_of(request),
             )
     places = {key: place for place, key in enumerate(found)}
     certificates = tuple(each.certificate for each in found.values())
@@ -195,7 +195,13 @@ def _relation(events: Events, asked: str | None) -> str:
     return asked
 
 
-def _bytes(gib: float) -> int:
+def memory_of(request: AccountRequest) -> int:
+    """Return the bytes that a request allows.
+
+    Raises:
+        UsageError: for what is no amount of memory.
+    """
+    gib = request.memory
     if isinstance(gib, bool) or not isinstance(gib, int | float) or not 0 < gib < math.inf:
         raise UsageError(f"memory is a number of GiB above 0, not {gib!r}")
     return int(gib * _GIB)

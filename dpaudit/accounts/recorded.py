@@ -19,11 +19,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from dpaudit.accounting import DiscreteLaplace, Events, Gaussian, Laplace
+from dpaudit.accounting import Block, DiscreteLaplace, Events, Gaussian, Laplace
 from dpaudit.accounting.events import Event, Mechanism, exact
 from dpaudit.accounts.plan import AccountPlan, Run, plan_of
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import read_text
+from dpaudit.privacy import ZeroConcentratedDP
 
 OPACUS, DP_ACCOUNTING = "Opacus", "dp-accounting"
 FORMS = {"opacus": OPACUS, "dp-event": DP_ACCOUNTING}
@@ -154,7 +155,6 @@ def _mechanism(event: Any, kind: str) -> Mechanism:
 _REFUSED = {
     "NonPrivateDpEvent": "what is not private loses everything",
     "UnsupportedDpEvent": "it says nothing of what was run",
-    "ZCDpEvent": "no single pair of distributions dominates what keeps ρ-zCDP; give the mechanism itself",
     "RandomizedResponseDpEvent": "its ε = ln(1 + k(1 − p)/p) is no rational number; give "
     "dp.RandomisedResponse(ε) or dp.Block('epsilon=…') with an ε rounded up",
     "SampledWithReplacementDpEvent": "sampling with replacement has no proved pair here",
@@ -174,10 +174,20 @@ def _discrete_laplace(event: Any) -> Mechanism:
     return DiscreteLaplace(Fraction(1) / rate, sensitivity=_whole(_field(event, "sensitivity")))
 
 
+def _concentrated(event: Any) -> Mechanism:
+    if event_xi := getattr(event, "xi", event.get("xi") if isinstance(event, Mapping) else None):
+        raise UsageError(
+            f"the event ZCDpEvent of dp-accounting has xi = {event_xi!r:.60}, and only ξ = 0 is known here"
+        )
+    rho = exact("rho", _field(event, "rho"))
+    return Block(ZeroConcentratedDP(float(rho)))
+
+
 _MECHANISMS: Mapping[str, Callable[[Any], Mechanism]] = {
     "GaussianDpEvent": lambda event: Gaussian(_field(event, "noise_multiplier")),
     "LaplaceDpEvent": lambda event: Laplace(_field(event, "noise_multiplier")),
     "DiscreteLaplaceDpEvent": _discrete_laplace,
+    "ZCDpEvent": _concentrated,
 }
 
 

@@ -6,6 +6,9 @@
     @pytest.mark.dp_audit(noisy_count, claim="epsilon=1", pairs=PAIRS)
     def test_release(): ...
 
+    @pytest.mark.dp_audit(account="plan.toml")  # releases to account for: nothing is run, and PROVED is required
+    def test_training(): ...
+
 Every audit has a fresh seed, which a failure reports; --dp-seed fixes it. As in any audit, the rule of two looks
 (`dpaudit.stats.two_looks`) decides what is a violation: a mechanism that keeps its claim is called violated with a
 probability of at most 0.001, or --dp-false-alarm. Only this file of dpaudit is imported before the first audit.
@@ -143,9 +146,10 @@ class Auditor:
 
     def __call__(
         self,
-        target: Any,
+        target: Any = None,
         *,
-        claim: Claim | str | None = None,
+        account: Any = None,
+        claim: Claim | str | Sequence[Claim | str] | None = None,
         pairs: Sequence[tuple[Any, Any]] | None = None,
         parameters: Mapping[str, Any] | None = None,
         relation: str | Relation | None = None,
@@ -157,10 +161,12 @@ class Auditor:
         inconclusive: str | None = None,
         **options: Any,
     ) -> Evidence:
-        """Audit a mechanism, and fail the test unless it ends as expected.
+        """Audit a mechanism, or account for releases, and fail the test unless it ends as expected.
 
         Args:
             target, claim, pairs, parameters, relation: as for `dpaudit.audit`; a claim is required.
+            account: in place of a target: releases to account for, as for `dpaudit.account`, or as in a gate, a plan
+                file beside the test or a table. The test fails unless every claim is proved.
             runs, confidence, false_alarm, seed: of this audit; by default those of the command line or the ini file.
             expect: "not violated", or "violated" for a mechanism that is known to break its claim.
             inconclusive: "fail" or "pass", if these runs could not have shown even a gross violation.
@@ -182,13 +188,21 @@ class Auditor:
             "false_alarm": self._own("false_alarm", false_alarm),
             "seed": self._own("seed", seed),
         }
+        if account is not None:
+            own = {"pairs": pairs, "parameters": parameters, "runs": runs, "confidence": confidence}
+            own |= {"target": target, "false_alarm": false_alarm, "seed": seed}
+            asked = {**options, "claim": claim, "relation": relation}
+            asked |= {name: value for name, value in own.items() if value is not None}
+        elif target is None:
+            self._refuse("give a target, or account=… with releases to account for")
         tolerated = self._own("inconclusive", inconclusive)
         if expect not in _EXPECTED:
             self._refuse(f"expect is 'not violated' or 'violated', not {expect!r}")
         if tolerated not in _POLICIES:
             self._refuse(f"inconclusive is 'fail' or 'pass', not {tolerated!r}")
-        evidence = self._audit(target, asked)
-        asked["seed"] = evidence.seed
+        evidence = self._audit(target, asked) if account is None else self._account(account, asked)
+        if account is None:
+            asked["seed"] = evidence.seed
         self.evidence = evidence
         self._item.user_properties.append(("dpaudit", evidence.id))
         shown = view(evidence)
@@ -197,12 +211,13 @@ class Auditor:
             (_UNCONFIRMED, f"seed {evidence.seed}: {_plain(row.line)}") for row in shown.stated if row.key == "doubt"
         ]
         self._item.user_properties += told
-        accepted = {expect, "inconclusive"} if (expect, tolerated) == ("not violated", "pass") else {expect}
+        passes = "proved" if account is not None and expect == "not violated" else expect
+        accepted = {passes, "inconclusive"} if (expect, tolerated) == ("not violated", "pass") else {passes}
         failed = str(evidence.verdict) not in accepted
         page = self._page(evidence) if failed or _setting(self._item.config, "html") is not None else None
         if failed:
             more = [("run alone", self._alone(asked)), ("page", page or "")]
-            self._fail(_message(shown, expect, _can_be_named(target), more))
+            self._fail(_message(shown, expect, account is not None or _can_be_named(target), more))
         return evidence
 
     def _own(self, name: str, given: Any) -> Any:
@@ -230,6 +245,37 @@ class Auditor:
                 f"there is no claim to hold {evidence.target.name} against, so this test could not fail; "
                 "give one, such as claim='epsilon=1' (dpaudit.audit makes evidence without a claim)"
             )
+        self._count += 1
+        return evidence
+
+    def _account(self, account: Any, asked: Mapping[str, Any]) -> Evidence:
+        from dpaudit.accounts.account import carry_out
+        from dpaudit.accounts.plan_file import is_plan_file, settings_plan
+        from dpaudit.errors import UsageError, nearest
+        from dpaudit.request import AccountRequest, options_of
+
+        known = options_of(AccountRequest)
+        for name in asked:
+            if name not in known:
+                self._refuse(f"{name} has no meaning beside account, for nothing is run; {nearest(name, known)}")
+        events, file = account, account if isinstance(account, str) and is_plan_file(account) else None
+        try:
+            if file is not None or (isinstance(account, Mapping) and not {"history", "class_name"} & set(account)):
+                events = settings_plan(account, self._item.path.parent)
+            evidence = carry_out(AccountRequest(events, **{"alone": True, **asked}))
+            evidence = evidence if file is None else evidence.with_files([str(self._item.path.parent / file)])
+            why = (
+                ""
+                if evidence.claim is not None
+                else (
+                    "there is no claim to hold the releases against, so this test could not fail; give one, such as "
+                    "claim='epsilon=3, delta=1e-5'"
+                )
+            )
+        except UsageError as error:
+            why = str(error)
+        if why:
+            self._refuse(why)
         self._count += 1
         return evidence
 
@@ -264,7 +310,7 @@ class Auditor:
     def _alone(self, asked: Mapping[str, Any]) -> str:
         words = ["pytest", self._item.nodeid]
         for name in ("seed", "runs", "confidence", "false_alarm"):
-            words += [_option(name), str(asked[name])]
+            words += [_option(name), str(asked[name])] if name in asked else []
         return shlex.join(words)
 
 
@@ -279,7 +325,9 @@ def _message(shown: View, expect: str, named: bool, more: Sequence[tuple[str, st
     sentences = [f"{head.word}: {head.sentence}", head.caution]
     if expect == "violated":
         sentences.append("This test expects that a violation is found.")
-    if str(shown.evidence.verdict) == "inconclusive" and expect != "violated":
+    if str(shown.evidence.verdict) == "inconclusive" and expect != "violated" and shown.evidence.accounting is not None:
+        sentences.append("Give the test a smaller tolerance=…, or inconclusive='pass' to let it pass as it is.")
+    elif str(shown.evidence.verdict) == "inconclusive" and expect != "violated":
         sentences.append("Give the test more runs, or inconclusive='pass' to let it pass as it is.")
     lines = [line for text in sentences for line in textwrap.wrap(_plain(text), _WIDTH)]
     unnamed = () if named else ("reproduce", "note")
@@ -344,8 +392,9 @@ def dp_audit(request: pytest.FixtureRequest) -> Auditor:
 def pytest_runtest_call(item: pytest.Item) -> None:
     """Carry out the audits of the test's markers before the test itself."""
     for mark in item.iter_markers("dp_audit"):
-        if len(mark.args) + ("target" in mark.kwargs) != 1:
+        if len(mark.args) + ("target" in mark.kwargs) + ("account" in mark.kwargs) != 1:
             pytest.fail(
-                "the marker dp_audit is given one target, and the rest by name: claim=…, pairs=…", pytrace=False
+                "the marker dp_audit is given one target, or account=…, and the rest by name: claim=…, pairs=…",
+                pytrace=False,
             )
         _auditor(item)(*mark.args, **mark.kwargs)

@@ -120,12 +120,55 @@ def test_neighbours_are_said_in_words():
         assert all(sentence.endswith(".") for sentence in meaning(event))
 
 
-@pytest.mark.slow
 def test_calibration_finds_the_noise_of_the_closed_form():
     # σ = 4.2247 is where Balle & Wang's δ(1) is 1e-6 (their Algorithm 1)
     found = calibrate(Gaussian, "epsilon=1, delta=1e-6")
     assert isinstance(found, Calibrated) and isinstance(found.decision, Decision)
     assert isinstance(found.decision.certified, Certified)
     assert found.decision.verdict == "PROVED"
-    assert found.less < Decimal("4.2247") < found.noise * Decimal("1.0002")
-    assert found.noise / found.less <= Decimal("1.0002")
+    assert found.too_little < Decimal("4.2247") < found.enough * Decimal("1.0001")
+    assert 1 < found.enough / found.too_little <= Decimal("1.0001")
+    assert decide(Gaussian(found.too_little), "epsilon=1, delta=1e-6", tolerance=1e-5).verdict == "VIOLATED"
+
+
+@pytest.mark.parametrize(
+    ("events", "claim", "steps", "root"),
+    [
+        (lambda b: Laplace(b).times(10), "epsilon=1", False, 10),
+        (lambda s: Gaussian(s).times(10), "mu=1", False, 10**0.5),
+        (lambda s: DiscreteLaplace(s).times(10), "epsilon=1, delta=1e-6", False, 9.9936),
+        (lambda s: Gaussian(s).times(10), "epsilon=0, delta=0.1", False, None),
+        (lambda count: Gaussian(10).times(int(count)), "mu=1", True, 100),
+        (lambda count: RandomisedResponse("0.1").times(int(count)), "epsilon=1, delta=1e-5", True, 10),
+    ],
+)
+def test_calibration_of_other_noise_and_of_steps(events, claim, steps, root):
+    found = calibrate(events, claim, steps=steps)
+    assert found.decision.verdict == "PROVED"
+    if steps:
+        assert (found.enough, found.too_little) == (root, root + 1)
+    elif root:
+        assert found.too_little <= root * 1.00001 and root * 0.99999 <= found.enough <= root * 1.0002
+
+
+def test_where_other_pairs_are_known_from_below_both_ends_are_certain():
+    def noise(sigma):
+        return Gaussian(sigma) + Block("rho=0.01")
+
+    found = calibrate(noise, "epsilon=2, delta=1e-6")
+    assert found.too_little < Decimal("0.95") * found.enough
+    assert decide(noise(found.too_little), "epsilon=2, delta=1e-6", tolerance=2e-5).verdict == "VIOLATED"
+
+
+@pytest.mark.parametrize(
+    ("events", "claim", "steps", "told"),
+    [
+        (Gaussian, "epsilon=1", False, "needs a δ above 0"),
+        (Laplace, "epsilon=10000", False, "smaller units"),
+        (lambda count: Gaussian(1).times(int(count)), "epsilon=1, delta=1e-5", True, "one step is not certified"),
+        (lambda count: Laplace(10**12).times(int(count)), "epsilon=1", True, "more are not accounted for"),
+    ],
+)
+def test_calibration_that_finds_nothing_says_why(events, claim, steps, told):
+    with pytest.raises(UsageError, match=told):
+        calibrate(events, claim, steps=steps)

@@ -66,9 +66,11 @@ def test_events_of_dp_accounting_are_read_as_objects_and_as_json():
                 library.ComposedDpEvent([library.LaplaceDpEvent(2.0), library.NoOpDpEvent()]), 3
             ),
             library.DiscreteLaplaceDpEvent(0.5, 2),
+            library.ZCDpEvent(0.25),
         ]
     )
     listed = dp.Gaussian(1.1).poisson(0.004).times(1500) + dp.Laplace(2).times(3) + dp.DiscreteLaplace(2, sensitivity=2)
+    listed += dp.Block("rho=0.25")
 
     def plain(value):
         if hasattr(value, "_asdict"):
@@ -90,7 +92,9 @@ def test_fixed_size_batches_of_dp_accounting_are_of_replaced_records():
     ("record", "said"),
     [
         ({"class_name": "NonPrivateDpEvent"}, "NonPrivateDpEvent"),
-        ({"class_name": "ZCDpEvent", "rho": 1.0}, "ZCDpEvent"),
+        ({"class_name": "ZCDpEvent", "rho": 1.0, "xi": 0.1}, "xi = 0.1"),
+        ({"class_name": "ZCDpEvent", "rho": -1.0}, "rho"),
+        ({"class_name": "ZCDpEvent"}, "no rho"),
         ({"class_name": "RandomizedResponseDpEvent", "noise_parameter": 0.5, "num_buckets": 2}, "no rational number"),
         (
             {"class_name": "BrandNewDpEvent"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -70,15 +71,20 @@ def test_records_of_libraries_are_read(run, tmp_path):
     assert found.exit_code == 0 and "--from opacus:opacus.json" in found.output
 
 
-@pytest.mark.slow
 def test_the_smallest_noise_is_found_and_certified(run):
-    found = run(
-        "account", "--calibrate", "--steps", "2", "--claim", "epsilon=2, delta=1e-5", "--alone", "--json", "e.json"
-    )
-    assert found.exit_code == 0 and "is certified" in found.output
-    sigma = float(dp.Evidence.load("e.json").accounting.releases[0].event.split("'")[1])
-    less = dp.account(dp.Gaussian(str(0.998 * sigma)).times(2), claim="epsilon=2, delta=1e-5", alone=True)
-    assert str(less.verdict) != "proved"
+    claims = ["--claim", "epsilon=0.02, delta=1e-5", "--claim", "epsilon=2, delta=1e-5"]
+    found = run("account", "--calibrate", "--steps", "2", *claims, "--alone", "--json", "e.json")
+    assert found.exit_code == 0 and "PROVED" in found.output
+    enough, less = re.findall(r"σ = ([0-9.]+) (?:keeps|breaks)", found.output)
+    assert f"Gaussian('{enough}')" in dp.Evidence.load("e.json").accounting.releases[0].event
+    assert 1 < float(enough) / float(less) < 1.0001
+    again = dp.account(dp.Gaussian(less).times(2), claim=claims[1], alone=True, tolerance=1e-6)
+    assert str(again.verdict) == "violated"
+
+
+def test_the_most_steps_are_found(run):
+    found = run("account", "--calibrate", "steps", "--laplace", "10", "--claim", "epsilon=1.05", "--alone")
+    assert "10 steps keep the claim, certified; 11 break it on some data." in found.output
 
 
 @pytest.mark.parametrize(
@@ -101,6 +107,12 @@ def test_the_smallest_noise_is_found_and_certified(run):
         (["--block", "epsilon=1", "--sensitivity", "2", "--delta", "0.1"], "no key 'sensitivity'"),
         (["--calibrate", "--gaussian", "1", "--claim", "epsilon=1, delta=0.1"], "--calibrate finds the noise"),
         (["--calibrate", "--steps", "3"], "needs a claim"),
+        (["--calibrate", "epsilon", "--claim", "epsilon=1"], "--calibrate finds one of gaussian, laplace"),
+        (["plan.toml", "--calibrate", "--claim", "epsilon=1"], "for one release that options describe"),
+        (["--calibrate", "steps", "--gaussian", "1", "--steps", "2", "--claim", "mu=1"], "leave out --steps"),
+        (["--calibrate", "steps", "--claim", "epsilon=1"], "give one mechanism"),
+        (["--calibrate", "--steps", "0", "--claim", "epsilon=1, delta=0.1"], "whole number from 1"),
+        (["--gaussian", "1", "--steps", "0", "--delta", "0.1"], "whole number from 1"),
         (["--from", "keras:a.json", "--delta", "0.1"], "opacus:FILE"),
         (["Gaussian(1).times(10)", "--delta", "1e-5", "--memory", "1e-6"], "memory"),
     ],

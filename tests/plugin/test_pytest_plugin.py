@@ -350,3 +350,58 @@ def test_the_plugin_costs_nothing_until_it_is_used(pytester):
 def test_the_evidence_is_a_property_of_the_report(run, pytester):
     run(called(GOOD), "--junitxml", "junit.xml")
     assert re.search(r'<property name="dpaudit" value="dpa1:[0-9a-f]{64}"', (pytester.path / "junit.xml").read_text())
+
+
+# --- releases that are accounted for ---
+
+
+PLAN = 'claims = ["epsilon=2"]\n[[release]]\nmechanism = "laplace"\nscale = 2\nsteps = 4\n'
+
+
+def test_releases_are_accounted_for(run, pytester):
+    (pytester.path / "plan.toml").write_text(PLAN, encoding="utf-8")
+    body = """
+@pytest.mark.dp_audit(account="plan.toml")
+def test_plan(dp_audit):
+    assert str(dp_audit.evidence.verdict) == "proved"
+
+@pytest.mark.dp_audit(account="plan.toml", claim="epsilon=1.9")
+def test_claim(): ...
+
+def test_table(dp_audit):
+    dp_audit(account={"mechanism": "laplace", "scale": 2, "steps": 4}, claim="epsilon=2")
+
+def test_text(dp_audit):
+    dp_audit(account="Laplace(2).times(4)", claim="epsilon=1.9", expect="violated")
+
+def test_between(dp_audit):
+    dp_audit(account="Exponential(1).times(4)", claim="epsilon=3")
+
+def test_between_passes(dp_audit):
+    dp_audit(account="Exponential(1).times(4)", claim="epsilon=3", inconclusive="pass")
+
+def test_no_claim(dp_audit):
+    dp_audit(account="Laplace(2).times(4)", delta="1e-5")
+
+def test_runs(dp_audit):
+    dp_audit(account="plan.toml", runs=100)
+
+def test_both(dp_audit):
+    dp_audit(repeats, account="plan.toml")
+
+def test_nothing(dp_audit):
+    dp_audit(claim="epsilon=1")
+"""
+    found = run(body)
+    found.assert_outcomes(passed=4, failed=6)
+    said = str(found.stdout)
+    for each in (
+        "VIOLATED: The claim ε = 1.9 certainly does not hold",
+        "smaller tolerance",
+        "no claim to hold the releases against",
+        "runs has no meaning beside account",
+        "target has no meaning beside account",
+        "give a target, or account=",
+        "reproduce   dpaudit account",
+    ):
+        assert each in said.replace("\xa0", " "), each

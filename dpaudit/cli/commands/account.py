@@ -26,9 +26,16 @@ _MECHANISMS = (
 @all_asked(ReleaseRequest)
 @click.option("--from", "record", metavar="RECORD", help="What a library recorded: opacus:FILE or dp-event:FILE.")
 @all_asked(AccountRequest)
-@click.option("--calibrate", is_flag=True, help="Find the smallest noise that is certified to keep the claim.")
+@click.option(
+    "--calibrate",
+    is_flag=False,
+    flag_value="gaussian",
+    metavar="[NOISE|steps]",
+    help="Find the smallest noise that is certified to keep the claims (gaussian, where nothing is said; laplace, "
+    "discrete-gaussian, discrete-laplace), or the most steps.",
+)
 @results
-def command(plan: str | None, record: str | None, calibrate: bool, to: Results, **options: Any) -> int:
+def command(plan: str | None, record: str | None, calibrate: str | None, to: Results, **options: Any) -> int:
     """Bound ε or δ of many releases from both sides, with a proof, and hold claims against it.
 
     PLAN is a plan file (.toml), or releases as text: "Gaussian('1.1').poisson('0.004').times(14000) + Laplace(2)". One
@@ -36,6 +43,8 @@ def command(plan: str | None, record: str | None, calibrate: bool, to: Results, 
 
     Exit code 0: every claim is PROVED, or there is none; 1: a claim is VIOLATED; 2: no verdict; 3: INCONCLUSIVE.
     """
+    from dataclasses import replace
+
     from dpaudit.accounts.account import carry_out
     from dpaudit.accounts.plan_file import is_plan_file
 
@@ -43,12 +52,13 @@ def command(plan: str | None, record: str | None, calibrate: bool, to: Results, 
     reading = [name for name in (plan, record) if name is not None and (name is record or is_plan_file(name))]
     to.check(read=[name.partition(":")[2] or name for name in reading])
     request = AccountRequest(None, **{**options, "claim": options["claim"] or None})
-    found, noise = _calibrated(typed, request) if calibrate else (_given(plan, record, typed), "")
-    from dataclasses import replace
-
-    evidence = carry_out(replace(request, events=found)).with_files(reading)
-    if noise:
-        to.say(f"{noise}\n")
+    if calibrate:
+        request, said = _calibrated(calibrate, plan or record, typed, request)
+    else:
+        request, said = replace(request, events=_given(plan, record, typed)), ""
+    evidence = carry_out(request).with_files(reading)
+    if said:
+        to.say(f"{said}\n")
     return to.tell(evidence)
 
 
@@ -74,7 +84,7 @@ def _given(plan: str | None, record: str | None, typed: dict[str, Any]) -> Any:
     return AccountPlan((_release(typed),))
 
 
-def _release(typed: dict[str, Any], **other: Any) -> Any:
+def _release(typed: dict[str, Any]) -> Any:
     """Return the release that options describe."""
     from dpaudit.accounts.plan import NOISE, release
     from dpaudit.errors import UsageError
@@ -87,25 +97,41 @@ def _release(typed: dict[str, Any], **other: Any) -> Any:
             "stand in a plan file"
         )
     kind = kinds[0].replace("_", "-")
-    given = {name: value for name, value in typed.items() if name not in (*_MECHANISMS, "steps") and value is not None}
-    return release({"mechanism": kind, NOISE[kind][1]: typed[kinds[0]], **given, **other}, typed["steps"] or 1)
+    steps = 1 if typed["steps"] is None else typed["steps"]
+    return release({"mechanism": kind, NOISE[kind][1]: typed[kinds[0]], **_beside(typed)}, steps)
 
 
-def _calibrated(typed: dict[str, Any], request: AccountRequest) -> tuple[Any, str]:
-    """Return the release with the smallest noise that is certified, and a sentence about it."""
-    from dpaudit.accounts.calibrate import calibrated
-    from dpaudit.accounts.plan import AccountPlan, release
+def _beside(typed: dict[str, Any]) -> dict[str, Any]:
+    """What is said of a release beside its mechanism and its steps."""
+    return {name: value for name, value in typed.items() if name not in (*_MECHANISMS, "steps") and value is not None}
+
+
+def _calibrated(
+    what: str, given: str | None, typed: dict[str, Any], request: AccountRequest
+) -> tuple[AccountRequest, str]:
+    """Return the request with the noise, or the steps, that were found, and a sentence about them."""
+    from dpaudit.accounts.calibrate import STEPS, WHAT, calibrated
+    from dpaudit.accounts.plan import NOISE, release
     from dpaudit.errors import UsageError
 
-    said = [name for name in _MECHANISMS if typed[name] is not None]
-    if said:
+    if what not in WHAT:
+        raise UsageError(f"--calibrate finds one of {', '.join(WHAT)}, not {what!r:.60}")
+    if given is not None:
         raise UsageError(
-            f"--calibrate finds the noise: leave out --{said[0].replace('_', '-')} (it calibrates Gaussian noise)"
+            "--calibrate is for one release that options describe, such as --rate 0.004 --steps 14000, not "
+            f"{given!r:.60}"
         )
-    given = {name: value for name, value in typed.items() if name not in (*_MECHANISMS, "steps") and value is not None}
-
-    def with_noise(sigma: str) -> Any:
-        return release({"mechanism": "gaussian", "sigma": sigma, **given}, typed["steps"] or 1)
-
-    sigma, less = calibrated(with_noise, request)
-    return AccountPlan((with_noise(sigma),)), f"σ = {sigma} is certified, and of σ = {less} this is not shown."
+    if what == STEPS:
+        if typed["steps"] is not None:
+            raise UsageError("--calibrate steps finds how often it may be run: leave out --steps")
+        return calibrated(what, lambda steps: _release({**typed, "steps": int(steps)}), request)
+    if said := [name for name in _MECHANISMS if typed[name] is not None]:
+        raise UsageError(
+            f"--calibrate finds the noise: leave out --{said[0].replace('_', '-')}, or find how often it may be run "
+            "with --calibrate steps"
+        )
+    steps = 1 if typed["steps"] is None else typed["steps"]
+    parameter = NOISE[what][1]
+    return calibrated(
+        what, lambda noise: release({"mechanism": what, parameter: noise, **_beside(typed)}, steps), request
+    )

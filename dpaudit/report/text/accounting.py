@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 
 from dpaudit.accounting import meaning
+from dpaudit.accounting.meaning import WORST
 from dpaudit.accounts.expression import parse_events
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
@@ -26,6 +27,12 @@ ON_SOME_DATA = (
     "This is certain of what is listed, on some data and with some queries that the list allows; other data may lose "
     "less."
 )
+
+
+def on_some_data(accounting: Accounting) -> str:
+    """Say what a bound from below is about."""
+    claims = any("Block(" in each.event for each in accounting.releases)
+    return f"{ON_SOME_DATA} {WORST}" if claims else ON_SOME_DATA
 
 
 def accounting_of(evidence: Evidence) -> Accounting | None:
@@ -125,7 +132,7 @@ def verdict_words(evidence: Evidence, accounting: Accounting) -> tuple[str, str]
         return (
             f"The claim {claim} certainly does not hold of what is listed: {letter}{NBSP}{sign}{NBSP}"
             f"{low_text(stated)} {at}.{several}",
-            ON_SOME_DATA,
+            on_some_data(accounting),
         )
     if evidence.verdict is Verdict.INCONCLUSIVE:
         return (
@@ -133,7 +140,7 @@ def verdict_words(evidence: Evidence, accounting: Accounting) -> tuple[str, str]
             "Neither that the claim holds nor that it fails may be concluded.",
         )
     text = f"No claim was given, so there is nothing to judge. Certified: {interval_text(stated)}."
-    return text, f"{ON_SOME_DATA} {AS_LISTED}"
+    return text, f"{on_some_data(accounting)} {AS_LISTED}"
 
 
 def _several(accounting: Accounting, verdict: Verdict) -> str:
@@ -186,7 +193,8 @@ LIMITS = (
     (
         "Your own data",
         "The lower bound is a loss on some data with some queries, such as a record that moves every answer as far as "
-        "it may. A training on other data may lose less, and never more than the upper bound.",
+        "it may. A training on other data may lose less, and never more than the upper bound. Where only a claim is "
+        "listed, it is a loss of the worst mechanism that keeps that claim.",
     ),
     (
         "Floating point",
