@@ -8,6 +8,7 @@ have gone another way because of its noise.
 from __future__ import annotations
 
 import copy
+import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -49,7 +50,7 @@ class Recorded:
     def is_like(self, other: Recorded) -> bool:
         """Whether another run released the same kind of thing at the same place."""
         same = (self.law, self.line, self.values.shape) == (other.law, other.line, other.values.shape)
-        return same and bool(np.isclose(self.scale, other.scale, rtol=1e-9, atol=0.0))
+        return same and math.isclose(self.scale, other.scale, rel_tol=1e-9)
 
 
 class RecordedDraw:

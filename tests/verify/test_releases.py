@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -13,17 +14,23 @@ import dpaudit as dp
 from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.errors import UsageError
 from dpaudit.evidence.records import Verdict
+from dpaudit.neighbours import parse_relation
 from dpaudit.privacy.claims import as_claim
+from dpaudit.program.tracked.reading import read_releases
 from dpaudit.targets.mechanism import mechanism
+from dpaudit.verify.releases.agreement import compare
 from dpaudit.verify.releases.derive import derive
+from dpaudit.verify.releases.frames import column_domains
 
 pytest.importorskip("pandas")
+PAIRS = 40  # of frames: bounds and refusals are the same with the five times as many of a proof
 SMALL = {"age": (0, 120), "city": list(table.CITIES)}
 
 
 def derived(program, relation="add-remove", claim="epsilon=1", domain=SMALL, **parameters):
     made = mechanism(program)
-    return derive(made, made.parameters_with(parameters), domain=domain, relation=relation, claim=as_claim(claim))
+    given = made.parameters_with(parameters)
+    return derive(made, given, domain=domain, relation=relation, claim=as_claim(claim), pairs=PAIRS)
 
 
 def names(row):
@@ -51,7 +58,8 @@ def test_a_right_program_has_exactly_the_bound_of_theory(row):
 
 
 @pytest.mark.parametrize("row", rows(table.TWINS))
-def test_a_wrong_twin_is_refused_or_has_its_own_larger_bound(row):
+def test_a_wrong_twin_is_refused_or_has_its_own_larger_bound(row, monkeypatch):
+    monkeypatch.setattr("dpaudit.program.tracked.path.MOST_FORKS", 40)  # retries without end reach any limit
     with np.errstate(all="ignore"):
         found = derived(row.program, row.relation, row.claim, table.DOMAIN)
     if row.bound is None:
@@ -241,6 +249,28 @@ def test_nothing_is_proved_of_a_program_that_smuggles(program):
     assert found.bound is None
     assert found.certificate is None
     assert found.open_ends
+
+
+# --- runs on neighbouring frames ----------------------------------------------------------------------------
+
+
+def test_a_reading_by_which_records_move_too_little_disagrees_with_runs(monkeypatch):
+    def read(*given, **options):
+        found = read_releases(*given, **options)
+        return replace(
+            found, paths=tuple(tuple(replace(each, scale=2 * each.scale) for each in path) for path in found.paths)
+        )
+
+    monkeypatch.setattr("dpaudit.verify.releases.derive.read_releases", read)
+    found = derived(table.count)
+    assert found.bound is None
+    assert "moves a value by more than was derived" in found.open_ends[0]
+
+
+def test_runs_that_change_their_data_are_named():
+    domain, which = column_domains(SMALL), parse_relation("add-remove")
+    found = compare(changes_its_data, {}, domain, which, None, notion="epsilon", watched=None, pairs=PAIRS)
+    assert "changes its data" in found.disagreement
 
 
 # --- rules that are easily got wrong ------------------------------------------------------------------------

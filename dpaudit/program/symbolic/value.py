@@ -16,6 +16,7 @@ import inspect
 import linecache
 import math
 import operator
+import os
 import sysconfig
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -52,7 +53,7 @@ def line_of(frames: Any) -> str:
 
 
 def _line_text(name: str, line: int) -> str:
-    return f"{Path(name).name}:{line} ({linecache.getline(name, line).strip()})"
+    return f"{os.path.basename(name)}:{line} ({linecache.getline(name, line).strip()})"
 
 
 def end_of(function: Any) -> str | None:

@@ -18,7 +18,7 @@ from dpaudit.program.tracked.reading import Releases, read_releases
 from dpaudit.program.tracked.rows import ColumnDomain
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.verify.prove import as_decimal, as_text
-from dpaudit.verify.releases.agreement import compare
+from dpaudit.verify.releases.agreement import PAIRS, compare
 from dpaudit.verify.releases.certificate import release_certificate
 from dpaudit.verify.releases.frames import column_domains
 from dpaudit.verify.releases.prices import price
@@ -63,6 +63,7 @@ def derive(
     relation: str | Relation | None,
     claim: Claim | None,
     seed: int = 0,
+    pairs: int = PAIRS,
 ) -> Derivation:
     """Derive a bound from what a program releases of its records.
 
@@ -73,6 +74,7 @@ def derive(
         relation: "add-remove" or "replace", also of persons or groups; by default the mechanism's own.
         claim: whose notion is bounded; pure ε where None.
         seed: of the frames that the reading is compared on.
+        pairs: how many pairs of frames that is.
 
     Raises:
         UsageError: for a domain, a relation or a claim that the calculus does not know.
@@ -100,6 +102,7 @@ def derive(
         notion=notion,
         watched=watched if refused is None else None,
         seed=seed,
+        pairs=pairs,
     )
     open_ends = () if refused is None else (refused,)
     if refused is None:

@@ -111,10 +111,8 @@ class FrameMaker:
             pair = whole.drop(whole.index[place]), whole
             return pair if self._rng.random() < 0.5 else pair[::-1]
         other, new = whole.copy(), self.frame(1)
-        for name in whole.columns:
-            listed = whole[name].tolist()
-            listed[place] = new[name].iloc[0]
-            other[name] = self._pandas.Series(listed, index=whole.index, dtype=whole[name].dtype)
+        for at in range(whole.shape[1]):
+            other.iat[place, at] = new.iat[0, at]
         return whole, other
 
 
