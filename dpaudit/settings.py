@@ -34,7 +34,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from operator import is_
+from itertools import chain
+from operator import call, is_, itemgetter
 from types import FunctionType
 from typing import Any
 
@@ -146,7 +147,7 @@ class _Lender:
     """State while dpaudit's own settings apply: the target's settings, and dpaudit's functions as they were before."""
 
     theirs: Settings
-    functions: Functions
+    functions: _Watch
 
     @classmethod
     def begin(cls) -> _Lender:
@@ -185,7 +186,7 @@ def own_settings() -> Iterator[None]:
         yield
         return
     mended = _names(_replaced(_STRANGE))
-    replaced = _names(_replaced(_PYTHON)) + [name for name in _names(_STRANGE) if name not in mended]
+    replaced = _names(_WATCHED.replaced()) + [name for name in _names(_STRANGE) if name not in mended]
     if replaced:
         raise ReplacedError(_sentence(replaced, "before the target was loaded"))
     lender = _Lender.begin()
@@ -262,6 +263,30 @@ _RANDOM = ("Generator", "SFC64", "SeedSequence", "default_rng")
 _FILES = ("open", "fdopen", "write", "close", "replace", "rename", "unlink", "fsync", "stat", "chmod", "getpid")
 
 
+class _Watch:
+    """Functions that are watched, in a form in which thousands of them are compared quickly: after every block."""
+
+    def __init__(self, functions: Functions) -> None:
+        self.functions = functions
+        listed = [(vars(owner), list(known)) for owner, known in functions.items() if known]
+        self._homes = [home for home, _ in listed]
+        # one name more: of a single name itemgetter returns no tuple
+        self._getters = [itemgetter(*names, names[0]) for _, names in listed]
+        self._values = [each for known in functions.values() for each in (*known.values(), *list(known.values())[:1])]
+
+    def holds(self) -> bool:
+        """Whether all are there as they were."""
+        try:
+            there = chain.from_iterable(map(call, self._getters, self._homes))
+            return all(map(is_, there, self._values))
+        except KeyError:  # one was removed
+            return False
+
+    def replaced(self) -> Functions:
+        """Return those that were replaced or removed, as they were."""
+        return {} if self.holds() else _replaced(self.functions)
+
+
 def _functions_of(modules: Iterable[types.ModuleType]) -> Functions:
     """Return the functions and classes of modules, and the methods of the classes that they define."""
     found: Functions = {}
@@ -274,8 +299,13 @@ def _functions_of(modules: Iterable[types.ModuleType]) -> Functions:
     return found
 
 
-def _own_functions() -> Functions:
-    return _functions_of([module for name, module in list(sys.modules.items()) if name.partition(".")[0] == "dpaudit"])
+def _own_functions() -> _Watch:
+    """Return dpaudit's functions as they are; the same as before, where no module was added and none was replaced."""
+    global _OWN
+    modules = [each for name, each in list(sys.modules.items()) if name == "dpaudit" or name.startswith("dpaudit.")]
+    if _OWN[0] != modules or not _OWN[1].holds():
+        _OWN = modules, _Watch(_functions_of(modules))
+    return _OWN[1]
 
 
 def _pythons() -> tuple[Functions, Functions]:
@@ -302,19 +332,23 @@ def _is_strange(function: Any) -> bool:
 
 
 _PYTHON, _STRANGE = _pythons()
+_WATCHED = _Watch(_PYTHON)
+_OWN: tuple[list[types.ModuleType], _Watch] = [], _Watch({})
 
 
 def _replaced(functions: Functions) -> Functions:
     found: Functions = {}
     for owner, known in functions.items():
-        if not all(map(is_, map(vars(owner).get, known), known.values())):
-            found[owner] = {name: each for name, each in known.items() if vars(owner).get(name) is not each}
+        there = vars(owner)
+        strange = {name: each for name, each in known.items() if there.get(name) is not each}
+        if strange:
+            found[owner] = strange
     return found
 
 
 def _put_back(lender: _Lender | None) -> list[str]:
     """Restore every function that was replaced, and return the names of these."""
-    replaced = _replaced(_PYTHON) | _replaced({} if lender is None else lender.functions)
+    replaced = _WATCHED.replaced() | ({} if lender is None else lender.functions.replaced())
     for owner, known in replaced.items():
         for name, function in known.items():
             setattr(owner, name, function)

@@ -149,6 +149,11 @@ def _quantile(counts: Floats, chance: float | Floats) -> Floats:
     few = counts < _MANY
     if np.any(few):
         # small counts occur many times, and each quantile is slow
-        asked, again = np.unique(counts[few] + 1j * np.broadcast_to(chance, counts.shape)[few], return_inverse=True)
-        found[few] = (gammaincinv(asked.real, asked.imag) / asked.real)[again]
+        at: float | Floats = chance
+        if isinstance(at, np.ndarray):
+            pairs, again = np.unique(counts[few] + 1j * at[few], return_inverse=True)
+            asked, at = pairs.real, pairs.imag
+        else:
+            asked, again = np.unique(counts[few], return_inverse=True)
+        found[few] = (gammaincinv(asked, at) / asked)[again]
     return np.asarray(found)

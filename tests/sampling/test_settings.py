@@ -323,7 +323,7 @@ def test_a_program_that_replaces_functions_is_not_proved():
 
 
 def test_what_is_watched_is_what_is_there():
-    assert not settings._replaced(settings._PYTHON) and not settings._STRANGE
+    assert not settings._WATCHED.replaced() and not settings._STRANGE
     assert builtins.len is settings._PYTHON[builtins]["len"] and time.time is settings._PYTHON[time]["time"]
     known = {datetime: "datetime", json: "dumps", fractions.Fraction: "__add__", np: "sum", os: "replace"}
     assert all(name in settings._PYTHON[owner] for owner, name in known.items())
