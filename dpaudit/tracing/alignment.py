@@ -20,8 +20,10 @@ import numpy as np
 from dpaudit.arrays import Floats
 from dpaudit.tracing.forms import Form, Whole, close
 from dpaudit.tracing.laws import UNIFORM
-from dpaudit.tracing.recording import Event, Recorder
+from dpaudit.tracing.noises import Noises
+from dpaudit.tracing.recording import Event
 from dpaudit.tracing.runs import Run
+from dpaudit.tracing.units import Stated
 
 Truths = np.ndarray[tuple[int], np.dtype[np.bool_]]
 _Cuts = dict[int, list[tuple[float, float]]]
@@ -61,6 +63,7 @@ class Conditions:
         scales: lines where the scale of noise differs between the data; stretch: ln of the largest ratio of two.
         unpriced: why no price is known at all; ``generous``: why the price may be more than is lost.
         coins: lines of choices whose chances differ.
+        stated: what mechanisms of libraries lose by their own statement.
     """
 
     equal: Rows = field(default_factory=Rows)
@@ -74,10 +77,20 @@ class Conditions:
     unpriced: list[str] = field(default_factory=list)
     generous: list[str] = field(default_factory=list)
     coins: list[str] = field(default_factory=list)
+    stated: list[Spent] = field(default_factory=list)
 
 
-def conditions(recorded: Run, frozen: Run) -> Conditions:
-    """Return what a shift has to satisfy; both runs returned, and took one path."""
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a mechanism of a library, called in this line, loses by its own statement."""
+
+    site: str
+    what: str
+    loss: Stated
+
+
+def conditions(recorded: Run, frozen: Run, noises: Noises) -> Conditions:
+    """Return what a shift has to satisfy; both runs returned, and took one path; ``noises`` are those of the first."""
     found, noise = Conditions(), recorded.recorder.noise()
     one, two = recorded.output, frozen.output
     assert one is not None and two is not None
@@ -90,7 +103,7 @@ def conditions(recorded: Run, frozen: Run) -> Conditions:
         _released(found, one.form, two.form, noise, "", one.places)
     cuts: _Cuts = {}
     for before, now in zip(recorded.recorder.events, frozen.recorder.events, strict=True):
-        _event(found, before, now, noise, recorded.recorder, cuts)
+        _event(found, before, now, noise, noises, cuts)
     _cells(found, cuts, noise)
     for site, marks in recorded.recorder.marks.items():
         others = frozen.recorder.marks.get(site, [])
@@ -98,7 +111,7 @@ def conditions(recorded: Run, frozen: Run) -> Conditions:
             if len(mark.form) != len(twin.form):
                 continue
             if mark.scaled is not None and twin.scaled is not None:
-                _scaled(found, mark.scaled, twin.scaled, noise, site)
+                _scaled(found, mark.scaled, twin.scaled, noise, site, noises)
             if not mark.used and mark.form.is_noisy and _moved(mark.form, twin.form).any():
                 _released(found, mark.form, twin.form, noise, site)
     return found
@@ -129,7 +142,14 @@ def _released(
     found.equal.add(other.take(kept), right, site or "the output")
 
 
-def _scaled(found: Conditions, own: tuple[Form, Floats], other: tuple[Form, Floats], noise: Floats, site: str) -> None:
+def _scaled(
+    found: Conditions,
+    own: tuple[Form, Floats],
+    other: tuple[Form, Floats],
+    noise: Floats,
+    site: str,
+    noises: Noises,
+) -> None:
     """Where a factor differs, no shift is constant unless what is multiplied is the same on both sides."""
     if own[1].shape != other[1].shape or len(own[0]) != len(other[0]):
         found.unpriced.append(f"products of other sizes at {site}")
@@ -137,22 +157,29 @@ def _scaled(found: Conditions, own: tuple[Form, Floats], other: tuple[Form, Floa
     unlike = np.flatnonzero(~close(own[1], other[1]) & own[0].noisy_rows())
     if len(unlike):
         one, two = own[0].take(unlike), other[0].take(unlike)
-        if not _moved(one, two).any():
+        if all(map(noises.has_no_price, set(one.column.tolist()))):
+            found.unpriced.append(f"noise that has no price is spread over other ranges, at {site}")
+        elif not _moved(one, two).any():
             found.scales.append(site)
         _released(found, one, two, noise, site)
 
 
-def _event(found: Conditions, one: Event, two: Event, noise: Floats, recorder: Recorder, cuts: _Cuts) -> None:
+def _event(found: Conditions, one: Event, two: Event, noise: Floats, noises: Noises, cuts: _Cuts) -> None:
     if one.kind == "draw":
         assert one.scale is not None and two.scale is not None
         if not np.all(close(one.scale, two.scale)):
-            found.scales.append(one.site)
+            if noises.has_no_price(one.first):
+                found.unpriced.append(f"noise that has no price is spread over other ranges, at {one.site}")
+            else:
+                found.scales.append(one.site)
             with np.errstate(all="ignore"):
                 ratios = abs(np.log(one.scale / two.scale))
             found.stretch = max(found.stretch, float(np.nanmax(ratios, initial=0.0)))
         return
     if one.kind == "choice":
         _choice(found, one, two)
+    elif one.kind == "unit":
+        _unit(found, one, two)
     elif one.kind == "closed":
         _released(found, one.forms[0], two.forms[0], noise, one.site)
         if not _moved(one.forms[0], two.forms[0]).any():
@@ -169,7 +196,7 @@ def _event(found: Conditions, one: Event, two: Event, noise: Floats, recorder: R
     elif one.kind == "extreme":
         _extreme(found, one, two, noise)
     else:
-        _compared(found, one, two, noise, recorder, cuts)
+        _compared(found, one, two, noise, noises, cuts)
 
 
 def _choice(found: Conditions, one: Event, two: Event) -> None:
@@ -181,6 +208,17 @@ def _choice(found: Conditions, one: Event, two: Event) -> None:
         return
     with np.errstate(invalid="ignore"):
         found.chance += one.chance - two.chance
+
+
+def _unit(found: Conditions, one: Event, two: Event) -> None:
+    if one.unit.settings != two.unit.settings:
+        found.scales.append(one.site)
+        return
+    loss: Stated = one.unit.loss(one.unit.taken, two.unit.taken)
+    if loss.unknown:
+        found.unpriced.append(f"{loss.unknown}, at {one.site}")
+    elif not loss.is_nothing:
+        found.stated.append(Spent(one.site, one.what, loss))
 
 
 def _extreme(found: Conditions, one: Event, two: Event, noise: Floats) -> None:
@@ -206,7 +244,7 @@ def _stays(found: Conditions, one: Form, two: Form, sign: Floats, noise: Floats,
     found.least.add(two.take(kept).times(sign[kept]), sign[kept] * right, site)
 
 
-def _compared(found: Conditions, one: Event, two: Event, noise: Floats, recorder: Recorder, cuts: _Cuts) -> None:
+def _compared(found: Conditions, one: Event, two: Event, noise: Floats, noises: Noises, cuts: _Cuts) -> None:
     own, other, outcome = one.forms[0], two.forms[0], np.asarray(one.outcome, dtype=bool)
     if one.what in ("equal", "not_equal"):
         met = np.flatnonzero(outcome == (one.what == "equal"))
@@ -217,7 +255,7 @@ def _compared(found: Conditions, one: Event, two: Event, noise: Floats, recorder
     for number in np.flatnonzero(single):
         term = int(np.searchsorted(own.row, number))
         column = int(own.column[term])
-        if _law(recorder, column) is UNIFORM:
+        if noises.block(column).law is UNIFORM:
             theirs = int(np.searchsorted(other.row, number))
             with np.errstate(all="ignore"):
                 cut = (-own.offset[number] / own.coefficient[term], -other.offset[number] / other.coefficient[theirs])
@@ -230,10 +268,6 @@ def _compared(found: Conditions, one: Event, two: Event, noise: Floats, recorder
     less = one.what in ("less", "less_equal")
     sign = np.where(outcome == less, -1.0, 1.0)[rest]
     _stays(found, own.take(rest), other.take(rest), sign, noise, one.site)
-
-
-def _law(recorder: Recorder, column: int) -> object:
-    return next(block.law for block in reversed(recorder.blocks) if block.first <= column)
 
 
 def _cells(found: Conditions, cuts: _Cuts, noise: Floats) -> None:

@@ -41,6 +41,7 @@ from dpaudit.tracing.runs import Output, Run
 
 _LARGEST = 1500  # rows or columns of R
 _CLEARLY = 1e-6  # relative: what is less may be rounding
+_IMPOSSIBLE = -20.0  # ln of a probability
 _SAME_DRAWS = 4  # runs that have to agree before noise is called constant
 
 
@@ -185,6 +186,20 @@ def constant_line(recorders: Sequence[Recorder]) -> str | None:
         if first.law.whole or not len(first.values) or any(each.site != first.site for each in blocks):
             continue
         if all(len(b.values) and b.values[0] == first.values[0] and b.law is first.law for b in blocks):
+            return str(first.site)
+    return None
+
+
+def constant_choice(recorders: Sequence[Recorder]) -> str | None:
+    """Return the line of a choice that is the same in every run though that is all but impossible, or None."""
+    if len(recorders) < _SAME_DRAWS:
+        return None
+    for events in zip(*([e for e in each.events if e.kind == "choice"] for each in recorders), strict=False):
+        first = events[0]
+        if any(each.site != first.site or each.chance is None for each in events):
+            return None
+        alike = all(each.arguments == first.arguments and str(each.outcome) == str(first.outcome) for each in events)
+        if alike and math.fsum(each.chance for each in events[1:]) < _IMPOSSIBLE:
             return str(first.site)
     return None
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from dpaudit.tracing.alignment import Spent
 from dpaudit.tracing.certain import Certain
 from dpaudit.tracing.price import Price
 from dpaudit.tracing.recording import Recorder
@@ -65,6 +67,7 @@ class Path:
         stretch: how much the scale of the noise differs between the data: ln of the largest ratio.
         checked: whether a run with shifted noise returned the recorded output; None where none was made.
         branches: whether the run decided anything by its noise.
+        stated: what mechanisms of libraries lose by their own statement.
     """
 
     side: int
@@ -75,6 +78,7 @@ class Path:
     stretch: float = 0.0
     checked: bool | None = None
     branches: bool = False
+    stated: Sequence[Spent] = ()
 
     @property
     def word(self) -> Word:

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.tracing import libraries
 from dpaudit.tracing.array_functions import array_of, extreme
 from dpaudit.tracing.elementwise import operate
 from dpaudit.tracing.primitives import (
@@ -45,7 +46,9 @@ _MATH = {
     "exp": np.exp, "expm1": np.expm1, "log1p": np.log1p, "log2": np.log2, "log10": np.log10, "sqrt": np.sqrt,
     "sin": np.sin, "cos": np.cos, "tan": np.tan, "fabs": np.fabs, "isnan": np.isnan, "isinf": np.isinf,
     "isfinite": np.isfinite, "atan": np.arctan, "tanh": np.tanh, "sinh": np.sinh, "cosh": np.cosh,
+    "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc,
 }  # fmt: skip
+_MATH_OF_TWO = {"pow": np.power, "copysign": np.copysign, "fmod": np.fmod, "atan2": np.arctan2, "hypot": np.hypot}
 _OF_LISTS = (
     "array", "asarray", "asanyarray", "sum", "mean", "argmax", "argmin", "max", "min", "amax", "amin", "cumsum", "dot",
     "concatenate", "stack", "hstack", "vstack", "where", "clip", "round", "sort", "argsort", "median", "average",
@@ -140,8 +143,8 @@ def _of_math(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
             return operate(ufunc, args)
         if name == "log" and len(args) == 1:
             return operate(np.log, args)
-        if name == "pow":
-            return operate(np.power, args)
+        if name in _MATH_OF_TWO and len(args) == 2:
+            return operate(_MATH_OF_TWO[name], args)
         return original(*map(closed, args), **keywords)
 
     return function
@@ -199,6 +202,8 @@ class Hooks:
         self._undo: list[tuple[Any, str, Any]] = []
         self._scanned: dict[str, int] = {}
         self._places: list[tuple[dict[str, Any], str, Any]] = []
+        self._units: dict[tuple[int, str], Any] = {}
+        self._present: tuple[str, ...] = ()
 
     @staticmethod
     def generator(bits: np.random.BitGenerator) -> np.random.Generator:
@@ -214,6 +219,11 @@ class Hooks:
         finally:
             self._put_back()
 
+    @property
+    def came_late(self) -> bool:
+        """Whether a library was imported after what it holds could be replaced."""
+        return self._present != libraries.present()
+
     def _replace(self) -> None:
         new = self._new()
         for module in (random, np.random):
@@ -226,6 +236,9 @@ class Hooks:
                 if value is not None and id(value) in new:
                     self._set(module, key, new[id(value)][1])
         self._classes()
+        self._present = libraries.present()
+        for owner, name, value in list(libraries.replacements(self._units)):
+            self._set(owner, name, value)
         self._scan(new)
 
     def _new(self) -> dict[int, tuple[Any, Any]]:

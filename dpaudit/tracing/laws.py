@@ -91,8 +91,10 @@ def recognised(sample: Floats) -> tuple[NoiseLaw, float]:
     The scale is an estimate, some per cent off: what rests on it is never certain.
     """
     sample = sample[np.isfinite(sample)]
-    if len(sample) < 1000 or np.ptp(sample) == 0 or np.all(sample == np.rint(sample)):
+    if len(sample) < 1000 or np.ptp(sample) == 0:
         return UNKNOWN, math.nan
+    if np.all(sample == np.rint(sample)):
+        return _recognised_whole(sample)
     levels = np.linspace(0.05, 0.95, 37)
     seen, middle = np.quantile(sample, levels), float(np.median(sample))
     best, least = (UNKNOWN, math.nan), 0.05
@@ -108,3 +110,25 @@ def recognised(sample: Floats) -> tuple[NoiseLaw, float]:
         if far < least:
             best, least = (law, scale), far
     return best
+
+
+def _recognised_whole(sample: Floats) -> tuple[NoiseLaw, float]:
+    """Return geometric noise, or the difference of two, where a sample of whole numbers follows it: P ∝ q^k, q^|k|."""
+    above = sample - np.min(sample)
+    q = float(np.mean(above) / (1 + np.mean(above)))
+    steps = np.arange(40)
+    if 0 < q < 1 and _near(above, steps, 1 - q ** (steps + 1.0)):
+        return GEOMETRIC, -1 / math.log(q)
+    centred = sample - np.median(sample)
+    size = float(np.mean(np.abs(centred)))  # 2q/(1 − q²)
+    q = (math.sqrt(1 + size**2) - 1) / size if size else 0.0
+    steps = np.arange(-20, 21)
+    below = np.where(steps < 0, q ** -np.minimum(steps, 0.0), 1 + q - q ** (np.maximum(steps, 0) + 1.0)) / (1 + q)
+    if 0 < q < 1 and _near(centred, steps, below):
+        return DISCRETE_LAPLACE, -1 / math.log(q)
+    return UNKNOWN, math.nan
+
+
+def _near(sample: Floats, steps: Any, cumulated: Any) -> bool:
+    seen = np.searchsorted(np.sort(sample), steps, side="right") / len(sample)
+    return bool(np.max(np.abs(seen - cumulated)) < 0.02)

@@ -15,16 +15,18 @@ import numpy as np
 
 from dpaudit.privacy import Claim
 from dpaudit.targets.signature import Shape
-from dpaudit.tracing.certain import Certain, certain, constant_line
+from dpaudit.tracing.certain import Certain, certain, constant_choice, constant_line
 from dpaudit.tracing.enumerated import enumerated
 from dpaudit.tracing.findings import Found, Path, Traced, Word
 from dpaudit.tracing.forced import forced, noises
 from dpaudit.tracing.path import Task, follow_path
 from dpaudit.tracing.runs import Run, Target
+from dpaudit.tracing.telling import LEAST
 
 PATHS = 24
 """Paths of each direction that are tried where code branches on noise."""
 _FRESH = 4  # runs with noise of their own that say what is constant
+_RARER = 8  # times as many runs where what is seldom may tell the sides apart
 _EXTREMES = (1e-9, 1e-3, 0.5, 1 - 1e-3, 1 - 1e-9)
 
 
@@ -49,7 +51,7 @@ def trace_pair(
             is certain.
     """
     before = target.runs
-    task = Task(target, pair, claim, seed, quick)
+    task = Task(target, pair, claim, seed, quick, LEAST * max(1, min(paths, _RARER)))
     recorded: tuple[list[Run], list[Run]] = ([], [])
     tried: list[Path] = []
     for side in (0, 1):
@@ -74,7 +76,7 @@ def _say_constant(tried: list[Path], recorded: tuple[list[Run], list[Run]]) -> N
     """Say where noise is the same in every run: it hides nothing, whatever its scale."""
     for side, runs in enumerate(recorded):
         own = [each.recorder for each in runs if each.recorder.given is None]
-        where = constant_line(own)
+        where = constant_line(own) or constant_choice(own)
         path = next(path for path in tried if path.side == side)
         if where is not None and path.word < Word.LEAKS:
             seeds = next((f", seeded with {seed} at {line}" for line, seed in own[0].seeds), "")
@@ -119,6 +121,8 @@ def _certain(task: Task, recorded: tuple[list[Run], list[Run]]) -> Certain | Non
     if any(each.output is None or each.recorder.unseen for each in first):
         return None
     kinds = {event.kind for each in first for event in each.recorder.events}
+    if "unit" in kinds:
+        return None
     if not kinds:
         if target.mechanism.shape is not Shape.PROGRAM:
             return None  # its randomness may be where nobody looked

@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 
 from dpaudit.privacy import Claim
-from dpaudit.tracing.alignment import Conditions, conditions
+from dpaudit.tracing.alignment import Conditions, Spent, conditions
 from dpaudit.tracing.certain import repeated
 from dpaudit.tracing.findings import Found, Path, Word
+from dpaudit.tracing.noises import Noises
 from dpaudit.tracing.price import OPEN, OVER, Price, priced
 from dpaudit.tracing.recording import Recorder
 from dpaudit.tracing.runs import Run, Target
 from dpaudit.tracing.shift import Shift, Shifted, cheapest
-
-_REPEATED = 32  # runs of a side that say whether an output is the same every time
-_OFTEN = 12  # of them in which a key has to be there, if it is never there on the other side
+from dpaudit.tracing.telling import LEAST, telling_place
 
 
 @dataclass(slots=True)
@@ -30,6 +29,7 @@ class Task:
         claim: what is claimed; None where nothing is.
         seed: of the noise.
         quick: whether as few runs are made as say which of many pairs to look at.
+        most: how many runs of a side say which part of the output tells the sides apart.
     """
 
     target: Target
@@ -37,15 +37,16 @@ class Task:
     claim: Claim | None
     seed: int
     quick: bool
+    most: int = LEAST
     _known: list[str | None] = field(default_factory=list)
 
     @property
     def distinguishing_place(self) -> str | None:
-        """A place of the output that is the same in every run of a side, and another one on the other side."""
+        """A place of the output that tells the sides apart, more than the claim allows."""
         if self.quick:
             return None
         if not self._known:
-            self._known.append(_distinguishing_place(self.target, self.pair, self.seed))
+            self._known.append(telling_place(self.target, self.pair, self.claim, self.seed, self.most))
         return self._known[0]
 
 
@@ -69,7 +70,7 @@ def follow_path(task: Task, side: int, run: Run, seed: int, *, first: bool) -> P
     if first and target.raised_plainly(pair[side], seed) != run.raised.partition(":")[0]:
         path.found.append(Found(Word.NOT_SEEN, f"a run that is followed {_ends(run)}, and one that is not does not"))
         return path
-    if not run.recorder.columns and not any(event.kind == "choice" for event in run.recorder.events):
+    if not run.recorder.columns and not any(event.kind in ("choice", "unit") for event in run.recorder.events):
         path.found.append(_without_noise(task, side, run, seed))
         return path
     drawn = drawn_columns(run.recorder)
@@ -121,37 +122,8 @@ def _without_noise(task: Task, side: int, run: Run, seed: int) -> Found:
         return Found(Word.NOT_SUPPORTED, "no noise was met, and the output differs")
     place = task.distinguishing_place
     if place is None:
-        return Found(Word.NOT_SEEN, "no noise was met that is followed, and the output varies")
-    return Found(Word.NOT_SUPPORTED, "no noise was met, and the output differs and repeats", place)
-
-
-def _distinguishing_place(target: Target, pair: tuple[Any, Any], seed: int) -> str | None:
-    """Return a place of the output that is the same in every run of a side, and another one on the other side.
-
-    Or a key that is often there on one side, and never on the other.
-    """
-    sides: list[list[dict[str, Any]]] = []
-    for data in pair:
-        made = [target.run(data, seed + 31 * (number + 1)) for number in range(_REPEATED)]
-        if any(each.output is None for each in made):
-            return None
-        sides.append([_by_place(each) for each in made])
-    for place in {**sides[0][0], **sides[1][0]}:
-        values = [{str(each.get(place, "absent")) for each in side} for side in sides]
-        if len(values[0]) == len(values[1]) == 1 and values[0] != values[1]:
-            return place
-        there = [sum(place in each for each in side) for side in sides]
-        if "['" in place and min(there) == 0 and max(there) >= _OFTEN:
-            return place
-    return None
-
-
-def _by_place(run: Run) -> dict[str, Any]:
-    assert run.output is not None
-    return {
-        **{f"{place} (its form)": text for place, text in run.output.structure},
-        **dict(zip(run.output.places, run.output.values.tolist(), strict=True)),
-    }
+        return Found(Word.NOT_SEEN, "no noise was met that is followed, and the output differs")
+    return Found(Word.NOT_SUPPORTED, "no noise was met, and the output tells the sides apart", place)
 
 
 def _diverged(task: Task, frozen: Run) -> Found:
@@ -166,13 +138,16 @@ def _distinguished(task: Task, where: str) -> Found | None:
     place = task.distinguishing_place
     if place is None:
         return None
-    return Found(Word.NOT_SUPPORTED, f"{place} tells the sides apart: it is steady, or there on one side alone", where)
+    return Found(
+        Word.NOT_SUPPORTED, f"{place} tells the sides apart: what is often there on one side is not on the other", where
+    )
 
 
 def _judged(task: Task, path: Path, run: Run, frozen: Run, seed: int) -> None:
     claim = task.claim
-    asked = conditions(run, frozen)
-    shift = path.shift = cheapest(asked, run.recorder)
+    noises = Noises(run.recorder)
+    asked = conditions(run, frozen, noises)
+    shift = path.shift = cheapest(asked, noises, run.recorder.noise())
     path.stretch = asked.stretch
     for where in dict.fromkeys(asked.scales):
         path.found.append(Found(Word.NOT_SUPPORTED, "the scale of the noise depends on the data", where))
@@ -181,11 +156,13 @@ def _judged(task: Task, path: Path, run: Run, frozen: Run, seed: int) -> None:
         return
     if asked.scales:
         return
-    price = path.price = priced(shift.moved, shift.chance, claim)
+    price = path.price = priced(shift.moved, shift.chance, claim, [each.loss for each in asked.stated])
+    path.stated = asked.stated
     moved = max(shift.moved, key=lambda each: each.cost, default=None)
-    where = moved.site if moved is not None else (asked.coins[0] if asked.coins else "")
+    spent = max(asked.stated, key=lambda each: each.loss.epsilon + each.loss.mu, default=None)
+    where = moved.site if moved is not None else (spent.site if spent else (asked.coins[0] if asked.coins else ""))
     met = "" if moved is None else brought(run, frozen, moved)
-    if shift.testable and (shift.moved or asked.coins):
+    if shift.testable and (shift.moved or asked.coins or asked.stated):
         path.checked = _reached(task.target, task.pair[1 - path.side], run, shift, seed)
     if shift.unpriced:
         path.found.append(Found(Word.NOT_PRICED, shift.unpriced[0], where, met))
@@ -198,6 +175,8 @@ def _judged(task: Task, path: Path, run: Run, frozen: Run, seed: int) -> None:
                 met,
             )
         )
+    elif price.answer == OVER and spent is not None and (moved is None or spent.loss.epsilon > moved.cost):
+        path.found.append(Found(Word.NOT_SUPPORTED, f"{_of_unit(spent)}; {_costs(price)}", spent.site, met))
     elif price.answer == OVER and not shift.moved:
         path.found.append(
             Found(
@@ -227,9 +206,14 @@ def _far(moved: Shifted | None) -> str:
     return f"{moved.law.name} noise of scale {about}{moved.scale:.4g} has to hide a move of {abs(moved.by):.4g}"
 
 
+def _of_unit(spent: Spent) -> str:
+    return f"{spent.what} has to hide a move of {spent.loss.by:.4g}"
+
+
 def _costs(price: Price) -> str:
     parts = [f"ε = {price.epsilon:.4g}"] if price.epsilon or not price.mu else []
     parts += [f"μ = {price.mu:.4g}"] if price.mu else []
+    parts += [f"δ = {price.delta:.4g}"] if price.delta else []
     return f"the shift costs {' and '.join(parts)}"
 
 
@@ -247,8 +231,6 @@ def _trouble(task: Task, asked: Conditions, shift: Shift, run: Run) -> Found:
     doubts = [*asked.unpriced, *asked.generous, *shift.unpriced]
     if any(event.kind == "choice" for event in run.recorder.events):
         doubts.append("a choice may be part of the noise")
-    if any(block.made is not None for block in run.recorder.blocks):
-        doubts.append("noise is made of other noise")
     text = "no shift of the noise hides the change"
     if doubts:
         return Found(Word.NOT_PRICED, f"{text}, and {doubts[0]}", shift.where)

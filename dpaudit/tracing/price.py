@@ -15,6 +15,7 @@ from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 from dpaudit.tracing.laws import DISCRETE_LAPLACE, LAPLACE
 from dpaudit.tracing.shift import Shifted
+from dpaudit.tracing.units import Stated
 
 WITHIN, OVER, OPEN = "within", "over", "open"
 _ROUNDING = 1e-7  # relative, by which floats may differ
@@ -27,57 +28,101 @@ class Price:
     """What a shift costs.
 
     Attributes:
-        epsilon: Σ|c|/scale of all noise but Gaussian, with what choices cost; in nats.
-        mu: √Σ(c/σ)² of Gaussian noise.
+        epsilon: Σ|c|/scale of all noise but Gaussian, with what choices cost and libraries state; in nats.
+        mu: √Σ(c/σ)² of Gaussian noise; what is stated in ρ counts as μ = √(2ρ).
+        delta: Σδ of what mechanisms of libraries state.
         answer: whether the claim allows it: "within", "over", or "open" where that is not worked out.
     """
 
     epsilon: float
     mu: float
     answer: str
+    delta: float = 0.0
 
 
-def priced(moved: Sequence[Shifted], chance: float, claim: Claim | None) -> Price:
+def priced(moved: Sequence[Shifted], chance: float, claim: Claim | None, stated: Sequence[Stated] = ()) -> Price:
     """Return the price of a shift.
 
     Args:
         moved: the noises that move.
         chance: what coins and choices cost on this path; may be negative.
         claim: what is claimed; without a claim nothing is decided.
+        stated: what mechanisms of libraries lose by their own statement.
     """
     pure = [each for each in moved if each.law.cost == "pure"]
-    epsilon = max(math.fsum(each.cost for each in pure) + chance, 0.0)
-    mu = math.sqrt(math.fsum(each.cost**2 for each in moved if each.law.cost == "gaussian"))
+    epsilon = max(math.fsum(each.cost for each in pure) + chance, 0.0) + math.fsum(each.epsilon for each in stated)
+    squares = [each.cost**2 for each in moved if each.law.cost == "gaussian"] + [each.mu**2 for each in stated]
+    rho = math.fsum(each.rho for each in stated)
+    mu = math.sqrt(math.fsum(squares) + 2 * rho)
+    delta = math.fsum(each.delta for each in stated)
     if claim is None:
-        return Price(epsilon, mu, OPEN)
+        return Price(epsilon, mu, OPEN, delta)
     slack = _RECOGNISED if any(each.recognised for each in moved) else _ROUNDING
-    return Price(epsilon, mu, _answer(pure, epsilon, chance, mu, claim, slack))
+    answer = _answer(
+        _Costs(pure, epsilon, chance, mu, delta, rho, math.fsum(each.epsilon for each in stated)), claim, slack
+    )
+    return Price(epsilon, mu, answer, delta)
 
 
-def _answer(pure: Sequence[Shifted], epsilon: float, chance: float, mu: float, claim: Claim, slack: float) -> str:
+@dataclass(frozen=True, slots=True)
+class _Costs:
+    """All that a path costs: as in `Price`, with ``stated`` the part of ε that libraries state."""
+
+    pure: Sequence[Shifted]
+    epsilon: float
+    chance: float
+    mu: float
+    delta: float
+    rho: float
+    stated: float
+
+
+def _answer(costs: _Costs, claim: Claim, slack: float) -> str:
+    epsilon, mu, chance, pure = costs.epsilon, costs.mu, costs.chance, costs.pure
     if math.isnan(epsilon) or math.isnan(mu):
         return OPEN
     allowed = claim.value * (1 + slack) + 1e-12
     if isinstance(claim, PureDP):
-        return WITHIN if mu == 0 and epsilon <= allowed else OVER
+        return WITHIN if mu == 0 and costs.delta == 0 and epsilon <= allowed else OVER
     if isinstance(claim, ApproxDP):
-        if epsilon == math.inf:
-            return OPEN  # δ may allow it
-        if delta_of(mu, allowed - epsilon) <= claim.delta * (1 + slack):
-            return WITHIN
-        if not pure or chance:
-            return OVER if not pure and not chance else OPEN
-        return _composed(pure, mu, claim, slack)
+        return _approximate(costs, claim, slack, allowed)
+    if costs.delta:
+        return OPEN
     if isinstance(claim, GaussianDP):
-        return (WITHIN if mu <= allowed else OVER) if epsilon == 0 else OPEN
+        if epsilon:
+            return OPEN
+        return (OPEN if costs.rho else WITHIN) if mu <= allowed else OVER
     if isinstance(claim, ZeroConcentratedDP):
         if chance > 0:
             return OPEN
-        rho = mu**2 / 2 + math.fsum(each.cost**2 / 2 for each in pure)  # Bun & Steinke (2016), Proposition 1.4
-        return WITHIN if rho <= allowed else (OVER if not pure else OPEN)
+        # Bun & Steinke (2016), Proposition 1.4; what a library states as ε is of all its noise together
+        rho = mu**2 / 2 + math.fsum(each.cost**2 / 2 for each in pure) + costs.stated**2 / 2
+        return WITHIN if rho <= allowed else (OVER if not pure and not costs.stated else OPEN)
     if isinstance(claim, RenyiDP) and epsilon == 0:
         return WITHIN if claim.order * mu**2 / 2 <= allowed else OVER
     return OPEN
+
+
+def _approximate(costs: _Costs, claim: ApproxDP, slack: float, allowed: float) -> str:
+    epsilon, mu = costs.epsilon, costs.mu
+    left = claim.delta * (1 + slack) - costs.delta  # δ that is stated adds up (Dwork & Roth 2014, Theorem 3.16)
+    if left < 0 or (costs.stated > allowed):
+        return OVER
+    if epsilon == math.inf:
+        return OPEN  # δ may allow it
+    if delta_of(mu, allowed - epsilon) <= left:
+        return WITHIN if not costs.rho or _of_rho(costs, left) <= allowed else OPEN
+    if not costs.pure or costs.chance or costs.stated or costs.delta:
+        return OVER if not costs.pure and not costs.chance else OPEN
+    return _composed(costs.pure, mu, claim, slack)
+
+
+def _of_rho(costs: _Costs, delta: float) -> float:
+    """Return ε of noise of ρ = μ²/2 at δ: ρ + 2√(ρ·ln 1/δ) (Bun & Steinke 2016, Proposition 1.3), with all other ε."""
+    if not 0 < delta < 1:
+        return math.inf
+    rho = costs.mu**2 / 2
+    return rho + 2 * math.sqrt(rho * -math.log(delta)) + costs.epsilon
 
 
 def delta_of(mu: float, epsilon: float) -> float:

@@ -140,7 +140,7 @@ def drawing(name: str, row: Drawn, original: Callable[..., Any], *, bound: bool)
             scale = row.scale(**given)
             at_zero = given if not row.location else (row.at_zero or _no_location(row.location))(**given)
             drawn_values = original(*own, *at_zero.values(), *_each_plain(more), **keywords)
-            return _noted(recorder, row.law, scale, offset, drawn_values, where, name)
+            return noted(recorder, row.law, scale, offset, drawn_values, where, name)
 
     drawn.__name__ = name
     drawn.__doc__ = original.__doc__
@@ -155,7 +155,7 @@ def _each_plain(args: Sequence[Any]) -> list[Any]:
     return [plain(each) for each in args]
 
 
-def _noted(recorder: Recorder, law: NoiseLaw, scale: Any, offset: Any, drawn: Any, where: str, name: str) -> Any:
+def noted(recorder: Recorder, law: NoiseLaw, scale: Any, offset: Any, drawn: Any, where: str, name: str) -> Any:
     """Note a draw, and return what it gives, followed."""
     shape = _shape(drawn)
     flat = _asarray(drawn, dtype=np.float64).reshape(-1)
@@ -190,7 +190,7 @@ def scipy_rvs(original: Callable[..., Any]) -> Callable[..., Any]:
         with recorder.own_work():
             bare = np.zeros_like(plain(offset), dtype=float)
             found = original(self, loc=bare, scale=scale, **named)
-            return _noted(recorder, law, scale, offset, found, where, f"scipy.stats.{self.name}")
+            return noted(recorder, law, scale, offset, found, where, f"scipy.stats.{self.name}")
 
     return rvs
 
@@ -290,11 +290,12 @@ def _choice(
     **other: Any,
 ) -> Any:
     options = list(range(a)) if isinstance(a, int | np.integer) else list(a)
-    if size is not None or more or other or len(options) > 100_000:
+    if size not in (None, 1, (1,)) or more or other or len(options) > 100_000:
         raise _NotSpecialError
     chances = [1 / len(options)] * len(options) if p is None else [float(each) for each in p]
     place = int(draw(len(options), p=p)) if p is not None else int(draw(len(options)))
-    return choose_one(recorder, "choice", options, chances, place)
+    chosen = choose_one(recorder, "choice", options, chances, place)
+    return chosen if size is None else np.array([chosen])
 
 
 def _one_of(recorder: Recorder, draw: Any, seq: Any) -> Any:

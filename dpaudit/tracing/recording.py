@@ -63,7 +63,7 @@ class Event:
     """One thing that happened.
 
     Attributes:
-        kind: "draw", "compare", "extreme", "closed", "derived" or "choice".
+        kind: "draw", "compare", "extreme", "closed", "derived", "choice" or "unit".
         site: the line.
         forms: what went into it.
         outcome: what came of it: values, truths, a place, or an option.
@@ -73,6 +73,7 @@ class Event:
         arguments: of a choice, as text.
         chance: of a choice, ln P(outcome) by its own arguments; None where the law is not known.
         options: of a choice, every outcome with its probability; None where there are too many, or they are not known.
+        unit: of a unit, the `units.Unit`.
     """
 
     kind: str
@@ -85,6 +86,7 @@ class Event:
     arguments: str = ""
     chance: float | None = None
     options: Sequence[tuple[Any, float]] | None = None
+    unit: Any = None
 
 
 @dataclass(slots=True, eq=False)
@@ -242,9 +244,23 @@ class Recorder:
         event.chance = None if chance is None else chance(event.outcome)
         return event.outcome
 
+    def unit(self, what: str, outcome: Any, site: str, unit: Any) -> Any:
+        """Note a call of a mechanism of a library; return the output to go on with.
+
+        Args:
+            what: its name.
+            outcome: what it returned.
+            site: the line.
+            unit: the `units.Unit`.
+        """
+        if self.given_choices and self.chosen < len(self.given_choices):
+            outcome = self.given_choices[self.chosen]
+        self.chosen += 1
+        return self._next(Event("unit", site, (), outcome, what, unit=unit)).outcome
+
     def choices(self) -> list[Any]:
-        """Return the outcomes of all choices."""
-        return [event.outcome for event in self.events if event.kind == "choice"]
+        """Return the outcomes of all choices and units, in their order."""
+        return [event.outcome for event in self.events if event.kind in ("choice", "unit")]
 
     def _next(self, event: Event) -> Event:
         """Note an event; in a frozen run with the outcome of the reference."""
@@ -259,7 +275,7 @@ class Recorder:
             if (
                 known is None
                 or (known.kind, known.site, known.what) != (event.kind, event.site, event.what)
-                or _size(known.outcome) != _size(event.outcome)
+                or (event.kind != "unit" and _size(known.outcome) != _size(event.outcome))
             ):
                 self.diverged = event.site
                 raise DivergedError

@@ -25,14 +25,12 @@ from dpaudit.tracing.laws import (
     LAPLACE,
     UNKNOWN,
     NoiseLaw,
-    recognised,
 )
-from dpaudit.tracing.recording import Block, Recorder
+from dpaudit.tracing.noises import Noises
 
 _SMALL = 1e-9  # of a shift, beside the largest: what rounding leaves
 _DENSE = 1500  # columns up to which least squares are used
 _MERGED = 4000  # columns among which combinations are looked for
-_SAMPLE = 4000
 
 
 @dataclass(slots=True)
@@ -80,63 +78,14 @@ class Shift:
     testable: bool = True
 
 
-class Noises:
-    """The noises of a run by column: their laws, those of derived ones recognised when they are asked for."""
+def cheapest(found: Conditions, noises: Noises, noise: Floats) -> Shift:
+    """Return the cheapest shift that meets the conditions, or why there is none.
 
-    def __init__(self, recorder: Recorder) -> None:
-        self._starts = np.array([block.first for block in recorder.blocks], dtype=np.int64)
-        self._blocks = recorder.blocks
-        self._known: dict[int, tuple[NoiseLaw, float]] = {}
-        self._samples: dict[int, Floats] = {}
-
-    def block(self, column: int) -> Block:
-        """Return the block that a column is in."""
-        return self._blocks[int(np.searchsorted(self._starts, column, side="right")) - 1]
-
-    def law(self, column: int) -> tuple[NoiseLaw, float]:
-        """Return the law of a noise, and its scale."""
-        block = self.block(column)
-        if block.made is None:
-            return block.law, float(block.scale[column - block.first])
-        if column not in self._known:
-            with np.errstate(all="ignore"):
-                self._known[column] = recognised(self.sample(column))
-        return self._known[column]
-
-    def is_derived(self, column: int) -> bool:
-        """Whether a noise is made of others."""
-        return self.block(column).made is not None
-
-    def sources(self, column: int) -> set[int]:
-        """Return the columns of all noise behind a derived one."""
-        found: set[int] = set()
-        todo = list(self.block(column).sources)
-        while todo:
-            each = todo.pop()
-            if each not in found:
-                found.add(each)
-                todo += self.block(each).sources
-        return found
-
-    def sample(self, column: int) -> Floats:
-        """Return a sample of a noise; noises that are independent have independent ones."""
-        if column in self._samples:
-            return self._samples[column]
-        block = self.block(column)
-        if block.made is not None:
-            made = np.asarray(block.made(self.sample), dtype=np.float64).reshape(-1)
-            found = made if len(made) == _SAMPLE else np.full(_SAMPLE, np.nan)
-        else:
-            law, scale = block.law, float(block.scale[column - block.first])
-            levels = np.random.Generator(np.random.PCG64(column)).permutation((np.arange(_SAMPLE) + 0.5) / _SAMPLE)
-            found = np.full(_SAMPLE, np.nan) if law.quantile is None else scale * law.quantile(levels)
-        self._samples[column] = found
-        return found
-
-
-def cheapest(found: Conditions, recorder: Recorder) -> Shift:
-    """Return the cheapest shift that meets the conditions, or why there is none."""
-    noises, noise = Noises(recorder), recorder.noise()
+    Args:
+        found: the conditions.
+        noises: the noises of the recorded run.
+        noise: (columns,) their values.
+    """
     shift = Shift(given=noise.copy(), chance=found.chance, unpriced=list(found.unpriced))
     equal, right = found.equal.joined()
     least, below = found.least.joined()
@@ -159,11 +108,24 @@ def cheapest(found: Conditions, recorder: Recorder) -> Shift:
     by = _solved(_without(equal, dropped), right, _without(least, dropped), below, kept, laws, found.locked)
     if by is None:
         shift.trouble = "no shift"
+        shift.unpriced += _doubts(columns.tolist(), found, noises)
         size = int(np.argmax(abs(right))) if len(right) else -1
         shift.where = found.equal.sites[size] if size >= 0 else found.least.sites[0]
         return shift
     _fill(shift, kept, by, laws, together, noises)
     return shift
+
+
+def _doubts(columns: Sequence[int], found: Conditions, noises: Noises) -> list[str]:
+    """Say why derived noise may be able to hide what it does not seem to."""
+    for column in columns:
+        if noises.is_derived(column):
+            where = noises.block(column).site
+            if noises.law(column)[0].cost in ("locked", "unknown"):
+                return [f"noise is made of other noise, at {where}"]
+            if noises.sources(column) & set(found.cells):
+                return [f"what noise is made of decides something too, at {where}"]
+    return []
 
 
 def _add_cells(shift: Shift, found: Conditions, noises: Noises, shifted: set[int], noise: Floats) -> None:

@@ -1,0 +1,164 @@
+"""Which mechanisms of libraries are followed as wholes, and what do they lose by their own statement?
+
+A library draws its noise where it cannot be followed, or element by element. What it states is enough: a unit takes its
+input on D and on D′, and says what it loses between the two. Its output is released there and then, so that what is
+made of it costs nothing more, and the run on D′ goes on with what the recorded run was given.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpaudit.tracing.array_functions import array_of
+from dpaudit.tracing.recording import active
+from dpaudit.tracing.values import closed, plain
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What a unit loses between two inputs, as its library states it.
+
+    Attributes:
+        epsilon, delta: of (ε, δ)-differential privacy.
+        mu: of Gaussian noise; composed as √Σμ².
+        rho: of zero-concentrated differential privacy, where that is all that is stated.
+        by: how far the inputs are apart, in the unit's own metric.
+        unknown: why no loss is known; empty where one is.
+    """
+
+    epsilon: float = 0.0
+    delta: float = 0.0
+    mu: float = 0.0
+    rho: float = 0.0
+    by: float = 0.0
+    unknown: str = ""
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether nothing is lost."""
+        return not (self.epsilon or self.delta or self.mu or self.rho or self.unknown)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One call of a mechanism of a library.
+
+    Attributes:
+        taken: what it was given.
+        settings: its parameters, as text: they are not to depend on the data.
+        loss: what is lost between two such inputs.
+    """
+
+    taken: Any
+    settings: str
+    loss: Callable[[Any, Any], Stated]
+
+
+def as_unit(
+    original: Callable[..., Any],
+    what: str,
+    made: Callable[..., tuple[Any, str, Callable[[Any, Any], Stated]] | None],
+    *,
+    site: Callable[[], str],
+) -> Callable[..., Any]:
+    """Return the followed version of a method of a library.
+
+    Args:
+        original: the method.
+        what: its name, as people know it.
+        made: takes the arguments of a call, and returns what the unit is applied to, its settings and its loss; None
+            where this call is none.
+        site: says the line.
+    """
+
+    def call(*args: Any, **keywords: Any) -> Any:
+        recorder = active()
+        if recorder is None:
+            return original(*args, **keywords)
+        args, keywords = _each_closed(args), {key: closed(array_of(value)) for key, value in keywords.items()}
+        where = site()
+        with recorder.own_work():
+            found = made(*args, **keywords)
+            if found is None:
+                return original(*args, **keywords)
+            taken = _kept(found[0])
+            outcome = original(*args, **keywords)
+            return recorder.unit(what, outcome, where, Unit(taken, found[1], found[2]))
+
+    call.__name__ = getattr(original, "__name__", what)
+    call.__doc__ = original.__doc__
+    return call
+
+
+def _each_closed(args: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(closed(array_of(each)) for each in args)
+
+
+def _kept(taken: Any) -> Any:
+    """Return a copy of an input, which may be changed later."""
+    try:
+        return copy.deepcopy(taken)
+    except Exception:
+        return taken
+
+
+# --- how far two inputs are apart ---------------------------------------------------------------------------------
+
+
+def apart(one: Any, other: Any, order: float = 1) -> float:
+    """Return the distance of two numbers, or arrays of numbers, in a norm; infinite where their forms differ.
+
+    Args:
+        one, other: numbers, or arrays.
+        order: of the norm: 1, 2 or infinite.
+    """
+    first, second = (np.asarray(plain(each), dtype=np.float64) for each in (one, other))
+    if first.shape != second.shape:
+        return math.inf
+    with np.errstate(invalid="ignore"):
+        unlike = np.where((first == second) | (np.isnan(first) & np.isnan(second)), 0.0, abs(first - second)).reshape(
+            -1
+        )
+    if not np.all(np.isfinite(unlike)):
+        return math.inf  # NaN, or an infinite number, on one side
+    return float(np.linalg.norm(unlike, order)) if unlike.size else 0.0
+
+
+def records_apart(one: Any, other: Any) -> int:
+    """Return how many records are in one of two datasets and not in the other."""
+    first, second = Counter(map(_told, records(one))), Counter(map(_told, records(other)))
+    return sum(((first - second) + (second - first)).values())
+
+
+def replaced(one: Any, other: Any) -> float:
+    """Return how many records of one dataset are others in the other; infinite where their lengths differ."""
+    moved = records_apart(one, other)
+    return moved / 2 if len(list(records(one))) == len(list(records(other))) else math.inf
+
+
+def records(data: Any) -> Iterator[Any]:
+    """Go through the records of a list, an array or a frame."""
+    if hasattr(data, "toPandas"):
+        data = data.toPandas()
+    if hasattr(data, "collect"):
+        data = data.collect()
+    if hasattr(data, "itertuples"):
+        return iter(data.itertuples(index=False, name=None))
+    if hasattr(data, "iter_rows"):
+        return iter(data.iter_rows())
+    if isinstance(data, dict):
+        return iter(zip(*data.values(), strict=False))
+    return iter(data) if np.ndim(data) or isinstance(data, list | tuple | set) else iter([data])
+
+
+def _told(record: Any) -> str:
+    if isinstance(record, np.ndarray | list | tuple):
+        return repr([each.item() if isinstance(each, np.generic) else each for each in record])
+    return repr(record.item() if isinstance(record, np.generic) else record)
