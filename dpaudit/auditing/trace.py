@@ -197,8 +197,8 @@ def _record(traced: Traced, number: int) -> Trace:
         pair=number,
         findings=tuple(list(findings)[:_MOST_SHOWN]),
         calls=_calls(worst),
-        epsilon=None if price is None or math.isnan(price.epsilon) else _rounded(price.epsilon),
-        mu=None if price is None or math.isnan(price.mu) else _rounded(price.mu),
+        epsilon=None if price is None or not math.isfinite(price.epsilon) else _rounded(price.epsilon),
+        mu=None if price is None or not math.isfinite(price.mu) else _rounded(price.mu),
         checked=worst.checked,
         loss=_loss(traced.certain),
         unseen=tuple(traced.unseen),
@@ -237,10 +237,33 @@ def _calls(path: Path) -> tuple[TracedCall, ...]:
             draws=draws,
             moved=count,
             by=_rounded(by),
-            cost=None if math.isnan(paid) else _rounded(paid),
+            cost=_rounded(paid) if math.isfinite(paid) else None,
             recognised=any(each.recognised for each in inside) or (before is not None and before.recognised),
         )
-    return tuple(sorted(found.values(), key=lambda call: -(call.cost or 0.0))[:_MOST_SHOWN])
+    every = [*found.values(), *_stated_calls(path)]
+    return tuple(sorted(every, key=lambda call: -(call.cost or 0.0))[:_MOST_SHOWN])
+
+
+def _stated_calls(path: Path) -> list[TracedCall]:
+    """Return the calls of mechanisms of libraries that lose something, each with what it states."""
+    found = []
+    for each in path.stated:
+        cost = each.loss.epsilon or math.hypot(each.loss.mu, math.sqrt(2 * each.loss.rho))
+        known = 0 < cost < math.inf and math.isfinite(each.loss.by)
+        found.append(
+            TracedCall(
+                where=each.site,
+                met="",
+                law=f"{each.what}, as stated",
+                scale=_rounded(each.loss.by / cost) if known else 0.0,
+                draws=1,
+                moved=1,
+                by=_rounded(each.loss.by) if known else 0.0,
+                cost=_rounded(cost) if known else None,
+                recognised=False,
+            )
+        )
+    return found
 
 
 def _loss(certain: Certain | None) -> TraceLoss | None:

@@ -19,7 +19,7 @@ def estimated(scale, total=None):
             exact = np.asarray(table.project(clique).datavector(), dtype=float)
             measured.append(mbi.LinearMeasurement(exact + np.random.normal(0, scale, exact.size), clique, scale))  # noqa: NPY002
         known = len(data) if total else None
-        model = mbi.estimation.mirror_descent(DOMAIN, measured, known_total=known, iters=5)
+        model = mbi.estimation.MirrorDescent().estimate(DOMAIN, measured, known_total=known, iters=5)
         return float(model.total), np.asarray(model.project(("a",)).datavector()).tolist()
 
     return release
