@@ -8,9 +8,8 @@ not fit both a broad difference and a rare leak.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from itertools import islice
 
 import numpy as np
@@ -22,6 +21,7 @@ from dpaudit.events.methods import method_for_both_sides, method_for_one_side, s
 from dpaudit.events.partition import Partition
 from dpaudit.events.predict import predicted_bound
 from dpaudit.events.quantise import Quantised, graded
+from dpaudit.events.thresholds import Orders, refined
 from dpaudit.evidence.event import Event
 from dpaudit.evidence.records import Candidate
 from dpaudit.privacy import Claim
@@ -40,8 +40,7 @@ _SMOOTH, _SMOOTH_DELTA = (0.75, 1.0), (0.75, 0.5)
 _RARE_SHARE, _FEW_SHARE = 0.2, 0.4
 _MOST_SHOWN = 400
 _FEW_VALUES = 60  # up to which the loss may jump from one value to the next, and is not smoothed
-_RARE = 0.05  # largest share of runs of an event that may leave out cells between its two sides
-_FINE, _COARSE, _NEAR = 400, 64, 12  # thresholds tried alone, in pairs, and around the best
+_FINE, _COARSE = 400, 64  # thresholds tried alone, and in pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,20 +213,19 @@ def _searched(
     """The best events of every family, for the stable finalist and, if asked for, for the rare one."""
     stables: list[_Scored] = []
     rares: list[_Scored] = []
-    for item in fitted:
-        asked: list[tuple[list[_Scored], _Contest, float]] = []
-        for kind, ordering in _orderings(item):
-            contest = _contest(item.partition, ordering, None, stakes)
-            asked.append((stables, contest, _TRUST[kind][0]))
-            if rare:
-                asked.append((rares, contest, _TRUST[kind][1]))
-        for ordering, counted in _smooth_orderings(item):
-            asked.append((stables, _contest(item.partition, ordering, counted, stakes), stakes.smooth[0]))
-        climbs = [_Climb(contest, penalty, band) for _, contest, penalty in asked for band in contest.starts]
-        tops = iter(_climbed(climbs, stakes))
-        for found, contest, penalty in asked:
-            found += _best_of_one(contest, penalty)
-            found += [_best_of_both(climb, *top) for climb, top in islice(tops, len(contest.starts))]
+    contests = _contests(fitted)
+    asked: list[tuple[list[_Scored], _Contest, float]] = []
+    for contest in contests.every:
+        asked.append((stables, contest, stakes.smooth[0] if contest.trust is None else contest.trust[0]))
+        if rare and contest.trust is not None:
+            asked.append((rares, contest, contest.trust[1]))
+    of_one = _best_of_one([(contest, penalty) for _, contest, penalty in asked], stakes)
+    of_both = _best_of_both(
+        [(contest, penalty, band) for _, contest, penalty in asked for band in contest.bands], contests.orders, stakes
+    )
+    for found, contest, _ in asked:
+        found += islice(of_one, 2)
+        found += islice(of_both, len(contest.bands))
     return stables, rares
 
 
@@ -303,188 +301,126 @@ class _Contest:
         partition: the cells.
         ordering: their order.
         counted: the same order with the actual counts, if ``ordering`` is a smoothed one.
-        stakes: what the choice is made for.
+        number, number_counted: which of all orders these are.
+        trust: the penalties for the stable and for the rare finalist; None if the order is a smoothed one.
         fine: the thresholds tried alone.
-        starts: for each kind of two-sided event (see `_Climb`), the thresholds to start from, (starts, 3).
     """
 
     partition: Partition
     ordering: LikelihoodOrder
     counted: LikelihoodOrder | None
-    stakes: _Stakes
+    number: int
+    number_counted: int
+    trust: tuple[float, float] | None
     fine: Integers
-    starts: dict[int | None, Integers]
 
+    @property
+    def smooth(self) -> bool:
+        """Whether the order is a smoothed one."""
+        return self.counted is not None
 
-def _contest(
-    partition: Partition, ordering: LikelihoodOrder, counted: LikelihoodOrder | None, stakes: _Stakes
-) -> _Contest:
-    bands = (None, 1, -1) if counted is None and ordering.known == 1 else (None,)
-    coarse = ordering.spread(_COARSE)
-    starts = {band: _promising(ordering, coarse, band, stakes) for band in bands}
-    return _Contest(partition, ordering, counted, stakes, ordering.spread(_FINE), starts)
-
-
-def _best_of_one(contest: _Contest, penalty: float) -> Iterator[_Scored]:
-    """Yield the best event that points to side 0 alone, and to side 1; at most what the counts predict."""
-    ordering, stakes, one = contest.ordering, contest.stakes, contest.fine
-    p, q, n, m = _one_sided(ordering, one)
-    smooth = contest.counted is not None
-    values = stakes.predict(p, q, n, m, penalty, two_sided=False, smooth=smooth)
-    if contest.counted is not None:
-        counted = _one_sided(contest.counted, one)
-        values = np.minimum(values, stakes.predict(*counted, stakes.smooth[1], two_sided=False, smooth=True))
-    # an event with p + q > 1 shows less than its complement, which is also tried
-    values = np.where(p + q <= 1, values, -np.inf)
-    for side, best in enumerate(np.argmax(values, axis=1)):
-        labels = ordering.labels(*((int(one[best]), None) if side == 0 else (None, int(one[best]))))
-        at = side, best
-        yield _scored(values[at], contest.partition, labels, JOINT, p[at], q[at], n[side, 0], m[side, 0])
+    @property
+    def bands(self) -> tuple[int, ...]:
+        """The kinds of two-sided events that are tried (see `dpaudit.events.thresholds`)."""
+        return (0, 1, -1) if self.counted is None and self.ordering.known == 1 else (0,)
 
 
 @dataclass(frozen=True, slots=True)
-class _Climb:
-    """The search for the best event that points to both sides, given by three thresholds.
-
-    The cells down to the first threshold point to side 0 (to side 1 if ``band`` is −1), and the cells between the
-    second and the third threshold to the other side. Without a ``band`` the third is the last of all.
-    """
-
-    contest: _Contest
-    penalty: float
-    band: int | None
-
-    def refined(self) -> Generator[Integers, Floats, tuple[float, Integers]]:
-        """Search from the starts of the contest (see `_refined`)."""
-        contest = self.contest
-        return _refined(contest.starts[self.band], contest.fine, len(contest.ordering.thresholds), self.band)
-
-    def rates(self, thresholds: Integers) -> Iterator[_Rates]:
-        """Yield what has to be predicted of events, the smallest of which counts: (p, q, n, m, penalty, smooth)."""
-        contest = self.contest
-        p, q, n = _averaged(contest.ordering, thresholds, self.band)
-        yield p, q, n, n, self.penalty, contest.counted is not None
-        if contest.counted is not None:
-            yield *_averaged(contest.counted, thresholds, self.band), n, contest.stakes.smooth[1], True
+class _Contests:
+    every: list[_Contest]
+    orders: Orders
 
 
-_Rates = tuple[Floats, Floats, float, float, float, bool]
+def _contests(fitted: list[FittedPartition]) -> _Contests:
+    """All orders of the cells of all families."""
+    every: list[_Contest] = []
+    orders: list[LikelihoodOrder] = []
+
+    def add(item: FittedPartition, ordering: LikelihoodOrder, counted: LikelihoodOrder | None, kind: str) -> None:
+        number = len(orders)
+        orders.extend([ordering] if counted is None else [ordering, counted])
+        trust = None if counted is not None else _TRUST[kind]
+        fine = ordering.spread(_FINE)
+        every.append(_Contest(item.partition, ordering, counted, number, number + (counted is not None), trust, fine))
+
+    for item in fitted:
+        for kind, ordering in _orderings(item):
+            add(item, ordering, None, kind)
+        for ordering, counted in _smooth_orderings(item):
+            add(item, ordering, counted, "smooth")
+    return _Contests(every, Orders(orders))
 
 
-def _climbed(climbs: Sequence[_Climb], stakes: _Stakes) -> list[tuple[_Climb, tuple[float, Integers]]]:
-    """Return each climb with its best prediction and its thresholds.
-
-    All climbs proceed together, and their requests are predicted at once, because separate calls would take longer than
-    the computation.
-    """
-    tops: dict[int, tuple[float, Integers]] = {}
-    going = {number: climb.refined() for number, climb in enumerate(climbs)}
-    asked = {number: next(climb) for number, climb in going.items()}
-    while asked:
-        shown = _predicted([(climbs[number], thresholds) for number, thresholds in asked.items()], stakes)
-        for number, values in zip(list(asked), shown, strict=True):
-            try:
-                asked[number] = going[number].send(values)
-            except StopIteration as stop:
-                tops[number] = stop.value
-                del asked[number]
-    return [(climb, tops[number]) for number, climb in enumerate(climbs)]
-
-
-def _predicted(asked: Sequence[tuple[_Climb, Integers]], stakes: _Stakes) -> list[Floats]:
-    """Return the predictions for the thresholds that each climb asks for."""
-    rates = [list(climb.rates(thresholds)) for climb, thresholds in asked]
-    every = [each for own in rates for each in own]
-    sizes = [len(each[0]) for each in every]
-    p, q = (np.concatenate([each[place] for each in every]) for place in (0, 1))
-    n, m, penalty, smooth = (np.repeat(column, sizes) for column in zip(*(each[2:] for each in every), strict=True))
-    found = iter(np.split(stakes.predict(p, q, n, m, penalty, two_sided=True, smooth=smooth), np.cumsum(sizes)[:-1]))
-    return [reduce(np.minimum, islice(found, len(own))) for own in rates]
-
-
-def _best_of_both(climb: _Climb, predicted: float, best: Integers) -> _Scored:
-    """Return the event that a climb found."""
-    contest, band = climb.contest, climb.band
-    ordering, at = contest.ordering, best[None]
-    p, q, n = _averaged(ordering, at, band)
-    labels = (band or 1) * ordering.labels(*(int(threshold) for threshold in best))
-    found = _scored(predicted, contest.partition, labels, contest.stakes.two_sided, p[0], q[0], n, n)
-    totals = (max(ordering.known * ordering.total0, 1.0), max(ordering.known * ordering.total1, 1.0))
-    right0, wrong0, right1, wrong1 = (float(rate[0]) for rate in _rates(ordering, at, band))
-    own0 = (right0 * totals[0] + 0.5) / (totals[0] + 1.5), (wrong0 * totals[0] + 0.5) / (totals[0] + 1.5)
-    own1 = (right1 * totals[1] + 0.5) / (totals[1] + 1.5), (wrong1 * totals[1] + 0.5) / (totals[1] + 1.5)
-    return replace(found, rates=(*own0, *own1))
-
-
-def _refined(
-    starts: Integers, fine: Integers, count: int, band: int | None
-) -> Generator[Integers, Floats, tuple[float, Integers]]:
-    """Move each threshold to the best of many while the others stay, first over long and then over short distances.
-
-    The two inner thresholds of a band move together, and each alone: cells that hold much of both sides are left out.
-    Yields indices of thresholds, (events, 3), and is sent their predictions; returns the best prediction and its
-    thresholds.
-    """
-    found, values = starts.copy(), np.empty(len(starts))
-    each = np.arange(len(found))
-    near = np.arange(-_NEAR, _NEAR + 1)
-    for far in (True, False):
-        for moved in ([0], [1]) if band is None else ([0, 1], [2], [0], [1]):
-            around = (found[:, moved[0], None] + near).clip(0, count - 1)
-            if far and band is not None and moved in ([0], [1]):  # into the gap
-                around = np.linspace(found[:, 0], found[:, 1], len(near), axis=1).astype(np.int64)
-            elif far:
-                around = np.tile(fine, (len(found), 1))
-            tried = np.repeat(found[:, None], 1 + around.shape[1], axis=1)
-            tried[:, 1:, moved] = around[:, :, None]
-            falling = (tried[..., 0] <= tried[..., 1]) & (tried[..., 1] <= tried[..., 2])
-            shown = np.full(falling.shape, -np.inf)
-            _, first, again = np.unique(tried[falling] @ (count**2, count, 1), return_index=True, return_inverse=True)
-            shown[falling] = (yield tried[falling][first])[again]
-            best = np.argmax(shown, axis=1)
-            found, values = tried[each, best], shown[each, best]
-    top = int(np.argmax(values))
-    return float(values[top]), found[top]
-
-
-def _promising(ordering: LikelihoodOrder, coarse: Integers, band: int | None, stakes: _Stakes) -> Integers:
-    """Return the thresholds whose loss is most significant, for several penalties: a quick look at very many."""
-    index = np.triu_indices(len(coarse), 0 if band is None or len(coarse) == 1 else 1)
-    first, last = coarse[index[0]], coarse[index[1]]
-    beside = np.minimum(coarse[np.minimum(index[0] + 1, len(coarse) - 1)], last)
-    end = np.full_like(last, len(ordering.thresholds) - 1)
-    shapes = ((first, last, end),) if band is None else ((first, first, last), (first, beside, last))
-    thresholds = np.concatenate([np.stack(shape, axis=1) for shape in shapes])
-    p, q, n = _averaged(ordering, thresholds, band)
-    low, high = (p * n + 0.5) / (n + 1), (q * n + 0.5) / (n + 1)
-    loss = np.log(np.maximum(low - stakes.claim.delta, 1e-300) / high)
-    noise = np.sqrt((1 / low + 1 / high) / (n + 1))
-    best = {int(np.argmax(loss - doubt * noise)) for doubt in (1.0, 2.0, 4.0)}
-    return np.asarray(thresholds[sorted(best)])
-
-
-def _averaged(ordering: LikelihoodOrder, thresholds: Integers, band: int | None) -> tuple[Floats, Floats, float]:
-    """Frequencies of right and of wrong guesses, averaged over the sides, and the runs behind them."""
-    # the number of runs that estimates the mean equally well, if the sides have different numbers
-    both = max(
-        4 * ordering.known * ordering.total0 * ordering.total1 / max(ordering.total0 + ordering.total1, 1.0), 1.0
+def _best_of_one(asked: Sequence[tuple[_Contest, float]], stakes: _Stakes) -> Iterator[_Scored]:
+    """Yield for each contest and penalty the best event that points to side 0 alone, and that to side 1."""
+    tried = [_one_sided(contest.ordering, contest.fine) for contest, _ in asked]
+    rows = [(*own, penalty, contest.smooth) for own, (contest, penalty) in zip(tried, asked, strict=True)]
+    rows += [(*_one_sided(c.counted, c.fine), stakes.smooth[1], True) for c, _ in asked if c.counted is not None]
+    sizes = [row[0].shape[1] for row in rows]
+    p, q = (np.concatenate([row[place] for row in rows], axis=1) for place in (0, 1))
+    n, m = (np.repeat(np.concatenate([row[place] for row in rows], axis=1), sizes, axis=1) for place in (2, 3))
+    penalties, smooth = (np.broadcast_to(np.repeat([row[place] for row in rows], sizes), p.shape) for place in (4, 5))
+    shown = np.split(
+        stakes.predict(p, q, n, m, penalties, two_sided=False, smooth=smooth), np.cumsum(sizes)[:-1], axis=1
     )
-    first, second, third = np.moveaxis(thresholds, -1, 0)
-    slack = ordering.slack[first] + ordering.slack[third if band else second]
-    right0, wrong0, right1, wrong1 = _rates(ordering, thresholds, band)
-    right, wrong = (right0 + right1) / 2, (wrong0 + wrong1) / 2 + slack / both
-    if band:  # only a rare event may leave out the cells between its sides
-        right = np.where((first == second) | (right <= _RARE), right, 0.0)
-    return right, wrong, both
+    counted = iter(shown[len(asked) :])
+    for (contest, _), (p, q, n, m), values in zip(asked, tried, shown, strict=False):
+        if contest.smooth:  # at most what the counts predict
+            values = np.minimum(values, next(counted))
+        # an event with p + q > 1 shows less than its complement, which is also tried
+        values = np.where(p + q <= 1, values, -np.inf)
+        for side, best in enumerate(np.argmax(values, axis=1)):
+            threshold, at = int(contest.fine[best]), (side, best)
+            labels = contest.ordering.labels(*((threshold, None) if side == 0 else (None, threshold)))
+            yield _scored(values[at], contest.partition, labels, JOINT, p[at], q[at], n[side, 0], m[side, 0])
 
 
-def _rates(ordering: LikelihoodOrder, thresholds: Integers, band: int | None) -> tuple[Floats, ...]:
-    """Frequencies of right and of wrong guesses on side 0, and then on side 1."""
-    front, above, down_to = (ordering.rates_above(thresholds[..., threshold]) for threshold in range(3))
-    back = down_to[0] - above[0], down_to[1] - above[1]
-    if band == -1:
-        front, back = back, front
-    return front[0], back[0], back[1], front[1]
+def _best_of_both(asked: Sequence[tuple[_Contest, float, int]], orders: Orders, stakes: _Stakes) -> Iterator[_Scored]:
+    """Yield for each contest, penalty and band the best event that points to both sides."""
+    contests, penalties, bands = zip(*asked, strict=True)
+    number, counted = (np.array(own) for own in zip(*((c.number, c.number_counted) for c in contests), strict=True))
+    smooth, penalty, band = number != counted, np.array(penalties), np.array(bands)
+    starts: dict[tuple[int, int], Integers] = {}
+    for contest, _, tried in asked:
+        if (contest.number, tried) not in starts:
+            coarse = contest.ordering.spread(_COARSE)
+            starts[contest.number, tried] = orders.promising(contest.number, coarse, tried, stakes.claim.delta)
+
+    def predicted(search: Integers, thresholds: Integers) -> Floats:
+        """Predict bounds; in a smoothed order at most what the counts predict."""
+        p, q, n = orders.averaged(number[search], thresholds, band[search])
+        twice = np.flatnonzero(smooth[search])
+        again = orders.averaged(counted[search[twice]], thresholds[twice], band[search[twice]])
+        p, q, n = np.append(p, again[0]), np.append(q, again[1]), np.append(n, n[twice])
+        doubt = np.append(penalty[search], np.full(len(twice), stakes.smooth[1]))
+        alike = np.append(smooth[search], np.full(len(twice), True))
+        values, counts = np.split(stakes.predict(p, q, n, n, doubt, two_sided=True, smooth=alike), [len(search)])
+        values[twice] = np.minimum(values[twice], counts)
+        return values
+
+    found: dict[int, tuple[float, Integers]] = {}
+    for banded in (False, True):
+        own = np.flatnonzero((band != 0) == banded)
+        if len(own):
+            tops = refined(
+                [starts[contests[place].number, bands[place]] for place in own],
+                [contests[place].fine for place in own],
+                orders.lengths[number[own]],
+                lambda search, thresholds, own=own: predicted(own[search], thresholds),  # type: ignore[misc]
+                banded=banded,
+            )
+            found |= dict(zip(own.tolist(), tops, strict=True))
+    best = np.stack([found[place][1] for place in range(len(asked))])
+    p, q, n = orders.averaged(number, best, band)
+    rates = np.stack(orders.rates(number, best, band), axis=1)
+    for place, contest in enumerate(contests):
+        ordering = contest.ordering
+        labels = (bands[place] or 1) * ordering.labels(*best[place].tolist())
+        rated = p[place], q[place], n[place], n[place]
+        runs = np.repeat(np.maximum(ordering.known * np.array([ordering.total0, ordering.total1]), 1.0), 2)
+        right0, wrong0, right1, wrong1 = ((rates[place] * runs + 0.5) / (runs + 1.5)).tolist()
+        scored = _scored(found[place][0], contest.partition, labels, stakes.two_sided, *rated)
+        yield replace(scored, rates=(right0, wrong0, right1, wrong1))
 
 
 def _one_sided(ordering: LikelihoodOrder, at: Integers) -> tuple[Floats, Floats, Floats, Floats]:

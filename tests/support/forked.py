@@ -1,7 +1,7 @@
 """Processes of dpaudit that are forked from this one, in a fifth of the time that Python and its imports take.
 
-From its first line on, such a process is what it always is: it has streams, a session, limits, signals and an end of its
-own, and knows nothing of modules that tests have loaded. Tests of how dpaudit *starts* start it afresh.
+From its first line on, such a process is what it always is: it has streams, a session, limits, signals and an end of
+its own, and knows nothing of modules that tests have loaded. Tests of how dpaudit *starts* start it afresh.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ def call(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
 def children() -> Iterator[None]:
     """The processes of targets are forked too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dpaudit.processes.process.subprocess", types.SimpleNamespace(**{**vars(subprocess), "Popen": Popen}))
+        patch.setattr(
+            "dpaudit.processes.process.subprocess", types.SimpleNamespace(**{**vars(subprocess), "Popen": Popen})
+        )
         yield
 
 
@@ -99,7 +101,7 @@ def _forget() -> None:
     told = os.environ.get("PYTHONIOENCODING", "utf-8")
     for number, name, errors in ((0, "stdin", "strict"), (1, "stdout", "strict"), (2, "stderr", "backslashreplace")):
         try:
-            stream = open(number, "r" if number == 0 else "w", encoding=told, errors=errors, closefd=False)
+            stream = open(number, "r" if number == 0 else "w", encoding=told, errors=errors, closefd=False)  # noqa: SIM115
         except OSError:
             stream = None  # it is closed
         setattr(sys, name, stream)
