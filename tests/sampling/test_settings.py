@@ -290,6 +290,15 @@ def test_nothing_is_computed_where_somebody_else_has_replaced_a_function(work):
         getattr(dp, work)(target, **asked)
 
 
+def test_what_a_test_has_replaced_between_two_audits_is_kept_like_the_rest():
+    from dpaudit.auditing import pair
+
+    for name, function in (("measure", mock.Mock(wraps=pair.measure)), ("another", lambda: None)):
+        with mock.patch.object(pair, name, function, create=True):
+            assert dp.audit("laplace", seed=1, runs=400).verdict is not dp.Verdict.INVALID
+            assert getattr(pair, name) is function
+
+
 def test_a_clock_that_was_frozen_before_dpaudit_was_loaded_is_noticed():
     """As by a library of tests that freezes time for a whole test."""
     text = """

@@ -43,7 +43,7 @@ def call(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
     """Run ``python -m dpaudit`` with some words."""
     command = [sys.executable, "-m", "dpaudit", *words]
     with Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8", **options) as run:
-        said, complained = run.communicate(timeout=300)
+        said, complained = run.communicate(timeout=60)
     return subprocess.CompletedProcess(command, run.returncode, said, complained)
 
 
