@@ -17,13 +17,13 @@ import msgspec
 
 from dpaudit.auditing.calibration import runs_within
 from dpaudit.auditing.checkpoint import refuse_budget, seed_for, session_of
-from dpaudit.auditing.pair import learn, measure, settled
+from dpaudit.auditing.pair import learn, measure, with_call_style
 from dpaudit.auditing.privacy_curve import PrivacyCurve, choose_statements, curve_of, statement
 from dpaudit.auditing.question import LEAST_RUNS, Question, validated, whole
 from dpaudit.auditing.recorded import attempt_of, subject_of, target_of, versions_of
 from dpaudit.auditing.search import find, first_of, least_of, with_search
-from dpaudit.auditing.second_look import look
-from dpaudit.auditing.sensitivity import exposing, moved_by
+from dpaudit.auditing.second_look import two_looks
+from dpaudit.auditing.sensitivity import exposing, sensitivity_of
 from dpaudit.auditing.sequential import audit_sequentially
 from dpaudit.auditing.verdict import TwoLooks, decide
 from dpaudit.errors import InvalidRunsError, Notice
@@ -74,7 +74,7 @@ def audit(target: str | Mechanism | Callable[..., Any], **options: Unpack[AuditO
             total = runs_within(request.time_budget, question, least, partial(_answered, curve=request.curve))
     question, session = session_of(question, request, total, versions_of(question, question.learn))
     try:
-        moved = moved_by(question, session.tell)
+        moved = sensitivity_of(question, session.tell)
         evidence = _answered(question, total, sequential=request.sequential, seconds=seconds, curve=request.curve)
     finally:
         session.close()
@@ -95,7 +95,7 @@ def _answered(
             with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # from hundreds of odd datasets
                 found = find(question, total)
             question, total = found.question, found.left
-        said, question = question.alone, settled(question)
+        said, question = question.alone, with_call_style(question)
         if question.alone != said:
             warnings.warn(str(question.alone), Notice, stacklevel=4)  # past `audit` and its decorator
         described = target_of(question)
@@ -140,10 +140,10 @@ def _carry_out(question: Question, target: Target, total: int, curve: bool) -> E
     if question.floating_point == "verdict" and question.reads_low_bits:
         error, low_error = (1 - _LOW_BITS_SHARE) * error, _LOW_BITS_SHARE * error
     attempts: list[Attempt] = []
-    pictures: list[Histogram] = []
+    histograms: list[Histogram] = []
     widths: list[int] = []
     learning = measuring = 0
-    fell_back: str | None = None
+    fallback_reason: str | None = None
     fixed: list[tuple[int, int]] = []
     statements: list[Bound] = []
     constant: list[int] = []
@@ -179,11 +179,11 @@ def _carry_out(question: Question, target: Target, total: int, curve: bool) -> E
             statement(choice, counts, pair, of_curve, question.assumptions)
             for choice, counts in zip(learned.further, measured.further, strict=True)
         ]
-        pictures.append(measured.histogram)
+        histograms.append(measured.histogram)
         widths.append(learned.width)
-        fell_back = fell_back or learned.fell_back or measured.fell_back
-    looks = look(question, attempts, widths.__getitem__)
-    evidence = _evidence(question, target, attempts, pictures, learning, measuring, fell_back, looks)
+        fallback_reason = fallback_reason or learned.fallback_reason or measured.fallback_reason
+    looks = two_looks(question, attempts, widths.__getitem__)
+    evidence = _evidence(question, target, attempts, histograms, learning, measuring, fallback_reason, looks)
     whole_curve = curve_of(statements, question.confidence) if curve else None
     return msgspec.structs.replace(evidence, fixed=tuple(fixed), curve=whole_curve, constant=tuple(constant))
 
@@ -197,7 +197,7 @@ def _carry_out_sequentially(question: Question, target: Target, total: int, seco
         [None] * len(question.pairs),
         found.learning,
         found.measuring,
-        found.fell_back,
+        found.fallback_reason,
         found.looks,
         found.foreseen,
     )
@@ -209,10 +209,10 @@ def _evidence(
     question: Question,
     target: Target,
     attempts: list[Attempt],
-    pictures: Sequence[Histogram | None],
+    histograms: Sequence[Histogram | None],
     learning: int,
     measuring: int,
-    fell_back: str | None,
+    fallback_reason: str | None,
     looks: TwoLooks | None,
     foreseen: Detectable | None = None,
 ) -> Evidence:
@@ -230,13 +230,15 @@ def _evidence(
         low_bits if decides else None,
         looks=looks,
     )
-    read = target if fell_back is None else msgspec.structs.replace(target, reading=f"run by run: {fell_back}")
+    read = (
+        target if fallback_reason is None else msgspec.structs.replace(target, reading=f"run by run: {fallback_reason}")
+    )
     return subject_of(question, read, question.learn).evidence(
         verdict,
         reason,
         lower,
         attempts=tuple(attempts),
-        histogram=pictures[best.pair],
+        histogram=histograms[best.pair],
         learning=learning,
         measuring=measuring,
         floating_point=low_bits,

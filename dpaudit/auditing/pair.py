@@ -14,19 +14,19 @@ import numpy as np
 from dpaudit.arrays import Integers
 from dpaudit.auditing.histogram import histogram_cells
 from dpaudit.auditing.independence import (
+    BlockSummary,
     Cells,
     HomogeneityCells,
-    Noted,
     are_constant,
     by_event,
+    homogeneity_cells,
     outputs_in,
+    refuse_inhomogeneous,
     refuse_repeated,
-    refuse_unsteady,
-    steadiness,
 )
 from dpaudit.auditing.question import LEAST_RUNS, Question
 from dpaudit.errors import UsageError
-from dpaudit.events import Partition, SelectedEvent, choose, choose_low_bits, count_event, identities, in_degrees
+from dpaudit.events import Partition, SelectedEvent, choose, choose_low_bits, count_event, counts_by_degree, identities
 from dpaudit.evidence.event import Event
 from dpaudit.evidence.records import Counts, Histogram
 from dpaudit.sampling.blocks import Block, Phase, blocks_of, ramp_of, sides_of
@@ -57,11 +57,11 @@ class LearnedPair:
     """The result of a pair's learning runs: frozen choices and a few counts."""
 
     choices: tuple[SelectedEvent, ...]
-    picture: Partition
-    steady: HomogeneityCells | None  # what measuring runs must agree with; None for programs, which keep no state
+    histogram_partition: Partition
+    homogeneity: HomogeneityCells | None  # what measuring runs must agree with; None for programs, which keep no state
     runs: int
     seconds: float  # for all of learning
-    fell_back: str | None  # why a program was run one call at a time
+    fallback_reason: str | None  # why a program was run one call at a time
     width: int  # numbers in one output
     low_bits: SelectedEvent | None = None  # the event in the low-order bits; None if they are not examined
     further: tuple[SelectedEvent, ...] = ()  # measured in addition, on the same runs
@@ -75,13 +75,13 @@ class _Tally:
 
     events: tuple[Event, ...]
     partitions: tuple[Partition, ...]
-    steady: HomogeneityCells | None = None
+    homogeneity: HomogeneityCells | None = None
 
-    def __call__(self, side0: Outputs, side1: Outputs) -> tuple[list[Counted], list[Cells], Noted]:
+    def __call__(self, side0: Outputs, side1: Outputs) -> tuple[list[Counted], list[Cells], BlockSummary]:
         """Count one block: for each event, the runs of each side that point to side 0 and 1; and runs in each cell."""
         events = [(count_event(event, side0), count_event(event, side1)) for event in self.events]
         cells = [(cells.counts(side0), cells.counts(side1)) for cells in self.partitions]
-        return events, cells, () if self.steady is None else self.steady.note(side0, side1)
+        return events, cells, () if self.homogeneity is None else self.homogeneity.summarise(side0, side1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +90,12 @@ class MeasuredPair:
 
     counts: tuple[Counts, ...]
     histogram: Histogram
-    fell_back: str | None
+    fallback_reason: str | None
     low_bits: Counts | None = None
     further: tuple[Counts, ...] = ()
 
 
-def settled(question: Question, pair: int = 0) -> Question:
+def with_call_style(question: Question, pair: int = 0) -> Question:
     """Return the question with the call style that its runs use, as far as a few preliminary runs show it.
 
     A function that receives a generator has randomness or state of its own if the same generator gives different
@@ -184,12 +184,12 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
     refuse_if_nothing_ran(question, pair, outputs)
     used = len(outputs[0]) + len(outputs[1])
     ahead = max(3 * used if question.fixed else runs - used, LEAST_RUNS)
-    choices, picture = choose(
+    choices, histogram_partition = choose(
         outputs[0], outputs[1], claim=question.notion, measuring=ahead, error=error, learn=question.learn
     )
-    steady = None
+    homogeneity = None
     if shape is not Shape.PROGRAM:
-        steady = steadiness(outputs, question.observe)
+        homogeneity = homogeneity_cells(outputs, question.observe)
         looked = [untimed(side) if question.observe else side for side in outputs]
         most = [min(len(side), _PICTURE_RUNS // 2) for side in looked]
         order = _order(question, made, sum(most))
@@ -204,9 +204,19 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
         )
     beside = () if further is None else further(*outputs, ahead)
     seconds = time.perf_counter() - clock
-    constant = steady is not None and are_constant(outputs)
+    constant = homogeneity is not None and are_constant(outputs)
     return LearnedPair(
-        choices, picture, steady, used, seconds, reason, width, low_bits, beside, constant, question.made_as
+        choices,
+        histogram_partition,
+        homogeneity,
+        used,
+        seconds,
+        reason,
+        width,
+        low_bits,
+        beside,
+        constant,
+        question.made_as,
     )
 
 
@@ -222,7 +232,7 @@ def _gather(question: Question, blocks: list[Block]) -> tuple[list[tuple[Outputs
     reason: str | None = None
     for played in play(question.experiment, blocks, both_sides, workers=question.workers, watch=question.watch):
         gathered.append(played.result)
-        reason = reason or played.fell_back
+        reason = reason or played.fallback_reason
     return gathered, reason
 
 
@@ -296,8 +306,8 @@ def measure(question: Question, pair: int, learned: LearnedPair, runs: int) -> M
     counted = np.zeros((len(events), 2, 2), dtype=np.int64)  # event, side of the run, side it points to
     found = np.zeros((len(low_bits), 2, 2), dtype=np.int64)
     bins = [np.zeros((2, cells.size), dtype=np.int64) for cells in graded]
-    filled = np.zeros((2, learned.picture.size), dtype=np.int64)
-    noted: list[Noted] = []  # of each block that is checked for drift and dependence
+    filled = np.zeros((2, learned.histogram_partition.size), dtype=np.int64)
+    summaries: list[BlockSummary] = []  # of each block that is checked for drift and dependence
     sizes, pictured = np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64)
     laws = [question.mechanism.law_for(data, question.parameters) for data in question.pairs[pair]]
     reason = None
@@ -306,7 +316,7 @@ def measure(question: Question, pair: int, learned: LearnedPair, runs: int) -> M
             play(
                 question.experiment,
                 blocks[:drawn],
-                _Tally(events + low_bits, (*graded, learned.picture), learned.steady),
+                _Tally(events + low_bits, (*graded, learned.histogram_partition), learned.homogeneity),
                 workers=question.workers,
                 watch=question.watch,
             ),
@@ -319,7 +329,7 @@ def measure(question: Question, pair: int, learned: LearnedPair, runs: int) -> M
             ),
         )
     ):
-        hits, cells, notes = played.result
+        hits, cells, summary = played.result
         counted += np.array(hits[: len(events)])
         sizes += played.sizes
         for total, own in zip(bins, cells, strict=False):
@@ -328,13 +338,13 @@ def measure(question: Question, pair: int, learned: LearnedPair, runs: int) -> M
             cells = cells[len(graded) :]
             found += np.array(hits[len(events) :], dtype=np.int64).reshape(found.shape)
             filled += np.array(cells[0])
-            noted.append(notes)
+            summaries.append(summary)
             pictured += played.sizes
-        reason = reason or played.fell_back
-    if learned.steady is not None:
-        refuse_unsteady(learned.steady, noted)
+        reason = reason or played.fallback_reason
+    if learned.homogeneity is not None:
+        refuse_inhomogeneous(learned.homogeneity, summaries)
         order = _order(question, blocks[:drawn])
-        refuse_repeated(question.watch, pair, [outputs_in(noted, side) for side in (0, 1)], order)
+        refuse_repeated(question.watch, pair, [outputs_in(summaries, side) for side in (0, 1)], order)
     filled_bins = iter(bins)
     counts = tuple(
         _in_bins(choice.event, _counts(sizes, own), next(filled_bins)) if choice.graded else _counts(sizes, own)
@@ -342,8 +352,8 @@ def measure(question: Question, pair: int, learned: LearnedPair, runs: int) -> M
     )
     return MeasuredPair(
         counts=counts[: len(learned.choices)],
-        histogram=histogram_cells(learned.picture, pair, filled, pictured, laws),
-        fell_back=reason,
+        histogram=histogram_cells(learned.histogram_partition, pair, filled, pictured, laws),
+        fallback_reason=reason,
         low_bits=_counts(pictured, found[0]) if low_bits else None,
         further=counts[len(learned.choices) :],
     )
@@ -378,19 +388,19 @@ def measure_event(
     Raises:
         InvalidRunsError: if the runs cannot be trusted.
     """
-    question = settled(question, pair)
+    question = with_call_style(question, pair)
     sizes, counted = np.zeros(2, dtype=np.int64), np.zeros((2, 2), dtype=np.int64)
     cells = (Partition(event.family, event.rules),) if graded else ()
     filled = [np.zeros((2, each.size), dtype=np.int64) for each in cells]
     blocks = blocks_of(question.runs_as, phase, pair, runs, width=width)
-    steady = None if question.runs_as is Shape.PROGRAM else by_event(event, question.observe)
-    looked = 0 if steady is None else -(-_PICTURE_RUNS // blocks[0].size)
-    noted: list[Noted] = []
+    homogeneity = None if question.runs_as is Shape.PROGRAM else by_event(event, question.observe)
+    looked = 0 if homogeneity is None else -(-_PICTURE_RUNS // blocks[0].size)
+    summaries: list[BlockSummary] = []
     for played in itertools.chain(
         play(
             question.experiment,
             blocks[:looked],
-            _Tally((event,), cells, steady),
+            _Tally((event,), cells, homogeneity),
             workers=question.workers,
             watch=question.watch,
         ),
@@ -402,22 +412,22 @@ def measure_event(
             watch=question.watch,
         ),
     ):
-        hits, bins, notes = played.result
-        noted += [notes] if notes else []
+        hits, bins, summary = played.result
+        summaries += [summary] if summary else []
         counted += np.array(hits[0])
         sizes += played.sizes
         for total, own in zip(filled, bins, strict=True):
             total += np.array(own)
-    if steady is not None:
-        refuse_unsteady(steady, noted)
+    if homogeneity is not None:
+        refuse_inhomogeneous(homogeneity, summaries)
         order = _order(question, blocks[:looked])
-        refuse_repeated(question.watch, pair, [outputs_in(noted, side) for side in (0, 1)], order)
+        refuse_repeated(question.watch, pair, [outputs_in(summaries, side) for side in (0, 1)], order)
     counts = _counts(sizes, counted)
     return _in_bins(event, counts, filled[0]) if graded else counts
 
 
 def _in_bins(event: Event, counts: Counts, cells: np.ndarray[Any, Any]) -> Counts:
-    return msgspec.structs.replace(counts, bins=(in_degrees(event, cells[0]), in_degrees(event, cells[1])))
+    return msgspec.structs.replace(counts, bins=(counts_by_degree(event, cells[0]), counts_by_degree(event, cells[1])))
 
 
 def _counts(sizes: np.ndarray[Any, Any], counted: np.ndarray[Any, Any]) -> Counts:

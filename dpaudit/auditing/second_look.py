@@ -17,7 +17,7 @@ from dpaudit.sampling.blocks import Phase
 from dpaudit.stats.two_looks import FirstLook, first_look, second_look, second_method
 
 
-def look(
+def two_looks(
     question: Question,
     attempts: Sequence[Attempt],
     width: Callable[[int], int] = lambda pair: 1,

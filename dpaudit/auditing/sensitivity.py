@@ -340,7 +340,7 @@ def exposing(mechanism: Mechanism, query: Callable[..., Any] | None, sensitivity
     return replace(mechanism, sensitivity=sensitivity)
 
 
-def moved_by(question: Question, listen: Listener | None = None) -> Sensitivity | None:
+def sensitivity_of(question: Question, listen: Listener | None = None) -> Sensitivity | None:
     """Search the pairs of a question, and the neighbours of its data, for the one that moves the query farthest.
 
     Returns None if the mechanism exposes no query. Raises `UsageError` as `sensitivity` does.

@@ -22,7 +22,7 @@ import msgspec
 import numpy as np
 
 from dpaudit.arrays import Floats, Integers
-from dpaudit.auditing.independence import are_constant, steadiness
+from dpaudit.auditing.independence import are_constant, homogeneity_cells
 from dpaudit.auditing.pair import both_sides, joined, numbers_a_run, refuse_if_nothing_ran
 from dpaudit.auditing.question import Question
 from dpaudit.auditing.verdict import TwoLooks
@@ -69,7 +69,7 @@ class SequentialResult:
     measuring: int
     limit: int
     foreseen: Detectable | None
-    fell_back: str | None
+    fallback_reason: str | None
     constant: tuple[int, ...]
     looks: TwoLooks | None
 
@@ -187,7 +187,7 @@ class _Course:
         self.wealth = np.zeros(count)  # log wealth of each pair, as of now
         self.finished: list[Epoch] = []
         self.clock = time.perf_counter()
-        self.fell_back: str | None = None
+        self.fallback_reason: str | None = None
         self.learning = self.reached = self.looked = 0
 
     def run(self) -> SequentialResult:
@@ -223,7 +223,7 @@ class _Course:
         experiment, workers = self.question.experiment, self.question.workers
         playing = play(experiment, order, both_sides, workers=workers, watch=self.question.watch)
         for block, played in zip(order, playing, strict=True):
-            self.fell_back = self.fell_back or played.fell_back
+            self.fallback_reason = self.fallback_reason or played.fallback_reason
             stopped = self._read(self.pairs[block.pair], block, played.result)
             late = self.seconds is not None and time.perf_counter() - self.clock > self.seconds
             if stopped or (late and id(block) in last):
@@ -328,7 +328,7 @@ class _Course:
     def _refuse_unsteady(self, pair: _Pair) -> None:
         if self.question.runs_as is not Shape.PROGRAM and pair.outputs:
             outputs = joined(pair.outputs)
-            steadiness(outputs, self.question.observe)
+            homogeneity_cells(outputs, self.question.observe)
             pair.constant = are_constant(outputs)
 
     def _epochs(self) -> tuple[Epoch, ...]:
@@ -367,7 +367,7 @@ class _Course:
             measuring=made - self.learning,
             limit=limit,
             foreseen=foreseen,
-            fell_back=self.fell_back,
+            fallback_reason=self.fallback_reason,
             constant=tuple(pair.number for pair in self.pairs if pair.constant),
             looks=None if question.claim is None else self._looks(bound, stopped),
         )

@@ -10,7 +10,7 @@ _FEW = 3  # runs; fewer give no estimate
 NOT_RUNS = ("resumed", "sensitivity", "candidates")  # stages without runs
 
 
-class Pace:
+class Estimator:
     """Listens to the progress of an audit and measures its speed, starting with the first call of `hear`."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
@@ -19,7 +19,7 @@ class Pace:
         self._from = 0
         self._said = False
 
-    def hear(self, stage: str, done: int, total: int) -> str | None:
+    def update(self, stage: str, done: int, total: int) -> str | None:
         """Return the estimate as a sentence, once, when it is due and the rest takes long; else None.
 
         Args:

@@ -69,12 +69,12 @@ def _progress(quiet: bool, *, estimate: bool) -> Iterator[Callable[[str, int, in
     if quiet or not (terminal or estimate):
         yield None
         return
-    from dpaudit.cli.eta import Pace
+    from dpaudit.cli.eta import Estimator
 
-    pace = Pace()
+    estimator = Estimator()
 
     def foresee(stage: str, done: int, total: int) -> str | None:
-        return pace.hear(stage, done, total) if estimate else None
+        return estimator.update(stage, done, total) if estimate else None
 
     if not terminal:
         yield lambda stage, done, total: _say(foresee(stage, done, total))

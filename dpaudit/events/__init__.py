@@ -4,7 +4,7 @@ from dpaudit.events.candidate_partitions import families, watched
 from dpaudit.events.floating_point import choose_low_bits
 from dpaudit.events.grades import graded_along
 from dpaudit.events.learned import learner, needed_by
-from dpaudit.events.partition import Partition, count_event, degree_of_each, identities, in_degrees
+from dpaudit.events.partition import Partition, count_event, counts_by_degree, degree_of_each, identities
 from dpaudit.events.predict import event_weight
 from dpaudit.events.quick_predict import quick_predict
 from dpaudit.events.select import SelectedEvent, choose, choose_each
@@ -16,12 +16,12 @@ __all__ = [
     "choose_each",
     "choose_low_bits",
     "count_event",
+    "counts_by_degree",
     "degree_of_each",
     "event_weight",
     "families",
     "graded_along",
     "identities",
-    "in_degrees",
     "learner",
     "needed_by",
     "partition",

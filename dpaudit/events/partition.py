@@ -223,7 +223,7 @@ def count_event(event: Event, outputs: Outputs) -> tuple[int, int]:
     return toward0, toward1
 
 
-def in_degrees(event: Event, counts: Integers) -> tuple[int, ...]:
+def counts_by_degree(event: Event, counts: Integers) -> tuple[int, ...]:
     """Return how many runs have each degree, from the largest label to −1 and on to the smallest.
 
     Runs that point to neither side count with the degree −1, so that every run is counted.

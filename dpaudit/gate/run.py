@@ -30,10 +30,10 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
 from dpaudit.gate import baseline as baselines
 from dpaudit.gate import nightly, process
+from dpaudit.gate.accept import accept, is_acceptable
 from dpaudit.gate.cache import Cache, with_seed_of
 from dpaudit.gate.config import Configuration, pair_files, without_proof
 from dpaudit.gate.decide import OPAQUE, decide
-from dpaudit.gate.held import held, is_held
 from dpaudit.gate.lock import alone_with
 from dpaudit.gate.process import Limits
 from dpaudit.gate.result import BaselineComparison, GateResult, Location, Outcome, OutcomeRule, TargetResult
@@ -212,7 +212,7 @@ class _Gate:
         report, cached = None, False
         if self.cache is not None and not self.options.fresh:
             report = self.cache.find(name, f"look {number}", request)
-            if report is not None and is_held(report.evidence, with_seed_of(report, request)):
+            if report is not None and is_acceptable(report.evidence, with_seed_of(report, request)):
                 cached, request = True, with_seed_of(report, request)
             else:
                 report = None
@@ -224,7 +224,7 @@ class _Gate:
         evidence = None
         if report.evidence is not None:
             try:
-                evidence = held(report.evidence, request)
+                evidence = accept(report.evidence, request)
             except UsageError as error:
                 report = Report(error=str(error), location=report.location)
         comparison = None if entry is None else baselines.compare(entry, report.counts, share / 2)

@@ -37,27 +37,27 @@ class ScalarNoise(Noise):
     Attributes:
         drawn: how many draws were requested.
         tape: the draws that were returned.
-        departed: whether a request differed from the one in ``before``; from there on ``before`` is not used.
+        diverged: whether a request differed from the one in ``before``; from there on ``before`` is not used.
     """
 
-    __slots__ = ("_before", "_rng", "departed", "drawn", "tape")
+    __slots__ = ("_before", "_rng", "diverged", "drawn", "tape")
 
     def __init__(self, rng: np.random.Generator, before: Sequence[tuple[Asked, Any]] = ()) -> None:
         self._rng = rng
         self._before = before
         self.drawn = 0
         self.tape: Tape = []
-        self.departed = False
+        self.diverged = False
 
     def _next(self, asked: Asked, make: Callable[[], Any]) -> Any:
         position = self.drawn
         self.drawn += 1
         if position >= MOST_DRAWS:
             raise endless()
-        if position < len(self._before) and not self.departed:
+        if position < len(self._before) and not self.diverged:
             known, value = self._before[position]
-            self.departed = not alike(known, asked)
-        if position >= len(self._before) or self.departed:
+            self.diverged = not alike(known, asked)
+        if position >= len(self._before) or self.diverged:
             value = make()
         self.tape.append((asked, value))
         return value

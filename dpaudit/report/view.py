@@ -79,12 +79,12 @@ class View:
     @property
     def beside(self) -> list[Row]:
         """All findings beside the verdict, and all pressing rows; renderings with room for a table show all of them."""
-        return [row for row in self.stated if row.section == "beside" or row.presses]
+        return [row for row in self.stated if row.section == "beside" or row.is_urgent]
 
     @property
     def pressing(self) -> list[Row]:
         """The rows that are worse than the verdict; every rendering shows them."""
-        return [row for row in self.stated if row.presses]
+        return [row for row in self.stated if row.is_urgent]
 
     @property
     def pressing_lines(self) -> list[str]:

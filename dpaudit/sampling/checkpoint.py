@@ -45,7 +45,7 @@ class _Kept(msgspec.Struct, array_like=True, frozen=True):
     key: bytes
     sizes: tuple[int, int]
     fingerprints: tuple[bytes | None, bytes | None]
-    fell_back: str | None
+    fallback_reason: str | None
     result: Any
 
 
@@ -122,7 +122,7 @@ class Checkpoint:
             content = self._file.read(length)
         try:
             kept = msgspec.msgpack.decode(content, type=_Kept)
-            return BlockResult(block, _restored(kept.result), kept.sizes, kept.fingerprints, kept.fell_back)
+            return BlockResult(block, _restored(kept.result), kept.sizes, kept.fingerprints, kept.fallback_reason)
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError, msgspec.MsgspecError):
             return None  # the block is run again
 
@@ -144,7 +144,7 @@ class Checkpoint:
             result = _plain(played.result)
         except TypeError:
             return
-        kept = _Kept(key, played.sizes, played.fingerprints, played.fell_back, result)
+        kept = _Kept(key, played.sizes, played.fingerprints, played.fallback_reason, result)
         content = msgspec.msgpack.encode(kept)
         with self._lock:
             self._places[key] = self._append(content)

@@ -44,14 +44,14 @@ class BlockResult(Generic[Result]):
         result: the reduction of the outputs of side 0 and side 1.
         sizes: runs of each side.
         fingerprints: a digest of the first outputs of each side, if they vary enough to be recognised.
-        fell_back: why a program was run one call at a time, or None.
+        fallback_reason: why a program was run one call at a time, or None.
     """
 
     block: Block
     result: Result
     sizes: tuple[int, int]
     fingerprints: tuple[bytes | None, bytes | None]
-    fell_back: str | None
+    fallback_reason: str | None
 
 
 def _fingerprint(outputs: Outputs) -> bytes | None:

@@ -114,7 +114,7 @@ def _run(
 ) -> tuple[Outputs, str | None]:
     if shape is Shape.PROGRAM:
         result = run_batch(lambda noise: mechanism.function(data, noise=noise, **parameters), size, rng, taken_path)
-        return from_paths(result.paths, size), result.fell_back
+        return from_paths(result.paths, size), result.fallback_reason
     if shape is Shape.SAMPLER:
         return _sampled(mechanism, data, parameters, size, rng), None
     call = _one_run(mechanism, data, parameters, rng)

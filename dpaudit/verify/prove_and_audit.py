@@ -23,7 +23,7 @@ from dpaudit.auditing.audit import audit
 from dpaudit.auditing.pair import measure_event
 from dpaudit.auditing.question import Question, validated, whole
 from dpaudit.auditing.recorded import measured_bound, subject_of
-from dpaudit.auditing.second_look import look
+from dpaudit.auditing.second_look import two_looks
 from dpaudit.auditing.seeds import given_or_fresh
 from dpaudit.auditing.verdict import TwoLooks, decide, shown
 from dpaudit.errors import InvalidRunsError, UsageError
@@ -360,7 +360,7 @@ def _judged(question: Question, found: _Found, runs: int, listen: Listener | Non
         if evidence.attempts and claim is not None:
             by_runs = lower.kind == "sampled" and lower.value > claim.value and not contradicts
             session = Session(listen, total=evidence.runs, before=evidence.runs)
-            looks = look(replace(question, session=session), evidence.attempts if by_runs else ())
+            looks = two_looks(replace(question, session=session), evidence.attempts if by_runs else ())
     except InvalidRunsError as error:
         evidence = _unsampled(question, str(error))
         lower, contradicts = exact or evidence.lower, False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import dpaudit as dp
-from dpaudit.auditing import second_look as looking
+from dpaudit.auditing import second_look
 from dpaudit.cli import apart
 from dpaudit.gate import process as of_gate
 from dpaudit.gate.target_process import Request
@@ -47,7 +47,7 @@ def test_it_has_no_longer_however_often_it_begins(ended):
 
 def test_an_audit_says_when_its_second_look_begins(monkeypatch):
     said = []
-    monkeypatch.setattr(looking, "second_look_begins", lambda: said.append(True))
+    monkeypatch.setattr(second_look, "second_look_begins", lambda: said.append(True))
 
     def release(data, noise):
         return data[0] + noise.laplace(1.0)

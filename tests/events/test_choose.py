@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import laplace
 
-from dpaudit.events import Partition, choose, count_event, in_degrees
+from dpaudit.events import Partition, choose, count_event, counts_by_degree
 from dpaudit.events.candidate_partitions import families, spread_points, watched
 from dpaudit.events.likelihood_order import by_position, by_ratio, smoothed
 from dpaudit.events.predict import predicted_bound
@@ -134,7 +134,7 @@ def test_choosing_never_fails_and_is_determined(side0, side1, claim):
         bins = None
         if choice.graded:
             cells = Partition(choice.event.family, choice.event.rules)
-            bins = tuple(in_degrees(choice.event, cells.counts(side)) for side in (side0, side1))
+            bins = tuple(counts_by_degree(choice.event, cells.counts(side)) for side in (side0, side1))
             assert [sum(own) for own in bins] == [len(side0), len(side1)]
         counts = Counts((len(side0), len(side1)), (toward[0][0], toward[1][0]), (toward[0][1], toward[1][1]), bins)
         bound = lower_bound(choice.method, counts, claim=claim, weight=choice.weight, error=0.05)

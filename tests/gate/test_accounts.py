@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from dpaudit.errors import UsageError
+from dpaudit.gate.accept import accept
 from dpaudit.gate.config import read
-from dpaudit.gate.held import held
 from dpaudit.gate.result import Outcome, OutcomeRule
 from dpaudit.gate.run import GateOptions, run
 from dpaudit.gate.target_process import Request, carry_out
@@ -89,9 +89,9 @@ def test_evidence_of_another_list_or_claim_is_no_answer(change, tmp_path):
     account = {"mechanism": "laplace", "scale": 2, "steps": 4}
     request = Request(target="laplace", root=str(tmp_path), account=account, claim="epsilon=2")
     other = carry_out(msgspec.structs.replace(request, **change)).evidence
-    assert held(carry_out(request).evidence, request).claim == "epsilon=2"
+    assert accept(carry_out(request).evidence, request).claim == "epsilon=2"
     with pytest.raises(UsageError, match="about something else"):
-        held(other, request)
+        accept(other, request)
 
 
 @pytest.mark.slow

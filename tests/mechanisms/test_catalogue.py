@@ -247,7 +247,7 @@ def test_the_batch_reading_knows_everything_that_it_does(name: str, given: dict[
         pytest.skip("it is no program")
     for side in found.pairs_for(parameters)[0]:
         result = run_batch(lambda noise, data=side: found(data, noise, **parameters), 2_000, np.random.default_rng(0))
-        assert result.fell_back is None
+        assert result.fallback_reason is None
         assert len(result.paths) < 50
 
 

@@ -168,7 +168,7 @@ def test_a_whole_of_programs_does_not_fall_back(made):
     assert str(made.shape) == "program"
     for data in next(iter(made.pairs_for({})), ([1, 1], [1, 1, 2])):
         result = run_batch(partial(made.function, data), 1_000, np.random.default_rng(0))
-        assert result.fell_back is None
+        assert result.fallback_reason is None
         assert len(result.paths) <= 4
 
 

@@ -24,7 +24,7 @@ def test_the_readings_agree(name, monkeypatch):
     replay = Replay(monkeypatch)
     for seed, data in enumerate(mechanism.pairs_for(parameters)[0]):
         result = replay(partial(_call, mechanism.function, data, parameters), seed=seed)
-        assert result.fell_back is None
+        assert result.fallback_reason is None
         assert len(replay.tapes) > 100  # all but those that few runs share a path with
 
 

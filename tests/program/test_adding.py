@@ -58,7 +58,7 @@ STAY = {
 @pytest.mark.filterwarnings("ignore:.*(overflow|invalid value|divide by zero):RuntimeWarning")
 @pytest.mark.parametrize("name", STAY)
 def test_a_sum_is_that_of_the_plain_floats(replay, name):
-    assert replay(STAY[name]).fell_back is None
+    assert replay(STAY[name]).fallback_reason is None
     assert builtins.sum is _kept_sum
 
 
@@ -87,13 +87,13 @@ if BY_CORRECTION:
 @pytest.mark.parametrize("name", LEAVE)
 def test_what_adds_floats_out_of_sight_is_read_run_by_run(replay, name):
     result = replay(LEAVE[name])
-    assert not BY_CORRECTION or result.fell_back is not None
+    assert not BY_CORRECTION or result.fallback_reason is not None
 
 
 def test_leaving_says_why(replay, monkeypatch):
     monkeypatch.setattr(noisy, "CORRECTED", True)
     result = replay(lambda noise: functools.reduce(operator.add, draws(noise)))
-    assert result.fell_back == "sum(), or another function in C that adds floats"
+    assert result.fallback_reason == "sum(), or another function in C that adds floats"
 
 
 def test_every_plus_is_seen_as_one(replay, monkeypatch):
@@ -107,11 +107,11 @@ def test_every_plus_is_seen_as_one(replay, monkeypatch):
         first, *others = [0.1 + value for value in values]
         return {"total": 1 + total, "others": [(lambda x: x + x)(value) for value in others], "first": first + total}
 
-    assert replay(program).fell_back is None
+    assert replay(program).fallback_reason is None
     before = sys.gettrace()
     try:
         sys.settrace(lambda *_: lambda *_: None)
-        assert replay(program, size=20).fell_back is None
+        assert replay(program, size=20).fallback_reason is None
     finally:
         sys.settrace(before)
 
@@ -147,7 +147,7 @@ def test_a_sum_that_the_program_puts_there_is_left_in_its_place(replay, monkeypa
         return functools.reduce(lambda a, b: a + b, values, start)
 
     monkeypatch.setattr(builtins, "sum", other)
-    assert replay(STAY["of a list"]).fell_back is None
+    assert replay(STAY["of a list"]).fallback_reason is None
     assert builtins.sum is other
     monkeypatch.undo()
 

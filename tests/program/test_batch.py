@@ -124,11 +124,11 @@ def test_a_branch_nobody_took_costs_no_path():
 def test_the_draws_of_a_path_are_halved_where_they_are_many(replay, monkeypatch):
     monkeypatch.setattr(path, "_MOST_BYTES", 4000)
     result = replay(lambda noise: [sum(noise.laplace(1) for _ in range(40)), noise.bernoulli(0.5)], size=200)
-    assert result.fell_back is None
+    assert result.fallback_reason is None
     assert len(result.paths) > 4
     replay(sparse_vector, size=500)
     result = replay(lambda noise: [noise.laplace(1 + abs(noise.laplace(1))) for _ in range(30)], size=200)
-    assert result.fell_back is None and len(result.paths) > 4
+    assert result.fallback_reason is None and len(result.paths) > 4
 
 
 @pytest.mark.slow
@@ -141,7 +141,7 @@ def test_a_long_loop(replay):
 
     result = replay(wait, size=2000)
     steps = [entry(part.output, 0) for part in result.paths]
-    assert result.fell_back is None
+    assert result.fallback_reason is None
     assert max(steps) > 200
     assert abs(np.mean(outputs_of(result, 2000)) - 49) < 8  # seven standard deviations
 
@@ -158,7 +158,7 @@ def test_an_endless_loop_is_an_output(replay, monkeypatch):
 
     result = replay(sometimes, size=400)
     words = [str(output) for output in outputs_of(result, 400)]
-    assert result.fell_back is None
+    assert result.fallback_reason is None
     assert words.count("done") + words.count("raises EndlessLoopError: a run drew noise more than 100,000 times") == 400
     assert 60 < words.count("done") < 400
 
@@ -331,4 +331,4 @@ def test_random_programs(replay, steps, size):
                 total = index / value
         return values, total
 
-    assert replay(program, size=size).fell_back is None
+    assert replay(program, size=size).fallback_reason is None

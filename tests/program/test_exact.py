@@ -443,7 +443,7 @@ def test_a_step_cannot_change_a_state_that_others_share():
 
 def test_a_fold_is_sampled_like_any_program():
     result = run_batch(lambda noise: Fold(shuffled)([0, 1, 1], noise, keep=0.75), 4096, np.random.default_rng(0))
-    assert result.fell_back is None
+    assert result.fallback_reason is None
     counts = np.bincount(
         np.concatenate([np.asarray([entry(p.output, i) for i in range(len(p.runs))]) for p in result.paths])
     )

@@ -96,7 +96,7 @@ def test_an_entry_is_its_fold():
 def test_a_fold_that_emits_runs_in_batches():
     fold = FOLDS["gap_svt"]
     result = run_batch(lambda noise: fold([0, 5, 9], noise, **fold.defaults), 500, np.random.default_rng(0))
-    assert result.fell_back is None
+    assert result.fallback_reason is None
     outputs = [entry(path.output, run) for path in result.paths for run in range(len(path.runs))]
     assert {len(output) for output in outputs} == {1, 2, 3}
     assert all(output[-1] is False or output[-1] >= 0 for output in outputs)

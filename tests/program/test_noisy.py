@@ -404,7 +404,7 @@ STAY = [value for value in STAY if not isinstance(value, type)]
 @pytest.mark.slow
 def test_every_run_of_a_batch_equals_its_scalar_twin(replay, program):
     result = replay(program)
-    assert result.fell_back is None
+    assert result.fallback_reason is None
     assert len(replay.tapes) > 0
 
 
@@ -510,7 +510,7 @@ def test_what_the_batch_does_not_know_is_read_run_by_run_with_a_reason(replay, n
     result = replay(leave(LEAVE[name]), size=3000 if "rare" in name or name.startswith("is ") else 200)
     if name in STAYS_AFTER_ALL:
         return
-    assert result.fell_back
+    assert result.fallback_reason
     assert all(len(path.runs) == 1 for path in result.paths)
     assert not any(isinstance(path.output, str) and path.output == "swallowed" for path in result.paths)
 
@@ -526,7 +526,7 @@ def test_what_the_batch_does_not_know_is_read_run_by_run_with_a_reason(replay, n
     ],
 )
 def test_integers_do_not_wrap_around(replay, function):
-    assert replay(lambda noise: function(noise.discrete_laplace(1) + 9)).fell_back == "an integer above 2^62"
+    assert replay(lambda noise: function(noise.discrete_laplace(1) + 9)).fallback_reason == "an integer above 2^62"
 
 
 def test_draws_that_only_one_reading_makes_are_noticed(replay):
@@ -536,12 +536,12 @@ def test_draws_that_only_one_reading_makes_are_noticed(replay):
             noise.laplace(1)
         return x
 
-    assert "differs" in replay(program).fell_back
+    assert "differs" in replay(program).fallback_reason
 
 
 def test_noise_that_may_not_be_a_scale_falls_back_with_the_right_exception(replay):
     result = replay(lambda noise: noise.laplace(noise.gaussian(1)))
-    assert result.fell_back
+    assert result.fallback_reason
     outputs = [entry(path.output, position) for path in result.paths for position in range(len(path.runs))]
     kinds = collections.Counter(str(output)[:6] for output in outputs)
     assert 0 < kinds["raises"] < 300
@@ -599,7 +599,7 @@ def test_operations_with_a_plain_number(replay, options, other, function, swap):
 
     if function is operator.pow and swap:
         options = [max(-9, min(9, option)) if option == option else 1.5 for option in options]
-    assert "differs" not in str(replay(program, size=30).fell_back)
+    assert "differs" not in str(replay(program, size=30).fallback_reason)
 
 
 @settings(
@@ -613,11 +613,11 @@ def test_operations_with_a_plain_number(replay, options, other, function, swap):
 @pytest.mark.slow
 def test_operations_of_two_noisy_values(replay, left, right, function):
     result = replay(lambda noise: function(noise.choice(left), noise.choice(right)), size=40)
-    assert "differs" not in str(result.fell_back)
+    assert "differs" not in str(result.fallback_reason)
 
 
 @settings(derandomize=True, deadline=None, max_examples=75, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(options=SAME_TYPE, function=st.sampled_from(UNARY))
 @pytest.mark.slow
 def test_operations_of_one_noisy_value(replay, options, function):
-    assert "differs" not in str(replay(lambda noise: function(noise.choice(options)), size=30).fell_back)
+    assert "differs" not in str(replay(lambda noise: function(noise.choice(options)), size=30).fallback_reason)

@@ -92,7 +92,7 @@ def test_what_a_call_may_raise():
 )
 def test_the_entry_of_one_run(make, expected):
     result = run_batch(lambda noise: make(noise.choice([2.0])), 20, np.random.default_rng(0))
-    assert result.fell_back is None
+    assert result.fallback_reason is None
     assert repr(entry(result.paths[0].output, 7)) == expected
 
 

@@ -39,7 +39,7 @@ def test_the_tape_comes_first_and_then_the_generator():
     )
     assert [noise.laplace(1), noise.bernoulli(1), noise.choice("ab")] == [1.5, False, "b"]
     assert noise.gaussian(1) == np.random.default_rng(0).normal(0.0, 1.0, 1)[0]
-    assert noise.drawn == 4 and not noise.departed
+    assert noise.drawn == 4 and not noise.diverged
 
 
 def test_a_tape_of_other_draws_is_left_for_good():
@@ -48,7 +48,7 @@ def test_a_tape_of_other_draws_is_left_for_good():
     found = [noise.laplace(1.0), noise.laplace(2.1), noise.laplace(1.0)]
     own = ScalarNoise(np.random.default_rng(0))
     assert found == [1.5, own.laplace(2.1), own.laplace(1.0)]
-    assert noise.departed and [value for _, value in noise.tape] == found
+    assert noise.diverged and [value for _, value in noise.tape] == found
 
 
 def test_a_run_without_end_raises():

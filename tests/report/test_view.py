@@ -186,7 +186,7 @@ def test_low_order_bits_press_where_they_say_more_than_the_claim(
 ) -> None:
     bound = msgspec.structs.replace(made.low_bits().floating_point, value=value)
     evidence = whole(claim=claim, floating_point=bound, sensitivity=None, curve=None)
-    assert [found.presses for found in view(evidence).beside if found.label == "low bits"] == [presses]
+    assert [found.is_urgent for found in view(evidence).beside if found.label == "low bits"] == [presses]
 
 
 # --- a new row --------------------------------------------------------------------------------------------

@@ -457,7 +457,7 @@ def program(noise):
 def test_paths_are_the_list_of_their_entries():
     size = 3000
     result = run_batch(program, size, np.random.default_rng(0))
-    assert result.fell_back is None
+    assert result.fallback_reason is None
     single: list[Any] = [None] * size
     for path in result.paths:
         for position, run in enumerate(path.runs):

@@ -7,7 +7,7 @@ import time
 import pytest
 
 import dpaudit as dp
-from dpaudit.cli.eta import Pace, duration
+from dpaudit.cli.eta import Estimator, duration
 
 
 class Clock:
@@ -18,13 +18,13 @@ class Clock:
 
 
 def heard(steps, total):
-    """Tell a `Pace` of (seconds, stage, runs done) and return what it says."""
+    """Tell a `Estimator` of (seconds, stage, runs done) and return what it says."""
     clock = Clock()
-    pace = Pace(clock)
+    estimator = Estimator(clock)
     said = []
     for seconds, stage, done in steps:
         clock.now = seconds
-        said.append(pace.hear(stage, done, total))
+        said.append(estimator.update(stage, done, total))
     return [text for text in said if text is not None]
 
 

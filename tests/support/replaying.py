@@ -50,7 +50,7 @@ class Replay:
         }
         assert sorted(outputs) == list(range(size))
         assert sum(len(path.runs) for path in result.paths) == size
-        differs = result.fell_back == "a program whose batch reading differs from its scalar reading"
+        differs = result.fallback_reason == "a program whose batch reading differs from its scalar reading"
         for run, (tape, drawn) in ({} if differs else self.tapes).items():
             noise = ScalarNoise(np.random.default_rng(12345), tape)
             plain = run_once(program, noise)

@@ -188,7 +188,7 @@ def test_a_release_that_remembers_its_draw_is_named(sequential):
     )
     assert evidence.constant == (0,)
     found = next(found for found in view(evidence).beside if found.label == "same output")
-    assert found.presses == (evidence.verdict is dp.Verdict.VIOLATED)
+    assert found.is_urgent == (evidence.verdict is dp.Verdict.VIOLATED)
 
 
 def test_recorded_outputs_that_never_vary_are_named():

@@ -38,20 +38,20 @@ from dpaudit.sampling.play import RepeatDetector
 from dpaudit.sampling.timed import untimed
 
 __all__ = [
+    "BlockSummary",
     "Cells",
     "HomogeneityCells",
-    "Noted",
     "are_constant",
     "by_event",
+    "homogeneity_cells",
     "outputs_in",
+    "refuse_inhomogeneous",
     "refuse_repeated",
-    "refuse_unsteady",
-    "steadiness",
 ]
 
 Array = np.ndarray[Any, Any]
 Cells = tuple[Array, Array]
-Noted = tuple[tuple[Array, ...], ...]
+BlockSummary = tuple[tuple[Array, ...], ...]
 """Recorded of a block: for each side the runs in each cell and the parts of a `RunOrder`.
 
 Last come the pairs across sides, and the outputs of both sides as integers.
@@ -83,7 +83,7 @@ class HomogeneityCells:
     counts: Cells
     timed: bool = False
 
-    def note(self, side0: Outputs, side1: Outputs) -> Noted:
+    def summarise(self, side0: Outputs, side1: Outputs) -> BlockSummary:
         """Record from one block what the checks for drift and dependence need."""
         sides, classes, known = [], [], []
         for outputs in (side0, side1):
@@ -96,7 +96,7 @@ class HomogeneityCells:
         return *sides, (across(*classes), *known)
 
 
-def steadiness(outputs: tuple[Outputs, Outputs], observe: tuple[str, ...] = ()) -> HomogeneityCells:
+def homogeneity_cells(outputs: tuple[Outputs, Outputs], observe: tuple[str, ...] = ()) -> HomogeneityCells:
     """Build cells from the first half of the learning runs, and check the second half for drift and dependence in them.
 
     Run times drift with the machine, so the cells ignore them where they are observed.
@@ -114,16 +114,20 @@ def steadiness(outputs: tuple[Outputs, Outputs], observe: tuple[str, ...] = ()) 
     halves = [len(side) // 2 for side in outputs]
     early_half = concatenate([side.first(half) for side, half in zip(outputs, halves, strict=True)])
     cells = blind_to_time(watched(untimed(early_half))) if observe else watched(early_half)
-    steady = HomogeneityCells(
+    homogeneity = HomogeneityCells(
         cells, tuple(classes_of(cells.counts(early_half)).tolist()), _nothing(cells), bool(observe)
     )
     parts = [(half, half + (len(side) - half) // 2, len(side)) for side, half in zip(outputs, halves, strict=True)]
     early, late = (
-        steady.note(*(side.take(np.arange(part[i], part[i + 1])) for side, part in zip(outputs, parts, strict=True)))
+        homogeneity.summarise(
+            *(side.take(np.arange(part[i], part[i + 1])) for side, part in zip(outputs, parts, strict=True))
+        )
         for i in (0, 1)
     )
-    refuse_unsteady(steady, [early, late])
-    return HomogeneityCells(cells, steady.classes, (early[0][0] + late[0][0], early[1][0] + late[1][0]), steady.timed)
+    refuse_inhomogeneous(homogeneity, [early, late])
+    return HomogeneityCells(
+        cells, homogeneity.classes, (early[0][0] + late[0][0], early[1][0] + late[1][0]), homogeneity.timed
+    )
 
 
 def by_event(event: Event, observe: tuple[str, ...] = ()) -> HomogeneityCells:
@@ -155,24 +159,26 @@ def blind_to_time(cells: Partition) -> Partition:
     return Partition(cells.family, tuple(rules))
 
 
-def refuse_unsteady(steady: HomogeneityCells, noted: Sequence[Noted]) -> None:
+def refuse_inhomogeneous(homogeneity: HomogeneityCells, summaries: Sequence[BlockSummary]) -> None:
     """Raise if late blocks differ from early ones, if all blocks differ from earlier runs, or if runs are dependent.
 
     Args:
-        steady: the cells, and the counts of earlier runs in them.
-        noted: what was recorded of each block, in order.
+        homogeneity: the cells, and the counts of earlier runs in them.
+        summaries: what was recorded of each block, in order.
 
     Raises:
         InvalidRunsError: with what is wrong with the runs.
     """
-    nothing = np.zeros(steady.cells.size, dtype=np.int64)
-    half = -(-len(noted) // 2)
+    nothing = np.zeros(homogeneity.cells.size, dtype=np.int64)
+    half = -(-len(summaries) // 2)
     for side in (0, 1):
-        early, late = (sum((block[side][0] for block in part), nothing) for part in (noted[:half], noted[half:]))
-        if drifted(early, late) or drifted(steady.counts[side], early + late):
+        early, late = (
+            sum((block[side][0] for block in part), nothing) for part in (summaries[:half], summaries[half:])
+        )
+        if drifted(early, late) or drifted(homogeneity.counts[side], early + late):
             raise InvalidRunsError(_DRIFT)
-        refuse_hanging_together([RunOrder(*block[side][1:]) for block in noted])
-    if noted and sharing(np.sum([block[2][0] for block in noted], axis=0)):
+        refuse_hanging_together([RunOrder(*block[side][1:]) for block in summaries])
+    if summaries and sharing(np.sum([block[2][0] for block in summaries], axis=0)):
         raise InvalidRunsError(_ACROSS)
 
 
@@ -185,23 +191,23 @@ def refuse_repeated(watch: RepeatDetector, pair: int, runs: Sequence[Integers], 
         runs: for each side, (runs,) integers in the order of the calls, equal exactly where outputs are equal.
         sides: (runs,) the side of each run, in the order of the calls; None if each side was run by itself.
     """
-    noted = [watch.with_earlier(pair, side, outputs) for side, outputs in enumerate(runs)]
-    if any(map(coming_back, noted)):
+    known = [watch.with_earlier(pair, side, outputs) for side, outputs in enumerate(runs)]
+    if any(map(coming_back, known)):
         raise InvalidRunsError(_TOGETHER.format(how=COME_BACK))
     if sides is not None:
         order = watch.sides(pair, sides)
         outputs = np.empty(len(order), dtype=np.int64)
         for side in (0, 1):
-            outputs[order == side] = noted[side]
+            outputs[order == side] = known[side]
         lag = echo(outputs, order)
         if lag is not None:
             how = f"agree with those {lag:,} calls before them as independent runs do not"
             raise InvalidRunsError(_TOGETHER.format(how=how))
 
 
-def outputs_in(noted: Sequence[Noted], side: int) -> Integers:
+def outputs_in(summaries: Sequence[BlockSummary], side: int) -> Integers:
     """Return the recorded outputs of one side, in the form that `refuse_repeated` takes."""
-    return np.concatenate([np.zeros(0, dtype=np.int64), *(block[2][1 + side] for block in noted)])
+    return np.concatenate([np.zeros(0, dtype=np.int64), *(block[2][1 + side] for block in summaries)])
 
 
 def refuse_hanging_together(orders: list[RunOrder]) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from dpaudit.arrays import Floats
 from dpaudit.auditing.histogram import histogram_cells
-from dpaudit.auditing.independence import are_constant, steadiness
+from dpaudit.auditing.independence import are_constant, homogeneity_cells
 from dpaudit.auditing.question import whole
 from dpaudit.auditing.recorded import attempt_of, measured_bound
 from dpaudit.auditing.scores.canaries import (
@@ -32,7 +32,7 @@ from dpaudit.auditing.seeds import given_or_fresh
 from dpaudit.auditing.verdict import TwoLooks, decide
 from dpaudit.chances import refuse_confidence, refuse_false_alarm
 from dpaudit.errors import InvalidRunsError, UsageError
-from dpaudit.events import Partition, SelectedEvent, choose, count_event, in_degrees
+from dpaudit.events import Partition, SelectedEvent, choose, count_event, counts_by_degree
 from dpaudit.evidence.build import Subject, at_whole, run_info
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.installed import installed_versions
@@ -265,15 +265,15 @@ def _independent_in_order(case: ScoresRequest, cut: IndexSplit) -> tuple[Evidenc
         case = _refuse_unsteady(case)
     except InvalidRunsError as error:
         return case.subject.invalid(str(error)), cut
-    choices, picture, cut = _chosen(case, cut)
-    return _independent(case, cut, choices, picture), cut
+    choices, histogram_partition, cut = _chosen(case, cut)
+    return _independent(case, cut, choices, histogram_partition), cut
 
 
 def _refuse_unsteady(case: ScoresRequest) -> ScoresRequest:
     """Raise if recorded outputs drift or depend on one another; sorted outputs cannot show this, and say so."""
     if any(map(_sorted, case.sides)):
         return msgspec.structs.replace(case, assumptions=(*case.assumptions, LOST))
-    steadiness(case.sides)
+    homogeneity_cells(case.sides)
     return case
 
 
@@ -293,13 +293,13 @@ def _chosen(case: ScoresRequest, cut: IndexSplit) -> tuple[tuple[SelectedEvent, 
     """Choose events from learning outputs alone, and thereby which of the other outputs measure."""
     learning = [at(side, positions) for side, positions in zip(case.sides, cut.learning, strict=True)]
     ahead = len(cut.measuring[0]), len(cut.measuring[1])
-    choices, picture = choose(*learning, claim=case.notion, measuring=ahead, error=1 - case.confidence)
+    choices, histogram_partition = choose(*learning, claim=case.notion, measuring=ahead, error=1 - case.confidence)
     event = choices[0].event
-    return choices, picture, cut.balanced if event.toward(0) and event.toward(1) else cut
+    return choices, histogram_partition, cut.balanced if event.toward(0) and event.toward(1) else cut
 
 
 def _independent(
-    case: ScoresRequest, cut: IndexSplit, choices: tuple[SelectedEvent, ...], picture: Partition
+    case: ScoresRequest, cut: IndexSplit, choices: tuple[SelectedEvent, ...], histogram_partition: Partition
 ) -> Evidence:
     learning, measuring = (
         tuple(at(side, positions) for side, positions in zip(case.sides, part, strict=True))
@@ -311,7 +311,9 @@ def _independent(
     share = case.rule.planned / case.rule.error
     foreseen = None if case.claim is None else foresee(case.claim, attempts, learned, share)
     sizes = np.array([len(side) for side in measuring])
-    drawn = histogram_cells(picture, 0, np.array([picture.counts(side) for side in measuring]), sizes)
+    drawn = histogram_cells(
+        histogram_partition, 0, np.array([histogram_partition.counts(side) for side in measuring]), sizes
+    )
     evidence = _evidence(case, attempts, drawn, learned, runs, foreseen)
     return msgspec.structs.replace(evidence, constant=_constant(case))
 
@@ -321,7 +323,7 @@ def _attempt(case: ScoresRequest, choice: SelectedEvent, measuring: Sequence[Out
     bins = None
     if choice.graded:
         cells = Partition(choice.event.family, choice.event.rules)
-        filled = [in_degrees(choice.event, cells.counts(side)) for side in measuring]
+        filled = [counts_by_degree(choice.event, cells.counts(side)) for side in measuring]
         bins = filled[0], filled[1]
     counts = Counts(
         runs=(len(measuring[0]), len(measuring[1])),

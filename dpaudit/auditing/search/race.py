@@ -41,7 +41,7 @@ class RacedPair:
         common: for each side, a key of what it shares with the same side of other pairs, or None.
         sides: the outputs of each side.
         runs, blocks: executions spent on it, and the blocks that they came in.
-        outlook: the bound predicted for it.
+        predicted: the bound predicted for it.
         silent: whether every run of both sides raises the same.
     """
 
@@ -52,7 +52,7 @@ class RacedPair:
     sides: tuple[list[Outputs], list[Outputs]] = field(default_factory=lambda: ([], []))
     runs: int = 0
     blocks: int = 0
-    outlook: float = -np.inf
+    predicted: float = -np.inf
     silent: bool = False
 
 
@@ -127,7 +127,7 @@ class Race:
                     against = max(min(_AGAINST * counts[1 - side], _ENOUGH), counts[0], counts[1])
                     own[side] = joined[key].first(against)
             one.silent = _silent(own[0], own[1])
-            one.outlook = -np.inf if one.silent else self.outlook(own[0], own[1])
+            one.predicted = -np.inf if one.silent else self.predicted_bound(own[0], own[1])
 
     def shown_by(self, number: int, pair: Pair, runs: int) -> float:
         """Return the predicted bound of a pair that is not a candidate.
@@ -143,9 +143,9 @@ class Race:
         tried = RacedPair(number, "", lambda: pair)
         self.run([tried], runs)
         self.look([tried])
-        return tried.outlook
+        return tried.predicted
 
-    def outlook(self, side0: Outputs, side1: Outputs) -> float:
+    def predicted_bound(self, side0: Outputs, side1: Outputs) -> float:
         """Return the bound predicted from these outputs, with a large penalty for luck."""
         error = 1 - self.question.confidence
         return quick_predict(side0, side1, claim=self.question.notion, measuring=self.measuring, error=error)

@@ -224,7 +224,7 @@ def _record(
         raised=sum(one.silent for one in pairs),
         runs=race.runs,
         found=found,
-        tried=tuple(Tried(one.name, one.runs, _rounded(one.outlook)) for one in ranked[:_SHOWN]),
+        tried=tuple(Tried(one.name, one.runs, _rounded(one.predicted)) for one in ranked[:_SHOWN]),
         climbed=climbed,
         shrunk=steps,
         records=(sizes[0], sizes[1]) if steps and len(sizes) == len(pair) else None,

@@ -50,7 +50,7 @@ def shrink(
         return race.shown_by(next(numbers), pair, times * each // 2)
 
     pair, steps = found.make(), 0
-    if not each <= runs or (found.runs and not found.outlook > claimed):
+    if not each <= runs or (found.runs and not found.predicted > claimed):
         return pair, 0
     shown = look(pair)
     if not shown > claimed:

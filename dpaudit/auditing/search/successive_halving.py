@@ -44,7 +44,7 @@ def halve(race: Race, pairs: Sequence[RacedPair], runs: int, after: Callable[[],
         race.run(left, max(each, LEAST))
         after()
         race.look(left)
-        last = sorted((one for one in left if not one.silent), key=lambda one: (-one.outlook, one.number))
+        last = sorted((one for one in left if not one.silent), key=lambda one: (-one.predicted, one.number))
         left = last[: -(-len(left) // 2)]
         if len(left) < 2:
             break

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.neighbours.candidates.edge_values import EXTREME, Hostile, hostile, seen_in
+from dpaudit.neighbours.candidates.edge_values import EXTREME, EdgeValue, edge_values, seen_in
 from dpaudit.neighbours.candidates.lazy_pair import LazyPair, Side, made_of
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.domain import Allowed, Range, Values
@@ -31,7 +31,7 @@ _COPIES = 60  # pairs in which one extreme record replaces another
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """A record to try: values by columns, a description, and whether they are large or small (see `Hostile`)."""
+    """A record to try: values by columns, a description, and whether they are large or small (see `EdgeValue`)."""
 
     kind: str
     words: str
@@ -65,7 +65,7 @@ class Changes:
             columns = sorted(rng.choice(columns, _WIDE, replace=False).tolist())
         self.seen = {number: seen_in(dataset, number, self.people.usable, self.steps) for number in columns}
         self.values = {
-            number: hostile(dataset, number, self.seen[number], domains.get(number), beyond=beyond)
+            number: edge_values(dataset, number, self.seen[number], domains.get(number), beyond=beyond)
             for number in columns
         }
         self.spreads: dict[int, list[Any]] = {}
@@ -402,7 +402,7 @@ def _rank(level: str) -> int:
     return _ODD_FIRST.index(level) if level in _ODD_FIRST else len(_ODD_FIRST) if level in _ODD_LAST else -1
 
 
-def _together(takers: Mapping[int, Hostile], columns: int) -> str:
+def _together(takers: Mapping[int, EdgeValue], columns: int) -> str:
     """A description of several columns at once."""
     titles = "all columns" if len(takers) == columns else f"{len(takers)} columns"
     words = {value.words.replace(" its ", " their ") for value in takers.values()}

@@ -26,7 +26,7 @@ _SHOWN_VALUES = 12  # largest number of allowed values of a column that are trie
 
 
 @dataclass(frozen=True, slots=True)
-class Hostile:
+class EdgeValue:
     """A value to try.
 
     Attributes:
@@ -120,7 +120,7 @@ def _place(values: Any, usable: np.ndarray[Any, Any], value: Any) -> tuple[int, 
     )
 
 
-def hostile(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None, *, beyond: bool) -> list[Hostile]:
+def edge_values(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None, *, beyond: bool) -> list[EdgeValue]:
     """Return the values to try in a column, the likely worst first.
 
     Args:
@@ -134,7 +134,7 @@ def hostile(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None, 
         Different values, by kind.
     """
     column = dataset.columns[number]
-    found: list[Hostile] = []
+    found: list[EdgeValue] = []
     taken: set[tuple[str, str]] = set()
     for value in _offered(dataset, number, seen, allowed):
         if allowed is not None and not beyond and value.value not in allowed:
@@ -147,19 +147,19 @@ def hostile(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None, 
     return sorted(found, key=lambda value: kinds.index(value.kind)) if column.sort is not Sort.OTHER else []
 
 
-def _offered(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None) -> Iterator[Hostile]:
+def _offered(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None) -> Iterator[EdgeValue]:
     column = dataset.columns[number]
     if isinstance(allowed, Values):
         shown = [value for value in allowed.values if value is not None]
         ends = {max(shown): 1, min(shown): -1} if shown and column.sort.numeric else {}
         for place, value in enumerate([*ends, *(value for value in shown if value not in ends)][:_SHOWN_VALUES]):
             words = f"= {value!r:.40}, of its domain"
-            yield Hostile(EXTREME, f"allowed {place}", column.cast(value), words, ends.get(value, 0))
+            yield EdgeValue(EXTREME, f"allowed {place}", column.cast(value), words, ends.get(value, 0))
     if isinstance(allowed, Range):
-        yield Hostile(
+        yield EdgeValue(
             EXTREME, "high end", column.cast(allowed.high), f"= {allowed.high}, the high end of its domain", 1
         )
-        yield Hostile(EXTREME, "low end", column.cast(allowed.low), f"= {allowed.low}, the low end of its domain", -1)
+        yield EdgeValue(EXTREME, "low end", column.cast(allowed.low), f"= {allowed.low}, the low end of its domain", -1)
     for places, level, lean in (
         (seen.highs, "largest", 1),
         (seen.lows, "smallest", -1),
@@ -168,7 +168,7 @@ def _offered(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None)
     ):
         if places:
             value = dataset.value(places[0], number)
-            yield Hostile(EXTREME, f"{level} seen", value, f"at its {level} value in the data", lean)
+            yield EdgeValue(EXTREME, f"{level} seen", value, f"at its {level} value in the data", lean)
     if column.sort.numeric:
         yield from _outliers(dataset, number, seen, allowed)
     yield from {
@@ -182,16 +182,16 @@ def _offered(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None)
     if column.sort is Sort.CHOICE:
         held = set(dataset.values(number))
         for value in [choice for choice in column.choices if choice not in held][:1]:
-            yield Hostile(ODD, "new category", value, "of a category that no record has")
+            yield EdgeValue(ODD, "new category", value, "of a category that no record has")
     if column.missing is not ABSENT:
-        yield Hostile(ODD, "missing", column.missing, "missing")
+        yield EdgeValue(ODD, "missing", column.missing, "missing")
 
 
-def _nothing(column: Column) -> Iterator[Hostile]:
+def _nothing(column: Column) -> Iterator[EdgeValue]:
     return iter(())
 
 
-def _outliers(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None) -> Iterator[Hostile]:
+def _outliers(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None) -> Iterator[EdgeValue]:
     """Numbers outside the domain, or beyond those seen; and the ends of the type."""
     column = dataset.columns[number]
     least, most = column.ends
@@ -201,7 +201,7 @@ def _outliers(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None
             for lean, end in ((1, allowed.high), (-1, allowed.low)):
                 value = end + lean * times * span
                 if least <= value <= most:
-                    yield Hostile(
+                    yield EdgeValue(
                         OUTLIER, f"{where} {lean}", column.cast(value), f"= {value:g}, {where} its domain", lean
                     )
     else:
@@ -212,18 +212,18 @@ def _outliers(dataset: Dataset, number: int, seen: Seen, allowed: Allowed | None
                 far = lean * times * largest
                 if least <= far <= most:
                     words = f"at {'−' if lean < 0 else ''}{times} times its largest magnitude in the data"
-                    yield Hostile(OUTLIER, f"{times} times {lean}", column.cast(far), words, lean)
+                    yield EdgeValue(OUTLIER, f"{times} times {lean}", column.cast(far), words, lean)
     if column.sort is Sort.WHOLE and column.dtype is None:
         for value, words in ((2**63 - 1, "2**63 - 1"), (2**64, "2**64")):
-            yield Hostile(OUTLIER, words, value, f"= {words}", 1)
-            yield Hostile(OUTLIER, f"-({words})", -value, f"= -({words})", -1)
+            yield EdgeValue(OUTLIER, words, value, f"= {words}", 1)
+            yield EdgeValue(OUTLIER, f"-({words})", -value, f"= -({words})", -1)
         return
     for value, level, lean in ((most, "largest", 1), (least, "smallest", -1)):
         shown = f"{value:.3g}" if column.sort is Sort.REAL else str(value)
-        yield Hostile(OUTLIER, level, column.cast(value), f"= {shown}, the {level} of its type", lean)
+        yield EdgeValue(OUTLIER, level, column.cast(value), f"= {shown}, the {level} of its type", lean)
 
 
-def _odd_numbers(column: Column) -> Iterator[Hostile]:
+def _odd_numbers(column: Column) -> Iterator[EdgeValue]:
     narrow = column.dtype is not None and column.dtype.itemsize < 8
     tiny = float(np.finfo(column.dtype if narrow else np.float64).smallest_subnormal)
     for level, value, lean in (
@@ -235,37 +235,37 @@ def _odd_numbers(column: Column) -> Iterator[Hostile]:
         ("denormal", tiny, 0),
     ):
         shown = f"{value:.3g}" if level == "denormal" else level
-        yield Hostile(ODD, level, column.cast(value), f"= {shown}", lean)
+        yield EdgeValue(ODD, level, column.cast(value), f"= {shown}", lean)
 
 
-def _odd_whole_numbers(column: Column) -> Iterator[Hostile]:
+def _odd_whole_numbers(column: Column) -> Iterator[EdgeValue]:
     least, most = column.ends
     for value in (0, 1, -1, 2**53 + 1):
         if least <= value <= most:
-            yield Hostile(ODD, str(value), column.cast(value), f"= {value}")
+            yield EdgeValue(ODD, str(value), column.cast(value), f"= {value}")
 
 
-def _truths(column: Column) -> Iterator[Hostile]:
+def _truths(column: Column) -> Iterator[EdgeValue]:
     for value in (True, False):
-        yield Hostile(EXTREME, str(value), column.cast(value), f"= {value}", 1 if value else -1)
+        yield EdgeValue(EXTREME, str(value), column.cast(value), f"= {value}", 1 if value else -1)
 
 
-def _odd_times(column: Column) -> Iterator[Hostile]:
+def _odd_times(column: Column) -> Iterator[EdgeValue]:
     for text, lean in (("2262-01-01", 1), ("1700-01-01", -1)):
         value = np.datetime64(text)
-        yield Hostile(OUTLIER, text, column.cast(value) if column.dtype is not None else value, f"= {text}", lean)
+        yield EdgeValue(OUTLIER, text, column.cast(value) if column.dtype is not None else value, f"= {text}", lean)
 
 
-def _odd_texts(column: Column, values: Any) -> Iterator[Hostile]:
+def _odd_texts(column: Column, values: Any) -> Iterator[EdgeValue]:
     held = set(values.tolist() if isinstance(values, np.ndarray) else values)
     new = next((name for name in new_names("new category", len(held) + 1, column.width) if name not in held), None)
     if new is not None:
-        yield Hostile(ODD, "new category", column.cast(new), "of a new category")
+        yield EdgeValue(ODD, "new category", column.cast(new), "of a new category")
     long = _LONG if column.width is None else column.width
     odd = "\x00\né"[: column.width]
-    yield Hostile(ODD, "empty text", column.cast(""), "= ''")
-    yield Hostile(ODD, "long text", column.cast("x" * long), f"= a text of {long} characters")
-    yield Hostile(ODD, "odd text", column.cast(odd), f"= {odd!r}")
+    yield EdgeValue(ODD, "empty text", column.cast(""), "= ''")
+    yield EdgeValue(ODD, "long text", column.cast("x" * long), f"= a text of {long} characters")
+    yield EdgeValue(ODD, "odd text", column.cast(odd), f"= {odd!r}")
 
 
 def new_names(stem: str, count: int, width: int | None) -> Iterator[str]:

@@ -56,7 +56,7 @@ class BatchResult:
     """All outputs of a batch as ``take`` returned them, and why runs were read one by one (None if none were)."""
 
     paths: list[Any]
-    fell_back: str | None
+    fallback_reason: str | None
 
 
 class _DifferentError(Exception):
@@ -162,7 +162,7 @@ class _Batch:
         for run, tape in zip(prefix.runs, prefix.tapes(), strict=True):
             noise = ScalarNoise(rng, tape)
             output = run_once(self.program, noise)
-            differs = self.beside is None and (noise.departed or noise.drawn < len(tape))
+            differs = self.beside is None and (noise.diverged or noise.drawn < len(tape))
             again = self.repeats > 0 or differs
             wanted = _kept(output) if again else None
             self.found.append(self.take(np.array([run]), output))
@@ -175,7 +175,7 @@ class _Batch:
     def _repeat(self, tape: Tape, drawn: int, wanted: Any) -> None:
         """Raise if the program behaves differently when it is run again on the same draws."""
         noise = ScalarNoise(np.random.default_rng(0), tape)
-        if not same(run_once(self.program, noise), wanted) or noise.departed or noise.drawn != drawn:
+        if not same(run_once(self.program, noise), wanted) or noise.diverged or noise.drawn != drawn:
             raise ImpureError("returned another output on the same draws")
 
     def _check(self, path: BatchPath, run: int, wanted: Any, *, replayable: bool) -> None:
@@ -183,7 +183,7 @@ class _Batch:
         tape = path.tape(run)
         noise = ScalarNoise(np.random.default_rng(0), tape)
         output = run_once(self.program, noise)
-        if noise.drawn == path.drawn and not noise.departed and _agree(output, wanted):
+        if noise.drawn == path.drawn and not noise.diverged and _agree(output, wanted):
             return
         self._repeat(noise.tape, noise.drawn, _kept(output))
         if replayable:

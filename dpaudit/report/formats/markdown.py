@@ -63,7 +63,7 @@ def _details(shown: View) -> str:
 def _cell(row: Row) -> str:
     if row.code:
         return _code(visible(row.text, one_line=True), _COMMAND)
-    return f"**{escaped(row.text)}**" if row.presses else escaped(row.text)
+    return f"**{escaped(row.text)}**" if row.is_urgent else escaped(row.text)
 
 
 def _code(text: str, length: int = _NAME) -> str:

@@ -59,6 +59,6 @@ class Row:
         return f"{self.cell} {self.note}".rstrip()
 
     @property
-    def presses(self) -> bool:
+    def is_urgent(self) -> bool:
         """Whether no rendering is short enough to leave it out."""
         return self.importance is Importance.EVERYWHERE

@@ -2,7 +2,7 @@
 
 A verdict answers one question: do the runs, with outputs as real numbers, show more than the claim allows? Everything
 else that an audit finds is a row here. Full renderings show all of these rows; the shortest, a row of a table, shows
-those that are worse than the verdict (`Row.presses`).
+those that are worse than the verdict (`Row.is_urgent`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dpaudit.report.rows import Importance, Row
 from dpaudit.report.text.numerals import confidence_text
 from dpaudit.report.text.phrases import bound_text, certainty, low_bits_sentence, symbol
 from dpaudit.report.text.sensitivity import sensitivity_line, sensitivity_part
-from dpaudit.report.text.trace import PRESSING, trace_line, trace_part
+from dpaudit.report.text.trace import URGENT, trace_line, trace_part
 
 
 def findings(evidence: Evidence) -> Iterator[Row]:
@@ -27,8 +27,8 @@ def findings(evidence: Evidence) -> Iterator[Row]:
         yield from finding(evidence)
 
 
-def _finding(key: str, name: str, line: str, text: str, presses: bool, cell: str = "", note: str = "") -> Row:
-    importance = Importance.EVERYWHERE if presses else Importance.SUMMARY
+def _finding(key: str, name: str, line: str, text: str, is_urgent: bool, cell: str = "", note: str = "") -> Row:
+    importance = Importance.EVERYWHERE if is_urgent else Importance.SUMMARY
     return Row(key, key, name, cell or line, line, text, note, importance, "beside")
 
 
@@ -83,16 +83,16 @@ def _low_bits(evidence: Evidence) -> Iterator[Row]:
         return
     claim = evidence.claimed
     more = bound.method != NOTHING and not bound.value <= evidence.lower.value
-    presses = more and evidence.low_bits != "verdict" and (claim is None or not bound.value <= claim.value)
+    is_urgent = more and evidence.low_bits != "verdict" and (claim is None or not bound.value <= claim.value)
     if bound.method == NOTHING:
-        yield _finding("low bits", "Low-order bits", "the outputs have none to read", text, presses)
+        yield _finding("low bits", "Low-order bits", "the outputs have none to read", text, is_urgent)
         return
     cell, shown = bound_text(bound, claim), f"none above 0 was shown for {symbol(evidence)}"
     nothing = bound.value <= 0
     line = f"{shown if nothing else cell} ({bound.kind}, {certainty(bound)}), reading the low-order bits"
-    line += ", more than is claimed" if presses and claim is not None else ""
+    line += ", more than is claimed" if is_urgent and claim is not None else ""
     cell, note = ("none above 0", "") if nothing else (cell, certainty(bound))
-    yield _finding("low bits", "Low-order bits", line, text, presses, cell, note)
+    yield _finding("low bits", "Low-order bits", line, text, is_urgent, cell, note)
 
 
 # --- the query's sensitivity ------------------------------------------------------------------------------
@@ -125,12 +125,12 @@ def _constant(evidence: Evidence) -> Iterator[Row]:
 
 
 def _trace(evidence: Evidence) -> Iterator[Row]:
-    """Yield what recorded and replayed runs show; what speaks against the claim presses."""
+    """Yield what recorded and replayed runs show; what speaks against the claim is urgent."""
     line, part = trace_line(evidence), trace_part(evidence)
     if line is None or part is None or evidence.trace is None:
         return
-    presses = evidence.trace.word in PRESSING
-    yield _finding("trace", "Trace", line, " ".join(part.sentences), presses, evidence.trace.word)
+    is_urgent = evidence.trace.word in URGENT
+    yield _finding("trace", "Trace", line, " ".join(part.sentences), is_urgent, evidence.trace.word)
 
 
 FINDINGS: tuple[Callable[[Evidence], Iterator[Row]], ...] = (_curve, _low_bits, _sensitivity, _trace, _constant)

@@ -23,7 +23,7 @@ MEANINGS = {
     "pair that were looked at; nothing is said of others",
     "not seen": "no noise that is followed was met, or every run raised",
 }
-PRESSING = ("leaks", "violated, given the stated laws", "not supported")
+URGENT = ("leaks", "violated, given the stated laws", "not supported")
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ def is_certain(evidence: Evidence) -> bool:
 
 
 def looks_of(evidence: Evidence) -> TwoLooks | None:
-    """Return the result of both looks: the first from the counts, the second as stated (`looked` checks it)."""
+    """Return the result of both looks: the first from the counts, the second as stated (`check_looks` checks it)."""
     rule, claim = rule_of(evidence), evidence.claimed
     if rule is None or claim is None or not evidence.attempts:
         return None
@@ -55,7 +55,7 @@ def looks_of(evidence: Evidence) -> TwoLooks | None:
     return TwoLooks(rule, first_look(rule, deciding, claim), evidence.second)
 
 
-def looked(evidence: Evidence, impossible: Callable[[Evidence, Bound, Counts], str]) -> Iterator[Finding]:
+def check_looks(evidence: Evidence, impossible: Callable[[Evidence, Bound, Counts], str]) -> Iterator[Finding]:
     """Yield a finding for the stated false alarm probability, and for the second look.
 
     ``impossible`` says what is impossible in a counted bound; empty if nothing is wrong.

@@ -20,9 +20,9 @@ from dpaudit.evidence.records import Attempt, Bound, Counts, Power, Verdict, rou
 from dpaudit.privacy import ApproxDP, Claim, PureDP, parse_claim
 from dpaudit.report.text.bound_kinds import COUNTEREXAMPLE
 from dpaudit.review.check.finding import DIGITS, Finding, agrees, answered, failing, unchecked
-from dpaudit.review.check.looks import looked, planned_share
+from dpaudit.review.check.looks import check_looks, planned_share
 from dpaudit.review.check.second import second_opinion
-from dpaudit.review.check.sequential import bets
+from dpaudit.review.check.sequential import check_bets
 from dpaudit.stats.methods import method_of
 from dpaudit.stats.power import Detectable, foresee
 from dpaudit.stats.statement import lower_bound
@@ -37,7 +37,7 @@ def sampled(evidence: Evidence, *, second: bool = True) -> Iterator[Finding]:
     """Yield a finding for everything that follows from counts; ``second``: with another library too."""
     sequential = evidence.sequential
     if sequential is not None:
-        yield from bets(evidence, sequential)
+        yield from check_bets(evidence, sequential)
     else:
         for number, attempt in enumerate(evidence.attempts):
             yield from _counted(evidence, number, attempt, second=second)
@@ -48,7 +48,7 @@ def sampled(evidence: Evidence, *, second: bool = True) -> Iterator[Finding]:
         yield _low_bits(evidence)
     if evidence.histogram is not None:
         yield from _histogram(evidence)
-    yield from looked(evidence, impossible)
+    yield from check_looks(evidence, impossible)
     if sequential is None:
         yield _power(evidence)
     for holds, sentence in recomputed(evidence):

@@ -18,7 +18,7 @@ from dpaudit.stats.methods import SEQUENTIAL
 _POWER_DIGITS = 2e-3  # relative; the accuracy of the search for it
 
 
-def bets(evidence: Evidence, sequential: Sequential) -> Iterator[Finding]:
+def check_bets(evidence: Evidence, sequential: Sequential) -> Iterator[Finding]:
     """Yield a finding for everything that follows from the bets."""
     notion = evidence.claimed or PureDP(0.0)
     wrong = _impossible(evidence, sequential)

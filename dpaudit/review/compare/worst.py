@@ -108,15 +108,15 @@ def _loss(comparison: LossComparison) -> Iterator[Change]:
 def _beside(before: Evidence, now: Evidence) -> Iterator[Change]:
     old, new = ({found.label: found for found in view(one).beside} for one in (before, now))
     for label, found in new.items():
-        if found.presses and not (label in old and old[label].presses):
+        if found.is_urgent and not (label in old and old[label].is_urgent):
             yield Change(
                 f"{found.name}: found beside the verdict", f"Found beside the verdict now ({label}): {found.line}."
             )
     for label, found in old.items():
-        if found.presses and label not in new:
+        if found.is_urgent and label not in new:
             text = f"What was found beside the verdict ({label}: {found.line}) was not looked for again."
             yield Change(f"{found.name}: not looked at again", text)
-        elif found.presses and not new[label].presses:
+        elif found.is_urgent and not new[label].is_urgent:
             yield Change(f"{found.name}: no longer found", f"No longer found beside the verdict: {label}.", True)
         elif label not in new:
             yield Change(f"{found.name}: not looked at any more", f"Not looked at any more: {label}.")

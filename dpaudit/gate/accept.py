@@ -20,7 +20,7 @@ from dpaudit.request import AccountRequest, AuditRequest, ProofRequest
 from dpaudit.review.check import TOO_MANY, check
 
 
-def held(document: dict[str, Any], request: Request) -> Evidence:
+def accept(document: dict[str, Any], request: Request) -> Evidence:
     """Return the evidence in a document, if it answers the request and does not fail its check.
 
     Raises:
@@ -68,9 +68,9 @@ def asked_by(request: Request, relation: str) -> Asked:
     )
 
 
-def is_held(document: dict[str, Any] | None, request: Request) -> bool:
+def is_acceptable(document: dict[str, Any] | None, request: Request) -> bool:
     """Whether a document has such evidence; otherwise the target is run again."""
     try:
-        return document is not None and held(document, request) is not None
+        return document is not None and accept(document, request) is not None
     except UsageError:
         return False
