@@ -237,7 +237,7 @@ def counts_by_degree(event: Event, counts: Integers) -> tuple[int, ...]:
 
 
 def degree_of_each(event: Event, outputs: Outputs) -> Integers:
-    """Return for every run the place of its degree, as `in_degrees` counts them, (runs,)."""
+    """Return for every run the place of its degree, as `counts_by_degree` counts them, (runs,)."""
     return _degrees_of(event)[Partition(event.family, event.rules).places(outputs)]
 
 

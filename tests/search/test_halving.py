@@ -227,7 +227,7 @@ class _Known:
 
     def look(self, pairs):
         for one in pairs:
-            one.outlook = float(one.number % 37)
+            one.predicted = float(one.number % 37)
 
 
 @pytest.mark.parametrize("count", [2, 3, 7, 50, 500])

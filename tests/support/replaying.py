@@ -54,6 +54,6 @@ class Replay:
         for run, (tape, drawn) in ({} if differs else self.tapes).items():
             noise = ScalarNoise(np.random.default_rng(12345), tape)
             plain = run_once(program, noise)
-            assert noise.drawn == drawn and not noise.departed
+            assert noise.drawn == drawn and not noise.diverged
             assert repr(plainly(plain)) == repr(plainly(outputs[run])), tape
         return result

@@ -44,7 +44,7 @@ def run_on(program: Program, data: list, draws: list) -> object:
     asked = (program.method, *((0.0, float(program.scale)) if program.method == "uniform" else (float(program.scale),)))
     noise = ScalarNoise(np.random.default_rng(0), [(asked, draw) for draw in draws])
     output = program(list(data), noise)
-    assert noise.drawn == len(draws) and not noise.departed
+    assert noise.drawn == len(draws) and not noise.diverged
     return output
 
 
