@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     )
     from dpaudit.review.replay import replay
     from dpaudit.targets.mechanism import Mechanism, mechanism
+    from dpaudit.training.watch import watch_training
     from dpaudit.verify import certified_delta
     from dpaudit.verify.prove_and_audit import prove
 
@@ -93,6 +94,7 @@ _HOMES = {
     "RenyiDP": "privacy",
     "ZeroConcentratedDP": "privacy",
     "parse_claim": "privacy",
+    "watch_training": "training.watch",
 }
 
 __all__ = [
@@ -135,6 +137,7 @@ __all__ = [
     "sensitivity",
     "strategies",
     "trace",
+    "watch_training",
 ]
 
 

@@ -39,6 +39,7 @@ from dpaudit.evidence.records import (
     Verdict,
 )
 from dpaudit.evidence.renderers import draw
+from dpaudit.evidence.training import Training
 from dpaudit.privacy import Claim, parse_claim
 
 
@@ -81,6 +82,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
             bits.
         accounting: bounds from both sides on what a list of releases loses, or None for audits and proofs.
         trace: what recorded and replayed runs show, or None where none were made.
+        training: what was seen of a training loop, or None where none was watched.
         written: the record of an older file as it was written, if this dpaudit would write it differently, so that its
             id stays the same (`dpaudit.evidence.migrations`). Not part of the record.
     """
@@ -130,6 +132,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
     decided_in: Annotated[str, msgspec.Meta(pattern="^(real|float)$")] = "real"
     accounting: Accounting | None = None
     trace: Trace | None = None
+    training: Training | None = None
     written: dict[str, Any] | None = None
 
     @property

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.report.rows import Importance, Row, accounted, audited, findings, shown
+from dpaudit.report.rows import Importance, Row, accounted, audited, findings, shown, trained
 from dpaudit.report.text.accounting import accounting_of
 from dpaudit.report.text.headline import Headline, headline
 
@@ -95,4 +95,5 @@ class View:
 def view(evidence: Evidence) -> View:
     """Return the view of evidence."""
     order = ORDER if accounting_of(evidence) is None else (accounted.accounted,)
+    order = order if evidence.training is None else (trained.trained,)
     return View(evidence, headline(evidence), tuple(row for rows in order for row in rows(evidence)))

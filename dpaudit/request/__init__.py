@@ -11,8 +11,9 @@ from dpaudit.request.audit import AuditOptions, AuditRequest
 from dpaudit.request.option import Option, default_of, options_of, recorded, taking
 from dpaudit.request.proof import ProofOptions, ProofRequest
 from dpaudit.request.trace import TraceOptions, TraceRequest
+from dpaudit.request.training import TrainingOptions, TrainingRequest
 
-Request = AuditRequest | ProofRequest | AccountRequest | ReleaseRequest | TraceRequest
+Request = AuditRequest | ProofRequest | AccountRequest | ReleaseRequest | TraceRequest | TrainingRequest
 
 __all__ = [
     "AccountOptions",
@@ -26,6 +27,8 @@ __all__ = [
     "Request",
     "TraceOptions",
     "TraceRequest",
+    "TrainingOptions",
+    "TrainingRequest",
     "default_of",
     "options_of",
     "recorded",

@@ -163,6 +163,11 @@ def replay(
         UsageError: if it cannot be replayed, with the reason.
     """
     before = evidence if isinstance(evidence, Evidence) else Evidence.load(evidence)
+    if before.training is not None:
+        raise UsageError(
+            "a training loop that was watched cannot be replayed: another run draws other batches and other noise. "
+            "Train again within dpaudit.watch_training, and compare the findings"
+        )
     if before.accounting is not None:
         return _accounted_again(before, before.accounting)
     mechanism = _mechanism(before, target, trust)

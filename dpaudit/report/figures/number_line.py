@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Verdict
+from dpaudit.evidence.training import Training
 from dpaudit.privacy import Claim
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.figures.canvas import both
@@ -63,6 +64,8 @@ def _marks(entries: list[tuple[LineRow, Mark | None]]) -> list[Mark]:
 
 
 def _entries(evidence: Evidence, claim: Claim | None) -> list[tuple[LineRow, Mark | None]]:
+    if evidence.training is not None:
+        return _watched(evidence, evidence.training, claim)
     if evidence.accounting is not None:
         return _certified(evidence, claim)
     entries: list[tuple[LineRow, Mark | None]] = []
@@ -90,6 +93,30 @@ def _certified(evidence: Evidence, claim: Claim | None) -> list[tuple[LineRow, M
     row = _row("certified from above", upper, claim, f"{letter} is certainly at most this, for every pair", letter)
     kind = "proved" if evidence.verdict is Verdict.PROVED else "upper"
     return [*entries, (row, Mark(kind, "from above", upper.value, _short(upper, claim)))]
+
+
+def _watched(evidence: Evidence, training: Training, claim: Claim | None) -> list[tuple[LineRow, Mark | None]]:
+    """Return what a watched loop loses from below and above, and its claim."""
+    lower, entries = evidence.lower, list[tuple[LineRow, Mark | None]]()
+    row = _row("as seen, from below", lower, claim, "what was seen loses at least this, on some data", "ε")
+    row = LineRow(row.name, row.value, "certified for what was seen", row.confidence, row.meaning)
+    entries.append((row, Mark("lower", "as seen, from below", lower.value, _short(lower, claim))))
+    if claim is not None:
+        row = LineRow("claim", claim_words(claim), "stated", "–", "what somebody says of the loop")
+        entries.append((row, Mark("claim", "claim", claim.value, claim_text(claim.value))))
+    high = training.high.value
+    if math.isfinite(high):
+        text = upper_text(high, claim=None if claim is None else claim.value, digits=7)
+        meaning = "what was seen loses at most this"
+        row = LineRow(
+            "as seen, from above",
+            f"ε ≤ {text}",
+            "certified for what was seen",
+            confidence_text(lower.confidence),
+            meaning,
+        )
+        entries.append((row, Mark("upper", "as seen, from above", high, text)))
+    return entries
 
 
 def _lower(evidence: Evidence, claim: Claim | None) -> list[tuple[LineRow, Mark | None]]:

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import PairRecord
 from dpaudit.report.figures.number_line import line
-from dpaudit.report.html import accounting, attempts, change, curves, loss, measured, posterior, power, proof
+from dpaudit.report.html import accounting, attempts, change, curves, loss, measured, posterior, power, proof, training
 from dpaudit.report.html.attempts import methods
 from dpaudit.report.html.difference import Piece, differences
 from dpaudit.report.html.embedded_json import BLOCK_ID, drawn_with, embedded_json
@@ -32,6 +32,7 @@ from dpaudit.report.text.plain_words import plain_words
 from dpaudit.report.text.search import search_part
 from dpaudit.report.text.sensitivity import sensitivity_part
 from dpaudit.report.text.trace import trace_part
+from dpaudit.report.text.training import updates_of
 from dpaudit.report.view import View, view
 
 _LONGEST_SHOWN = 120_000  # characters of the record that the page also shows as text; more would slow browsers down
@@ -41,6 +42,7 @@ def render(evidence: Evidence, baseline: Evidence | None = None) -> str:
     """Return the page of an audit; with a baseline it includes what changed since."""
     shown = view(evidence)
     order = SECTIONS if accounting_of(evidence) is None else SECTIONS_OF_ACCOUNTING
+    order = order if evidence.training is None else SECTIONS_OF_TRAINING
     sections = [section for sections in order for section in sections(shown, baseline)]
     context = _context(shown, baseline)
     for section in sections:
@@ -62,6 +64,7 @@ def _context(shown: View, baseline: Evidence | None) -> dict[str, Any]:
         "counted": counted(evidence),
         "proof": None,
         "accounted": accounting_of(evidence) is not None,
+        "watched": "" if evidence.training is None else count_text(updates_of(evidence.training)),
         "drawn_with": drawn_with(beside=baseline),
         "block_id": BLOCK_ID,
         "embedded": Markup(embedded_json(evidence)),
@@ -226,3 +229,17 @@ SECTIONS_OF_ACCOUNTING: tuple[Callable[[View, Evidence | None], Iterator[Section
     _raw,
 )
 """The same for an accounting, of which nothing was run."""
+
+SECTIONS_OF_TRAINING: tuple[Callable[[View, Evidence | None], Iterator[Section]], ...] = (
+    _line,
+    _words,
+    training.section,
+    _scope,
+    _limits,
+    _method,
+    _reproduce,
+    _cite,
+    _glossary,
+    _raw,
+)
+"""The same for a training loop that was watched."""

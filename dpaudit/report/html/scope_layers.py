@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.training import Training
 from dpaudit.privacy import Claim
 from dpaudit.report.text.phrases import low_bits_sentence
+from dpaudit.report.text.training import status_words
 
 _OPEN = "not in this evidence"
 
@@ -27,6 +29,8 @@ class Layer:
 def layers(evidence: Evidence) -> list[Layer]:
     """Return the questions in order, from the mathematics to the system around it."""
     claim = evidence.claimed
+    if evidence.training is not None:
+        return _of_training(claim, evidence.training)
     if evidence.accounting is not None:
         return _of_accounting(claim)
     return [
@@ -106,3 +110,27 @@ def _randomness(evidence: Evidence) -> str:
 
 def _time(evidence: Evidence) -> str:
     return "observed with every output" if "time" in evidence.observed else "not examined"
+
+
+def _of_training(claim: Claim | None, training: Training) -> list[Layer]:
+    """Return the same of a training loop that was watched."""
+    seen = {each.fact: each for each in training.facts}
+
+    def layer(name: str, *facts: str) -> Layer:
+        own = [seen[fact] for fact in facts if fact in seen]
+        words = "; ".join(f"{each.name}, {status_words(each.status)}" for each in own)
+        return Layer(name, words or "not seen", any(each.status in ("not seen", "wrong") for each in own))
+
+    return [
+        Layer("Variant", "no claim was given" if claim is None else claim.notion, claim is None),
+        Layer("Accounting", "touched: all updates together, as they were seen, in real arithmetic"),
+        layer("Sampling", "batches", "steps"),
+        layer("Contribution bounds", "clipping", "records"),
+        layer("Noise", "noise", "repetition", "independence"),
+        layer("Implementation", "parameters", "divisor", "numbers"),
+        Layer("Random source", "values were looked at, the generator was not", is_open=True),
+        Layer("Floating point", "not examined", is_open=True),
+        _unknown("Other releases", ": losses, metrics, checkpoints and choices made on the same data"),
+        _unknown("Model", ": central or local, and who is trusted with what"),
+        _unknown("Data collection and access control", ""),
+    ]

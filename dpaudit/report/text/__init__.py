@@ -14,4 +14,5 @@ __all__ = [
     "second_look",
     "sensitivity",
     "trace",
+    "training",
 ]

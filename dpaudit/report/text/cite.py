@@ -6,6 +6,7 @@ import re
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.privacy import PureDP
+from dpaudit.report.text import training
 from dpaudit.report.text.accounting import SOURCES
 from dpaudit.report.text.phrases import visible
 from dpaudit.stats.methods import KAIROUZ, METHODS, method_of
@@ -45,7 +46,7 @@ def citation(evidence: Evidence, identity: str | None = None) -> str:
 
 
 def _what(evidence: Evidence) -> str:
-    return "audit" if evidence.accounting is None else "accounting"
+    return "audit" if evidence.accounting is None else "accounting"  # a watched loop is audited too
 
 
 def _version(evidence: Evidence) -> str:
@@ -84,6 +85,8 @@ _LOW_BITS = "Mironov (2012). On significance of the least significant bits for d
 def sources(evidence: Evidence) -> list[str]:
     """Return the publications that this evidence rests on, each once."""
     definition = (evidence.claimed or PureDP(0.0)).words.source
+    if evidence.training is not None:
+        return [definition, *training.SOURCES]
     if evidence.accounting is not None:
         return [definition, *SOURCES]
     used = {attempt.bound.method for attempt in evidence.attempts} | {evidence.lower.method}

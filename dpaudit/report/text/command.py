@@ -38,6 +38,8 @@ def reproduce_command(evidence: Evidence) -> str | None:
     written (`reproduce_notes`).
     """
     target, proof = evidence.target, evidence.proof
+    if evidence.training is not None:
+        return None
     if evidence.accounting is not None:
         return _account_command(evidence, evidence.accounting)
     if evidence.scores is not None:
@@ -88,6 +90,8 @@ def reproduce_notes(evidence: Evidence) -> list[str]:
     if search is not None and _domain(search.domain) is None:
         return ["The domain cannot be typed: replay the evidence from Python, with dpaudit.replay."]
     command = reproduce_command(evidence)
+    if evidence.training is not None:
+        return ["Train again within dpaudit.watch_training: another run draws other batches and other noise."]
     if evidence.accounting is not None:
         return [] if command is not None else ["The list is too long to be typed: dpaudit replay, with this evidence."]
     if command is None or _files(evidence):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Verdict
+from dpaudit.report.text import training
 from dpaudit.report.text.accounting import accounting_of, verdict_words
 from dpaudit.report.text.bound_kinds import (
     contradicting,
@@ -47,7 +48,9 @@ def headline(evidence: Evidence) -> Headline:
     claim = "" if claimed is None else claim_words(claimed)
     word, tone = str(verdict).upper(), str(verdict).replace(" ", "-")
     accounting = accounting_of(evidence)
-    if accounting is not None:
+    if evidence.training is not None:
+        sentence, caution = training.verdict_words(evidence, evidence.training)
+    elif accounting is not None:
         sentence, caution = verdict_words(evidence, accounting)
     elif verdict is Verdict.VIOLATED:
         sentence, caution = _violated(evidence, claim)

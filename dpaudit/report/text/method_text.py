@@ -7,6 +7,7 @@ of them claims precautions that only another has taken.
 from __future__ import annotations
 
 from dpaudit.evidence.evidence import Evidence
+from dpaudit.report.text import training
 from dpaudit.report.text.accounting import METHOD
 from dpaudit.report.text.numerals import count_text
 from dpaudit.report.text.second_look import second_text
@@ -64,6 +65,8 @@ def how_counted(evidence: Evidence, *, intervals: bool) -> str:
 
 def method_sentence(evidence: Evidence) -> str:
     """Say how counts became a bound, for this kind of audit."""
+    if evidence.training is not None:
+        return training.METHOD
     if evidence.accounting is not None:
         return METHOD
     learning, measuring = count_text(evidence.learning), count_text(evidence.measuring)

@@ -96,6 +96,13 @@ FOUND_ACCOUNTED = {
     Verdict.INCONCLUSIVE: "Bounds from below and above, between which the claim lies.",
     Verdict.NO_CLAIM: "How much can be given away, from below and from above. There was no claim to hold it against.",
 }
+FOUND_TRAINING = {
+    Verdict.VIOLATED: "A training loop that gives away more than the claim allows, as it was made, on some data.",
+    Verdict.NOT_VIOLATED: "A training loop that was seen to do what the claim takes for granted.",
+    Verdict.INCONCLUSIVE: "A training loop of which something was not seen, or for which nothing is proved.",
+    Verdict.NO_CLAIM: "Which facts of a training loop are right and which are wrong. There was no claim.",
+}
+NOT_SHOWN_TRAINING = "What was not seen, other runs of the same code, and whatever else is released beside the model."
 MEANS_ACCOUNTED = "However much is known otherwise, an output tells no more about them than the upper bound allows."
 NOT_SHOWN_ACCOUNTED = (
     "That what runs is what is on the list: nothing was run. Nor how much is given away of these data in particular, "
@@ -116,6 +123,8 @@ def plain_words(evidence: Evidence) -> PlainWords:
     claimed = words.claimed
     if claim is not None:
         claimed, means = with_numbers(claimed, claim), with_numbers(means, claim)
+    if evidence.training is not None:
+        return PlainWords(claimed, FOUND_TRAINING.get(verdict, FOUND[verdict]), means, NOT_SHOWN_TRAINING)
     if evidence.accounting is not None:
         means = MEANS_ACCOUNTED if verdict is Verdict.NO_CLAIM else means
         return PlainWords(claimed, FOUND_ACCOUNTED.get(verdict, FOUND[verdict]), means, NOT_SHOWN_ACCOUNTED)

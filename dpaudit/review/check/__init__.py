@@ -27,6 +27,7 @@ from dpaudit.review.check.finding import CheckResult, Finding, answered, exit_co
 from dpaudit.review.check.page import page_finding
 from dpaudit.review.check.sampled import sampled
 from dpaudit.review.check.stated import stated
+from dpaudit.review.check.training import trained
 from dpaudit.stats.methods import ODDS
 
 __all__ = ["TOO_MANY", "CheckResult", "Finding", "check", "check_file", "exit_code", "passes"]
@@ -126,6 +127,8 @@ def check(evidence: Evidence, *, second: bool = True) -> Iterator[Finding]:
     parts: Sequence[Callable[[Evidence], Iterator[Finding]]] = (partial(sampled, second=second), curve, certain, stated)
     if evidence.accounting is not None:
         parts = (partial(accounted, again=second),)
+    if evidence.training is not None:
+        parts = (partial(trained, again=second),)
     for part in parts:
         try:
             yield from part(evidence)

@@ -89,7 +89,7 @@ def _noise(seen: Seen, share: float) -> list[Finding]:
     if again.status == "wrong":  # the other tests take independent values for granted
         text = "Noise that comes twice makes every other test of it meaningless."
         return [
-            replace(size, status="not seen", name="not judged", text=text, error=0.0, unbounded=False),
+            replace(size, status="not seen", name="not judged", text=text, error=0.0),
             again,
             Finding("independence", "not seen", "not judged", text),
         ]

@@ -113,7 +113,7 @@ def clipping_finding(replays: Sequence[Replay], silent: str = "") -> Finding:
         norms = [each.norm for each in bad if each.looks == name and name == "another norm"]
         more = f" ({float(np.median(norms)):.3g})" if norms else ""
         text = f"In {len(bad)} of {len(replays)} replays the sum that got noise is {LOOKS[name]}{more}."
-        return Finding("clipping", "wrong", name, text, detail, unbounded=name in ("not clipped", "no such sum"))
+        return Finding("clipping", "wrong", name, text, detail)
     showed = sum(each.clipped for each in replays)
     if not showed:
         text = "No record of a replayed sum was above the clip norm, so that clipping could not show."
@@ -132,7 +132,7 @@ def finite_finding(replays: Sequence[Replay], updates: int, empty: int | None) -
     """
     if any(not each.finite for each in replays):
         text = "A gradient that is no finite number went into a sum: it reaches the weights through any noise."
-        return Finding("numbers", "wrong", "gradients that are no numbers", text, unbounded=True)
+        return Finding("numbers", "wrong", "gradients that are no numbers", text)
     if not replays or not updates:
         return Finding("numbers", "not seen", "no gradients seen", "No gradients of single records were seen.")
     more = "" if not empty else " Empty batches made updates with noise, as they should."

@@ -21,7 +21,6 @@ class Finding:
         text: a sentence that says nothing of any record, for evidence.
         detail: the numbers behind it, for whoever runs the loop; they may depend on records.
         error: the probability with which a right loop is called wrong here; 0.0 where it cannot be.
-        unbounded: whether what was seen bounds no privacy loss.
     """
 
     fact: str
@@ -30,4 +29,3 @@ class Finding:
     text: str
     detail: str = ""
     error: float = 0.0
-    unbounded: bool = False

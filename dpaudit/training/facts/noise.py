@@ -62,7 +62,7 @@ def repetition_finding(
     where = _twice(kept, names, ranks, error)
     if where:
         text = f"Noise came twice: {where}. A difference of what was released has none of it."
-        return Finding("repetition", "wrong", "noise repeated", text, error=error, unbounded=True)
+        return Finding("repetition", "wrong", "noise repeated", text, error=error)
     if kept.shape[0] < 2 or kept.shape[1] < _LEAST:
         text = "Fewer than two updates with enough noise were seen."
         return Finding("repetition", "not seen", "too little noise", text)
@@ -174,7 +174,7 @@ def noise_finding(
     least = stats.chi2.cdf(squares[seen], counts[seen])
     if np.min(least) < share / np.sum(seen):
         text = f"At {int(np.sum(least < share / np.sum(seen)))} coordinates the noise is too small, or is missing."
-        return Finding("noise", "wrong", "coordinates without noise", text, detail, share, unbounded=True)
+        return Finding("noise", "wrong", "coordinates without noise", text, detail, share)
     large = stats.chi2.sf(float(squares.sum()), int(counts.sum())) < share
     if large:
         text = f"The noise is larger than claimed, by a factor of {scale.ratio:.4g}: that costs accuracy, not privacy."

@@ -169,7 +169,7 @@ def parameters_finding(parameters: Mapping[str, Parameter], updates: int) -> Fin
         text = (
             f"{_named(bare)} moved, and got no noise in some update: what it learned of records is released as it is."
         )
-        return Finding("parameters", "wrong", "moved without noise", text, unbounded=True)
+        return Finding("parameters", "wrong", "moved without noise", text)
     still = [name for name, each in parameters.items() if each.trained and not each.moved]
     if still:
         text = f"{_named(still)} never moved, though the optimizer holds it."
@@ -189,11 +189,11 @@ def records_finding(parameters: Mapping[str, Parameter], mixing: Sequence[str]) 
     state = [name for name, each in parameters.items() if each.state and each.moved]
     if state:
         text = f"{_named(state)} changed while training without noise: state of a layer is released with the model."
-        return Finding("records", "wrong", "state without noise", text, unbounded=True)
+        return Finding("records", "wrong", "state without noise", text)
     if mixing:
         kinds = ", ".join(mixing)
         text = f"A layer computes across the records of a batch ({kinds}): clipping single records bounds nothing."
-        return Finding("records", "wrong", "records are mixed", text, unbounded=True)
+        return Finding("records", "wrong", "records are mixed", text)
     text = (
         "No layer is known to mix records, and no state of a layer changed. Other ways to mix them were not looked for."
     )

@@ -66,6 +66,7 @@ class TorchWatch:
         self.clip = float(clip if clip is not None else norm_of(optimizer))
         self.gradient, self.reached = gradient, 0
         self.undo: Undo = []
+        self.packages = ("torch", "opacus", "python-flint") if self.opacus else ("torch", "python-flint")
         self.plain: PlainWatcher | None = None
 
     def _check(self, sigma: float | None, clip: float | None) -> None:

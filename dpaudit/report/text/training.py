@@ -1,0 +1,186 @@
+"""How is a watched training loop said in words? Its checklist, its pitfalls, its verdict, and what it does not show."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Verdict, round_outward
+from dpaudit.evidence.training import Training, TrainingFact
+from dpaudit.privacy.claims import number_text
+from dpaudit.report.text.numerals import NBSP, claim_text, count_text
+
+FACTS = {
+    "batches": "How records come in",
+    "clipping": "Clipping",
+    "noise": "Scale and law of the noise",
+    "repetition": "Noise drawn afresh",
+    "independence": "Independent noise",
+    "divisor": "Divisor",
+    "steps": "Steps and rate",
+    "parameters": "Parameters",
+    "records": "Records apart from each other",
+    "numbers": "Numbers and empty batches",
+    "altered": "After the noise",
+}
+"""What each fact is called."""
+
+PITFALLS: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    ("Division by the batch size", ("divisor", "clipping"), ""),
+    ("Noise for another sensitivity", ("noise", "clipping"), ""),
+    ("Accounting for another way of sampling", ("batches", "steps"), ""),
+    ("Private numbers taken for public ones", ("divisor",), "only the divisor is looked at"),
+    (
+        "Neighbours that are not stated",
+        (),
+        "the page states which datasets are neighbours in its accounting; what the claim's author meant is not seen",
+    ),
+    ("Empty batches and gradients that are no numbers", ("numbers",), ""),
+    ("Gradient accumulation", ("steps",), ""),
+    (
+        "Operations across records",
+        ("records",),
+        "known layers and state are looked at; what else mixes records is not",
+    ),
+    ("Auxiliary information", (), "losses, norms and logs that are released beside the model are not seen"),
+    (
+        "Randomness",
+        ("repetition", "independence"),
+        "what was drawn is looked at, not whether its generator can be predicted",
+    ),
+    ("Floating-point noise", (), "the last bits of noise and sums are not looked at"),
+    ("Finite precision", ("clipping",), "sums are compared to a thousandth; smaller errors are not seen"),
+)
+"""The twelve pitfalls that the documentation of jax_privacy names, the facts that show each, and what stays unseen."""
+
+PITFALLS_SOURCE = "McKenna & McMahan. Common pitfalls in DP training. Documentation of JAX Privacy, 2026."
+_WORST = ("wrong", "not seen", "note", "right")
+
+
+@dataclass(frozen=True, slots=True)
+class Pitfall:
+    """A pitfall, and what was seen of it."""
+
+    name: str
+    status: str
+    text: str
+
+
+def training_of(evidence: Evidence) -> Training | None:
+    """Return what was seen of a training loop, or None for other evidence."""
+    return evidence.training
+
+
+def updates_of(training: Training) -> int:
+    """Return the number of steps with noise."""
+    return sum(count for _, _, count in training.steps)
+
+
+def status_words(status: str) -> str:
+    """Say what was seen of a fact."""
+    return {"right": "seen right", "wrong": "seen wrong", "note": "to note"}.get(status, "not seen")
+
+
+def fact_name(fact: TrainingFact) -> str:
+    """Return what a fact is called."""
+    return FACTS.get(fact.fact, fact.fact)
+
+
+def pitfalls(training: Training) -> list[Pitfall]:
+    """Return every pitfall with what was seen of it: wrong where one of its facts is, right only where all are."""
+    by_name = {each.fact: each for each in training.facts}
+    return [
+        _pitfall(name, [by_name[each] for each in facts if each in by_name], rest) for name, facts, rest in PITFALLS
+    ]
+
+
+def _pitfall(name: str, facts: list[TrainingFact], rest: str) -> Pitfall:
+    if not facts:
+        return Pitfall(name, status_words("not seen"), f"{rest[:1].upper()}{rest[1:]}.")
+    worst = min(facts, key=lambda each: _WORST.index(each.status) if each.status in _WORST else 0)
+    unlike = [each for each in facts if each.status == worst.status]
+    text = " ".join(each.text for each in unlike)
+    more = f" {rest[:1].upper()}{rest[1:]}." if rest else ""
+    return Pitfall(name, status_words("right" if worst.status == "note" and not rest else worst.status), text + more)
+
+
+def loss_text(training: Training) -> str:
+    """Write what all steps lose together: 5.795 ≤ ε ≤ 5.796."""
+    low, high = training.low.value, training.high.value
+    if math.isinf(low):
+        return "no ε is large enough"
+    least = number_text(round_outward(low, "lower", 5))
+    if math.isinf(high):
+        return f"ε{NBSP}≥{NBSP}{least}, and nothing from above" if low > 0 else "nothing is certified"
+    return f"{least}{NBSP}≤{NBSP}ε{NBSP}≤{NBSP}{number_text(round_outward(high, 'upper', 5))}"
+
+
+def verdict_words(evidence: Evidence, training: Training) -> tuple[str, str]:
+    """Return the sentence of the verdict, and what must not be concluded from it."""
+    claim = evidence.claimed
+    claimed = (
+        "" if claim is None else f"ε{NBSP}={NBSP}{claim_text(claim.value)}, δ{NBSP}={NBSP}{claim_text(claim.delta)}"
+    )
+    many = f"{count_text(updates_of(training))} updates"
+    if evidence.verdict is Verdict.VIOLATED:
+        return (
+            f"The claim {claimed} does not hold of the loop that was watched: {loss_text(training)}, for {many}.",
+            "This is the loss of what was seen, on some data; these data may lose less.",
+        )
+    if evidence.verdict is Verdict.NOT_VIOLATED:
+        return (
+            f"No violation of the claim {claimed} was seen: {loss_text(training)}, for {many} as they were made.",
+            "This does not prove the claim: facts were tested, not proved, and what was not seen is listed below.",
+        )
+    if evidence.verdict is Verdict.INCONCLUSIVE:
+        return (
+            f"The claim {claimed} does not follow from what was seen: {loss_text(training)}, for {many}.",
+            "Neither that the claim holds nor that it fails may be concluded.",
+        )
+    wrong = sum(each.status == "wrong" for each in training.facts)
+    seen = f"{wrong} of {len(training.facts)} facts {'was' if wrong == 1 else 'were'} seen wrong"
+    return f"No claim was given, so there is nothing to judge: {seen}.", "Facts were tested, not proved."
+
+
+LIMITS = (
+    (
+        "What was not seen",
+        "Facts that are listed as not seen may be right or wrong. A loop is looked at from outside, and at some of its "
+        "sums only.",
+    ),
+    (
+        "This run alone",
+        "What was seen is one run. Other settings, data or machines may take other ways through the same code.",
+    ),
+    (
+        "Whatever else is released",
+        "Losses, metrics, checkpoints, the choice of hyperparameters and the size of the training set may tell of "
+        "records too.",
+    ),
+    (
+        "Floating point and the generator",
+        "Noise in floats can leak through its last bits, and a generator that can be predicted gives its noise away. "
+        "Neither is looked at.",
+    ),
+    (
+        "The system around it",
+        "How records map to people, who sees what, and where the data came from are not examined.",
+    ),
+)
+"""What the watch of a loop cannot show."""
+
+METHOD = (
+    "The loop ran as it is. Its batches, the gradients of single records, the sums, the noise and the divisor were "
+    "recorded in memory; each fact was tested at an exact level, all together at the chance of a false alarm that is "
+    "stated. What all updates lose together was certified for the sampler, noise and steps that were seen: from below "
+    "on some data, from above for all. The audit of a step rests on the noise that was seen, at many thresholds at "
+    "once; composed over steps it is conditional on their independence."
+)
+SOURCES = (
+    "Abadi, Chu, Goodfellow, McMahan, Mironov, Talwar & Zhang (2016). Deep learning with differential privacy. CCS.",
+    "Clopper & Pearson (1934). The use of confidence or fiducial limits illustrated in the case of the binomial. "
+    "Biometrika 26(4).",
+    "Dwass (1957). Modified randomization tests for nonparametric hypotheses. Annals of Mathematical Statistics 28(1).",
+    PITFALLS_SOURCE,
+)

@@ -1,0 +1,101 @@
+"""What may be asked of the watch of a training loop?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from dpaudit.request.option import described
+from dpaudit.request.shared import CLAIM, KEEP_DATA, SEED
+
+if TYPE_CHECKING:
+    from dpaudit.privacy import Claim
+
+
+@dataclass(frozen=True)
+class TrainingRequest:
+    """A request to watch a training loop.
+
+    Attributes:
+        model: that is trained: of Opacus, what ``make_private`` returned.
+        optimizer: whose steps are watched: one of Opacus, or of PyTorch.
+        loader: whose batches are watched; None where there is none to watch.
+        claim: of ε at a δ, such as "epsilon=8, delta=1e-5". Without one nothing is judged.
+        sigma: the noise multiplier, and clip: the norm that records are clipped to; by default those that an optimizer
+            of Opacus states. A plain loop does not say them.
+        rate: at which records are sampled; by default as the loader states it.
+        sampling: how records come in, as the claim's accounting assumes: "poisson", "fixed-size" or "shuffled".
+        gradient: of a plain loop, a function that returns the clipped sum of a batch, a tensor for each parameter in
+            their order. Without it clipping is not seen.
+        accountant: that counts the steps; by default the one that an optimizer of Opacus reports to.
+        confidence: of the interval of the noise's scale, and of the audit of a step.
+        false_alarm: the probability with which anything in a right loop is called wrong.
+        seed: of what is replayed, by default a fresh one. No draw of the loop hangs on it.
+        name: what to call the loop.
+        unit: what one record stands for.
+        keep_data: refused here: evidence of a training loop holds nothing about its records.
+    """
+
+    model: Any
+    optimizer: Any
+    loader: Any = None
+    claim: Claim | str | None = field(default=None, metadata=CLAIM)
+    sigma: float | None = field(
+        default=None, metadata=described("The noise multiplier; else as the optimizer states it.", kind="number")
+    )
+    clip: float | None = field(
+        default=None, metadata=described("The clip norm; else as the optimizer states it.", kind="number")
+    )
+    rate: float | None = field(
+        default=None, metadata=described("The sampling rate; else as the loader states it.", kind="number")
+    )
+    sampling: str = field(
+        default="poisson",
+        metadata=described(
+            "How records come in, as the claim's accounting assumes.",
+            kind="choice",
+            allowed=("poisson", "fixed-size", "shuffled"),
+            recorded=lambda evidence: None if evidence.training is None else evidence.training.assumed,
+        ),
+    )
+    gradient: Callable[[Any], Any] | None = field(default=None, metadata=described("In Python only.", kind=""))
+    accountant: Any = field(default=None, metadata=described("In Python only.", kind=""))
+    confidence: float = field(
+        default=0.95,
+        metadata=described(
+            "Of the noise's scale and of the audit of a step.",
+            kind="number",
+            recorded=lambda evidence: evidence.confidence,
+        ),
+    )
+    false_alarm: float = field(
+        default=1e-3,
+        metadata=described(
+            "Chance that anything in a right loop is called wrong.",
+            kind="number",
+            recorded=lambda evidence: evidence.false_alarm,
+        ),
+    )
+    seed: int | None = field(default=None, metadata=SEED)
+    name: str | None = field(default=None, metadata=described("What to call the loop.", kind=""))
+    unit: str = field(default="one training record", metadata=described("What one record stands for.", kind=""))
+    keep_data: bool = field(default=False, metadata=KEEP_DATA)
+
+
+class TrainingOptions(TypedDict, total=False):
+    """The options of a `TrainingRequest`, as keyword arguments of `dpaudit.watch_training`; a test keeps both alike."""
+
+    claim: Claim | str | None
+    sigma: float | None
+    clip: float | None
+    rate: float | None
+    sampling: str
+    gradient: Callable[[Any], Any] | None
+    accountant: Any
+    confidence: float
+    false_alarm: float
+    seed: int | None
+    name: str | None
+    unit: str
+    keep_data: bool

@@ -1,0 +1,197 @@
+"""Does what evidence says of a training loop follow from its findings, its counts and its certificates?
+
+Findings are observations: nothing in the file can show them again, and the id alone protects them. Everything that
+follows from them is concluded once more: what an accounting lists, each bound from its certificate, the audit of a step
+from its counts, verdict and reason.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpaudit.accounting import Events
+from dpaudit.accounting.certificate import written
+from dpaudit.accounts.conclude import at_of, number, outward
+from dpaudit.checker import CertificateError, check_certificate
+from dpaudit.errors import UsageError
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.installed import installed_version
+from dpaudit.evidence.records import Release
+from dpaudit.evidence.training import Training, TrainingLoss
+from dpaudit.privacy import Claim
+from dpaudit.review.check.finding import Finding, agrees, answered, failing, unchecked
+from dpaudit.training import per_step
+from dpaudit.training.conclude import concluded
+from dpaudit.training.facts.checklist import FACTS
+from dpaudit.training.judge import COARSE, certified
+from dpaudit.training.losses import listed, parts_of, unbounded
+
+_UNREADABLE = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, UsageError)
+_STATUSES = ("right", "wrong", "note", "not seen")
+_MOST_THRESHOLDS = 10_000
+_MOST_STEPS = 10**7
+
+
+def trained(evidence: Evidence, *, again: bool = True) -> Iterator[Finding]:
+    """Yield a finding for everything that follows from what was seen of a loop.
+
+    Args:
+        evidence: of a watched loop.
+        again: whether to certify again what has no certificate.
+    """
+    training = evidence.training
+    assert training is not None
+    try:
+        wrong = _facts(training, evidence.false_alarm or 0.0)
+        yield answered("facts", not wrong, wrong or f"{len(training.facts)} facts, within the chance of a false alarm")
+        yield from _losses(training, evidence.claimed)
+        yield _concluded(evidence, training)
+        for place, certificate in enumerate(training.certificates):
+            yield _certificate(certificate, place)
+        yield from _step(training, evidence)
+        if again:
+            yield from _gaussian(training, evidence.claimed)
+    except _UNREADABLE as error:
+        yield failing("training", f"what it says cannot be read: {error}")
+
+
+def _facts(training: Training, false_alarm: float) -> str:
+    """What is wrong with the checklist; empty where nothing is."""
+    names = [each.fact for each in training.facts]
+    if tuple(names[: len(FACTS)]) != FACTS or names[len(FACTS) :] not in ([], ["altered"]):
+        return "the checklist has other facts than a watch finds"
+    if any(each.status not in _STATUSES or not 0 <= each.error <= 1 for each in training.facts):
+        return "a fact has a status that there is none of"
+    if sum(each.error for each in training.facts) > false_alarm * (1 + 1e-9):
+        return "the facts together err more often than is stated"
+    by_fact = {each.fact: each for each in training.facts}
+    low, high = training.scales  # more noise than was seen loses less
+    if by_fact["noise"].name != "too little noise" and not (low >= 1 and high == 1):
+        return "the noise is accounted for otherwise than it was seen"
+    if by_fact["clipping"].status != "wrong" and training.factors != (1.0, 1.0):
+        return "clipping is accounted for otherwise than it was seen"
+    kinds = {"right": training.sampler == training.assumed, "not seen": not training.sampler}
+    if not kinds.get(by_fact["batches"].status, training.sampler != training.assumed):
+        return "the sampler is another one than was seen"
+    if training.together > 1 and by_fact["steps"].status != "wrong":
+        return "batches are accumulated, and the steps are called right"
+    return ""
+
+
+def _certificate(certificate: dict[str, Any], place: int) -> Finding:
+    try:
+        checked = check_certificate(certificate)
+    except CertificateError as error:
+        return failing("certificate", f"certificate {place}: {error}")
+    return answered("certificate", True, f"certificate {place}: " + " ".join(checked.sentences))
+
+
+def _losses(training: Training, claim: Claim | None) -> Iterator[Finding]:
+    """Whether each bound is that of its certificate, for the steps that follow from what was seen."""
+    why, infinite = unbounded(training.facts)
+    used = {each.certificate for each in (training.low, training.high)} - {None}
+    if used != set(range(len(training.certificates))):
+        yield failing("losses", "there is a certificate that no bound rests on, or the other way round")
+        return
+    for side, loss in (("low", training.low), ("high", training.high)):
+        wrong = _loss(training, loss, claim, why, infinite, up=side == "high")
+        yield answered("losses", not wrong, wrong or f"the bound from {'above' if side == 'high' else 'below'} follows")
+
+
+def _loss(training: Training, loss: TrainingLoss, claim: Claim | None, why: str, infinite: bool, *, up: bool) -> str:
+    """What is wrong with a bound; empty where nothing is."""
+    nothing = math.inf if up else 0.0
+    if claim is None or (infinite and not up):
+        expected = nothing if claim is None else math.inf
+        return "" if loss.value == expected and not loss.releases else "it is another than follows from the findings"
+    events = None if up and why else listed(parts_of(training), up=up)
+    if loss.certificate is None:
+        if loss.value != nothing:
+            return "a bound has no certificate"
+        return "" if loss.why or up else "nothing is certified, and why is not said"
+    if events is None:
+        return "nothing is accounted for by what was seen, and a bound is stated"
+    if loss.releases != tuple(Release(str(event), count) for event, count in events):
+        return "other steps are accounted for than were seen"
+    certificate = training.certificates[loss.certificate]
+    own = [written(event, count) for event, count in Events(tuple(events)).parts]
+    if certificate.get("events") != own:
+        return "a certificate is about other steps"
+    if certificate["parameter"] != "epsilon" or Fraction(str(certificate["at"])) != at_of(claim):
+        return "a certificate is about another δ"
+    value = outward(number(str(certificate["high" if up else "low"])), up=up)
+    return "" if value == loss.value else "a bound is not that of its certificate"
+
+
+def _step(training: Training, evidence: Evidence) -> Iterator[Finding]:
+    """Whether the audit of a step follows from its counts."""
+    step = training.step
+    if step is None:
+        return
+    at, _ = per_step.thresholds(step.sigma) if 0.01 < step.sigma < 100 else (np.zeros(0), 1)
+    below = np.array(step.below, dtype=np.int64)
+    fits = len(at) == len(below) <= _MOST_THRESHOLDS and step.values > 0 and 0 < step.steps <= _MOST_STEPS
+    if not fits or np.any(np.diff(below) < 0) or below[0] < 0 or below[-1] > step.values:
+        yield failing("step", "its counts are not those of thresholds")
+        return
+    if (step.sigma, step.steps) not in [(sigma, steps) for sigma, _, steps in training.steps]:
+        yield failing("step", "it is about other steps than were seen")
+        return
+    if not math.isclose(step.confidence, evidence.confidence, rel_tol=1e-9):
+        yield failing("step", "its confidence is another than is stated")
+        return
+    found = per_step.certified(below, step.values, step.sigma, 1 - step.confidence)
+    yield answered("step", agrees(found.mu, step.mu), f"μ ≥ {found.mu:.10g} follows from the counts")
+    if step.epsilon is not None:
+        claim = evidence.claimed
+        known = claim is not None and step.delta == claim.delta and step.rate in {each for _, each, _ in training.steps}
+        own = per_step.composed(found, step.rate, step.steps, step.delta)
+        holds = known and own is not None and agrees(own, step.epsilon)
+        yield answered("step", holds, f"composed, it is {own if own is None else f'{own:.10g}'}")
+
+
+def _gaussian(training: Training, claim: Claim | None) -> Iterator[Finding]:
+    """Whether ε of Gaussian noise with the largest scale that was seen, certified again, is as stated."""
+    if training.gaussian is None:
+        return
+    if training.scale is None or claim is None:
+        yield failing("gaussian", "there is no scale or no claim that it could follow from")
+        return
+    parts = parts_of(training)
+    parts = type(parts)(**{**{name: getattr(parts, name) for name in parts.__slots__}, "scale": training.scale[::-1]})
+    events = listed(parts, up=False)
+    try:
+        assert events is not None
+        own = certified(events, claim, COARSE).low
+    except (AssertionError, UsageError) as error:
+        yield unchecked("gaussian", f"it was not certified again: {error}", decides=False)
+        return
+    said = f"certified again, {own:.7g} from below, and {training.gaussian:.7g} is stated"
+    yield answered("gaussian", abs(own - training.gaussian) <= COARSE * max(1.0, claim.value), said)
+
+
+def _concluded(evidence: Evidence, training: Training) -> Finding:
+    """Whether all that stands around the findings follows from them."""
+    own = concluded(
+        training,
+        evidence.claimed,
+        name=evidence.target.name,
+        unit=evidence.unit,
+        seed=evidence.seed,
+        confidence=evidence.confidence,
+        false_alarm=evidence.false_alarm or 0.0,
+        versions=evidence.versions,
+    )
+    before, after = evidence.record(), own.record()
+    other = [name for name in {**after, **before} if before.get(name) != after.get(name)]
+    if other == ["reason"] and evidence.versions.get("dpaudit") != installed_version("dpaudit"):
+        return unchecked("reason", f"another dpaudit wrote its words; today they are: {own.reason}", decides=False)
+    said = (
+        f"{evidence.verdict} follows from the findings" if not other else f"other values follow for {', '.join(other)}"
+    )
+    return answered("verdict", not other, said)

@@ -1,0 +1,139 @@
+"""What follows from the checklist and the certified losses? The verdict, its reason, and the evidence around them.
+
+Everything that the evidence says beside findings, counts and certificates follows from these, so that a check concludes
+once more and compares.
+"""
+
+from __future__ import annotations
+
+import math
+
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Bound, Target, Verdict, round_outward
+from dpaudit.evidence.training import Training
+from dpaudit.privacy import ApproxDP, Claim
+from dpaudit.privacy.claims import number_text
+
+ASKS = "training"
+METHOD = "training"
+CORE = ("batches", "clipping", "noise", "repetition", "steps", "parameters")
+"""Facts without which nothing is said to be kept."""
+
+SEES_ALL = "whoever attacks sees every noisy sum, as accountants assume; the last weights alone may tell less"
+REAL = "real arithmetic: noise is drawn exactly, and nothing is rounded"
+THIS_RUN = "this is about the run that was watched; another run of the same code may differ"
+_RELATIONS = {"fixed-size": "replace-one", "shuffled": "zero-out", "fixed order": "zero-out"}
+
+
+def relation_of(training: Training) -> str:
+    """Return which datasets are neighbours in the accounting of what was seen."""
+    return _RELATIONS.get(training.sampler or training.assumed, "add-remove")
+
+
+def verdict_of(training: Training, claim: Claim | None) -> Verdict:
+    """Return the verdict: VIOLATED needs a certain loss above the claim, NOT VIOLATED every core fact and its bound."""
+    if claim is None:
+        return Verdict.NO_CLAIM
+    if training.low.value > claim.value:
+        return Verdict.VIOLATED
+    unseen = [each for each in training.facts if each.fact in CORE and each.status == "not seen"]
+    if training.partial or unseen or not training.high.value <= claim.value:
+        return Verdict.INCONCLUSIVE
+    return Verdict.NOT_VIOLATED
+
+
+def reason_of(training: Training, claim: Claim | None) -> str:
+    """Return why, in a sentence or two."""
+    wrong = [each for each in training.facts if each.status == "wrong"]
+    unseen = [each.fact for each in training.facts if each.status == "not seen" and each.fact in CORE]
+    what = f"Seen wrong: {', '.join(each.name for each in wrong)}." if wrong else "Nothing was seen wrong."
+    if training.partial:
+        what = f"Only a part of the loop was seen: {training.partial}. {what}"
+    if claim is None:
+        return what
+    verdict, low, high = verdict_of(training, claim), training.low, training.high
+    claimed = number_text(claim.value)
+    if verdict is Verdict.VIOLATED:
+        least = "any ε" if math.isinf(low.value) else f"at least {_lower(low.value)}"
+        why = f" ({low.why})" if low.why else ""
+        return f"What was seen loses {least} on some data{why}, and ε = {claimed} is claimed. {what}"
+    if verdict is Verdict.NOT_VIOLATED:
+        most = number_text(round_outward(high.value, "upper", 7))
+        return f"What was seen loses at most {most}, and ε = {claimed} is claimed. {what}"
+    if not high.value <= claim.value:
+        most = f"nothing bounds the loss: {high.why}" if high.why else f"ε may be up to {_upper(high.value)}"
+        return f"The claim of ε = {claimed} does not follow from what was seen, for {most}. {what}"
+    return f"The claim rests on what was not seen: {', '.join(unseen) or 'the rest of the loop'}. {what}"
+
+
+def _lower(value: float) -> str:
+    return number_text(round_outward(value, "lower", 7))
+
+
+def _upper(value: float) -> str:
+    return number_text(round_outward(value, "upper", 7)) if math.isfinite(value) else "any number"
+
+
+def assumptions_of(training: Training) -> tuple[str, ...]:
+    """Return what the evidence takes on trust."""
+    unseen = tuple(
+        f"{each.fact} as the claim assumes: not seen" for each in training.facts if each.status == "not seen"
+    )
+    return SEES_ALL, REAL, THIS_RUN, *unseen
+
+
+def concluded(
+    training: Training,
+    claim: Claim | None,
+    *,
+    name: str,
+    unit: str,
+    seed: int,
+    confidence: float,
+    false_alarm: float,
+    versions: dict[str, str],
+) -> Evidence:
+    """Return the evidence of a watched loop.
+
+    Args:
+        training: what was seen, and what was certified of it.
+        claim: of ε at a δ, or None.
+        name: what people call the loop.
+        unit: what one record stands for.
+        seed: of what was replayed, and of Monte Carlo tests.
+        confidence: of the interval of the noise and of the step's audit.
+        false_alarm: the probability with which anything in a right loop is called wrong.
+        versions: of what the numbers depend on.
+    """
+    notion = claim if claim is not None else ApproxDP(0.0, 1e-5)
+    return Evidence(
+        target=Target(name, None, {}, ASKS, training.how),
+        claim=None if claim is None else str(claim),
+        relation=relation_of(training),
+        unit=unit,
+        pairs=(),
+        seed=seed,
+        confidence=confidence,
+        learning=0,
+        measuring=0,
+        verdict=verdict_of(training, claim),
+        reason=reason_of(training, claim),
+        lower=Bound(
+            value=round_outward(training.low.value, "lower"),
+            side="lower",
+            kind="sampled",
+            parameter="epsilon",
+            notion=str(notion),
+            confidence=1 - false_alarm,
+            delta=notion.delta,
+            method=METHOD,
+            assumes=(),
+        ),
+        attempts=(),
+        histogram=None,
+        versions=versions,
+        assumptions=assumptions_of(training),
+        reproducible=False,
+        false_alarm=false_alarm,
+        training=training,
+    )

@@ -1,0 +1,195 @@
+"""How is a training loop watched while it runs? One line around the loop, which itself stays as it is.
+
+    with dpaudit.watch_training(model, optimizer, loader, claim="epsilon=8, delta=1e-5") as watch:
+        train()
+    watch.evidence
+
+What was seen until an exception is kept, and said to be partial.
+"""
+
+from __future__ import annotations
+
+import math
+import platform
+import time
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError
+from types import TracebackType
+from typing import Any, Unpack
+
+import msgspec
+
+from dpaudit.auditing.seeds import given_or_fresh
+from dpaudit.errors import UsageError
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.installed import installed_version, installed_versions
+from dpaudit.evidence.records import RunInfo
+from dpaudit.privacy import ApproxDP, Claim
+from dpaudit.privacy.claims import as_claim
+from dpaudit.request import TrainingOptions, TrainingRequest, taking
+from dpaudit.training.conclude import concluded
+from dpaudit.training.facts.finding import Finding
+from dpaudit.training.judge import judged
+from dpaudit.training.seen import Seen
+
+_SAMPLING = ("poisson", "fixed-size", "shuffled")
+
+
+@taking(TrainingRequest)
+def watch_training(model: Any, optimizer: Any, loader: Any = None, **options: Unpack[TrainingOptions]) -> Watch:
+    """Watch a training loop with differential privacy while it runs, and judge its claim by what was seen.
+
+    Args:
+        {options}
+
+    Returns:
+        A context: the loop runs inside of it, and its ``evidence`` is there afterwards.
+
+    Raises:
+        UsageError: for what cannot be watched, and a claim without a δ.
+    """
+    return Watch(TrainingRequest(model, optimizer, loader, **options))
+
+
+class Watch:
+    """The watch of one loop.
+
+    Attributes:
+        request: what was asked.
+    """
+
+    def __init__(self, request: TrainingRequest) -> None:
+        self.request = request
+        self.claim = _claim(request.claim)
+        _check(request)
+        self.seed = given_or_fresh(request.seed)
+        self._watch = _watcher(request, self.seed)
+        self._seen: Seen | None = None
+        self._found: tuple[Evidence, list[Finding]] | None = None
+
+    def __enter__(self) -> Watch:
+        if self._seen is not None:
+            raise UsageError("a watch is for one loop, and this one is over: begin another with dp.watch_training")
+        self._clock, self._started = time.perf_counter(), datetime.now(UTC)
+        self._watch.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._seen = self._watch.leave()
+        self._seconds = time.perf_counter() - self._clock
+        if kind is not None:
+            self._seen.partial = f"it ended with {kind.__name__}"
+
+    @property
+    def evidence(self) -> Evidence:
+        """What was found. It holds nothing about any record."""
+        return self._judged()[0]
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What was found of every fact, with the numbers behind it, which may tell of records: do not publish them."""
+        return self._judged()[1]
+
+    def _judged(self) -> tuple[Evidence, list[Finding]]:
+        if self._seen is None:
+            raise UsageError("the loop is still being watched: ask after the with block")
+        if self._found is None:
+            request = self.request
+            training, findings = judged(
+                self._seen,
+                self.claim,
+                clip=self._watch.clip,
+                confidence=request.confidence,
+                false_alarm=request.false_alarm,
+                seed=self.seed,
+                stated=self._stated(),
+            )
+            evidence = concluded(
+                training,
+                self.claim,
+                name=request.name or "training",
+                unit=request.unit,
+                seed=self.seed,
+                confidence=float(request.confidence),
+                false_alarm=float(request.false_alarm),
+                versions=installed_versions(*filter(_is_installed, self._watch.packages)),
+            )
+            run = RunInfo(self._started.isoformat(timespec="seconds"), round(self._seconds, 3), platform.node(), 1)
+            self._found = msgspec.structs.replace(evidence, run=run), findings
+        return self._found
+
+    def _stated(self) -> float | None:
+        """What the loop's own accountant says of ε; None where it says nothing."""
+        accountant = self._watch.accountant
+        if self.claim is None or not hasattr(accountant, "get_epsilon"):
+            return None
+        try:
+            found = float(accountant.get_epsilon(delta=self.claim.delta))
+        except Exception:  # somebody else's code, beside the evidence
+            return None
+        return found if math.isfinite(found) else None
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return bool(installed_version(package))
+    except PackageNotFoundError:
+        return False
+
+
+def _watcher(request: TrainingRequest, seed: int) -> Any:
+    """Return the watcher of a library, by what the loop is made of."""
+    try:
+        from dpaudit.training.watchers.torch_watch import TorchWatch
+    except ImportError as error:
+        raise UsageError(
+            f"to watch a PyTorch loop, PyTorch has to be installed: pip install 'dpaudit[torch]' ({error})"
+        ) from None
+    return TorchWatch(
+        request.model,
+        request.optimizer,
+        request.loader,
+        sigma=request.sigma,
+        clip=request.clip,
+        rate=request.rate,
+        sampling=request.sampling,
+        gradient=request.gradient,
+        accountant=request.accountant,
+        seed=seed,
+    )
+
+
+def _claim(given: Claim | str | None) -> Claim | None:
+    claim = as_claim(given)
+    if claim is None or (isinstance(claim, ApproxDP) and claim.delta > 0):
+        return claim
+    if claim.parameter == "epsilon" and not claim.delta:
+        raise UsageError(
+            f"the claim {claim} has no δ, and Gaussian noise keeps no ε without one: claim for example "
+            f"'epsilon={claim.value:g}, delta=1e-5'"
+        )
+    raise UsageError(
+        f"a training loop is judged by ε at a δ, and {claim} is {claim.notion}: claim 'epsilon=…, delta=…'"
+    )
+
+
+def _check(request: TrainingRequest) -> None:
+    if request.keep_data:
+        raise UsageError(
+            "keep_data is not possible here: evidence of a training loop holds nothing about its records, since noise "
+            "or memberships beside released weights would give them away"
+        )
+    if request.sampling not in _SAMPLING:
+        raise UsageError(f"sampling is one of {', '.join(_SAMPLING)}, not {request.sampling!r}")
+    for name in ("sigma", "clip", "rate", "confidence", "false_alarm"):
+        value = getattr(request, name)
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+            raise UsageError(f"{name} is a number above 0, not {value!r}")
+        if name in ("rate", "confidence", "false_alarm") and value > 1 - (name != "rate") * 1e-12:
+            raise UsageError(f"{name} is below 1, not {value!r}")
+    if request.gradient is not None and not callable(request.gradient):
+        raise UsageError("gradient is a function that returns the clipped sum of a batch")

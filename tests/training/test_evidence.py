@@ -1,0 +1,166 @@
+"""Does the evidence of a watched loop follow from what was seen, say nothing about records, and show on a page?"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+
+import msgspec
+import numpy as np
+import pytest
+from support.watched import RATE, seen_loop
+
+from dpaudit.errors import UsageError
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.privacy import parse_claim
+from dpaudit.report import html_page
+from dpaudit.report.view import view
+from dpaudit.request import TrainingOptions, TrainingRequest, options_of
+from dpaudit.review.check import check, passes
+from dpaudit.review.check import training as check_training
+from dpaudit.review.replay import replay
+from dpaudit.training import judge, per_step
+from dpaudit.training.conclude import concluded
+from dpaudit.training.facts.clipping import replayed
+from dpaudit.training.judge import judged
+
+CLAIM = parse_claim("epsilon=4, delta=1e-5")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def certified_once():
+    """What is certified twice, for a loop and for its check, is computed once."""
+    before, cached = judge.certified, {}
+
+    def once(events, claim, tolerance):
+        key = str(events), str(claim), tolerance
+        if key not in cached:
+            cached[key] = before(events, claim, tolerance)
+        return cached[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judge, "certified", once)
+        patch.setattr(check_training, "certified", once)
+        yield
+
+
+def evidence_of(seen, claim=CLAIM):
+    training, _ = judged(seen, claim, clip=1.0, confidence=0.95, false_alarm=1e-3, seed=3, stated=2.0)
+    options = {"seed": 3, "confidence": 0.95, "false_alarm": 1e-3}
+    return concluded(training, claim, name="digits", unit="one image", versions={"dpaudit": "0"}, **options)
+
+
+@pytest.fixture(scope="module")
+def right():
+    return evidence_of(seen_loop())
+
+
+def test_a_right_loop_keeps_its_claim_and_passes_its_check(right):
+    assert str(right.verdict) == "not violated"
+    assert right.training.low.value <= right.training.high.value < 4
+    assert right.training.step.epsilon < right.training.gaussian <= right.training.low.value + 1e-9
+    again = Evidence.from_json(right.to_json())
+    assert again.id == right.id and passes(list(check(again)))
+
+
+def test_the_page_is_a_checklist_and_nothing_is_sold_as_proved(right):
+    page = html_page(right)
+    assert page.count("seen right") > 8 and "Twelve pitfalls" in page and "NOT VIOLATED" in page
+    assert "does not prove" in view(right).headline.caution
+    with pytest.raises(UsageError, match="cannot be replayed"):
+        replay(right)
+
+
+def test_evidence_holds_nothing_about_records(right):
+    """Two loops with other batches and other gradients, and the same noise, leave the same record."""
+    other = seen_loop()
+    rng = np.random.default_rng(99)
+    other.batches = [rng.choice(400, size=len(each), replace=False) for each in other.batches]
+    rows = rng.normal(size=(9, 50))
+    norms = np.linalg.norm(rows, axis=1)
+    other.replays = [replayed(rows, norms, np.minimum(1, 1 / norms) @ rows, 1.0)] * len(other.replays)
+    told = evidence_of(other)
+    assert told.record() == right.record()
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict", "wrong"),
+    [
+        ({"noise": lambda rng, t: rng.normal(size=600) * 0.3}, "violated", "too little noise"),
+        ({"noise": lambda rng, t: np.random.default_rng(1).normal(size=600)}, "violated", "noise repeated"),
+        ({"clip": 1e9}, "violated", "not clipped"),
+        ({"divisor": lambda rows: max(rows, 1)}, "inconclusive", "divided by the batch size"),
+        ({"replays": 0}, "inconclusive", ""),
+    ],
+)
+def test_mistakes_decide_only_what_they_certainly_do(change, verdict, wrong):
+    found = evidence_of(seen_loop(**change))
+    assert str(found.verdict) == verdict and wrong in found.reason
+    assert passes([each for each in check(found) if each.what != "gaussian"])
+    assert verdict == "violated" or found.training.low.value <= 4
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"verdict": "proved"},
+        {"lower": 0.1},
+        {"scales": (2.0, 2.0)},
+        {"steps": ((2.0, RATE, 20),)},
+        {"steps": ((1.0, RATE, 2),)},
+        {"values": 1},
+        {"facts": ()},
+        {"sampler": "shuffled"},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_what_does_not_follow_is_noticed(right, change):
+    record = json.loads(json.dumps(right.record()))
+    (name, value), training = next(iter(change.items())), record["training"]
+    if name == "verdict":
+        record["verdict"] = value
+    elif name == "lower":
+        record["lower"]["value"] = value
+    elif name == "values":
+        training["step"]["below"][3] = 1
+    else:
+        training[name] = value
+    forged = msgspec.convert(record, Evidence, strict=False)
+    assert any(each.fails for each in check(forged, second=False))
+
+
+# --- a step, and all of them --------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_bound_of_a_step_is_below_the_truth_as_often_as_it_says_and_close_to_it():
+    rng, sigma = np.random.default_rng(7), 1.0
+    found = [
+        per_step.certified(per_step.counted(rng.normal(size=20_000), sigma), 20_000, sigma, 0.05) for _ in range(60)
+    ]
+    assert sum(each.mu > 1 for each in found) <= 3 and min(each.mu for each in found) > 0.9
+    exact = per_step.Step(*_gaussian_curve(sigma), 1.0)
+    told = per_step.composed(exact, 0.05, 300, 1e-5)
+    assert told is not None and 5.75 < told <= 5.7956
+
+
+def _gaussian_curve(sigma):
+    from scipy import stats
+
+    at = np.linspace(9, -9, 2000)
+    return np.r_[0, stats.norm.sf(at), 1], np.r_[0, stats.norm.sf(at - 1 / sigma), 1]
+
+
+def test_composition_of_few_steps_is_that_of_all_products():
+    step = per_step.Step(np.array([0.0, 0.1, 0.6, 1.0]), np.array([0.0, 0.5, 0.9, 1.0]), 0.0)
+    p, q = np.diff(step.tpr), np.diff(step.fpr)
+    both = np.multiply.outer(p, p).ravel(), np.multiply.outer(q, q).ravel()
+    told = per_step.composed(step, 1.0, 2, 0.05)
+    deltas = [max(np.maximum(a - math.exp(told) * b, 0).sum() for a, b in (both, both[::-1]))]
+    assert deltas[0] == pytest.approx(0.05, abs=1e-4) and deltas[0] >= 0.05
+
+
+def test_options_are_those_of_the_request():
+    assert set(TrainingOptions.__annotations__) == set(options_of(TrainingRequest))
+    assert {each.name for each in dataclasses.fields(TrainingRequest)} >= set(TrainingOptions.__annotations__)
