@@ -21,21 +21,21 @@ import click
 from dpaudit.cli.apart import OWNED, OwnFaultError, blamed_on_target
 from dpaudit.cli.outputs import leave_standard_output
 
-_COMMANDS = (
-    "list",
-    "audit",
-    "sensitivity",
-    "plan",
-    "trace",
-    "prove",
-    "account",
-    "check",
-    "replay",
-    "report",
-    "scores",
-    "gate",
-    "init",
-)
+_COMMANDS = {  # in the order of the help, which imports none of them
+    "list": "The mechanisms of the catalogue, or what is known of one.",
+    "audit": "Bound what a mechanism loses from below, by running it.",
+    "sensitivity": "Search for neighbours that move a query too far.",
+    "plan": "How many runs find a violation of a given size?",
+    "trace": "Name the line where noise does not hide a change of the data.",
+    "prove": "Bound what a program loses from above, or refute its claim.",
+    "account": "Bound what a list of releases loses, from both sides.",
+    "check": "Does evidence follow from what it holds?",
+    "replay": "Run the audit or proof of evidence again.",
+    "report": "Draw evidence as a summary, a page or another format.",
+    "scores": "Audit a model by scores of an attack on it.",
+    "gate": "Hold every target of a project to its claim, as CI does.",
+    "init": "Give a project a gate.",
+}
 _NO_VERDICT, _INTERRUPTED = 2, 130
 _DEBUG = "DPAUDIT_DEBUG"
 
@@ -68,6 +68,11 @@ class _Program(click.Group):
             asked = "did you mean 'dpaudit --help'?" if args[0] == "help" else nearest(args[0], _COMMANDS)
             ctx.fail(f"no command {args[0]!r}; {asked}")
         return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what each command does."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command by its name."""
