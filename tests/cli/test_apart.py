@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from support import forked
 
 import dpaudit as dp
 from dpaudit.cli import apart
@@ -99,14 +100,8 @@ def test_the_evidence_is_the_same_apart_and_in_one_process(tmp_path):
     (tmp_path / "release.py").write_text("def f(data, rng):\n    return len(data) + rng.laplace()\n")
     (tmp_path / "pair.json").write_text("[[[1], []]]")
     words = ["audit", "release.py:f", "--pair", "pair.json", "--runs", "300", "--seed", "1", "--json", "-", "--quiet"]
-    ids = [
-        json.loads(
-            subprocess.run(
-                [sys.executable, "-m", "dpaudit", *words, *more], cwd=tmp_path, capture_output=True, check=True
-            ).stdout
-        )["id"]
-        for more in ([], ["--in-process"])
-    ]
+    with forked.children():
+        ids = [json.loads(forked.call(*words, *more, cwd=tmp_path).stdout)["id"] for more in ([], ["--in-process"])]
     assert ids[0] == ids[1]
 
 

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support import forked
 
 pytestmark = pytest.mark.slow
 
@@ -68,35 +69,34 @@ def test_version(command):
 
 
 def test_a_mechanisms_file_in_the_working_directory_does_not_shadow_the_catalogue(folder):
-    command = COMMANDS["module"]  # which has the working directory in its path
     (folder / "mechanisms.py").write_text("def mine(data, noise): return data + noise.laplace(1)\n", encoding="utf-8")
-    done = call(*command, "list", "--json", "-", cwd=folder)
-    assert "laplace" in {item["name"] for item in json.loads(done.stdout)}
-    done = call(*command, "audit", "mechanisms:laplace", *FEW, "--json", "-", cwd=folder)
-    assert json.loads(done.stdout)["evidence"]["claim"] == "epsilon=1", done.stderr
+    code = (  # one process for both; like a module, it has the working directory in its path
+        "import json, sys\n"
+        "from click.testing import CliRunner\n"
+        "from dpaudit.cli.main import cli\n"
+        "for words in json.loads(sys.argv[1]):\n"
+        "    print(json.dumps(json.loads(CliRunner().invoke(cli, [*words, '--json', '-']).stdout)))\n"
+    )
+    asked = json.dumps([["list"], ["audit", "mechanisms:laplace", *FEW]])
+    listed, audited = map(json.loads, call(sys.executable, "-c", code, asked, cwd=folder).stdout.splitlines())
+    assert "laplace" in {item["name"] for item in listed}
+    assert audited["evidence"]["claim"] == "epsilon=1"
     (folder / "answers.json").write_text("[0, 1]", encoding="utf-8")
     mine = ["audit", "mechanisms.py:mine", "--pair", "answers.json", *FEW, "--quiet"]
-    assert call(*command, *mine, cwd=folder).returncode == 0
+    assert forked.call(*mine, cwd=folder).returncode == 0
 
 
-def test_two_workers_give_the_same_evidence_as_one(folder):
+def test_two_workers_give_the_same_evidence_as_one_and_what_they_print_stays_out_of_it(folder):
     # more than a block of learning and of measuring
-    arguments = ["audit", "some folder/shapes.py:seeded", "--pair", "pair.json", "--seed", "0", "--runs", "12000"]
-    documents = [
-        json.loads(
-            call(*COMMANDS["module"], *arguments, "--json", "-", "--quiet", "--workers", workers, cwd=folder).stdout
-        )
-        for workers in ("1", "2")
-    ]
+    arguments = ["audit", "some folder/shapes.py:prints", "--pair", "pair.json", "--seed", "0", "--runs", "12000"]
+    with forked.children():
+        alone = forked.call(*arguments, "--json", "-", cwd=folder)
+    shared = call(*COMMANDS["module"], *arguments, "--json", "-", "--workers", "2", cwd=folder)
+    documents = [json.loads(done.stdout) for done in (alone, shared)]
     assert documents[0]["id"] == documents[1]["id"]
     assert [document["run"]["workers"] for document in documents] == [1, 2]
-
-
-def test_what_workers_print_stays_out_of_the_evidence(folder):
-    arguments = ["audit", "some folder/shapes.py:prints", "--pair", "pair.json", "--runs", "5000", "--json", "-"]
-    done = call(*COMMANDS["module"], *arguments, "--workers", "2", cwd=folder)
-    assert json.loads(done.stdout).keys() == {"id", "evidence", "run"}
-    assert "printed" in done.stderr
+    assert documents[1].keys() == {"id", "evidence", "run"}
+    assert "printed" in alone.stderr and "printed" in shared.stderr
 
 
 def test_a_violation_alone_exits_with_1(folder):
@@ -116,16 +116,10 @@ def test_an_interrupt_exits_with_130_and_leaves_nothing_behind(workers, folder):
         encoding="utf-8",
     )
     arguments = ["audit", "slow.py:f", "--pair", "pair.json", "--runs", "1e6", "--json", "e.json", "--html", "e.html"]
-    process = subprocess.Popen(
-        [*COMMANDS["module"], *arguments, "--workers", workers],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        # a shell may have told its background jobs to ignore interrupts
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
+    command = [*COMMANDS["module"], *arguments, "--workers", workers]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with forked.children():
+        process = forked.Popen(command, cwd=folder, start_new_session=True, **pipes)
     deadline = time.monotonic() + 120
     while not (folder / "running").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -141,9 +135,7 @@ def test_an_interrupt_exits_with_130_and_leaves_nothing_behind(workers, folder):
 def test_a_reader_that_leaves_does_not_make_a_verdict(folder):
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run(
-        [*COMMANDS["module"], *HERE], stdout=write, stderr=subprocess.PIPE, cwd=folder, check=False, text=True
-    )
+    done = forked.call(*HERE, stdout=write, cwd=folder)
     os.close(write)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
@@ -152,9 +144,8 @@ def test_a_reader_that_leaves_does_not_make_a_verdict(folder):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
 @pytest.mark.parametrize("options", [[], ["--json", "-"], ["--json", "/dev/full"]])
 def test_a_full_disk_does_not_make_a_verdict(options, folder):
-    words = [*COMMANDS["module"], *HERE, *options]
     with open("/dev/full", "w") as full:
-        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, cwd=folder, check=False, text=True)
+        done = forked.call(*HERE, *options, stdout=full, cwd=folder)
     assert done.returncode == 2
     assert "cannot write" in done.stderr
     assert "No space left" in done.stderr
@@ -163,10 +154,10 @@ def test_a_full_disk_does_not_make_a_verdict(options, folder):
 
 def test_a_terminal_that_knows_no_greek_gets_the_verdict_and_the_evidence(folder):
     poor = {**os.environ, "PYTHONIOENCODING": "latin-1"}
-    done = call(*COMMANDS["module"], *HERE, cwd=folder, env=poor)
+    done = forked.call(*HERE, cwd=folder, env=poor)
     assert done.returncode == 1
     assert "\\u03b5" in done.stdout
-    done = call(*COMMANDS["module"], *HERE, "--json", "-", cwd=folder, env=poor)
+    done = forked.call(*HERE, "--json", "-", cwd=folder, env=poor)
     assert "ε" in json.loads(done.stdout)["evidence"]["reason"]
 
 

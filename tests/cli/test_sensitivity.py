@@ -11,6 +11,7 @@ import time
 
 import pytest
 from click.testing import CliRunner
+from support import forked
 
 from dpaudit.cli.main import cli
 
@@ -174,21 +175,11 @@ def slow(data, rng):
 @pytest.mark.slow
 def test_an_audit_that_is_interrupted_ends_with_130_and_goes_on(run, tmp_path):
     (tmp_path / "slow.py").write_text(SLOW)
-    command = [
-        sys.executable,
-        "-m",
-        "dpaudit",
-        "audit",
-        "slow.py:slow",
-        *AUDIT,
-        "--seed",
-        "0",
-        "--resume",
-        "blocks",
-        "--json",
-        "found.json",
-    ]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    words = ["audit", "slow.py:slow", *AUDIT, "--seed", "0", "--resume", "blocks", "--json", "found.json"]
+    with forked.children():
+        process = forked.Popen(
+            [sys.executable, "-m", "dpaudit", *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
     file = tmp_path / "blocks"
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and (not file.exists() or file.stat().st_size < 4_000):
@@ -198,8 +189,8 @@ def test_an_audit_that_is_interrupted_ends_with_130_and_goes_on(run, tmp_path):
     assert process.returncode == 130
     assert "interrupted" in said
     assert not (tmp_path / "found.json").exists()
-    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    assert run(*words).exit_code == 0
     resumed = json.loads((tmp_path / "found.json").read_text())["id"]
     file.unlink()
-    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    assert run(*words).exit_code == 0
     assert json.loads((tmp_path / "found.json").read_text())["id"] == resumed

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import subprocess
+from types import SimpleNamespace
+
 import pytest
 
 import dpaudit as dp
@@ -9,40 +13,58 @@ from dpaudit.auditing import second_look
 from dpaudit.cli import apart
 from dpaudit.gate import process as of_gate
 from dpaudit.gate.target_process import Request
-from dpaudit.processes.process import Limits, run
+from dpaudit.processes import process
+from dpaudit.processes.process import Limits
 
 LIMIT = Limits(1.5)
 CHILD = """
-import time
-from dpaudit.processes.process import received, second_look_begins
+from pathlib import Path
+from dpaudit.processes import process
 
-asked, answering = received()
-{work}
-answering.hand_over("done")
+asked, answering = process.received()
+said = [Path(answering._place + ".again").exists()]
+process.second_look_begins()
+said.append(Path(answering._place + ".again").exists())
+answering.hand_over(said)
 """
 
 
 @pytest.fixture
 def ended(tmp_path, monkeypatch):
-    """What comes of a process that does this work."""
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    """Which limit ends a process, on a clock that only its parent's looks at it move."""
 
-    def call(work, limits=LIMIT):
-        (tmp_path / "child_of_test.py").write_text(CHILD.format(work=work), encoding="utf-8")
-        return run("child_of_test", {}, limits=limits)
+    def call(*, begins, answers, limits=LIMIT):
+        clock, place = [0.0], tmp_path / f"answer to {begins}, {answers}"
+
+        def wait(seconds):
+            clock[0] = round(clock[0] + seconds, 6)
+            if begins <= clock[0]:
+                process._again(place).touch()
+            if answers <= clock[0]:
+                place.touch()
+            raise subprocess.TimeoutExpired("a child", seconds)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(process, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
+            return process._watch(SimpleNamespace(wait=wait, pid=0), place, limits, 0.0, None), clock[0]
 
     return call
 
 
-@pytest.mark.slow
 def test_a_second_look_has_as_long_as_its_runs_need(ended):
-    assert ended("time.sleep(4)").over == "time"
-    assert ended("second_look_begins(); time.sleep(2)").answer == "done"
-    assert ended("second_look_begins(); time.sleep(2)", Limits()).answer == "done"
+    never = math.inf
+    assert ended(begins=never, answers=1.4) == (None, 1.4)
+    assert ended(begins=never, answers=4) == ("time", 1.55)
+    assert ended(begins=1.4, answers=4.2) == (None, 4.2)
+    assert ended(begins=1.25, answers=never) == ("second look", 4.3)
+    assert ended(begins=1.4, answers=9, limits=Limits()) == (None, 9)
 
 
-def test_it_has_no_longer_however_often_it_begins(ended):
-    assert ended("while True: second_look_begins(); time.sleep(0.1)").over == "second look"
+@pytest.mark.slow
+def test_a_process_says_when_its_second_look_begins(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    (tmp_path / "child_of_test.py").write_text(CHILD, encoding="utf-8")
+    assert process.run("child_of_test", {}, limits=Limits()).answer == [False, True]
 
 
 def test_an_audit_says_when_its_second_look_begins(monkeypatch):

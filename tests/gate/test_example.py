@@ -6,13 +6,13 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import jsonschema
 import pytest
 from click.testing import CliRunner
 from lxml import etree
+from support import forked
 from support import gate_results as made
 
 from dpaudit.cli.main import cli
@@ -131,11 +131,11 @@ def test_what_keeps_its_claim_and_loses_more_than_before_is_red_too(project: Pat
 
 
 def test_its_own_tests_pass_and_fail_with_too_little_noise(project: Path) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--dp-runs", "4000"]
-    command += ["--dp-seed", "0"]
-    assert subprocess.run(command, cwd=project, check=False).returncode == 0
+    options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--dp-runs", "4000", "--dp-seed", "0"]
+    done = forked.call(*options, module="pytest", cwd=project)
+    assert done.returncode == 0, done.stdout
     halve_the_noise(project)
-    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    done = forked.call(*options, module="pytest", cwd=project)
     assert done.returncode == 1
     assert "VIOLATED" in done.stdout and "event" in done.stdout
 

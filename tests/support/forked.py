@@ -29,7 +29,7 @@ _HIGHEST = 4096  # open files that are closed
 
 
 class Popen(subprocess.Popen[Any]):
-    """`subprocess.Popen` of ``python -m dpaudit…`` without a start of Python; of anything else, the usual one."""
+    """`subprocess.Popen` of dpaudit or pytest as a module, without a start of Python; of all else, the usual one."""
 
     def __init__(self, words: list[str], *, env: Mapping[str, str] | None = None, **options: Any) -> None:
         module, arguments = _module_in(words)
@@ -39,10 +39,11 @@ class Popen(subprocess.Popen[Any]):
         super().__init__(words, env=env, **options)
 
 
-def call(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run ``python -m dpaudit`` with some words."""
-    command = [sys.executable, "-m", "dpaudit", *words]
-    with Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8", **options) as run:
+def call(*words: str, module: str = "dpaudit", **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run a module, dpaudit if no other is named, with some words."""
+    command = [sys.executable, "-m", module, *words]
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "encoding": "utf-8", **options}
+    with Popen(command, **options) as run:
         said, complained = run.communicate(timeout=60)
     return subprocess.CompletedProcess(command, run.returncode, said, complained)
 
@@ -68,7 +69,7 @@ def _imported() -> None:
 
 def _module_in(words: list[str]) -> tuple[str | None, list[str]]:
     rest = [word for word in words[1:3] if word != "-P"] + words[3:]
-    ours = words[0] == sys.executable and rest[:1] == ["-m"] and rest[1].partition(".")[0] == "dpaudit"
+    ours = words[0] == sys.executable and rest[:1] == ["-m"] and rest[1].partition(".")[0] in ("dpaudit", "pytest")
     return (rest[1], rest[2:]) if ours else (None, [])
 
 
@@ -83,8 +84,7 @@ def _live(module: str, arguments: list[str], env: Mapping[str, str] | None) -> N
         _forget()
         sys.argv = [module, *arguments]
         sys.path.insert(0, os.getcwd())
-        importlib.import_module("dpaudit.__main__" if module == "dpaudit" else module).main()
-        code = 0
+        code = importlib.import_module("dpaudit.__main__" if module == "dpaudit" else module).main() or 0
     except SystemExit as stop:
         code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except BaseException:
@@ -107,6 +107,8 @@ def _forget() -> None:
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name in ("SIGPIPE", "SIGXFSZ"):
+        signal.signal(getattr(signal, name), signal.SIG_IGN)
     warnings.resetwarnings()
     for quiet in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):
         warnings.simplefilter("ignore", quiet)
