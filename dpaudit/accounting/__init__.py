@@ -4,6 +4,7 @@ What was run is told in plain values (`Gaussian("1.1").poisson("0.004").times(14
 interval that certainly holds ε at a δ, or δ at an ε, with a certificate that `dpaudit.checker` verifies by another way.
 """
 
+from dpaudit.accounting.added import ADDED, certify_added
 from dpaudit.accounting.calibrate import Calibrated, calibrate
 from dpaudit.accounting.certify import Certified, certify
 from dpaudit.accounting.decide import Decision, decide
@@ -22,6 +23,7 @@ from dpaudit.accounting.events import (
 from dpaudit.accounting.meaning import meaning
 
 __all__ = [
+    "ADDED",
     "Block",
     "Calibrated",
     "Certified",
@@ -38,6 +40,7 @@ __all__ = [
     "calibrate",
     "certificate",
     "certify",
+    "certify_added",
     "decide",
     "events",
     "meaning",

@@ -6,6 +6,7 @@ in whole numbers; floating point only chooses where to look.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
@@ -15,6 +16,7 @@ from typing import Any
 from dpaudit.errors import UsageError
 
 _KEPT_DIGITS = 12  # of a number that is certified
+_LONGEST, _ROUNDED = 60, 30  # digits of a rational one
 
 
 def flint() -> Any:
@@ -80,3 +82,19 @@ def decimal(value: Any, *, up: bool) -> Decimal:
     exactly = Fraction(mantissa) * Fraction(2) ** exponent
     context = Context(prec=_KEPT_DIGITS, rounding=ROUND_CEILING if up else ROUND_FLOOR)
     return context.divide(Decimal(exactly.numerator), Decimal(exactly.denominator))
+
+
+def short(value: Fraction, *, up: bool) -> Fraction:
+    """Return a number itself, or rounded to one side to 30 digits where it has more than 60."""
+    if max(value.numerator, value.denominator) < 10**_LONGEST:
+        return value
+    scale = 10 ** (_ROUNDED + max(0, len(str(value.denominator)) - len(str(value.numerator))))
+    return Fraction(math.ceil(value * scale) if up else math.floor(value * scale), scale)
+
+
+def outward(value: Fraction, *, up: bool) -> float:
+    """Return the nearest float that is not inside of an interval with this end."""
+    found = float(value)
+    if up and found < value:
+        return math.nextafter(found, math.inf)
+    return math.nextafter(found, -math.inf) if not up and found > value else found

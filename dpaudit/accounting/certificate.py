@@ -5,7 +5,7 @@ The format is that of ``docs/certificate.md``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
 from hashlib import sha256
@@ -27,6 +27,7 @@ from dpaudit.accounting.events import (
     RandomisedResponse,
     Sampled,
     Shuffled,
+    stated,
 )
 from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
@@ -43,7 +44,7 @@ def certificate(
     events: Events,
     parameter: str,
     at: Fraction,
-    interval: tuple[Decimal, Decimal],
+    interval: tuple[Decimal, Decimal] | tuple[Fraction, Fraction],
     digits: int,
     ends: list[dict[str, Any]],
 ) -> dict[str, Any]:
@@ -71,11 +72,6 @@ def certificate(
     }
 
 
-def sum_certificate(events: Events, interval: tuple[Decimal, Decimal]) -> dict[str, Any]:
-    """Return a certificate of ε at δ = 0, the sum of the largest losses, for which nothing is composed."""
-    return certificate(events, "epsilon", Fraction(0), interval, 0, [])
-
-
 def text(number: Fraction | Decimal) -> str:
     """Return a rational as the certificate writes it: in lowest terms, or "infinity"."""
     if isinstance(number, Decimal) and not number.is_finite():
@@ -83,8 +79,13 @@ def text(number: Fraction | Decimal) -> str:
     return str(Fraction(number))
 
 
-def written(event: Event, count: int) -> dict[str, Any]:
+def written(event: Event, count: int, number: Callable[[float], Fraction] = stated) -> dict[str, Any]:
     """Return an event as the certificate writes it.
+
+    Args:
+        event: the event.
+        count: how often it is run.
+        number: how the numbers of claims are read; earlier certificates have those that floats store.
 
     Raises:
         UsageError: for an event that certificates do not know.
@@ -92,13 +93,13 @@ def written(event: Event, count: int) -> dict[str, Any]:
     mechanism = event.mechanism if isinstance(event, Sampled) else event
     if not isinstance(mechanism, Mechanism):
         raise UsageError(f"certificates know nothing of the event {event!r}")
-    found = {"mechanism": _mechanism(mechanism), "count": count}
+    found = {"mechanism": _mechanism(mechanism, number), "count": count}
     if isinstance(event, Sampled):
         found["sampling"] = _sampling(event)
     return found
 
 
-def _mechanism(mechanism: Mechanism) -> dict[str, Any]:
+def _mechanism(mechanism: Mechanism, number: Callable[[float], Fraction]) -> dict[str, Any]:
     if isinstance(mechanism, Gaussian):
         return {"name": "gaussian", "noise": text(mechanism.sigma / mechanism.sensitivity)}
     if isinstance(mechanism, Laplace):
@@ -113,11 +114,11 @@ def _mechanism(mechanism: Mechanism) -> dict[str, Any]:
         return {"name": "exponential", "epsilon": text(mechanism.epsilon)}
     claim = mechanism.claim if isinstance(mechanism, Block) else None
     if isinstance(claim, PureDP | ApproxDP):
-        return {"name": "claim", "epsilon": text(Fraction(claim.epsilon)), "delta": text(Fraction(claim.delta))}
+        return {"name": "claim", "epsilon": text(number(claim.epsilon)), "delta": text(number(claim.delta))}
     if isinstance(claim, GaussianDP):
-        return {"name": "gaussian", "noise": text(1 / Fraction(claim.mu))}
+        return {"name": "gaussian", "noise": text(1 / number(claim.mu))}
     if isinstance(claim, ZeroConcentratedDP):
-        return {"name": "concentrated claim", "rho": text(Fraction(claim.rho))}
+        return {"name": "concentrated claim", "rho": text(number(claim.rho))}
     raise UsageError(f"certificates know nothing of the mechanism {mechanism!r}")
 
 

@@ -14,16 +14,16 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.accounting.balls import ball, decimal, middle, precision
+from dpaudit.accounting.balls import ball, decimal, middle, outward, precision, short
 from dpaudit.accounting.bounds import Tail
-from dpaudit.accounting.certificate import certificate, ending, sum_certificate, text
+from dpaudit.accounting.certificate import certificate, ending, text
 from dpaudit.accounting.compose import Composition
 from dpaudit.accounting.concentrated import Order, best_order, total
 from dpaudit.accounting.discretise import Grid, Masses
 from dpaudit.accounting.events import Event, Events, Number, as_events, exact
 from dpaudit.accounting.lattice import Step, step_for
 from dpaudit.accounting.losses import Atoms, Continuous, Law
-from dpaudit.accounting.pairs import Pairs, apart, attained, pairs
+from dpaudit.accounting.pairs import Pairs, apart, attained, largest_losses, pairs
 from dpaudit.accounting.plan import Tilt, tilted
 from dpaudit.errors import UsageError
 
@@ -336,6 +336,10 @@ class Account:
 
     def _pure(self) -> Certified:
         """At δ = 0 ε is the sum of the largest losses."""
+        known = [(largest_losses(event), count) for event, count in self.events.parts]
+        if all(own is not None for own, _ in known):
+            low, high = (sum(own[side] * count for own, count in known if own is not None) for side in (0, 1))
+            return self._summed(Fraction(low), Fraction(high))
         self._open(math.log(1e-12))
         with precision(self.bits):
             sums = []
@@ -349,15 +353,17 @@ class Account:
                 for law, (event, count) in zip(laws, self.events.parts, strict=True):
                     added += max(_largest(law, event), _largest(law.reversed(), event), key=middle) * count
                 sums.append(added)
-            low, high = decimal(sums[0], up=False), decimal(sums[1], up=True)
-        given = sum_certificate(self.events, (low, high))
+            return self._summed(Fraction(decimal(sums[0], up=False)), Fraction(decimal(sums[1], up=True)))
+
+    def _summed(self, low: Fraction, high: Fraction) -> Certified:
+        low, high = short(low, up=False), short(high, up=True)
         return Certified(
             self.events,
             "epsilon",
             Fraction(0),
-            _outward(low, up=False),
-            _outward(high, up=True),
-            given,
+            outward(low, up=False),
+            outward(high, up=True),
+            certificate(self.events, "epsilon", Fraction(0), (low, high), 0, []),
             (),
             self.tolerance,
         )

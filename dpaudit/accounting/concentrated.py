@@ -21,6 +21,7 @@ from dpaudit.accounting.events import (
     Laplace,
     RandomisedResponse,
     Sampled,
+    stated,
 )
 from dpaudit.errors import UsageError
 from dpaudit.privacy import GaussianDP, PureDP, ZeroConcentratedDP
@@ -66,10 +67,10 @@ def concentrated(event: Event) -> Concentrated | None:
 def _claimed(block: Block) -> Concentrated | None:
     claim = block.claim
     if isinstance(claim, ZeroConcentratedDP):
-        return Concentrated(Fraction(claim.rho), exact=True)
+        return Concentrated(stated(claim.rho), exact=True)
     if isinstance(claim, GaussianDP):
-        return Concentrated(Fraction(claim.mu) ** 2 / 2, exact=True, gaussian=True)
-    return Concentrated(Fraction(claim.epsilon) ** 2 / 2) if isinstance(claim, PureDP) else None
+        return Concentrated(stated(claim.mu) ** 2 / 2, exact=True, gaussian=True)
+    return Concentrated(stated(claim.epsilon) ** 2 / 2) if isinstance(claim, PureDP) else None
 
 
 def total(events: Events) -> Fraction | None:

@@ -9,11 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
+from dpaudit.accounting.added import certify_added, sums
 from dpaudit.accounting.certify import MEMORY, TOLERANCE, Certified, certify
-from dpaudit.accounting.concentrated import concentrated
-from dpaudit.accounting.events import Event, Events, as_events
+from dpaudit.accounting.events import Event, Events, as_events, stated
 from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, ZeroConcentratedDP
 from dpaudit.privacy.claims import as_claim, number_text
@@ -29,7 +28,7 @@ class Decision:
         verdict: "PROVED", "VIOLATED" or "INCONCLUSIVE".
         claim: the claim.
         reason: why, in a sentence.
-        certified: the interval from which it follows, for claims in ε.
+        certified: the interval from which it follows; None where ε is infinite.
         low, high: bounds of the claim's own parameter: certainly lost by some data, and by no data exceeded.
     """
 
@@ -98,39 +97,19 @@ def _judged(low: float, high: float, claimed: float, symbol: str, at: str) -> tu
 
 def _concentrated(events: Events, claim: Claim) -> Decision:
     """μ and ρ add up as squares and as they are; for Gaussian noise this is exact."""
-    known = [(concentrated(event), count) for event, count in events.parts]
-    missing = [str(event) for (own, _), (event, _) in zip(known, events.parts, strict=True) if own is None]
     gaussian = isinstance(claim, GaussianDP)
-    if gaussian:
-        missing = [
-            str(event)
-            for (own, _), (event, _) in zip(known, events.parts, strict=True)
-            if own is None or not own.gaussian
-        ]
-    if missing:
-        raise UsageError(
-            f"{'μ' if gaussian else 'ρ'} of {' and '.join(missing)} has no proof here: "
-            f"{'only Gaussian noise without sampling' if gaussian else 'sampled records and (ε, δ) claims'} "
-            f"{'has one' if gaussian else 'have none'}. Claim (ε, δ) instead, which is certified for all events"
-        )
-    total = sum((own.rho * count for own, count in known if own is not None), Fraction(0))
-    attained = all(own is not None and own.exact for own, _ in known)
-    # μ² = 2ρ for Gaussian noise, and both sides are rational numbers
-    limit = Fraction(claim.value) ** 2 / 2 if gaussian else Fraction(claim.value)
-    shown = _parameter(total, gaussian)
-    symbol = claim.symbol
-    low = shown if attained else 0.0
-    if total <= limit:
-        return Decision(PROVED, claim, f"{symbol} ≤ {shown:.6g} for all neighbours.", None, low, shown)
-    if attained:
-        reason = f"Some data with some queries have {symbol} = {shown:.6g}, more than {claim.value:.6g}."
-        return Decision(VIOLATED, claim, reason, None, low, shown)
-    reason = f"Only {symbol} ≤ {shown:.6g} is proved, and how much is really lost is not known."
-    return Decision(INCONCLUSIVE, claim, reason, None, low, shown)
-
-
-def _parameter(rho: Fraction, gaussian: bool) -> float:
-    return math.sqrt(2 * rho) if gaussian else float(rho)
+    parameter = "mu" if gaussian else "rho"
+    most, least = sums(events, parameter)
+    found = certify_added(events, parameter)
+    limit = stated(claim.value) ** 2 if gaussian else stated(claim.value)
+    symbol, low, high = claim.symbol, found.low, found.high
+    if most <= limit:
+        return Decision(PROVED, claim, f"{symbol} ≤ {high:.6g} for all neighbours.", found, low, high)
+    if least > limit:
+        reason = f"Some data with some queries have {symbol} = {low:.6g}, more than {claim.value:.6g}."
+        return Decision(VIOLATED, claim, reason, found, low, high)
+    reason = f"Only {symbol} ≤ {high:.6g} is proved, and how much is really lost is not known."
+    return Decision(INCONCLUSIVE, claim, reason, found, low, high)
 
 
 __all__ = ["INCONCLUSIVE", "PROVED", "VIOLATED", "Decision", "decide"]

@@ -26,6 +26,7 @@ Number = int | float | str | Fraction | Decimal
 RELATIONS = ("add-remove", "replace-one", "zero-out")
 _MOST_DIGITS = 400  # of a numerator or denominator: what a certificate holds
 _MOST_STEPS = 10**9
+_DECIMAL = 15  # digits up to which a float is the decimal that it is written as
 
 
 def exact(name: str, value: Number) -> Fraction:
@@ -47,6 +48,12 @@ def exact(name: str, value: Number) -> Fraction:
     if max(abs(number.numerator), number.denominator) >= 10**_MOST_DIGITS:
         raise UsageError(f"{name} has more than {_MOST_DIGITS} digits; fewer are as good")
     return number
+
+
+def stated(value: float) -> Fraction:
+    """Return the decimal that a number of a claim was written as; of more than 15 digits the number that it stores."""
+    written = Decimal(repr(float(value)))
+    return Fraction(written) if len(written.normalize().as_tuple().digits) <= _DECIMAL else Fraction(value)
 
 
 def _exponent(text: str) -> int:
@@ -331,7 +338,7 @@ class Exponential(Mechanism):
 
 @dataclass(frozen=True, slots=True)
 class Block(Mechanism):
-    """Anything that keeps a claim: pure ε, (ε, δ), μ-GDP. Its numbers are those that the claim stores as floats."""
+    """Anything that keeps a claim: pure ε, (ε, δ), μ-GDP, ρ-zCDP. Its numbers are the decimals that were written."""
 
     claim: Claim
 

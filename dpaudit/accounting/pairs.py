@@ -24,6 +24,7 @@ from dpaudit.accounting.events import (
     RandomisedResponse,
     Sampled,
     Shuffled,
+    stated,
 )
 from dpaudit.accounting.losses import (
     Atoms,
@@ -74,6 +75,19 @@ def apart(events: Events) -> str:
         if isinstance(event.mechanism if isinstance(event, Sampled) else event, Exponential):
             return "of the exponential mechanism only the range of the loss is used from above"
     return "from above and from below different pairs are known"
+
+
+def largest_losses(event: Event) -> tuple[Fraction, Fraction] | None:
+    """Return the largest loss of an event, of the pairs from below and from above; None where it is no rational."""
+    if isinstance(event, Laplace | DiscreteLaplace):
+        return (event.sensitivity / event.scale,) * 2
+    if isinstance(event, RandomisedResponse):
+        return event.epsilon, event.epsilon
+    if isinstance(event, Exponential):
+        return event.epsilon / 2, event.epsilon
+    if isinstance(event, Block) and isinstance(event.claim, PureDP) and event.claim.epsilon:
+        return (stated(event.claim.epsilon),) * 2
+    return None
 
 
 def pairs(event: Event, digits: int) -> Pairs:
@@ -149,14 +163,14 @@ def _mechanism(mechanism: Mechanism, digits: int) -> Pairs:
 def attained(event: Event, digits: int) -> Law:
     """Return the law from below; of a claim of ρ that of Gaussian noise with s² = 1/2ρ, which keeps it."""
     if isinstance(event, Block) and isinstance(event.claim, ZeroConcentratedDP) and event.claim.rho:
-        return GaussianLaw(1 / (2 * Fraction(event.claim.rho)))
+        return GaussianLaw(1 / (2 * stated(event.claim.rho)))
     return pairs(event, digits).below
 
 
 def _block(block: Block) -> Pairs:
     claim = block.claim
     if isinstance(claim, PureDP | ApproxDP):
-        epsilon, delta = Fraction(claim.epsilon), Fraction(claim.delta)
+        epsilon, delta = stated(claim.epsilon), stated(claim.delta)
         if not epsilon:
             raise UsageError(f"{block}: a claim with ε = 0 adds only its δ; leave the event out, and add δ yourself")
         if delta >= 1:
@@ -165,7 +179,7 @@ def _block(block: Block) -> Pairs:
     if isinstance(claim, GaussianDP):
         if not claim.mu:
             raise UsageError(f"{block}: a claim of μ = 0 adds nothing; leave the event out")
-        return _one(GaussianLaw(1 / Fraction(claim.mu) ** 2))
+        return _one(GaussianLaw(1 / stated(claim.mu) ** 2))
     if isinstance(claim, ZeroConcentratedDP) and not claim.rho:
         raise UsageError(f"{block}: a claim of ρ = 0 adds nothing; leave the event out")
     raise UsageError(

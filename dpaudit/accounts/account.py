@@ -16,9 +16,9 @@ from typing import Any, Unpack
 
 import msgspec
 
-from dpaudit.accounting import Certified, Events, Gaussian, as_events, certify
+from dpaudit.accounting import ADDED, Certified, Events, Gaussian, as_events, certify, certify_added
 from dpaudit.accounting.events import Event, Sampled, exact
-from dpaudit.accounts.conclude import at_of, concluded, headline, statement
+from dpaudit.accounts.conclude import about, concluded, headline, statement
 from dpaudit.accounts.expression import parse_events
 from dpaudit.accounts.others import others_say
 from dpaudit.accounts.plan import AccountPlan, Run, plan_of
@@ -64,28 +64,33 @@ def carry_out(request: AccountRequest) -> Evidence:
     events = plan.events
     relation = _relation(events, plan.relation)
     found: dict[tuple[str, Fraction], Certified] = {}
-    asked = asked_of(plan)
-    for place, (parameter, at, _) in enumerate(asked):
-        if (parameter, at) not in found:
-            found[parameter, at] = certify(
-                events,
-                **{"delta" if parameter == "epsilon" else "epsilon": at},
-                tolerance=tolerance,
-                points=0 if place else POINTS,
-                memory=memory_of(request),
-            )
+    asked, memory = asked_of(plan), memory_of(request)
+    for parameter, at, _ in asked:
+        if (parameter, at) in found:
+            continue
+        if parameter in ADDED:
+            found[parameter, at] = certify_added(events, parameter)
+            continue
+        drawn = any(each.curve for each in found.values())
+        found[parameter, at] = certify(
+            events,
+            **{"delta" if parameter == "epsilon" else "epsilon": at},
+            tolerance=tolerance,
+            points=0 if drawn else POINTS,
+            memory=memory,
+        )
     places = {key: place for place, key in enumerate(found)}
     certificates = tuple(each.certificate for each in found.values())
     statements = tuple(
         statement(claim, certificates[places[parameter, at]], places[parameter, at]) for parameter, at, claim in asked
     )
-    first = next(iter(found.values()))
+    first = next((each for each in found.values() if each.curve), None)
     accounting = Accounting(
         releases=tuple(Release(str(run.event), run.steps, run.name) for run in plan.runs),
         statements=statements,
         certificates=certificates,
         tolerance=float(tolerance),
-        curve=_curve(first),
+        curve=None if first is None else _curve(first),
         others=() if request.alone else others_say(events, headline(statements)),
         recorded_by=plan.recorded_by,
         note=next((each.note for each in found.values() if each.note), ""),
@@ -148,7 +153,11 @@ def _texts(claim: Claim | str | Sequence[Claim | str] | None) -> tuple[str, ...]
 
 
 def asked_of(plan: AccountPlan) -> list[tuple[str, Fraction, Claim | None]]:
-    """Return what is to be certified: ("epsilon", δ, claim), or a claim of None; or ("delta", ε, None)."""
+    """Return what is to be certified: ("epsilon", δ, claim), ("mu", 0, claim), …; a claim is None where a number is.
+
+    Raises:
+        UsageError: for claims of other notions, and where nothing is asked.
+    """
     delta = None if plan.delta is None else exact("delta", plan.delta)
     asked: list[tuple[str, Fraction, Claim | None]] = []
     for text in plan.claims:
@@ -158,10 +167,10 @@ def asked_of(plan: AccountPlan) -> list[tuple[str, Fraction, Claim | None]]:
             if not 0 <= delta < 1:
                 raise UsageError(f"delta is at least 0 and below 1, not {plan.delta!r}")
             claim = ApproxDP(claim.epsilon, float(delta))
-            if at_of(claim) != delta:
+            if about(claim)[1] != delta:
                 raise UsageError(f"a claim has a δ of at most 15 digits, not {plan.delta!r}")
-        asked.append(("epsilon", at_of(claim), claim))
-    if delta is not None and not any(at == delta for _, at, _ in asked):
+        asked.append((*about(claim), claim))
+    if delta is not None and not any((name, at) == ("epsilon", delta) for name, at, _ in asked):
         asked.append(("epsilon", delta, None))
     if plan.epsilon is not None:
         asked.append(("delta", exact("epsilon", plan.epsilon), None))
@@ -207,8 +216,6 @@ def memory_of(request: AccountRequest) -> int:
     return int(gib * _GIB)
 
 
-def _curve(certified: Certified) -> AccountingCurve | None:
-    if not certified.curve:
-        return None
+def _curve(certified: Certified) -> AccountingCurve:
     epsilons, lows, highs = zip(*certified.curve, strict=True)
     return AccountingCurve(epsilons, lows, highs)

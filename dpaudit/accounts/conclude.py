@@ -12,15 +12,17 @@ from decimal import Decimal
 from fractions import Fraction
 
 from dpaudit.accounting import Event, Events
+from dpaudit.accounting.events import stated
 from dpaudit.accounts.expression import parse_events
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Accounting, Bound, Release, Statement, Target, Verdict, round_outward
-from dpaudit.privacy import ApproxDP, Claim, PureDP, parse_claim
+from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, ZeroConcentratedDP, parse_claim
 from dpaudit.privacy.claims import number_text
 
 METHOD = "accounting"
 ASKS = "events"
+_LETTERS = {"epsilon": "ε", "delta": "δ", "mu": "μ", "rho": "ρ"}
 _DIGITS = 15  # up to which a float is the decimal that it is written as
 _LONGEST = 120  # characters of a name
 _WORST = (Verdict.VIOLATED, Verdict.INCONCLUSIVE, Verdict.PROVED, Verdict.NO_CLAIM)
@@ -38,19 +40,20 @@ def decimal(value: float, *, toward: float) -> Fraction:
     return Fraction(written) if short else Fraction(math.nextafter(value, toward))
 
 
-def at_of(claim: Claim) -> Fraction:
-    """Return the δ of a claim, as it is written.
+def about(claim: Claim) -> tuple[str, Fraction]:
+    """Return what a claim is about: "epsilon" and its δ as it is written; or "mu" or "rho", and 0.
 
     Raises:
-        UsageError: for a claim that is not about ε.
+        UsageError: for a claim of another notion.
     """
+    if isinstance(claim, GaussianDP | ZeroConcentratedDP):
+        return ("mu" if isinstance(claim, GaussianDP) else "rho"), Fraction(0)
     if not isinstance(claim, PureDP | ApproxDP):
         raise UsageError(
-            f"a list of releases is accounted for in ε and δ, and the claim {claim} is {claim.notion}; claim for "
-            "example 'epsilon=3, delta=1e-5'"
+            f"a list of releases is accounted for in ε and δ, μ or ρ, and the claim {claim} is {claim.notion}; claim "
+            "for example 'epsilon=3, delta=1e-5'"
         )
-    written = Decimal(repr(float(claim.delta)))
-    return Fraction(written) if len(written.normalize().as_tuple().digits) <= _DIGITS else Fraction(claim.delta)
+    return "epsilon", stated(claim.delta)
 
 
 def number(text: str) -> Fraction | None:
@@ -73,7 +76,7 @@ def outward(value: Fraction | None, *, up: bool) -> float:
 
 
 def verdict_of(claim: Claim, low: Fraction | None, high: Fraction | None) -> Verdict:
-    """Return the verdict on a claim about ε: PROVED needs the bound from above, VIOLATED the one from below."""
+    """Return the verdict on a claim: PROVED needs the bound from above, VIOLATED the one from below."""
     if high is not None and high <= decimal(claim.value, toward=0.0):
         return Verdict.PROVED
     if low is None or low > decimal(claim.value, toward=math.inf):
@@ -85,7 +88,7 @@ def statement(claim: Claim | None, certificate: dict[str, object], place: int) -
     """Return what a certificate says of a claim, or of the number that was asked for.
 
     Args:
-        claim: about ε at the certificate's δ; None where a number was asked for.
+        claim: about ε at the certificate's δ, or about μ or ρ; None where a number was asked for.
         certificate: with its interval.
         place: of the certificate in the evidence.
     """
@@ -211,15 +214,16 @@ def _reason(statements: Sequence[Statement], decisive: Statement) -> str:
 def _sentence(stated: Statement) -> str:
     low, high = number_text(round_outward(stated.low, "lower", 7)), number_text(round_outward(stated.high, "upper", 7))
     at = number_text(float(Fraction(stated.at)))
-    where = f"at δ = {at}" if stated.parameter == "epsilon" else f"at ε = {at}"
-    letter = "ε" if stated.parameter == "epsilon" else "δ"
+    where = {"epsilon": f" at δ = {at}", "delta": f" at ε = {at}"}.get(stated.parameter, "")
+    letter = _LETTERS[stated.parameter]
     if stated.claim is None:
         most = f"at most {high}" if math.isfinite(stated.high) else "not bounded by anything finite"
-        return f"{letter} is certainly at least {low} and {most}, {where}."
+        return f"{letter} is certainly at least {low} and {most},{where}."
     claimed = number_text(parse_claim(stated.claim).value)
     if stated.verdict is Verdict.PROVED:
-        return f"ε is certainly at most {high} {where}, and {claimed} is claimed."
+        return f"{letter} is certainly at most {high}{where}, and {claimed} is claimed."
     if stated.verdict is Verdict.VIOLATED:
         least = f"at least {low}" if math.isfinite(stated.low) else "infinite"
-        return f"ε is certainly {least} {where} on some data, and {claimed} is claimed."
-    return f"ε lies between {low} and {high} {where}, and {claimed} is claimed: a smaller tolerance may decide."
+        return f"{letter} is certainly {least}{where} on some data, and {claimed} is claimed."
+    more = ": a smaller tolerance may decide" if where else ""
+    return f"{letter} lies between {low} and {high}{where}, and {claimed} is claimed{more}."

@@ -17,6 +17,7 @@ from typing import Any
 from dpaudit.checker.accounting_laws import Discrete, Law, Smooth, Step, positive, rational, step, turned
 from dpaudit.checker.accounting_masses import Composer, Lattice, Sums, digest
 from dpaudit.checker.accounting_numbers import Field, Real
+from dpaudit.checker.accounting_sums import ADDED, check_sum, exact_sum
 from dpaudit.checker.reading import CertificateError, ForgedError, fields, items, shown, text, whole
 
 MOST_EVENTS = 1_000
@@ -33,8 +34,8 @@ class Account:
     """What an accepted certificate of an account proves.
 
     Attributes:
-        parameter: "epsilon" or "delta".
-        at: the other one.
+        parameter: "epsilon", "delta", "mu" or "rho".
+        at: of ε and δ the other one.
         low, high: the interval of the parameter.
         sentences: what was checked, for people.
         relations: for which neighbours.
@@ -58,8 +59,8 @@ def check_account(given: dict[str, Any]) -> Account:
         CertificateError: it is not of this format, or too large.
     """
     parameter = given["parameter"]
-    if parameter not in ("epsilon", "delta") or type(parameter) is not str:
-        raise CertificateError(f"the parameter is 'epsilon' or 'delta', not {shown(parameter)}")
+    if type(parameter) is not str or parameter not in ("epsilon", "delta", *ADDED):
+        raise CertificateError(f"the parameter is 'epsilon', 'delta', 'mu' or 'rho', not {shown(parameter)}")
     at, low, high = (rational(given[name], name) for name in ("at", "low", "high"))
     if not 0 <= low <= high:
         raise CertificateError("the interval begins at 0 or above, and does not end before it begins")
@@ -74,19 +75,23 @@ def check_account(given: dict[str, Any]) -> Account:
         relations = frozenset.intersection(*(one.relations for one in steps))
         if not relations:
             raise ForgedError("the events have no relation of neighbours in common")
-        if digits:
+        if parameter in ADDED:
+            told = check_sum(listed, steps, parameter, (at, low, high, digits), ends)
+        elif digits:
             told = _composed(listed, steps, ends, parameter, at, low, high, digits)
         else:
-            told = _summed(steps, ends, parameter, at, low, high, field)
-    name = "ε" if parameter == "epsilon" else "δ"
-    other = f"δ = {at}" if parameter == "epsilon" else f"ε = {at}"
+            told = exact_sum(listed, parameter, (at, low, high), ends) or _summed(
+                steps, ends, parameter, at, low, high, field
+            )
+    name = ADDED.get(parameter, "ε" if parameter == "epsilon" else "δ")
+    other = "" if parameter in ADDED else f" at δ = {at}" if parameter == "epsilon" else f" at ε = {at}"
     return Account(
         parameter,
         at,
         low,
         high,
         (
-            f"{float(low):.9g} ≤ {name} ≤ {float(high):.9g} at {other}: {_ENDS}.",
+            f"{float(low):.9g} ≤ {name} ≤ {float(high):.9g}{other}: {_ENDS}.",
             *told,
         ),
         tuple(sorted(relations)),

@@ -12,9 +12,11 @@ import pytest
 import dpaudit as dp
 from dpaudit.accounts import conclude, others
 from dpaudit.accounts.account import account
+from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, PureDP
 from dpaudit.request import AccountOptions, AccountRequest
+from dpaudit.review.check import check, exit_code
 
 NOISE = dp.Laplace(2).times(4)  # ε = 2 at δ = 0, and about 1.984 at δ = 0.001
 LOOSE = dp.Exponential(1).times(4)  # from below and from above another pair is known: 2 ≤ ε ≤ 4 at δ = 0
@@ -80,12 +82,60 @@ def test_a_claim_is_the_decimal_that_it_is_written_as():
     logarithm = math.log(3)  # a float that stands for no decimal: neither neighbour of it is decided
     near = Fraction(logarithm)
     assert conclude.verdict_of(PureDP(logarithm), near, near).value == "inconclusive"
-    assert conclude.at_of(ApproxDP(1.0, 1e-5)) == Fraction(1, 10**5)
+    assert conclude.about(ApproxDP(1.0, 1e-5)) == ("epsilon", Fraction(1, 10**5))
 
 
 def test_nothing_finite_is_a_violation_and_no_upper_bound():
     assert conclude.verdict_of(PureDP(3.0), None, None).value == "violated"
     assert conclude.verdict_of(PureDP(3.0), Fraction(1), None).value == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("events", "claim", "verdict", "low", "high"),
+    [
+        (dp.Gaussian(10).times(100), "mu=1", "proved", 1, 1),
+        (dp.Gaussian(10).times(101), "mu=1", "violated", 1.00498, 1.00499),
+        (dp.Gaussian(1).times(2), "mu=1.4142135", "violated", 2**0.5, 2**0.5),
+        (dp.Gaussian(10) + dp.Block("mu=0.3"), "mu=0.32", "proved", 0.31622, 0.31623),
+        (dp.Gaussian("0.5").times(3) + dp.Block("rho=0.1"), "rho=6.1", "proved", 6.1, 6.1),
+        (dp.Gaussian("0.5").times(3), "rho=5.99", "violated", 6, 6),
+        (dp.Laplace(10).times(100) + dp.Gaussian(10), "rho=0.505", "proved", 0.005, 0.505),
+        (dp.Laplace(10).times(100) + dp.Gaussian(10), "rho=0.5", "inconclusive", 0.005, 0.505),
+        (dp.Exponential(1).times(8), "rho=1", "proved", 0, 1),
+    ],
+)
+def test_claims_of_mu_and_rho_add_up_with_a_certificate(events, claim, verdict, low, high):
+    found = accounted(events, claim=claim)
+    assert str(found.verdict) == verdict
+    assert found.lower.parameter == claim.partition("=")[0] and found.lower.kind == "proof"
+    assert found.lower.value == pytest.approx(low, abs=1e-5) and found.upper.value == pytest.approx(high, abs=1e-5)
+    checked = list(check(found))
+    assert exit_code(checked) == 0, checked
+    assert dp.Evidence.from_json(found.to_json()).id == found.id
+
+
+@pytest.mark.parametrize(
+    ("events", "total"),
+    [
+        (dp.RandomisedResponse("0.1").times(10), "1"),
+        (dp.Laplace(3).times(3), "1"),
+        (dp.Block("epsilon=0.1") + dp.DiscreteLaplace(10, sensitivity=2), "0.3"),
+        (dp.Exponential("0.1").times(3), "0.3"),
+    ],
+)
+def test_largest_losses_that_are_rational_add_up_exactly(events, total):
+    found = accounted(events, claim=f"epsilon={total}")
+    assert str(found.verdict) == "proved" and found.accounting.certificates[0]["high"] == str(Fraction(total))
+    assert exit_code(check(found)) == 0
+    less = found.accounting.certificates[0] | {"high": str(Fraction(total) - Fraction(1, 10**20))}
+    with pytest.raises(CertificateError, match=r"add up|does not end before"):
+        check_certificate(less)
+
+
+def test_claims_of_every_notion_stand_beside_each_other():
+    found = accounted(dp.Gaussian(10).times(100), claim=["mu=1", "rho=0.5", "epsilon=5, delta=1e-5"])
+    assert [str(each.verdict) for each in found.accounting.statements] == ["proved"] * 3
+    assert found.accounting.curve is not None and exit_code(check(found)) == 0
 
 
 def test_neighbours_are_those_of_the_sampler():
@@ -101,7 +151,8 @@ def test_neighbours_are_those_of_the_sampler():
     ("options", "said"),
     [
         ({}, "say what is asked"),
-        ({"claim": "rho=1"}, "zero-concentrated"),
+        ({"claim": "order=2, epsilon=1"}, "Rényi"),
+        ({"claim": "mu=1"}, "μ of Laplace"),
         ({"claim": "epsilon=-1"}, "at least 0"),
         ({"delta": 1}, "below 1"),
         ({"delta": "nan"}, "finite"),

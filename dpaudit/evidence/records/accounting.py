@@ -27,7 +27,7 @@ class Statement(Record, frozen=True):
 
     Attributes:
         claim: what it is held against; None where a number was asked for.
-        parameter: what lies between the two bounds: "epsilon" or "delta".
+        parameter: what lies between the two bounds: "epsilon", "delta", "mu" or "rho".
         at: the other one, as an exact fraction.
         low, high: the bounds, rounded outward; ``high`` is infinite where nothing finite holds.
         verdict: "proved", "violated", "inconclusive" or "no claim".

@@ -132,7 +132,7 @@ def _statement(stated: Statement) -> StatementRow:
     letter = letter_of(stated)
     low = f"{letter} = ∞" if math.isinf(stated.low) else f"{letter} ≥ {low_text(stated)}"
     high = "none" if math.isinf(stated.high) else f"{letter} ≤ {high_text(stated)}"
-    return StatementRow(claim_of(stated), str(stated.verdict), low, high, where(stated).removeprefix("at "))
+    return StatementRow(claim_of(stated), str(stated.verdict), low, high, where(stated).removeprefix(" at "))
 
 
 def _figure(accounting: Accounting) -> Markup | None:

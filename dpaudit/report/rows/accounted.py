@@ -70,10 +70,10 @@ def _bounds(evidence: Evidence, accounting: Accounting) -> Iterator[Row]:
     interval = interval_text(stated)
     yield Row("interval", "certified", "Certified interval", interval, importance=Importance.BRIEF, section=bounds)
     low = f"{letter}{NBSP}{'=' if math.isinf(stated.low) else '≥'}{NBSP}{low_text(stated)}"
-    yield Row("lower", "", "Lower bound", f"{low} {at}", note="by proof", importance=own, order=stated.low)
+    yield Row("lower", "", "Lower bound", f"{low}{at}", note="by proof", importance=own, order=stated.low)
     if math.isfinite(stated.high):
         high = f"{letter}{NBSP}≤{NBSP}{high_text(stated)}"
-        yield Row("upper", "", "Upper bound", f"{high} {at}", note="by proof", importance=own, order=stated.high)
+        yield Row("upper", "", "Upper bound", f"{high}{at}", note="by proof", importance=own, order=stated.high)
     if accounting.note:
         yield Row("width", "", "Width", accounting.note, importance=Importance.SUMMARY, section="beside")
 

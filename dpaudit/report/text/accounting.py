@@ -18,7 +18,7 @@ from dpaudit.report.text.numerals import NBSP, claim_text, count_text, lower_tex
 DIGITS = 7
 """Of certified bounds, which lie close to each other."""
 
-_LETTERS = {"epsilon": "ε", "delta": "δ"}
+_LETTERS = {"epsilon": "ε", "delta": "δ", "mu": "μ", "rho": "ρ"}
 AS_LISTED = (
     "This is about the releases as they are listed, in real arithmetic. That the program does what is listed was not "
     "checked."
@@ -69,9 +69,9 @@ _NEIGHBOURS = {
 
 
 def where(statement: Statement) -> str:
-    """Say at which δ, or ε, a statement is."""
-    letter = "δ" if statement.parameter == "epsilon" else "ε"
-    return f"at {letter}{NBSP}={NBSP}{_at(statement.at)}"
+    """Say at which δ, or ε, a statement is, after a space; μ and ρ are at none."""
+    letter = {"epsilon": "δ", "delta": "ε"}.get(statement.parameter)
+    return "" if letter is None else f" at {letter}{NBSP}={NBSP}{_at(statement.at)}"
 
 
 def _at(text: str) -> str:
@@ -109,10 +109,10 @@ def interval_text(statement: Statement) -> str:
     """Write both bounds: 2.2102 ≤ ε ≤ 2.2105 at δ = 1e-5."""
     letter = letter_of(statement)
     if math.isinf(statement.low):
-        return f"{letter} is infinite {where(statement)}"
+        return f"{letter} is infinite{where(statement)}"
     low, high = low_text(statement), high_text(statement)
     most = f"{NBSP}≤{NBSP}{high}" if math.isfinite(statement.high) else ", and nothing finite from above"
-    return f"{low}{NBSP}≤{NBSP}{letter}{most} {where(statement)}"
+    return f"{low}{NBSP}≤{NBSP}{letter}{most}{where(statement)}"
 
 
 def verdict_words(evidence: Evidence, accounting: Accounting) -> tuple[str, str]:
@@ -123,7 +123,7 @@ def verdict_words(evidence: Evidence, accounting: Accounting) -> tuple[str, str]
     several = _several(accounting, evidence.verdict)
     if evidence.verdict is Verdict.PROVED:
         return (
-            f"The claim is {claim}, and {letter}{NBSP}≤{NBSP}{high_text(stated)} {at} is certified for every pair of "
+            f"The claim is {claim}, and {letter}{NBSP}≤{NBSP}{high_text(stated)}{at} is certified for every pair of "
             f"neighbours.{several}",
             AS_LISTED,
         )
@@ -131,7 +131,7 @@ def verdict_words(evidence: Evidence, accounting: Accounting) -> tuple[str, str]
         sign = "=" if math.isinf(stated.low) else "≥"
         return (
             f"The claim {claim} certainly does not hold of what is listed: {letter}{NBSP}{sign}{NBSP}"
-            f"{low_text(stated)} {at}.{several}",
+            f"{low_text(stated)}{at}.{several}",
             on_some_data(accounting),
         )
     if evidence.verdict is Verdict.INCONCLUSIVE:
@@ -223,6 +223,10 @@ METHOD = (
     "below, that of the second by test events. The loss of all releases is their exact product, of polynomials with "
     "whole-number coefficients, each rounded outward. So both ends are theorems in real arithmetic; no number rests on "
     "runs, or on an asymptotic law."
+)
+METHOD_ADDED = (
+    "Losses in terms of μ and ρ add up, those of μ as squares (Dong, Roth & Su 2022; Bun & Steinke 2016). So both ends "
+    "are rational numbers, in real arithmetic; no number rests on runs, or on an asymptotic law."
 )
 SOURCES = (
     "Zhu, Dong & Wang (2022). Optimal accounting of differential privacy via characteristic function. AISTATS.",

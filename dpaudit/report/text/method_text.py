@@ -6,9 +6,10 @@ of them claims precautions that only another has taken.
 
 from __future__ import annotations
 
+from dpaudit.accounting import ADDED
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.report.text import training
-from dpaudit.report.text.accounting import METHOD
+from dpaudit.report.text.accounting import METHOD, METHOD_ADDED
 from dpaudit.report.text.numerals import count_text
 from dpaudit.report.text.second_look import second_text
 
@@ -68,7 +69,8 @@ def method_sentence(evidence: Evidence) -> str:
     if evidence.training is not None:
         return training.METHOD
     if evidence.accounting is not None:
-        return METHOD
+        added = all(each.parameter in ADDED for each in evidence.accounting.statements)
+        return METHOD_ADDED if added else METHOD
     learning, measuring = count_text(evidence.learning), count_text(evidence.measuring)
     valid = "From the counts follows a lower bound that is valid at every number of"
     if is_by_rank(evidence):

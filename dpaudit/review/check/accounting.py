@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.accounting import Certified, Events, certify
+from dpaudit.accounting import ADDED, Certified, Events, certify, certify_added
 from dpaudit.accounting.certificate import written
+from dpaudit.accounting.events import stated
 from dpaudit.accounts.account import POINTS
-from dpaudit.accounts.conclude import at_of, concluded, events_of, headline, name_of, statement
+from dpaudit.accounts.conclude import about, concluded, events_of, headline, name_of, statement
 from dpaudit.accounts.expression import parse_events
 from dpaudit.accounts.others import others_say
 from dpaudit.checker import CertificateError, check_certificate
@@ -61,17 +62,17 @@ def accounted(evidence: Evidence, *, again: bool = True) -> Iterator[Finding]:
 
 def _listed(evidence: Evidence, accounting: Accounting, events: Events) -> str:
     """What is wrong with the releases, beside the certificates; empty where nothing is."""
-    own = [written(event, count) for event, count in events.parts]
+    known = [[written(event, count, number) for event, count in events.parts] for number in (stated, Fraction)]
     used = {each.certificate for each in accounting.statements}
     if used != set(range(len(accounting.certificates))):
         return "there is a certificate that no statement rests on, or the other way round"
-    if any(each.get("events") != own for each in accounting.certificates):
+    if any(each.get("events") not in known for each in accounting.certificates):
         return "a certificate is about other releases"
     sampled = any(
         ".poisson(" in each.event or ".fixed" in each.event or ".shuff" in each.event for each in accounting.releases
     )
-    known = events.relations if sampled else (*events.relations, "sensitivity")
-    if evidence.relation not in known:
+    relations = events.relations if sampled else (*events.relations, "sensitivity")
+    if evidence.relation not in relations:
         return f"these releases are not accounted for under the relation {evidence.relation!r:.40}"
     name = evidence.target.name
     if name != name_of(accounting.releases):
@@ -97,8 +98,7 @@ def _stated(accounting: Accounting) -> Iterator[Finding]:
         claim = None if each.claim is None else parse_claim(each.claim)
         certificate = accounting.certificates[each.certificate]
         own = statement(claim, certificate, each.certificate)
-        at = own.parameter == "epsilon" and (claim is None or at_of(claim) == Fraction(own.at))
-        holds = own == each and (at or claim is None)
+        holds = own == each and (claim is None or about(claim) == (own.parameter, Fraction(own.at)))
         which = f"statement {number}" if each.claim is None else f"the claim {each.claim}"
         said = f"{which} is {each.verdict} by its certificate" if holds else f"{which} does not follow"
         yield answered("statement", holds, said)
@@ -127,8 +127,15 @@ def _concluded(evidence: Evidence, accounting: Accounting) -> Iterator[Finding]:
 
 
 def _again(accounting: Accounting, events: Events) -> Iterator[Finding]:
-    """Whether the first statement's accounting, carried out again, gives the same curve and the same note."""
-    first, curve = accounting.certificates[0], accounting.curve
+    """Whether the first accounting that was composed, carried out again, gives the same curve and the same note."""
+    curves = [each for each in accounting.certificates if each["parameter"] not in ADDED]
+    curve = accounting.curve
+    if not curves:
+        notes = [certify_added(events, str(each["parameter"])).note for each in accounting.certificates]
+        holds = curve is None and accounting.note == next(filter(None, notes), "")
+        yield answered("curve", holds, "μ and ρ add up, without a curve")
+        return
+    first = curves[0]
     if curve is not None and not (len(curve.epsilons) == len(curve.lows) == len(curve.highs) <= 10 * POINTS):
         yield failing("curve", "the points of the curve do not belong together")
         return
