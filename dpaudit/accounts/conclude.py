@@ -56,6 +56,21 @@ def about(claim: Claim) -> tuple[str, Fraction]:
     return "epsilon", stated(claim.delta)
 
 
+def at_of(claim: Claim) -> Fraction:
+    """Return the δ of a claim about ε, as it is written.
+
+    Raises:
+        UsageError: for a claim that is not about ε.
+    """
+    parameter, at = about(claim)
+    if parameter != "epsilon":
+        raise UsageError(
+            f"the claim {claim} is {claim.notion}, and here ε is accounted for at a δ; claim for example "
+            "'epsilon=3, delta=1e-5'"
+        )
+    return at
+
+
 def number(text: str) -> Fraction | None:
     """Return a number as certificates write it; None for "infinity"."""
     if text == "infinity":
