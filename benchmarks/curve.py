@@ -5,8 +5,8 @@ python benchmarks/curve.py [audits] [seeds]
 
 from __future__ import annotations
 
+import argparse
 import statistics
-import sys
 import time
 from pathlib import Path
 
@@ -88,8 +88,11 @@ def closeness(seeds):
 
 
 def main():
-    audits = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    seeds = int(sys.argv[2]) if len(sys.argv) > 2 else 20
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("audits", type=int, nargs="?", default=200, help="of each mechanism, for the coverage")
+    parser.add_argument("seeds", type=int, nargs="?", default=20, help="for the closeness")
+    arguments = parser.parse_args()
+    audits, seeds = arguments.audits, arguments.seeds
     lines = [
         "# The whole privacy curve",
         "",

@@ -16,6 +16,7 @@ import inspect
 import json
 import os
 import threading
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import msgspec
 import numpy as np
 
-from dpaudit.errors import UsageError
+from dpaudit.errors import Notice, UsageError
 from dpaudit.neighbours.digest import digest
 from dpaudit.sampling.outputs import Outputs
 
@@ -67,13 +68,14 @@ class Checkpoint:
         self._places: dict[bytes, tuple[int, int]] = {}
         self._lock = threading.Lock()  # joblib dispatches blocks to workers from another thread
         self._reductions: dict[int, tuple[Any, str | None]] = {}
+        existed = Path(path).exists()
         try:
-            self._file: BinaryIO = open(path, "r+b" if Path(path).exists() else "x+b")  # noqa: SIM115
+            self._file: BinaryIO = open(path, "r+b" if existed else "x+b")  # noqa: SIM115
         except OSError as error:
             raise UsageError(f"cannot open {self._name!r} to resume from: {error.strerror or error}") from None
         try:
             self._claim()
-            self._read(json.loads(json.dumps(question)))
+            self._read(json.loads(json.dumps(question)), existed)
         except (OSError, ValueError, TypeError, RecursionError, msgspec.MsgspecError) as error:
             self.close()
             if isinstance(error, UsageError):
@@ -176,7 +178,7 @@ class Checkpoint:
         except OSError:
             raise UsageError(f"another audit is writing to {self._name!r}; wait for it, or name another file") from None
 
-    def _read(self, question: dict[str, Any]) -> None:
+    def _read(self, question: dict[str, Any], existed: bool) -> None:
         """Read the file up to the first incomplete record; writing continues from there."""
         begun = self._file.read(len(MAGIC))
         if begun != MAGIC and not MAGIC.startswith(begun):
@@ -186,6 +188,9 @@ class Checkpoint:
             )
         records = list(self._records()) if begun == MAGIC else []
         if not records:
+            if existed:
+                said = f"{self._name!r} holds no block, as a full disk leaves it: nothing is resumed"
+                warnings.warn(said, Notice, stacklevel=2)
             self._file.seek(0)
             self._file.truncate()
             self._file.write(MAGIC)
