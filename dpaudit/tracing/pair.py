@@ -103,9 +103,13 @@ def _direction(task: Task, side: int, paths: int, recorded: tuple[list[Run], lis
     """Yield what is found on the paths that begin on one side; their recorded runs are kept."""
     for number, given in zip(range(paths), noises(recorded[side]), strict=False):
         seed = task.seed + 101 * number
-        run = task.target.run(task.pair[side], seed + 13 * side, given=given)
+        first = number == 0 and not task.quick
+        for again in (False, True):
+            run = task.target.run(task.pair[side], seed + 13 * side, given=given)
+            path = follow_path(task, side, run, seed, first=first)
+            if again or not first or not _unfollowed(path):
+                break  # else what is imported and made at the first call has taken part in it
         recorded[side].append(run)
-        path = follow_path(task, side, run, seed, first=number == 0 and not task.quick)
         yield path
         if not path.branches or path.word >= Word.NOT_SUPPORTED:
             return

@@ -258,6 +258,11 @@ class Recorder:
         self.chosen += 1
         return self._next(Event("unit", site, (), outcome, what, unit=unit)).outcome
 
+    @property
+    def knows_outcome(self) -> bool:
+        """Whether the outcome of the next choice or unit is known already."""
+        return self.reference is not None or self.chosen < len(self.given_choices)
+
     def choices(self) -> list[Any]:
         """Return the outcomes of all choices and units, in their order."""
         return [event.outcome for event in self.events if event.kind in ("choice", "unit")]

@@ -165,6 +165,16 @@ def _is_bare(value: Any) -> bool:
     return getattr(type(value), "__repr__", None) is getattr(object, "__repr__")  # noqa: B009
 
 
+def _as_numbers(value: Any) -> Any:
+    """Return a tensor of another library as an array; anything else as it is."""
+    library = type(value).__module__.partition(".")[0]
+    if hasattr(value, "followed") and hasattr(value, "detach"):
+        return value.followed
+    if library == "torch" and hasattr(value, "detach"):
+        return value.detach().cpu().numpy()
+    return np.asarray(value) if library in ("jax", "jaxlib") and hasattr(value, "dtype") else value
+
+
 def _taken_apart(returned: Any) -> Output:
     structure: list[tuple[str, str]] = []
     places: list[str] = []
@@ -180,6 +190,7 @@ def _taken_apart(returned: Any) -> Output:
         places.extend([place] if np.ndim(plain(value)) == 0 else [f"{place}[{number}]" for number in range(len(flat))])
 
     def visit(place: str, value: Any, depth: int) -> None:
+        value = _as_numbers(value)
         if is_followed(value) or (
             isinstance(value, float | int | np.number) and not isinstance(value, bool | np.bool_)
         ):

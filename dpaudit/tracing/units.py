@@ -67,6 +67,7 @@ def as_unit(
     made: Callable[..., tuple[Any, str, Callable[[Any, Any], Stated]] | None],
     *,
     site: Callable[[], str],
+    asked_again: bool = True,
 ) -> Callable[..., Any]:
     """Return the followed version of a method of a library.
 
@@ -76,6 +77,7 @@ def as_unit(
         made: takes the arguments of a call, and returns what the unit is applied to, its settings and its loss; None
             where this call is none.
         site: says the line.
+        asked_again: whether it is called also where its output is known, for what it raises.
     """
 
     def call(*args: Any, **keywords: Any) -> Any:
@@ -89,8 +91,9 @@ def as_unit(
             if found is None:
                 return original(*args, **keywords)
             taken = _kept(found[0])
-            outcome = original(*args, **keywords)
-            return recorder.unit(what, outcome, where, Unit(taken, found[1], found[2]))
+            unit = Unit(taken, found[1], found[2])
+            known = not asked_again and recorder.knows_outcome
+            return _kept(recorder.unit(what, None if known else original(*args, **keywords), where, unit))
 
     call.__name__ = getattr(original, "__name__", what)
     call.__doc__ = original.__doc__
@@ -102,7 +105,7 @@ def _each_closed(args: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _kept(taken: Any) -> Any:
-    """Return a copy of an input, which may be changed later."""
+    """Return a copy of what may be changed later."""
     try:
         return copy.deepcopy(taken)
     except Exception:

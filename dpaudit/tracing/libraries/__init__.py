@@ -10,12 +10,12 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from dpaudit.tracing.libraries import diffprivlib, opacus, opendp, pydp, tumult
+from dpaudit.tracing.libraries import diffprivlib, jax, opacus, opendp, pydp, torch, tumult
 from dpaudit.tracing.recording import site
 from dpaudit.tracing.units import as_unit
 
 __all__ = ["present", "replacements"]
-ROWS = (*diffprivlib.ROWS, *opendp.ROWS, *pydp.ROWS, *tumult.ROWS, *opacus.ROWS)
+ROWS = (*diffprivlib.ROWS, *opendp.ROWS, *pydp.ROWS, *tumult.ROWS, *opacus.ROWS, *torch.ROWS, *jax.ROWS)
 """All methods that are followed."""
 _LIBRARIES = tuple(dict.fromkeys(row.module for row in ROWS))
 
@@ -32,15 +32,16 @@ def replacements(made: dict[tuple[int, str], Any]) -> Iterator[tuple[Any, str, A
         made: what was made before, which is used again.
     """
     for row in ROWS:
-        owner = getattr(sys.modules.get(row.module), row.owner, None)
+        module = sys.modules.get(row.module)
+        owner: Any = module if not row.owner else getattr(module, row.owner, None)
         if owner is None:
             continue
         for each in (owner, *(_below(owner) if row.below else ())):
-            if row.method not in vars(each):
+            if row.method not in vars(each) and not row.inherited:
                 continue
             key = (id(each), row.method)
             if key not in made:
-                original = vars(each)[row.method]
+                original = getattr(each, row.method)
                 name = f"{row.module.partition('.')[0]} {each.__name__}"
                 followed = row.followed(original) if row.followed else None
                 made[key] = followed or as_unit(original, name, row.made, site=site)  # type: ignore[arg-type]

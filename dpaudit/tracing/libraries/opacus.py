@@ -32,7 +32,7 @@ def _stepping(original: Callable[..., Any]) -> Callable[..., Any]:
             start = 0
             for p in self.params:
                 size = p.grad.numel()
-                p.grad = torch.as_tensor(noisy[start : start + size], dtype=p.grad.dtype).view_as(p)
+                p.grad = torch.tensor(noisy[start : start + size], dtype=p.grad.dtype).view_as(p)
                 start += size
         return None
 

@@ -122,14 +122,18 @@ def _opendp_distance(one: Any, other: Any, metric: str) -> float | None:
     return None
 
 
-def _of_queryable(self: Any, query: Any) -> Made:
+def _queryable(original: Callable[..., Any]) -> Callable[..., Any]:
     """What is asked of data that a composition holds was paid for when it was made."""
-    return None, "", lambda one, other: Stated()
+
+    def made(self: Any, query: Any) -> Made:
+        return None, "", lambda one, other: Stated()
+
+    return as_unit(original, "a query of OpenDP's composition", made, site=site, asked_again=False)
 
 
 ROWS = (
     Row("opendp.mod", "Measurement", "__call__", followed=_opendp),
     Row("opendp.mod", "Measurement", "invoke", followed=_opendp),
-    Row("opendp.mod", "Queryable", "__call__", _of_queryable),
+    Row("opendp.mod", "Queryable", "__call__", followed=_queryable),
 )  # fmt: skip
 """Its methods."""

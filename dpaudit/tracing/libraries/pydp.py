@@ -45,24 +45,27 @@ def _of_pydp_result(self: Any, *_: Any, **__: Any) -> Made:
     return _of_pydp(self, getattr(self, "_dpaudit_entries", []))
 
 
-def _pydp(law: NoiseLaw, scale: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return what follows ``add_noise`` of a mechanism, whose scale is the attribute ``scale``."""
+def _adding(original: Callable[..., Any]) -> Callable[..., Any]:
+    """A mechanism adds Laplace or Gaussian noise, whose scale it holds."""
 
-    def followed(original: Callable[..., Any]) -> Callable[..., Any]:
-        def add_noise(self: Any, value: Any, *rest: Any) -> Any:
-            recorder = active()
-            if recorder is None:
-                return original(self, plain(value), *rest)
-            where = site()
-            with recorder.own_work():
-                given = float(plain(value))
-                drawn = float(original(self, given, *rest)) - given
-                name = f"PyDP {type(self).__name__}"
-                return noted(recorder, law, float(getattr(self, scale)), value, drawn, where, name)
+    def add_noise(self: Any, value: Any, *rest: Any) -> Any:
+        recorder = active()
+        law, scale = _LAWS.get(type(self).__name__, (None, ""))
+        if recorder is None or law is None:
+            return original(self, plain(value), *rest)
+        where = site()
+        with recorder.own_work():
+            given = plain(value)
+            drawn = float(original(self, given, *rest)) - float(given)
+            return noted(recorder, law, float(getattr(self, scale)), value, drawn, where, f"PyDP {type(self).__name__}")
 
-        return add_noise
+    return add_noise
 
-    return followed
+
+_LAWS: dict[str, tuple[NoiseLaw, str]] = {
+    "LaplaceMechanism": (LAPLACE, "diversity"),
+    "GaussianMechanism": (GAUSSIAN, "std"),
+}
 
 
 def _of_partitions(self: Any, count: Any) -> Made:
@@ -78,8 +81,7 @@ ROWS = (
     Row(_ALGORITHM, "MetaAlgorithm", "result", _of_pydp_result),
     Row(_ALGORITHM, "MetaAlgorithm", "add_entries", followed=_added_entries),
     Row(_ALGORITHM, "MetaAlgorithm", "add_entry", followed=_added_entries),
-    Row("pydp._pydp._mechanisms", "LaplaceMechanism", "add_noise", followed=_pydp(LAPLACE, "diversity")),
-    Row("pydp._pydp._mechanisms", "GaussianMechanism", "add_noise", followed=_pydp(GAUSSIAN, "std")),
+    Row("pydp.algorithms.numerical_mechanisms", "NumericalMechanism", "add_noise", followed=_adding),
     Row("pydp.algorithms.partition_selection", "PartitionSelectionStrategy", "should_keep", _of_partitions),
 )  # fmt: skip
 """Its methods."""

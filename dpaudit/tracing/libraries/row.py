@@ -19,8 +19,10 @@ class Row:
     """One method.
 
     Attributes:
-        module, owner, method: where it is; with ``below`` also that of all subclasses which have their own.
+        module, owner, method: where it is; a function of the module where ``owner`` is empty.
+        below: whether the methods of subclasses count too, where they have their own.
         made: takes the arguments of a call and returns input, settings and loss, as `units.as_unit` has it.
+        inherited: whether the method may be that of a class above.
         followed: makes the followed version of the method, where it is no unit.
     """
 
@@ -30,6 +32,7 @@ class Row:
     made: Callable[..., Made | None] | None = None
     followed: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None
     below: bool = False
+    inherited: bool = False
 
 
 def group_price(epsilon: float, delta: float, times: float, moved: float) -> Stated:

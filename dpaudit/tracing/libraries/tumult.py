@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 from dpaudit.tracing.libraries.row import Made, Row
@@ -26,7 +27,7 @@ def _of_tumult(self: Any, data: Any) -> Made | None:
             return Stated(rho=parts[0], by=by)
         return Stated(parts[0], parts[1] if len(parts) > 1 else 0.0, by=by)
 
-    return data, repr(self)[:2000], loss
+    return data, re.sub(r" at 0x[0-9a-f]+", "", repr(self))[:2000], loss
 
 
 def _number(exact: Any) -> float:
