@@ -11,12 +11,12 @@ from dpaudit.accounts.plan_file import settings_plan
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Release
-from dpaudit.gate.target_process import Request, options_in
+from dpaudit.gate.target_process import Request, options_in, traced_options
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.inferred import neighbouring
 from dpaudit.neighbours.pair_files import read_pairs
 from dpaudit.processes.handover import Asked, other_question
-from dpaudit.request import AccountRequest, AuditRequest, ProofRequest
+from dpaudit.request import AccountRequest, AuditRequest, ProofRequest, TraceRequest
 from dpaudit.review.check import TOO_MANY, check
 
 
@@ -60,11 +60,15 @@ def asked_by(request: Request, relation: str) -> Asked:
     pairs = None if request.pairs is None else [(pair[0], pair[1]) for pair in request.pairs]
     if request.files:
         pairs = read_pairs([Path(request.root) / file for file in request.files], neighbouring(relation))
+    digests = None if pairs is None else [(digest(data0), digest(data1)) for data0, data1 in pairs]
+    if request.trace:
+        asked = TraceRequest(request.target, **traced_options(request, pairs))
+        return Asked(trace=asked, folder=request.root, pairs=digests)
     return Asked(
         audit=AuditRequest(request.target, **options_in(request, AuditRequest)),
         proof=ProofRequest(request.target, **options_in(request, ProofRequest)) if request.prove else None,
         folder=request.root,
-        pairs=None if pairs is None else [(digest(data0), digest(data1)) for data0, data1 in pairs],
+        pairs=digests,
     )
 
 

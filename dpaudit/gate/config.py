@@ -20,7 +20,7 @@ from dpaudit.chances import refuse_confidence, refuse_false_alarm
 from dpaudit.errors import UsageError, nearest
 from dpaudit.evidence.canonical_json import read_text
 from dpaudit.gate.schema import GateSettings, TargetSettings, json_schema, offered
-from dpaudit.request import AuditRequest, default_of
+from dpaudit.request import AuditRequest, TraceRequest, default_of, options_of
 
 FILE = "pyproject.toml"
 EXAMPLE = '[[tool.dpaudit.targets]]\ntarget = "release.py:noisy_count"\nclaim = "epsilon=1"'
@@ -152,6 +152,8 @@ class _Reader:
             return self.accounted(raw, found, gate, at)
         if not found.target:
             self.refuse(at, f"the key 'target' is missing; write\n{EXAMPLE}")
+        if found.trace:
+            self.traced(raw, found, gate, at)
         self.check_texts(found, at)
         self.check_pairs(found, at)
         for name, value in _leaves(found.parameters, ()):
@@ -163,6 +165,14 @@ class _Reader:
         if why:
             self.refuse((*at, "types") if found.types is not None else ("types",), why)
         return target
+
+    def traced(self, raw: dict[str, Any], found: TargetSettings, gate: GateSettings, at: tuple[Key, ...]) -> None:
+        """Refuse what has no meaning beside trace, rather than leave it out."""
+        for key in raw:
+            if key in offered("shared", "target") and key not in options_of(TraceRequest):
+                self.refuse((*at, key), "it has no meaning beside trace = true; leave one of the two out")
+        if (found.require or gate.require) == "proved" and found.expect != "violated":
+            self.refuse((*at, "trace"), "a trace proves nothing, and require is 'proved'; leave one of the two out")
 
     def accounted(
         self, raw: dict[str, Any], found: TargetSettings, gate: GateSettings, at: tuple[Key, ...]

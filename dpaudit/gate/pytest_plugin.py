@@ -6,6 +6,9 @@
     @pytest.mark.dp_audit(noisy_count, claim="epsilon=1", pairs=PAIRS)
     def test_release(): ...
 
+    @pytest.mark.dp_audit(noisy_count, claim="epsilon=1", pairs=PAIRS, trace=True)  # a few runs first, and their lines
+    def test_release(): ...
+
     @pytest.mark.dp_audit(account="plan.toml")  # releases to account for: nothing is run, and PROVED is required
     def test_training(): ...
 
@@ -149,6 +152,7 @@ class Auditor:
         target: Any = None,
         *,
         account: Any = None,
+        trace: bool = False,
         claim: Claim | str | Sequence[Claim | str] | None = None,
         pairs: Sequence[tuple[Any, Any]] | None = None,
         parameters: Mapping[str, Any] | None = None,
@@ -167,10 +171,13 @@ class Auditor:
             target, claim, pairs, parameters, relation: as for `dpaudit.audit`; a claim is required.
             account: in place of a target: releases to account for, as for `dpaudit.account`, or as in a gate, a plan
                 file beside the test or a table. The test fails unless every claim is proved.
+            trace: whether the noise of a few runs is followed first, as `dpaudit.trace` does; what is certain decides
+                without measuring runs.
             runs, confidence, false_alarm, seed: of this audit; by default those of the command line or the ini file.
             expect: "not violated", or "violated" for a mechanism that is known to break its claim.
             inconclusive: "fail" or "pass", if these runs could not have shown even a gross violation.
-            options: other options of `dpaudit.audit`, such as ``floating_point`` or ``types``.
+            options: other options of `dpaudit.audit`, such as ``floating_point`` or ``types``; beside ``trace`` those
+                of `dpaudit.trace`.
 
         Returns:
             The evidence.
@@ -200,7 +207,9 @@ class Auditor:
             self._refuse(f"expect is 'not violated' or 'violated', not {expect!r}")
         if tolerated not in _POLICIES:
             self._refuse(f"inconclusive is 'fail' or 'pass', not {tolerated!r}")
-        evidence = self._audit(target, asked) if account is None else self._account(account, asked)
+        if trace and account is not None:
+            self._refuse("nothing of releases is run, so that there is nothing to trace")
+        evidence = self._audit(target, asked, trace) if account is None else self._account(account, asked)
         if account is None:
             asked["seed"] = evidence.seed
         self.evidence = evidence
@@ -223,19 +232,21 @@ class Auditor:
     def _own(self, name: str, given: Any) -> Any:
         return given if given is not None else _setting(self._item.config, name)
 
-    def _audit(self, target: Any, asked: dict[str, Any]) -> Evidence:
+    def _audit(self, target: Any, asked: dict[str, Any], traced: bool) -> Evidence:
         from dpaudit.auditing.audit import audit
+        from dpaudit.auditing.trace import trace
         from dpaudit.errors import UsageError, nearest
 
-        known = inspect.signature(audit).parameters
+        conduct = trace if traced else audit
+        known = inspect.signature(conduct).parameters
         for name in asked:
             if name not in known:
-                self._refuse(f"an audit takes no {name!r}; {nearest(name, known)}")
+                self._refuse(f"{'a trace' if traced else 'an audit'} takes no {name!r}; {nearest(name, known)}")
         try:
             with warnings.catch_warnings():
                 # with -W error a warning would become an output of the mechanism, so it is only shown
                 warnings.simplefilter("default")
-                evidence, why = audit(target, **asked), ""
+                evidence, why = conduct(target, **asked), ""
         except UsageError as error:
             evidence, why = None, str(error)
         if evidence is None:

@@ -290,6 +290,7 @@ class _Gate:
                 **asked,
                 "target": target.target,
                 "account": target.account,
+                "trace": target.trace and not self.options.nightly,
                 "root": str(self.configuration.root),
                 "pairs": target.pairs if isinstance(target.pairs, list) and not files else None,
                 "files": files,
@@ -297,7 +298,8 @@ class _Gate:
                 "seed": seed,
                 "confidence": confidence,
                 # a baseline needs counts of a fixed number of runs
-                "sequential": self.options.nightly or (bool(target.sequential) and not self.options.update_baseline),
+                "sequential": self.options.nightly
+                or (bool(target.sequential) and not target.trace and not self.options.update_baseline),
                 "prove": target.require == "proved" and target.expect != "violated" and not self.options.nightly,
                 "frozen": frozen,
                 # nights are judged by their total wealth

@@ -104,6 +104,13 @@ class _OfTargets(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, froze
         ]
         | None
     ) = None
+    trace: Annotated[
+        bool,
+        Meta(
+            description="Follow the noise of a few runs first (as `dpaudit trace` does): what is certain decides, other "
+            "findings stand beside the verdict, with their lines. Nightly bets do without."
+        ),
+    ] = False
     name: Annotated[str, Meta(min_length=1, description="Its name in tables, files and baseline.")] | None = None
     parameters: Annotated[dict[str, Any], Meta(description="Parameters; the others keep their defaults.")] = {}
     require: Require | None = None

@@ -22,7 +22,7 @@ import msgspec
 from dpaudit.errors import UsageError
 from dpaudit.gate.schema import offered
 from dpaudit.processes.process import FORKED, received, refuse_forks, took_too_much
-from dpaudit.request import AuditRequest, ProofRequest, default_of, options_of
+from dpaudit.request import AuditRequest, ProofRequest, TraceRequest, default_of, options_of
 
 LARGE = "it took more memory than memory_limit allows, and was ended: it leaks, or needs a higher one"
 _SITE = ("site-packages", "dist-packages")
@@ -45,6 +45,7 @@ class _OfTheGate(msgspec.Struct, frozen=True, kw_only=True):
     root: str
     prove: bool = False
     account: Any = None
+    trace: bool = False
     files: list[str] = []
     frozen: FrozenEvent | None = None
 
@@ -71,8 +72,8 @@ else:
     )
 
 
-def options_in(request: Request, kind: type[AuditRequest] | type[ProofRequest]) -> dict[str, Any]:
-    """Return the options of an audit or a proof in a request as keyword arguments; files are read here."""
+def options_in(request: Request, kind: type[AuditRequest] | type[ProofRequest] | type[TraceRequest]) -> dict[str, Any]:
+    """Return the options of an audit, a proof or a trace in a request as keyword arguments; files are read here."""
     return {name: getattr(request, name) for name, each in options_of(kind).items() if each.gate}
 
 
@@ -169,7 +170,16 @@ def _found(request: Request, mechanism: Any, pairs: list[tuple[Any, Any]] | None
             return prove(mechanism, **{**options_in(request, ProofRequest), "runs": request.runs}), None
         except UsageError as error:
             unproved = str(error)
+    if request.trace:
+        from dpaudit.auditing.trace import trace
+
+        return trace(mechanism, **traced_options(request, pairs)), None
     return audit(mechanism, **{**options_in(request, AuditRequest), "pairs": pairs}), unproved
+
+
+def traced_options(request: Request, pairs: list[tuple[Any, Any]] | None) -> dict[str, Any]:
+    """Return the options of a trace: nothing of it depends on how fast the machine is."""
+    return {**options_in(request, TraceRequest), "runs": request.runs, "pairs": pairs, "time_budget": None}
 
 
 def _counted(

@@ -409,3 +409,24 @@ def test_nothing(dp_audit):
         "reproduce   dpaudit account",
     ):
         assert each in said.replace("\xa0", " "), each
+
+
+def test_a_release_is_traced(run):
+    body = """
+def half(data, rng):
+    return len(data) + rng.laplace(0, 0.5)
+
+def test_traced(dp_audit):
+    found = dp_audit(half, trace=True, claim="epsilon=1", pairs=[([1], [1, 1])], expect="violated")
+    assert found.measuring == 0 and found.trace.word == "violated, given the stated laws"
+
+def test_types(dp_audit):
+    dp_audit(half, trace=True, claim="epsilon=1", pairs=[([1], [1, 1])], types="ignore")
+
+def test_account(dp_audit):
+    dp_audit(account="Laplace(2).times(4)", trace=True, claim="epsilon=3")
+"""
+    found = run(body)
+    found.assert_outcomes(passed=1, failed=2)
+    for each in ("a trace takes no 'types'", "nothing to trace"):
+        assert each in str(found.stdout).replace("\xa0", " "), each

@@ -17,8 +17,10 @@ def counted(epsilon, public=True):
             noise_kind=pipeline_dp.NoiseKind.LAPLACE, metrics=[pipeline_dp.Metrics.COUNT],
             max_partitions_contributed=1, max_contributions_per_partition=1)  # fmt: skip
         extract = pipeline_dp.DataExtractors(
-            privacy_id_extractor=lambda row: row[0], partition_extractor=lambda row: row[1],
-            value_extractor=lambda row: 0)
+            privacy_id_extractor=lambda row: row[0],
+            partition_extractor=lambda row: row[1],
+            value_extractor=lambda row: 0,
+        )
         found = engine.aggregate(data, parameters, extract, public_partitions=["a", "b"] if public else None)
         budget.compute_budgets()
         return {key: row.count for key, row in sorted(found)}
