@@ -107,7 +107,7 @@ class _OfTargets(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, froze
     trace: Annotated[
         bool,
         Meta(
-            description="Follow the noise of a few runs first (as `dpaudit trace` does): what is certain decides, other "
+            description="Follow the noise of a few runs first, as `dpaudit trace` does: what is certain decides, other "
             "findings stand beside the verdict, with their lines. Nightly bets do without."
         ),
     ] = False

@@ -22,7 +22,13 @@ def ratio(data, rng):
     "Noise for the number of records that is there, which is too much to be measured."
     return len(data) + rng.laplace(0, 50 + len(data))
 """
-TARGET = 'target = "release.py:{name}"\npairs = [[[1], [1, 1]]]\nrelation = "add-remove"\nclaim = "epsilon=1"\ntrace = true\n'
+TARGET = """
+target = "release.py:{name}"
+pairs = [[[1], [1, 1]]]
+relation = "add-remove"
+claim = "epsilon=1"
+trace = true
+"""
 
 
 def project(folder, *targets):
