@@ -6,12 +6,14 @@ python docs/modules.py
 from __future__ import annotations
 
 import ast
+import functools
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "modules.md"
 
 
+@functools.cache
 def question(file: Path) -> str:
     """The first line of a module's docstring."""
     text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import ast
-import functools
+import re
 import runpy
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
+FROM = re.compile(r"^[ \t]*from (dpaudit\.[\w.]+) import (?:\(([^)]*)\)|([^\n]*))", re.MULTILINE)
+IMPORT = re.compile(r"^[ \t]*import (dpaudit\.[\w.]+)", re.MULTILINE)
 
 
-def test_the_list_of_modules_is_as_they_are():
-    made = runpy.run_path(str(ROOT / "docs" / "modules.py"))
+@pytest.fixture(scope="module")
+def made():
+    return runpy.run_path(str(ROOT / "docs" / "modules.py"))
+
+
+def test_the_list_of_modules_is_as_they_are(made):
     assert made["page"]() == (ROOT / "docs" / "modules.md").read_text(encoding="utf-8"), "run python docs/modules.py"
 
 
-def test_every_module_opens_with_its_question_or_what_it_is():
-    made = runpy.run_path(str(ROOT / "docs" / "modules.py"))
+def test_every_module_opens_with_its_question_or_what_it_is(made):
     assert not [file for file in (ROOT / "dpaudit").rglob("*.py") if not made["question"](file)]
 
 
@@ -45,15 +52,13 @@ def doors_of(file):
     return set()
 
 
-@functools.cache
 def imported_by(file):
-    found = []
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dpaudit."):
-            found += [f"{node.module}.{each.name}" for each in node.names]
-        elif isinstance(node, ast.Import):
-            found += [each.name for each in node.names if each.name.startswith("dpaudit.")]
-    return found
+    """What imports name, inside of functions too; a tree of the whole file takes twenty times as long."""
+    text, found = file.read_text(encoding="utf-8"), []
+    for module, lines, line in FROM.findall(text):
+        names = re.sub(r"#.*", "", lines or line).split(",")
+        found += [f"{module}.{name.split(' as ')[0].strip()}" for name in names if name.strip()]
+    return found + IMPORT.findall(text)
 
 
 def steps_into(target):
