@@ -25,19 +25,23 @@ def _remembered(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @pytest.fixture(scope="session")
-def remembering() -> Iterator[None]:
-    """Checks of records that differ in one place do not integrate, search and invert the same again."""
-    names = ("review.check.sampled", "review.check.certain", "review.check.sequential", "evidence.evidence")
-    sampled, certain, sequential, evidence = (importlib.import_module(f"dpaudit.{name}") for name in names)
+def remembered() -> list[tuple[Any, str, Callable[..., Any]]]:
+    """The functions that remember, one memory of each for all tests."""
     wanted = {
-        sampled: ("foresee", "second_opinion", "lower_bound"),
-        certain: ("event_probabilities", "leaves_of", "check_certificate"),
-        sequential: ("log_wealth", "sequential_bound", "foresee_sequential"),
-        evidence: ("content_id",),
+        "review.check.sampled": ("foresee", "second_opinion", "lower_bound"),
+        "review.check.certain": ("event_probabilities", "leaves_of", "check_certificate"),
+        "review.check.sequential": ("log_wealth", "sequential_bound", "foresee_sequential"),
+        "review.check.accounting": ("check_certificate", "others_say"),
+        "evidence.evidence": ("content_id",),
     }
-    patch = pytest.MonkeyPatch()
-    for module, names in wanted.items():
-        for name in names:
-            patch.setattr(module, name, _remembered(getattr(module, name)))
-    yield
-    patch.undo()
+    modules = {name: importlib.import_module(f"dpaudit.{name}") for name in wanted}
+    return [
+        (modules[home], name, _remembered(getattr(modules[home], name))) for home, own in wanted.items() for name in own
+    ]
+
+
+@pytest.fixture
+def remembering(remembered: list[tuple[Any, str, Callable[..., Any]]], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Checks of records that differ in one place do not integrate, search and invert the same again."""
+    for module, name, function in remembered:
+        monkeypatch.setattr(module, name, function)

@@ -16,6 +16,8 @@ import dpaudit as dp
 from dpaudit.evidence.canonical_json import content_id
 from dpaudit.review.check import check, check_file, exit_code
 
+pytestmark = pytest.mark.usefixtures("remembering")
+
 CLAIMS = ["epsilon=1.5, delta=0.001", "epsilon=1, delta=0.001", "epsilon=2, delta=0.01"]
 
 
