@@ -165,6 +165,8 @@ def _price(
             continue
         if price.delta:
             raise CertificateError("a release with a δ is made of a sample")
+        if release.times % samples[release.sample][1]:
+            raise CertificateError("a sample is drawn a number of times, and used in some of them only")
         before = inside.get(release.sample, Price(Fraction(0), None, None, Fraction(0)))
         inside[release.sample] = before.plus(price, times)
     for number, within in inside.items():

@@ -280,9 +280,16 @@ class Noise(ABC):
             return data[np.array(kept, dtype=bool)]
         return [record for record, is_kept in zip(data, kept, strict=True) if is_kept]
 
-    def post(self, function: Callable[..., Any], *values: Any) -> Any:
-        """What a function gives of values that were released already: plain values, in every reading."""
-        return function(*copy.deepcopy(values))
+    def post(self, function: Callable[..., Any], *values: Any, shape: tuple[int, ...] | None = None) -> Any:
+        """What a function gives of values that were released already: plain values, in every reading.
+
+        Args:
+            function: called with copies of the values.
+            values: what was released.
+            shape: () for a function that gives a number, (3,) for three numbers, …: a bound or a factor can only be
+                made of numbers. None for anything else.
+        """
+        return numbers_of(function(*copy.deepcopy(values)), shape)
 
     def repeat(self, times: int, step: Callable[[Any], Any], state: Any) -> Any:
         """Return the state after a step was done so often, each from the state that the one before returned."""
@@ -291,6 +298,16 @@ class Noise(ABC):
         for _ in range(times):
             state = step(state)
         return state
+
+
+def numbers_of(found: Any, shape: tuple[int, ...] | None) -> Any:
+    """Return what a function gave as the numbers that were asked for: a float, or an array of floats."""
+    if shape is None:
+        return found
+    numbers = np.array(found, dtype=np.float64)
+    if numbers.shape != shape_of_size(shape):
+        raise ValueError(f"noise.post: numbers of the shape {numbers.shape}, where {shape} was said")
+    return numbers if numbers.shape else float(numbers)
 
 
 def shape_of_size(size: Any) -> tuple[int, ...]:

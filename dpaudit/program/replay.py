@@ -7,7 +7,6 @@ have gone another way because of its noise.
 
 from __future__ import annotations
 
-import copy
 import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -189,7 +188,7 @@ class RecordedNoise(Noise):
             return data[mask]
         return [record for record, is_kept in zip(data, mask, strict=True) if is_kept]
 
-    def post(self, function: Callable[..., Any], *values: Any) -> Any:
+    def post(self, function: Callable[..., Any], *values: Any, shape: tuple[int, ...] | None = None) -> Any:
         """Hand released values to a function, which may do anything with them, unfollowed."""
         with Unfollowed():
-            return function(*copy.deepcopy(values))
+            return super().post(function, *values, shape=shape)

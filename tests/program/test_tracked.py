@@ -85,9 +85,9 @@ OPERATIONS = {
 def program(operation):
     def release(people, noise):
         found = operation(people)
-        if isinstance(found, np.ndarray):
+        if type(found).__name__ in ("Numbers", "ndarray"):
             return found + noise.laplace(1, found.shape)
-        return [each + noise.laplace(1) for each in (found if isinstance(found, list) else [found])]
+        return [each + noise.laplace(1) for each in (found if type(found) is list else [found])]
 
     return release
 

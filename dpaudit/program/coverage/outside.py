@@ -47,8 +47,11 @@ _READINGS = tuple(
 _MOST = 50_000  # values of a state that are compared, to bound the time
 
 
-def other_inputs(coverage: Coverage, dependence: Dependence) -> list[str]:
-    """Return what a program uses besides data, noise and parameters, each with its line."""
+def other_inputs(coverage: Coverage, dependence: Dependence, *, strict: bool = False) -> list[str]:
+    """Return what a program uses besides data, noise and parameters, each with its line.
+
+    ``strict``: name too what only differs where data, parameters and noise have other types in a reading than in a run.
+    """
     found: dict[str, None] = {}
     for code, ran in coverage.ran.items():
         node = dependence.function_of(code)
@@ -58,7 +61,7 @@ def other_inputs(coverage: Coverage, dependence: Dependence) -> list[str]:
                 found[f"{code.co_name} has no source that could be read"] = None
             continue
         for part in ast.walk(node):
-            why = _why_strange(part, ran.names, dependence)
+            why = _why_strange(part, ran.names, dependence) or (_why_typed(part, dependence) if strict else None)
             if why is not None:
                 found[f"{line_of_node(code, part)} {why}"] = None
     return list(found)
@@ -73,7 +76,7 @@ def _why_strange(part: ast.AST, names: Mapping[str, Any], dependence: Dependence
         return None if bad is None else f"looks at the module {bad}"
     if isinstance(part, ast.Compare) and any(isinstance(each, ast.Is | ast.IsNot) for each in part.ops):
         sides = [part.left, *part.comparators]
-        if not any(isinstance(each, ast.Constant) for each in sides) and dependence.label(part) != FREE:
+        if not any(_is_single(each) for each in sides) and dependence.label(part) != FREE:
             return "looks at whether two values are one object"
     if isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in _LOOKS - names.keys():
         asked = part.args[:1]
@@ -102,6 +105,37 @@ def _why_strange(part: ast.AST, names: Mapping[str, Any], dependence: Dependence
     return None
 
 
+def _is_single(node: ast.AST) -> bool:
+    """Whether a piece of source is None, True, False or …, of which there is one each."""
+    return isinstance(node, ast.Constant) and (node.value is None or node.value is ... or type(node.value) is bool)
+
+
+def _why_typed(part: ast.AST, dependence: Dependence) -> str | None:
+    if isinstance(part, ast.Compare) and any(isinstance(each, ast.Is | ast.IsNot) for each in part.ops):
+        sides = [part.left, *part.comparators]
+        if any(isinstance(each, ast.Constant) and type(each.value) is bool for each in sides):
+            return "looks at whether two values are one object"
+    if isinstance(part, ast.Call) and isinstance(part.func, ast.Name):
+        if part.func.id == "type" and len(part.args) == 1:
+            return "looks at the type of a value (type)"
+        if part.func.id in ("setattr", "delattr"):
+            return "changes an attribute"
+    if isinstance(part, ast.Name) and part.id == "isinstance":
+        call = getattr(part, "_parent", None)
+        return None if isinstance(call, ast.Call) and call.func is part else "hands on isinstance"
+    if isinstance(part, ast.Attribute):
+        if part.attr in ("is_", "is_not", "isinstance"):
+            return "looks at whether two values are one object"
+        root: ast.AST = part.value
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not isinstance(part.ctx, ast.Load) and not (isinstance(root, ast.Name) and root.id in ("self", "cls")):
+            return "changes an attribute"
+    if isinstance(part, ast.ImportFrom) and any(each.name in ("is_", "is_not") for each in part.names):
+        return "looks at whether two values are one object"
+    return None
+
+
 def _is_plain(value: Any) -> bool:
     return isinstance(value, type) and issubclass(value, BaseException)
 
@@ -122,6 +156,7 @@ class KeptState:
     def __init__(self, coverage: Coverage, function: Callable[..., Any]) -> None:
         """Record the values that a program keeps now."""
         self._coverage, self._function = coverage, function
+        self._held: list[Any] = []
         self._before = self._digests()
 
     def changed(self) -> str | None:
@@ -158,7 +193,10 @@ class KeptState:
             seen[id(value)] = len(seen)
             kept.append(value)
             state.update(f"{kind.__module__}.{kind.__qualname__};".encode())
-            if not kind.__module__.startswith(_READINGS):
+            if kind.__module__.startswith(_READINGS):
+                self._held.append(value)  # so that no other one is ever at its address
+                state.update(f"{id(value)};".encode())
+            else:
                 pending += reversed(list(self._within(value, state)))
 
     def _within(self, value: Any, state: Any) -> Iterator[Any]:

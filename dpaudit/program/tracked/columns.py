@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.program.tracked.arrays import Numbers
 from dpaudit.program.tracked.magnitude import ONE, ZERO, Magnitude, exact, hull, of, widened
 from dpaudit.program.tracked.movement import Condition
 from dpaudit.program.tracked.path import refuse
-from dpaudit.program.tracked.private import Additive, Number, Private, as_array
+from dpaudit.program.tracked.private import Additive, Number, Private
 from dpaudit.program.tracked.released import ReleasedNumber, is_private, magnitude_of
 from dpaudit.program.tracked.rows import RATIO, ColumnDomain, Mask, Rows
+
+_LARGEST, _WHOLE = Fraction(10) ** 300, Fraction(2) ** 62
 
 
 class Column(Additive):
@@ -28,6 +31,10 @@ class Column(Additive):
         whole: whether all are whole numbers.
     """
 
+    inner = Private.inner | {
+        "rows", "name", "low", "high", "missing", "whole", "of_data", "is_truth", "ends", "meets", "tracked_len",
+    }  # fmt: skip
+
     def __init__(
         self,
         rows: Rows,
@@ -40,6 +47,9 @@ class Column(Additive):
     ) -> None:
         self.rows, self.name, self.low, self.high = rows, name, low, high
         self.missing, self.whole = missing, whole
+        largest = max((abs(end.coefficient) for end in (low, high) if end is not None), default=Fraction(0))
+        if largest > _LARGEST or (whole and largest > _WHOLE):
+            refuse("values that may be too large for floats, or for whole numbers of 64 bits")
 
     @classmethod
     def of_data(cls, rows: Rows, name: str, domain: ColumnDomain) -> Column:
@@ -54,7 +64,9 @@ class Column(Additive):
     def is_truth(self) -> bool:
         """Whether it holds truth values."""
         domain = self.rows.known.get(self.name)
-        return domain is not None and domain.values is not None and all(type(each) is bool for each in domain.values)
+        if domain is None or domain.values is None or not all(type(each) is bool for each in domain.values):
+            return False
+        return not self.missing or refuse(f"truth values of {self.name!r} that may be missing; compare them: == True")
 
     @property
     def ends(self) -> tuple[Magnitude, Magnitude]:
@@ -145,6 +157,8 @@ class Column(Additive):
 
     def astype(self, kind: Any) -> Column:
         """Convert to floats, or whole numbers to whole numbers, which changes no value."""
+        if self.low is None:
+            refuse(f"a conversion of {self.name!r}, of which no bounds are known")
         if kind in (float, "float", "float64", np.float64) or (
             self.whole and not self.missing and kind in (int, "int", "int64", np.int64)
         ):
@@ -236,6 +250,8 @@ class Column(Additive):
     def _condition(self, operator: Any, operand: Any, *, holds: bool) -> Condition:
         """A test of a record; of an expression, it is a column of its own, whose bounds are known."""
         name = self.rows.column(self.name)
+        if operator in ("<", "<=") and not self._is_of_numbers():
+            refuse(f"an order of values of {self.name!r}, which are not known to be numbers")
         if name not in self.rows.known:
             ends = (self.low, self.high)
             plain = all(end is not None and not end.unit for end in ends)
@@ -251,27 +267,26 @@ class Column(Additive):
     def _compared(self, operator: Any, other: Any, *, negated: bool) -> Mask:
         if isinstance(other, Private):
             refuse("a comparison of rows with private values; compare with a constant or a released number")
-        operand: Any
-        if isinstance(other, str | bool | np.bool_):
-            operand = str(other) if isinstance(other, str) else bool(other)
-            self._refuse_other_kind(operand)
-        else:
+        if not isinstance(other, str | bool | np.bool_):
             given = magnitude_of(other)
             if given.unit:
                 return self._compared_with_released(operator, given, negated=negated)
-            operand = given.coefficient
+        operand = operand_of(self.rows.known.get(self.name, ColumnDomain()), self.name, other)
         here = self._condition(operator, operand, holds=not negated)
         if negated and operator != "==" and self.missing:  # NaN is neither below nor above
             return Mask(self.rows, (frozenset({here, self._condition("missing", None, holds=False)}),))
         return Mask(self.rows, (frozenset({here}),))
 
-    def _refuse_other_kind(self, operand: Any) -> None:
-        domain = self.rows.known.get(self.rows.column(self.name))
-        if domain is None or domain.values is None or operand not in domain.values:
-            refuse(f"a comparison of {self.name!r} with {operand!r}, which its domain does not hold")
+    def _is_of_numbers(self) -> bool:
+        domain = self.rows.known.get(self.name)
+        if domain is None or domain.values is None:
+            return True
+        return all(isinstance(each, Fraction) for each in domain.values)
 
     def _compared_with_released(self, operator: Any, given: Magnitude, *, negated: bool) -> Mask:
         """Compare with a released number: a test of which nothing is known but that it holds or not."""
+        if not self._is_of_numbers():
+            refuse(f"a comparison of {self.name!r} with a released number, which its domain does not hold")
         name = self.rows.column(_expression(operator, self, given))
         self.rows.known.setdefault(name, ColumnDomain(values=(False, True)))
         if self.missing and negated:
@@ -296,7 +311,7 @@ class Column(Additive):
     def __ne__(self, other: Any) -> Any:
         return self._compared("==", other, negated=True)
 
-    __hash__ = Private.__hash__  # type: ignore[assignment]
+    __hash__ = Private.__hash__
 
     def isna(self) -> Mask:
         """Return which values are missing."""
@@ -330,6 +345,8 @@ class Column(Additive):
             return self._histogram(**named, **kwargs)
         if function is np.bincount:
             return self._bincount(*args[1:], **kwargs)
+        if function in (np.asarray, np.array):
+            return self.to_numpy()
         if function is np.sum and len(args) == 1 and not kwargs:
             return self.sum()
         if function is np.clip and args[0] is self:
@@ -345,7 +362,10 @@ class Column(Additive):
             low, high = map(exact, span)
             edges = np.histogram_bin_edges([], bins, (float(low), float(high)))
         elif isinstance(bins, list | tuple | np.ndarray | range):
-            edges = np.asarray([float(magnitude_of(edge).coefficient) for edge in bins])
+            given = [magnitude_of(edge) for edge in bins]
+            if any(edge.unit for edge in given):
+                refuse("np.histogram with released edges; compare with them: frame[frame[column] < edge]")
+            edges = np.asarray([float(edge.coefficient) for edge in given])
         else:
             refuse("np.histogram with edges from the data; give them as a list, or with range=")
         limits = [exact(float(edge)) for edge in edges]
@@ -353,6 +373,8 @@ class Column(Additive):
             refuse("np.histogram with edges that do not grow")
         if self.missing and isinstance(bins, int):
             refuse("np.histogram of values that may be missing; fillna(constant) first")
+        if not self._is_of_numbers() or self.low is None:
+            refuse("np.histogram of what are not known to be numbers")
         cells = []
         for place, (start, end) in enumerate(itertools.pairwise(limits)):
             last = place == len(limits) - 2
@@ -361,7 +383,7 @@ class Column(Additive):
                 self._condition("<=" if last else "<", end, holds=True),
             }
             cells.append(self.rows.summed(ONE, ONE, whole=True, within=frozenset(inside)))
-        return as_array(cells), edges
+        return Numbers.of(cells), edges
 
     def _bincount(self, weights: Any = None, minlength: int = 0) -> Any:
         low, high = self.ends
@@ -371,10 +393,37 @@ class Column(Additive):
             refuse(f"np.bincount grows with the largest value; give minlength={int(high.coefficient) + 1}")
         if weights is not None:
             refuse("np.bincount with weights; write groupby(…).sum()")
-        return as_array(
+        return Numbers.of(
             self.rows.summed(ONE, ONE, whole=True, within=frozenset({self._condition("==", Fraction(k), holds=True)}))
             for k in range(minlength)
         )
+
+
+def operand_of(domain: ColumnDomain, name: str, value: Any) -> Any:
+    """Return what the values of a column are compared with, as one of their own kind: True is 1, and 1 is True."""
+    kinds = {type(each) for each in domain.values} if domain.values is not None else {Fraction}
+    if isinstance(value, str):
+        operand: Any = str(value)
+    elif isinstance(value, bool | np.bool_):
+        operand = Fraction(int(value)) if kinds == {Fraction} else bool(value)
+    else:
+        given = magnitude_of(value)
+        if given.unit:
+            refuse("a key that was released; give a public one")
+        operand = given.coefficient
+        if kinds == {bool} and operand in (0, 1):
+            operand = bool(operand)
+    if type(operand) is not Fraction and (domain.values is None or operand not in domain.values):
+        refuse(f"a comparison of {name!r} with {operand!r}, which its domain does not hold")
+    if {type(operand)} != kinds:
+        refuse(f"a comparison of {name!r} with {value!r}, which is of another kind than its values")
+    return operand
+
+
+def column_of_mask(mask: Mask) -> Column:
+    """Return the numbers 1 and 0 of the rows that meet a mask, and do not."""
+    name = _expression("mask", *sorted(repr(sorted(map(repr, part))) for part in mask.parts))
+    return Column(mask.rows, name, ZERO, ONE, whole=True)
 
 
 def _expression(name: str, *parts: Any) -> str:

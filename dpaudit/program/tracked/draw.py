@@ -4,28 +4,44 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpaudit.program.symbolic.value import line_of
-from dpaudit.program.tracked.magnitude import Magnitude
+from dpaudit.program.tracked.magnitude import ONE, Magnitude
 from dpaudit.program.tracked.movement import Movement, units_of
-from dpaudit.program.tracked.path import PATH, Release, Sample, refuse
+from dpaudit.program.tracked.path import NUMBER, PATH, Release, Sample, refuse
 from dpaudit.program.tracked.private import Array, Number, Private
-from dpaudit.program.tracked.released import fresh, is_private, magnitude_of
+from dpaudit.program.tracked.released import (
+    ReleasedArray,
+    ReleasedNumber,
+    fresh,
+    is_private,
+    magnitude_of,
+    shape_of,
+    sureness,
+)
+
+if TYPE_CHECKING:
+    from dpaudit.program.tracked.arrays import Numbers
 
 
 class Draw(Private):
     """Noise that nobody has seen. It protects one private value, once."""
 
-    def __init__(self, law: str, scale: Magnitude, shape: tuple[int, ...] = (), details: Any = ()) -> None:
-        self.law, self.scale, self.shape, self.details = law, scale, shape, details
-        self._used = False
+    inner = Private.inner | {"law", "scale", "shape", "details", "protect", "protect_all", "use"}
 
-    def _use(self) -> None:
+    def __init__(self, law: str, scale: Magnitude, shape: Any = (), details: Any = ()) -> None:
+        self.law, self.scale, self.shape, self.details = law, scale, shape, details
+        self._used, self._level = False, PATH.get().level
+
+    def use(self) -> None:
+        """Note that it is used, which it may be once, and where it was drawn."""
         if self._used:
             refuse("the same noise is used a second time; draw it anew for each private number")
+        if self._level != PATH.get().level:
+            refuse("noise that is drawn outside of a repeated step and used in it, every time the same; draw it inside")
         self._used = True
 
     def _with(self, other: Any) -> Any:
@@ -33,12 +49,12 @@ class Draw(Private):
             refuse("a sum of two draws; only the law of each by itself is known")
         if isinstance(other, Number | Array):
             return self.protect(other)
-        if isinstance(other, np.ndarray) and other.dtype == object:
-            return self.protect_all(other, None)
         if is_private(other):
             return other + self
-        self._use()  # randomness that everybody sees
-        return fresh(np.broadcast_shapes(self.shape, getattr(other, "shape", ())))
+        if sureness(other) < NUMBER or not isinstance(self.shape, tuple):
+            refuse("noise on what is no number, or of a size that depends on the data")
+        self.use()  # randomness that everybody sees
+        return fresh(np.broadcast_shapes(self.shape, shape_of(other)), NUMBER)
 
     __add__ = __radd__ = _with
 
@@ -56,10 +72,16 @@ class Draw(Private):
             refuse(
                 "noise times a number that may not be positive, or discrete noise that is stretched; draw at that scale"
             )
-        self._use()
+        self.use()
         return Draw(self.law, self.scale * given, self.shape, self.details)
 
     __rmul__ = __mul__
+
+    def __truediv__(self, divisor: Any) -> Draw:
+        given = magnitude_of(divisor)
+        if given.is_zero:
+            refuse("noise divided by 0")
+        return self * ReleasedNumber(ONE.over(given))
 
     def protect(self, value: Number | Array) -> Any:
         """Release a private value with this noise."""
@@ -74,27 +96,28 @@ class Draw(Private):
             refuse(f"{self.law} noise on a number that need not be whole")
         if self.law == "gumbel":
             refuse("Gumbel noise on one number, which no bound is known for; add it to an array, and take np.argmax")
-        self._use()
+        self.use()
         self._note([value], value.sample)
         return fresh(self.shape)
 
-    def protect_all(self, numbers: Any, keys: tuple[Any, ...] | None) -> Any:
+    def protect_all(self, numbers: Numbers, keys: tuple[Any, ...] | None) -> Any:
         """Release an array of private numbers with as many draws."""
         listed = numbers.ravel().tolist()
+        if not listed:
+            refuse("noise on no numbers")
         if self.shape != numbers.shape:
             refuse(f"noise of the shape {self.shape} on {numbers.shape} numbers: one draw would protect several")
-        if not all(isinstance(each, Number) for each in listed):
-            refuse("noise on an array that mixes private numbers with others")
         if self.law.startswith("discrete") and not all(each.whole for each in listed):
             refuse(f"{self.law} noise on numbers that need not be whole")
         if len({each.sample for each in listed}) > 1:
             refuse("numbers of several samples in one array; release each by itself")
-        self._use()
+        self.use()
         if self.law == "gumbel":
             return self._contest(listed)
         self._note(listed, listed[0].sample)
         found = fresh(self.shape)
-        found.keys_ = keys
+        if isinstance(found, ReleasedArray):
+            found.keys_ = keys
         return found
 
     def _contest(self, numbers: Any) -> Contest:
@@ -111,12 +134,12 @@ class Contest(Private):
 
     def __init__(self, draw: Draw, moves: tuple[Movement, ...], sample: Sample | None) -> None:
         self._draw, self._moves, self._sample = draw, moves, sample
-        self._used, self._line = False, line_of(sys._getframe(1))
+        self._used, self._line, self._level = False, line_of(sys._getframe(1)), PATH.get().level
         self.shape = (len(moves),)
 
     def argmax(self) -> Any:
         """Return the place of the largest (exponential mechanism of rate 1/scale: McSherry & Talwar 2007)."""
-        if self._used:
+        if self._used or self._level != PATH.get().level:
             refuse("a second look at the same noisy scores; only one place was chosen")
         self._used = True
         note("select", self._draw.scale, self._moves, self._sample, line=self._line)
@@ -139,6 +162,10 @@ def note(
 ) -> None:
     """Note a release of the path that is being read; ``line`` where it was made, by default here."""
     path = PATH.get()
+    if scale.coefficient <= 0:
+        refuse("a scale that is not positive; test that it is above 0 first")
+    if sample is not None and path.levels[sample.number] != path.level[: len(path.levels[sample.number])]:
+        refuse("a sample that is drawn anew in a repeated step, and used outside of it")
     if any(unit != scale.unit for unit in units_of(moves)):
         refuse(
             "a movement over a scale that is no constant, so that the cost has no bound; scale with the clipping bound"

@@ -11,7 +11,7 @@ from dpaudit.errors import UsageError, nearest
 from dpaudit.program.tracked.columns import Column
 from dpaudit.program.tracked.groups import GroupBy
 from dpaudit.program.tracked.magnitude import ONE
-from dpaudit.program.tracked.path import Sample, refuse
+from dpaudit.program.tracked.path import PATH, Sample, refuse
 from dpaudit.program.tracked.private import Number, Private
 from dpaudit.program.tracked.released import is_private
 from dpaudit.program.tracked.rows import ColumnDomain, Mask, Rows
@@ -25,6 +25,8 @@ class Frame(Private):
         rows: which records it holds.
         person: the column that names persons, where neighbours differ in one.
     """
+
+    inner = Private.inner | {"rows", "person", "of_domain", "tracked_len", "sampled"}
 
     def __init__(self, rows: Rows, columns: dict[str, Column], person: str | None = None) -> None:
         self.rows, self._columns, self.person = rows, columns, person
@@ -75,7 +77,7 @@ class Frame(Private):
 
     def __getattr__(self, name: str) -> Any:
         if name in self.__dict__.get("_columns", {}):
-            return self._columns[name]
+            return self._columns[name] if not _is_of_frames(name) else refuse(f"a column as .{name}; write [{name!r}]")
         return super().__getattr__(name)
 
     def assign(self, **columns: Any) -> Frame:
@@ -101,7 +103,11 @@ class Frame(Private):
 
     def reset_index(self, *, drop: bool = False) -> Frame:
         """Number the rows anew, which changes no row."""
-        return self if drop else refuse("reset_index without drop=True, which keeps an index of the data as a column")
+        if not drop:
+            refuse("reset_index without drop=True, which keeps an index of the data as a column")
+        path = PATH.get()
+        path.samples += 1
+        return self._with_rows(replace(self.rows, labels=path.samples))
 
     def dropna(self, subset: Any = None) -> Frame:
         """Leave out rows in which a value is missing."""
@@ -145,3 +151,10 @@ class Frame(Private):
         if function is np.asarray or function is np.array:
             return self.to_numpy()
         return refuse(f"np.{function.__name__} of a private frame, whose stability is not known")
+
+
+def _is_of_frames(name: str) -> bool:
+    """Whether frames of pandas have an attribute of this name, which hides a column."""
+    import pandas
+
+    return hasattr(pandas.DataFrame, name)

@@ -10,11 +10,11 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from dpaudit.program.symbolic.value import line_of
-from dpaudit.program.tracked.columns import Column
+from dpaudit.program.tracked.columns import Column, operand_of
 from dpaudit.program.tracked.draw import Draw, note
 from dpaudit.program.tracked.magnitude import ONE, Magnitude, widened
 from dpaudit.program.tracked.movement import Condition, Linear, Term
-from dpaudit.program.tracked.path import PATH, refuse
+from dpaudit.program.tracked.path import ANYTHING, PATH, refuse
 from dpaudit.program.tracked.private import Private
 from dpaudit.program.tracked.released import fresh, magnitude_of
 from dpaudit.program.tracked.rows import Rows
@@ -28,6 +28,8 @@ _DECLARE = "declare them by reindex(keys, fill_value=0), or cut released counts 
 
 class GroupBy(Private):
     """A frame by the values of columns; ``column`` is what is summed, None for rows."""
+
+    inner = Private.inner | {"frame", "names", "column"}
 
     def __init__(self, frame: Frame, names: tuple[str, ...], column: Column | None = None) -> None:
         self.frame, self.names, self.column = frame, names, column
@@ -83,6 +85,8 @@ class GroupBy(Private):
 class Groups(Private):
     """Private numbers under keys that the data happen to have."""
 
+    inner = Private.inner | {"rows", "names", "missing", "low", "high", "whole", "tracked_len"}
+
     def __init__(
         self, rows: Rows, names: tuple[str, ...], missing: bool, low: Magnitude, high: Magnitude, *, whole: bool
     ) -> None:
@@ -131,7 +135,7 @@ class Groups(Private):
 
     def _with(self, other: Any) -> Any:
         if isinstance(other, Draw) and isinstance(other.shape, Size) and other.shape.groups is self:
-            other._use()
+            other.use()
             return Noisy(self, other)
         return refuse(f"arithmetic of numbers under private keys: {_DECLARE}")
 
@@ -143,16 +147,13 @@ def _equal(rows: Rows, name: str, key: Any) -> Condition:
         refuse("groups by what was computed; group by a column of the data")
     here = rows.column(name)
     rows.known.setdefault(here, rows.known[name])
-    known = rows.known[name]
-    if isinstance(key, str | bool):
-        if known.values is None or key not in known.values:
-            refuse(f"the key {key!r}, which the domain of {name!r} does not hold")
-        return Condition(here, "==", key, holds=True)
-    return Condition(here, "==", magnitude_of(key).coefficient, holds=True)
+    return Condition(here, "==", operand_of(rows.known[name], name, key), holds=True)
 
 
 class Size(Private):
     """How many groups there are."""
+
+    inner = Private.inner | {"groups"}
 
     def __init__(self, groups: Groups) -> None:
         self.groups = groups
@@ -161,8 +162,11 @@ class Size(Private):
 class Noisy(Private):
     """Counts with noise under keys of the data, which nobody may see before a threshold cuts them."""
 
+    inner = Private.inner | {"groups", "draw", "line", "level"}
+
     def __init__(self, groups: Groups, draw: Draw) -> None:
         self.groups, self.draw, self.line = groups, draw, line_of(sys._getframe(1))
+        self.level = PATH.get().level
 
     def __ge__(self, threshold: Any) -> Any:
         return Above(self, threshold)
@@ -172,6 +176,8 @@ class Noisy(Private):
     def __getitem__(self, mask: Any) -> Kept:
         if not isinstance(mask, Above) or mask.noisy is not self:
             refuse("a choice among noisy counts by something else than their own threshold")
+        if self.level != PATH.get().level:
+            refuse("noisy counts that are cut in another step than the one that drew their noise")
         rows, draw, threshold = self.groups.rows, self.draw, magnitude_of(mask.threshold)
         if draw.law != "laplace" or draw.scale.unit or threshold.unit:
             refuse("the threshold rule for other noise than Laplace, or for a scale or threshold that was released")
@@ -185,6 +191,8 @@ class Noisy(Private):
 class Above(Private):
     """Which noisy counts are above a threshold."""
 
+    inner = Private.inner | {"noisy", "threshold"}
+
     def __init__(self, noisy: Noisy, threshold: Any) -> None:
         self.noisy, self.threshold = noisy, threshold
 
@@ -194,4 +202,4 @@ class Kept(Private):
 
     def sort_index(self) -> Any:
         """Sort by the keys, so that the order of the data is gone."""
-        return fresh()
+        return fresh((), ANYTHING)

@@ -41,10 +41,14 @@ class Magnitude:
         return of(self.coefficient + other.coefficient, self.unit)
 
     def __mul__(self, other: Magnitude) -> Magnitude:
+        if cancels(self.unit, other.unit):
+            refuse("a product and a quotient with the same released number, which floats need not undo; leave both out")
         return of(self.coefficient * other.coefficient, times(self.unit, other.unit))
 
     def over(self, other: Magnitude) -> Magnitude:
         """Return the quotient."""
+        if cancels(self.unit, other.unit, -1):
+            refuse("a product and a quotient with the same released number, which floats need not undo; leave both out")
         return of(self.coefficient / other.coefficient, times(self.unit, other.unit, -1))
 
 
@@ -62,6 +66,12 @@ def times(one: Unit, other: Unit, sign: int = 1) -> Unit:
     for token, power in other:
         powers[token] = powers.get(token, 0) + sign * power
     return tuple(sorted((token, power) for token, power in powers.items() if power))
+
+
+def cancels(one: Unit, other: Unit, sign: int = 1) -> bool:
+    """Whether a product (or a quotient) holds less of a released number than one of the two."""
+    powers = dict(one)
+    return any(powers.get(token, 0) * power * sign < 0 for token, power in other)
 
 
 def exact(value: Any) -> Fraction:

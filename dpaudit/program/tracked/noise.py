@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from dpaudit.program.coverage.instructions import Coverage
+from dpaudit.program.coverage.outside import KeptState
 from dpaudit.program.noise import Noise, shape_of_size
+from dpaudit.program.tracked.arrays import Numbers
 from dpaudit.program.tracked.draw import Draw, note
 from dpaudit.program.tracked.frame import Frame
 from dpaudit.program.tracked.groups import Size
 from dpaudit.program.tracked.magnitude import of
 from dpaudit.program.tracked.movement import Linear
-from dpaudit.program.tracked.path import PATH, Sample, refuse
+from dpaudit.program.tracked.path import ANYTHING, NUMBER, PATH, Sample, refuse
 from dpaudit.program.tracked.posted import code_within, refuse_private
 from dpaudit.program.tracked.private import Number, Private
-from dpaudit.program.tracked.released import ReleasedArray, ReleasedNumber, fresh, is_private, magnitude_of
+from dpaudit.program.tracked.released import (
+    ReleasedArray,
+    ReleasedNumber,
+    fresh,
+    is_private,
+    magnitude_of,
+    sureness,
+)
 from dpaudit.program.tracked.series import Series
 
 RELEASING = ("laplace", "discrete_laplace", "gaussian", "discrete_gaussian")
@@ -45,6 +56,14 @@ class TrackedNoise(Noise):
             refuse(f"{what} that depends on data without noise")
         return value
 
+    def _scale(self, method: str, name: str, value: Any, most: float = math.inf) -> Any:
+        if is_private(value):
+            refuse("a scale that depends on data without noise")
+        magnitude_of(value)
+        if not (value > 0 and value < math.inf and value <= most):
+            raise ValueError(f"noise.{method}: {name} must be positive, finite and not too large")
+        return value
+
     def _pick(self, weights: Sequence[float]) -> int:
         return int(PATH.get().fork(("pick", PATH.get().fresh()), range(len(weights))))
 
@@ -60,7 +79,7 @@ class TrackedNoise(Noise):
     def select(self, options: Iterable[Any], scores: Iterable[Any], rate: Any) -> Any:
         """Choose by the exponential mechanism: a fork on what was chosen."""
         listed = list(options)
-        given = list(scores) if isinstance(scores, Series | np.ndarray | list | tuple) else _listed(scores)
+        given = list(scores) if isinstance(scores, Series | Numbers | np.ndarray | list | tuple) else _listed(scores)
         if is_private(options) or any(is_private(each) for each in listed):
             refuse("options from the data, which tell of them; give a public list")
         if not listed or len(given) != len(listed):
@@ -84,13 +103,14 @@ class TrackedNoise(Noise):
             refuse("a sampling rate that is no public number in (0, 1]")
         path = PATH.get()
         path.samples += 1
+        path.levels[path.samples] = path.level
         return data.sampled(Sample(path.samples, given.coefficient, path.times))
 
-    def post(self, function: Callable[..., Any], *values: Any) -> Any:
+    def post(self, function: Callable[..., Any], *values: Any, shape: tuple[int, ...] | None = None) -> Any:
         """Hand released values to a function: what it returns is released."""
         refuse_private((function, values), function)
         PATH.get().posted.update(code_within(getattr(function, "__code__", None)))
-        return fresh()
+        return fresh((), ANYTHING) if shape is None else fresh(shape_of_size(shape), NUMBER)
 
     def repeat(self, times: int, step: Callable[[Any], Any], state: Any) -> Any:
         """Do a step several times: it is read once, from any state of the same form."""
@@ -100,9 +120,13 @@ class TrackedNoise(Noise):
             return state
         path = PATH.get()
         before, path.times = path.times, path.times * times
+        within, path.level = path.level, (*path.level, path.fresh())
         form = _form(state)
+        kept = KeptState(Coverage(step), step)
         result = step(_forgotten(state))
-        path.times = before
+        if kept.changed() is not None:
+            refuse("a repeated step that changes what it closes over; hand it on as the state")
+        path.times, path.level = before, within
         if _form(result) != form:
             refuse(f"a repeated step that returns a state of another form: {_form(result)} after {form}")
         return _forgotten(result)
@@ -126,7 +150,9 @@ def _listed(scores: Any) -> list[Any]:
 
 def _form(state: Any) -> Any:
     """Return all of a state but its numbers."""
-    if isinstance(state, ReleasedArray) or (isinstance(state, np.ndarray) and state.dtype != object):
+    if isinstance(state, ReleasedNumber | ReleasedArray) and sureness(state) < NUMBER:
+        return "anything"
+    if isinstance(state, ReleasedArray) or (isinstance(state, np.ndarray) and state.dtype.kind in "iuf"):
         return "array", state.shape
     if isinstance(state, ReleasedNumber | float | int | np.number) and not isinstance(state, bool):
         return "number"
@@ -144,10 +170,12 @@ def _form(state: Any) -> Any:
 
 def _forgotten(state: Any) -> Any:
     """Return any state of the same form: all numbers are released values of their own."""
+    if isinstance(state, ReleasedNumber | ReleasedArray) and sureness(state) < NUMBER:
+        return fresh((), ANYTHING)
     if isinstance(state, ReleasedArray | np.ndarray):
-        return fresh(state.shape)
+        return fresh(state.shape, NUMBER)
     if isinstance(state, list | tuple):
         return type(state)(map(_forgotten, state))
     if isinstance(state, dict):
         return {key: _forgotten(value) for key, value in state.items()}
-    return state if state is None or isinstance(state, str | bool) else fresh()
+    return state if state is None or isinstance(state, str | bool) else fresh((), NUMBER)

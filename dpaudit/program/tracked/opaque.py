@@ -28,6 +28,8 @@ _ALONG = {
 class Opaque(Private):
     """A value for each row, of which only the shape is known: ``tail`` is that of one row."""
 
+    inner = Private.inner | {"rows", "tail", "as_opaque", "finite"}
+
     def __init__(self, rows: Rows, tail: tuple[int, ...]) -> None:
         self.rows, self.tail = rows, tail
 
@@ -42,7 +44,7 @@ class Opaque(Private):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
         """Return what an elementwise function gives."""
-        if method != "__call__" or keywords:
+        if method != "__call__" or keywords or not is_numpys(ufunc):
             refuse(f"np.{ufunc.__name__} in this form of private rows")
         return by_rows(ufunc, *inputs)
 
@@ -64,6 +66,8 @@ class Opaque(Private):
         return Vectors(self.rows, self.tail[0])
 
     def _along(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        if not kwargs.keys() <= {"axis", "keepdims", "ord"} or len(args) > 1:
+            refuse(f"np.{function.__name__} of private rows with other options than axis and keepdims")
         axis = kwargs.get("axis", args[0] if args and function is not np.linalg.norm else None)
         axes = axis if isinstance(axis, tuple) else (axis,)
         if any(not isinstance(each, int) or each % (len(self.tail) + 1) == 0 for each in axes):
@@ -75,7 +79,7 @@ class Opaque(Private):
 
     def _places(self, count: int) -> Column:
         """Return a column that may hold any of so many places."""
-        name = f"=place {PATH.get().fresh()}"
+        name = f"=place {PATH.get().fresh()} of {count}"
         known = ColumnDomain(values=tuple(map(Fraction, range(count))), whole=True)
         self.rows.known[name] = known
         return Column(self.rows, name, of(Fraction(0)), of(Fraction(count - 1)), whole=True)
@@ -133,6 +137,11 @@ def refuse_infinite(given: Mapping[str, Any]) -> None:
         each is None or np.isfinite(float(each)) for each in given.values()
     ):
         refuse("np.nan_to_num that may leave NaN or infinities")
+
+
+def is_numpys(ufunc: Any) -> bool:
+    """Whether an elementwise function is one of NumPy's own: one that was made of Python code may remember rows."""
+    return getattr(np, ufunc.__name__, None) is ufunc
 
 
 def by_rows(function: Callable[..., Any], *values: Any) -> Opaque:

@@ -39,6 +39,8 @@ def refuse(why: str) -> NoReturn:
     raise RefusedReading(path.refused)
 
 
+ANYTHING, NUMBER, FINITE = 0, 1, 2  # what a token stands for: anything at all, a number or numbers, finite ones
+
 Unit = tuple[tuple[int, int], ...]
 """A product of powers of released numbers: (token, power), …; empty for plain numbers."""
 
@@ -94,6 +96,9 @@ class Path:
         self.refused: str | None = None
         self.times = 1
         self.samples = 0
+        self.level: tuple[int, ...] = ()  # which repeated steps this is within
+        self.levels: dict[int, tuple[int, ...]] = {}  # of samples: within which steps they were drawn
+        self.sure: dict[int, int] = {}  # of tokens
         self.posted: set[CodeType] = set()  # the code of post-processing
         self._known: dict[Hashable, Any] = {}
         self._tokens: dict[Hashable, int] = {}
@@ -107,6 +112,14 @@ class Path:
         """Return a token of its own."""
         self._fresh += 1
         return self.token("fresh", self._fresh)
+
+    def is_number(self, unit: Unit) -> bool:
+        """Whether a product of released values is one of numbers, for certain."""
+        return all(self.sure.get(token, ANYTHING) >= NUMBER for token, _ in unit)
+
+    def is_finite(self, unit: Unit) -> bool:
+        """Whether it is one released number that is finite for certain."""
+        return len(unit) == 1 and unit[0][1] == 1 and self.sure.get(unit[0][0], ANYTHING) == FINITE
 
     def fork(self, key: Hashable, ways: Sequence[Any]) -> Any:
         """Return the way that this path takes, and leave the others for later paths."""
@@ -125,7 +138,9 @@ class Path:
 
     def is_positive(self, unit: Unit) -> bool:
         """Whether a product of released numbers is positive on this path."""
-        return all(power % 2 == 0 or self._known.get(("> 0", token)) is True for token, power in unit)
+        return self.is_number(unit) and all(
+            power % 2 == 0 or self._known.get(("> 0", token)) is True for token, power in unit
+        )
 
     def released(self, release: Release) -> None:
         """Note a release."""

@@ -7,11 +7,13 @@ one twice. The reading says what is released on each path, from what, by how muc
 from __future__ import annotations
 
 import builtins
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
@@ -20,9 +22,11 @@ from dpaudit.program.coverage.watching import WatchedProgram
 from dpaudit.program.symbolic.budget import count_path
 from dpaudit.program.symbolic.reading import global_state
 from dpaudit.program.symbolic.value import line_of
+from dpaudit.program.tracked.arrays import array_of
 from dpaudit.program.tracked.columns import Column
 from dpaudit.program.tracked.frame import Frame
 from dpaudit.program.tracked.groups import Groups
+from dpaudit.program.tracked.guarded import is_one_of
 from dpaudit.program.tracked.magnitude import exact, of
 from dpaudit.program.tracked.noise import TrackedNoise
 from dpaudit.program.tracked.path import PATH, Path, RefusedReading, Release
@@ -32,7 +36,8 @@ from dpaudit.program.tracked.series import Series
 from dpaudit.program.tracked.truth import Truth
 
 MOST_PATHS = 20_000
-_OUTPUTS = (type(None), bool, int, float, complex, str, bytes, Fraction, range, np.generic)
+_OURS = str(FilePath(__file__).parents[2])
+_OUTPUTS = (type(None), bool, int, float, complex, str, bytes, Fraction, range)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +46,13 @@ class Releases:
 
     Attributes:
         paths: the releases of each path, without repetitions.
+        lines: of each release, all that make it.
         read: how many paths were read.
         columns: the columns that conditions name, with what they may hold.
     """
 
     paths: tuple[tuple[Release, ...], ...]
+    lines: Mapping[Release, frozenset[str]]
     read: int
     columns: Mapping[str, ColumnDomain]
 
@@ -73,6 +80,7 @@ def read_releases(
     state = global_state()
     pending: list[list[Any]] = [[]]
     found: dict[tuple[Release, ...], None] = {}
+    lines: dict[Release, frozenset[str]] = {}
     columns: dict[str, ColumnDomain] = {}
     read, again = 0, False
     if watched is not None:
@@ -91,6 +99,8 @@ def read_releases(
             again = True
         pending += path.left
         found.setdefault(tuple(path.releases))
+        for release in path.releases:
+            lines[release] = lines.get(release, frozenset()) | {release.line}
         read += 1
         if read > MOST_PATHS:
             raise RefusedReading(
@@ -102,7 +112,7 @@ def read_releases(
     changed = None if watched is None else watched.changed()
     if changed is not None:
         raise RefusedReading(f"the program changes {changed} between calls; it must not keep a state")
-    return Releases(tuple(found), read, columns)
+    return Releases(tuple(found), lines, read, columns)
 
 
 def _follow(
@@ -120,12 +130,12 @@ def _follow(
         data = Frame.of_domain(dict(domain), person)
         given = {name: _exact(value) for name, value in parameters.items()}
         try:
-            with _own_len(), _followed(watched, path):
+            with _own_names(), _followed(watched, path):
                 output = function(data, TrackedNoise(), **given)
             if path.refused is None:
                 _refuse_private(output, function)
-        except (ValueError, ZeroDivisionError):
-            pass  # what it says is public: neither a private number nor a released one has a text
+        except (ValueError, ZeroDivisionError) as error:
+            _refuse_told(error, function)  # its text is public: neither a private number nor a released one has one
         except (Exception, SystemExit) as error:
             raise RefusedReading(f"{_raised_at(error)}raises {type(error).__name__}: {error}") from None
         if path.refused is not None:
@@ -161,14 +171,15 @@ def _raised_at(error: BaseException) -> str:
 def _exact(value: Any) -> Any:
     """Return a parameter as the program is given it: floats as exact numbers."""
     if isinstance(value, float | Fraction | np.floating):
-        return ReleasedNumber(of(exact(value)))
+        return ReleasedNumber(of(exact(value)), float(value))
     return value
 
 
 @contextmanager
-def _own_len() -> Iterator[None]:
-    """Let ``len`` return what tracked data answer: Python demands a plain int of every other ``__len__``."""
+def _own_names() -> Iterator[None]:
+    """Let ``len`` and ``np.array`` return what tracked data answer: Python and NumPy demand plain values of others."""
     plain = builtins.len
+    makers = {name: getattr(np, name) for name in ("array", "asarray")}
 
     def tracked_len(value: Any, /) -> Any:
         if isinstance(value, Frame | Column | Groups | Series):
@@ -176,10 +187,33 @@ def _own_len() -> Iterator[None]:
         return plain(value)
 
     builtins.len = tracked_len
+    is_plainly = builtins.isinstance
+    builtins.isinstance = partial(is_one_of, is_plainly)
+    for name, make in makers.items():
+        setattr(np, name, partial(_made_by, make))
     try:
         yield
     finally:
-        builtins.len = plain
+        builtins.len, builtins.isinstance = plain, is_plainly
+        for name, make in makers.items():
+            setattr(np, name, make)
+
+
+def _made_by(make: Callable[..., Any], value: Any, *given: Any, **options: Any) -> Any:
+    if sys._getframe(1).f_code.co_filename.startswith(_OURS):
+        return make(value, *given, **options)
+    return array_of(make, value, given, options)
+
+
+def _refuse_told(error: BaseException, function: Any) -> None:
+    """Refuse an exception that holds anything but plain values."""
+    seen: list[BaseException] = []
+    while error not in seen:
+        seen.append(error)
+        if type(error) not in (ValueError, ZeroDivisionError, KeyError, TypeError, IndexError, AttributeError):
+            raise RefusedReading(f"{_raised_at(error)}raises {type(error).__name__}: {error}")
+        _refuse_private([list(error.args), dict(vars(error))], function)
+        error = error.__cause__ or error.__context__ or error
 
 
 def _refuse_private(output: Any, function: Any) -> None:
@@ -194,13 +228,13 @@ def _refuse_private(output: Any, function: Any) -> None:
             raise RefusedReading(
                 f"{end_of(function)}: returns a private {type(value).__name__.lower()}; add noise to it"
             )
-        if isinstance(value, (ReleasedNumber, ReleasedArray, Truth, *_OUTPUTS)):
+        if type(value) in (ReleasedNumber, ReleasedArray, Truth, *_OUTPUTS) or isinstance(value, np.generic):
             continue
-        if isinstance(value, dict):
+        if type(value) is dict:
             pending += [each for pair in value.items() for each in pair]
-        elif isinstance(value, list | tuple | set | frozenset):
+        elif type(value) in (list, tuple, set, frozenset):
             pending += list(value)
-        elif isinstance(value, np.ndarray):
+        elif type(value) is np.ndarray:
             pending += value.ravel().tolist() if value.dtype == object else []
         else:
             raise RefusedReading(

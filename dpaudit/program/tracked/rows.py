@@ -44,6 +44,7 @@ class Rows:
         parts: records that meet one of these; no record meets two.
         source: 0 for the data, another number for what was bounded person by person.
         sample: the Poisson sample that they are in; None for all.
+        labels: which labels they have: 0 those of the data, another number after they were numbered anew.
         most: how many rows one unit of privacy has at most; None for any number of them.
         known: the columns of the reading, with their domains; shared by all frames of one reading.
     """
@@ -52,6 +53,7 @@ class Rows:
     source: int = 0
     sample: Sample | None = None
     most: int | None = 1
+    labels: int = 0
     known: dict[str, ColumnDomain] = field(default_factory=dict, compare=False, repr=False)
 
     def column(self, name: str) -> str:
@@ -94,6 +96,8 @@ def consistent(part: Part) -> bool:
 class Mask(Private):
     """Which rows meet a condition: parts that no record meets two of."""
 
+    inner = Private.inner | {"rows", "parts"}
+
     def __init__(self, rows: Rows, parts: tuple[Part, ...]) -> None:
         self.rows, self.parts = rows, parts
 
@@ -123,9 +127,13 @@ class Mask(Private):
         """Return how many rows meet it."""
         return self.rows.kept(self.parts).summed(ONE, ONE, whole=True)
 
-    def astype(self, kind: Any) -> Mask:
-        """Return the same mask, as numbers 0 and 1, of which only the sum is known."""
-        return self
+    def astype(self, kind: Any) -> Any:
+        """Return the numbers 1 and 0 of the rows that meet it, and do not."""
+        from dpaudit.program.tracked.columns import column_of_mask
+
+        if kind not in (int, float, "int", "float", "int64", "float64", np.int64, np.float64):
+            refuse("a mask that is converted to anything but int or float")
+        return column_of_mask(self)
 
     def to_numpy(self) -> Mask:
         """Return the same mask."""

@@ -7,17 +7,22 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.program.tracked.arrays import Numbers
 from dpaudit.program.tracked.draw import Draw
 from dpaudit.program.tracked.path import refuse
-from dpaudit.program.tracked.private import Number, Private, as_array
-from dpaudit.program.tracked.released import is_private
+from dpaudit.program.tracked.private import Number, Private
+from dpaudit.program.tracked.released import is_private, shape_of
 
 
 class Series(Private):
     """Private numbers under public keys, as a pandas object has them."""
 
+    inner = Private.inner | {"tracked_len"}
+
     def __init__(self, keys: Iterable[Any], numbers: Iterable[Number]) -> None:
         self._keys, self._numbers = tuple(keys), tuple(numbers)
+        if len(set(self._keys)) < len(self._keys):
+            refuse("the same key twice, which stands for two numbers")
         self.shape = (len(self._keys),)
 
     def __getitem__(self, key: Any) -> Any:
@@ -66,7 +71,7 @@ class Series(Private):
 
     def to_numpy(self) -> Any:
         """Return the numbers alone, as an array."""
-        return as_array(self._numbers)
+        return Numbers.of(self._numbers)
 
     values = property(to_numpy)
 
@@ -84,7 +89,7 @@ class Series(Private):
 
     def cumsum(self) -> Series:
         """Return the sums up to each."""
-        return Series(self._keys, np.cumsum(self.to_numpy()))
+        return Series(self._keys, self.to_numpy().cumsum())
 
     def astype(self, kind: Any) -> Series:
         """Return the same numbers: as floats; whole numbers stay what they are."""
@@ -102,26 +107,38 @@ class Series(Private):
     def __add__(self, other: Any) -> Any:
         if isinstance(other, Draw):
             return other.protect_all(self.to_numpy(), self._keys)
-        if is_private(other) or np.shape(other):
+        if is_private(other) or shape_of(other):
             refuse("a sum of a series and another; pandas would align them by their keys")
         return self._each(lambda number: number + other)
 
     __radd__ = __add__
 
+    def __sub__(self, other: Any) -> Any:
+        if isinstance(other, Draw):
+            return self + other if other.law != "gumbel" else refuse("numbers minus gumbel noise")
+        if is_private(other) or shape_of(other):
+            refuse("a difference of a series and another; pandas would align them by their keys")
+        return self._each(lambda number: number - other)
+
     def __mul__(self, other: Any) -> Any:
-        if is_private(other) or np.shape(other):
+        if is_private(other) or shape_of(other):
             refuse("a product of a series and another; pandas would align them by their keys")
         return self._each(lambda number: number * other)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
-        if is_private(other) or np.shape(other):
+        if is_private(other) or shape_of(other):
             refuse("a ratio of private numbers; release both with noise of their own, and divide those")
         return self._each(lambda number: number / other)
 
     def __rmatmul__(self, matrix: Any) -> Any:
-        return np.asarray(matrix).astype(object) @ self.to_numpy()
+        return matrix @ self.to_numpy()
 
-    def __array__(self, *_: Any, **__: Any) -> Any:
-        return self.to_numpy()
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """Return what a function of NumPy gives of the numbers alone."""
+        if args[0] is not self:
+            refuse(f"np.{function.__name__} of private numbers under keys; write .to_numpy()")
+        if function in (np.asarray, np.array):
+            return self.to_numpy()
+        return function(self.to_numpy(), *args[1:], **kwargs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, NoReturn
 
+from dpaudit.program.tracked.guarded import Guarded
 from dpaudit.program.tracked.path import PATH, refuse
 
 
@@ -17,14 +18,20 @@ def leaves(what: str, how: str) -> Callable[..., NoReturn]:
     return method
 
 
-class Truth:
+class Truth(Guarded):
     """Whether a comparison of released numbers holds; asking for it is a fork."""
 
     __slots__ = ("_holds", "_key", "_negated")
+    sort = "released"
+    inner = Guarded.inner | {"is_private", "_holds", "_key", "_negated", "told"}
     is_private = False
 
     def __init__(self, key: Hashable, holds: bool | None, *, negated: bool) -> None:
         self._key, self._holds, self._negated = key, holds, negated
+
+    def told(self) -> tuple[Hashable, bool | None, bool]:
+        """Return what it is a comparison of."""
+        return self._key, self._holds, self._negated
 
     def __bool__(self) -> bool:
         if self._holds is not None:
@@ -45,11 +52,11 @@ class Truth:
     __hash__ = leaves("hash()", "f")
     __reduce_ex__ = leaves("a copy", "f")
 
-    def __repr__(self) -> str:
-        return "<released>"
-
     def __eq__(self, other: object) -> bool:
         return bool(self) == other
+
+    def __ne__(self, other: object) -> bool:
+        return bool(self) != other
 
     def __int__(self) -> int:
         return int(bool(self))

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.program.tracked.arrays import Numbers
 from dpaudit.program.tracked.columns import Column
 from dpaudit.program.tracked.magnitude import ONE, Magnitude, of
 from dpaudit.program.tracked.movement import Ball
-from dpaudit.program.tracked.opaque import Opaque, by_rows, refuse_infinite
+from dpaudit.program.tracked.opaque import Opaque, by_rows, is_numpys, refuse_infinite
 from dpaudit.program.tracked.path import PATH, refuse
-from dpaudit.program.tracked.private import Array, Private, as_array
+from dpaudit.program.tracked.private import Array, Private
 from dpaudit.program.tracked.released import is_private, magnitude_of
 from dpaudit.program.tracked.rows import Mask, Rows
 
@@ -26,6 +27,8 @@ class Vectors(Private):
         columns: what it is made of, where it is the data itself.
         finite: whether no number is missing or infinite.
     """
+
+    inner = Private.inner | {"rows", "width", "radius", "columns", "finite", "turned", "of_columns", "as_opaque"}
 
     def __init__(
         self,
@@ -61,7 +64,9 @@ class Vectors(Private):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
         """Return what an elementwise function gives, of which nothing is known."""
-        if method != "__call__" or keywords or self.turned:
+        if self.turned and ufunc is np.matmul and len(inputs) == 2 and inputs[0] is self:
+            return self @ inputs[1]
+        if method != "__call__" or keywords or self.turned or not is_numpys(ufunc):
             refuse(f"np.{ufunc.__name__} in this form of private vectors")
         return by_rows(ufunc, *inputs)
 
@@ -113,7 +118,7 @@ class Vectors(Private):
         if axis != 0 or self.turned:
             refuse("a sum of vectors along another axis than the rows; write sum(axis=0)")
         if self.columns is not None and self.radius is None:
-            return as_array(column.sum() for column in self.columns)
+            return Numbers.of(column.sum() for column in self.columns)
         return self._ball(self._bounded(), (self.width,))
 
     def __matmul__(self, other: Any) -> Any:
@@ -165,6 +170,8 @@ class Vectors(Private):
 
 class Shrink(Private):
     """By how much each vector is divided: its length, over a radius, or 1 where that is less."""
+
+    inner = Private.inner | {"vectors", "over", "column", "radius"}
 
     def __init__(
         self, vectors: Vectors, over: Magnitude | None, *, column: bool, radius: Magnitude | None = None

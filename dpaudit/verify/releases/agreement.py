@@ -21,12 +21,13 @@ from dpaudit.program.coverage.watching import WatchedProgram
 from dpaudit.program.outcome import Raised, run_once, same
 from dpaudit.program.replay import Recorded, RecordedNoise
 from dpaudit.program.symbolic.budget import spend
+from dpaudit.program.tracked.magnitude import decimal_of
 from dpaudit.program.tracked.movement import Ball
 from dpaudit.program.tracked.reading import Releases
 from dpaudit.program.tracked.rows import ColumnDomain
 from dpaudit.settings import lent
 from dpaudit.verify.releases.frames import FrameMaker
-from dpaudit.verify.releases.kinds import kinds_of, moved
+from dpaudit.verify.releases.kinds import conditions_of, kinds_of, moved
 
 PAIRS = 200
 _SPREADS = (1.0, 1.0, 0.0, 30.0)
@@ -78,7 +79,7 @@ def compare(
         pairs: how many.
     """
     rng = np.random.default_rng(seed)
-    maker = FrameMaker(domain, relation, rng)
+    maker = FrameMaker(domain, relation, rng, _marks(releases, watched))
     allowed = None if releases is None else _Allowed(releases, replace=relation.kind == "replace")
     disagreement, worst, most, raising, over = None, None, -1.0, 0, 0
     with lent():
@@ -107,6 +108,24 @@ def compare(
                 worst, most = data, loss
     assert worst is not None
     return Compared(2 * pairs - over, over, disagreement, worst, raising)
+
+
+def _marks(releases: Releases | None, watched: WatchedProgram | None) -> list[Fraction]:
+    """Return the numbers that decide something: those of conditions, and those that stand in the program."""
+    found: dict[Fraction, None] = {}
+    for release in () if releases is None else releases.lines:
+        for movement in release.values:
+            for each in conditions_of(movement):
+                if isinstance(each.operand, Fraction):
+                    found.setdefault(each.operand)
+    pending: list[Any] = [] if watched is None else [code.co_consts for code in watched.coverage.ran]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, tuple | frozenset):
+            pending += value
+        elif type(value) is int or (type(value) is float and math.isfinite(value)):
+            found.setdefault(decimal_of(value))
+    return list(found)
 
 
 def _run(
@@ -152,10 +171,18 @@ def _difference(
 
 
 def _alike(one: Any, other: Any) -> bool:
-    try:
-        return same(one, other) or repr(one) == repr(other)
-    except Exception:
-        return repr(one) == repr(other)
+    """Whether two outputs are the same, entry by entry."""
+    if type(one) is not type(other):
+        return same(one, other)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    if isinstance(one, dict):
+        return list(one) == list(other) and all(_alike(one[key], other[key]) for key in one)
+    if isinstance(one, np.ndarray):
+        return one.shape == other.shape and one.dtype == other.dtype and _alike(one.tolist(), other.tolist())
+    if hasattr(one, "to_numpy") and hasattr(one, "index"):  # of pandas
+        return _alike(list(one.index), list(other.index)) and _alike(one.to_numpy(), other.to_numpy())
+    return same(one, other)
 
 
 class _Allowed:
@@ -174,7 +201,8 @@ class _Allowed:
                 limits.append((_over(low, release.scale), _over(high, release.scale)))
             is_ball = isinstance(release.values[0], Ball)
             law = "ball" if is_ball else "keys" if release.law == "laplace_threshold" else release.law
-            self._limits.setdefault(release.line, []).append((law, limits))
+            for line in releases.lines.get(release, (release.line,)):
+                self._limits.setdefault(line, []).append((law, limits))
 
     def is_cut(self, first: Sequence[Recorded], second: Sequence[Recorded]) -> bool:
         """Whether two runs have different keys where a threshold cuts those of the data: there, a δ is paid."""

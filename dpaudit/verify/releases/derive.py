@@ -84,7 +84,7 @@ def derive(
     _refuse_relation(which, columns)
     notion, delta = _notion(claim)
     now("reading what it releases")
-    watched = WatchedProgram(mechanism.function, parameters)
+    watched = WatchedProgram(mechanism.function, parameters, strict=True)
     releases, priced, refused = None, None, None
     try:
         releases = read_releases(mechanism.function, columns, parameters, person=which.person, watched=watched)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -16,6 +16,7 @@ from dpaudit.program.tracked.rows import ColumnDomain
 
 SIZES = (0, 1, 2, 3, 5, 8, 30, 99, 100, 130)
 _MOST_PERSONS = 4
+_MOST_ROWS, _MOST_SIZES, _MOST_MARKS = 200, 8, 6
 
 
 def column_domains(domain: Any) -> dict[str, ColumnDomain]:
@@ -55,8 +56,14 @@ def _column(allowed: Range | Values, name: str) -> ColumnDomain:
 class FrameMaker:
     """Makes pandas frames over a domain, and neighbours of them."""
 
-    def __init__(self, domain: Mapping[str, ColumnDomain], relation: Relation, rng: np.random.Generator) -> None:
-        """Look for pandas, which frames are of."""
+    def __init__(
+        self,
+        domain: Mapping[str, ColumnDomain],
+        relation: Relation,
+        rng: np.random.Generator,
+        marks: Sequence[Fraction] = (),
+    ) -> None:
+        """Look for pandas, which frames are of; ``marks`` are numbers at which something may change."""
         try:
             import pandas
         except ImportError:
@@ -66,22 +73,38 @@ class FrameMaker:
             ) from None
         self._pandas, self._domain, self._relation, self._rng = pandas, domain, relation, rng
         self._labels = 0
+        self._marks = {
+            name: [float(mark) for mark in marks if known.low is not None and known.low < mark and mark < known.high]
+            for name, known in domain.items()
+            if known.low is not None and known.high is not None
+        }
+        few = sorted({int(mark) for mark in marks if mark.denominator == 1 and 0 <= mark <= _MOST_ROWS})
+        self._sizes = (*SIZES, *few[:_MOST_SIZES])
 
     def frame(self, size: int) -> Any:
         """Return a frame of so many records, in which edge values are frequent."""
-        columns = {name: self._column(known, size) for name, known in self._domain.items()}
+        columns = {name: self._column(name, known, size) for name, known in self._domain.items()}
         if self._relation.person is not None and size:
             columns[self._relation.person] = self._persons(size)
         labels = range(self._labels, self._labels + size)
         self._labels += size
         return self._pandas.DataFrame(columns, index=self._rng.permutation(list(labels)) if size else None)
 
-    def _column(self, known: ColumnDomain, size: int) -> Any:
+    def _column(self, name: str, known: ColumnDomain, size: int) -> Any:
         rng = self._rng
         if known.values is None:
             assert known.low is not None and known.high is not None
             low, high = float(known.low), float(known.high)
-            choices = [low, high, (low + high) / 2, *rng.uniform(low, high, 3).tolist(), round(rng.uniform(low, high))]
+            marks = self._marks[name]
+            some = rng.choice(marks, min(len(marks), _MOST_MARKS), replace=False).tolist() if marks else []
+            choices = [
+                *some,
+                low,
+                high,
+                (low + high) / 2,
+                *rng.uniform(low, high, 3).tolist(),
+                round(rng.uniform(low, high)),
+            ]
             return np.clip(rng.choice(choices, size).astype(float), low, high)
         values: list[Any] = [_plain(value, whole=known.whole) for value in known.values]
         if known.missing:
@@ -99,7 +122,7 @@ class FrameMaker:
 
     def pair(self) -> tuple[Any, Any]:
         """Return a frame and a neighbour of it."""
-        size = int(self._rng.choice(SIZES))
+        size = int(self._rng.choice(self._sizes))
         if self._relation.person is not None:
             whole = self.frame(max(size, 1))
             names = whole[self._relation.person]

@@ -1,0 +1,498 @@
+"""Is a program refused, or bounded as it deserves, by its reading alone? Runs would rarely show what these do.
+
+Each program does on rare data, or with a rare released value, what would make its bound false.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import operator
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpaudit.program.coverage.watching import WatchedProgram
+from dpaudit.program.tracked.path import RefusedReading
+from dpaudit.program.tracked.reading import read_releases
+from dpaudit.verify.releases.frames import column_domains
+from dpaudit.verify.releases.prices import price
+
+pytest.importorskip("pandas")
+
+COLUMNS = column_domains(
+    {
+        "age": (0, 120), "x": (-5, 5), "y": (-3, 3), "city": ["bern", "oslo"], "children": list(range(8)),
+        "smoker": [True, False], "size": (0, 1),
+    }
+)  # fmt: skip
+EDGES = [0, 40, 121]
+
+
+def rare(people):
+    return people[people["age"] == 33.125]
+
+
+def size(people, noise):
+    return len(people) + noise.laplace(1)
+
+
+def told(program, **parameters):
+    """Return why nothing is proved of a program; empty where it is read as a whole."""
+    watched = WatchedProgram(program, parameters, strict=True)
+    try:
+        read_releases(program, COLUMNS, parameters, watched=watched)
+    except RefusedReading as why:
+        return str(why)
+    return "; ".join(watched.open())
+
+
+def bound(program):
+    return price(read_releases(program, COLUMNS, {}), replace=False, group=1, notion="epsilon").bound
+
+
+# --- what a private value shows besides its number --------------------------------------------------------
+
+
+def text_of_a_number(people, noise):
+    return repr(len(people)) == "77"
+
+
+def text_of_a_list(people, noise):
+    return "77" in str([len(people)])
+
+
+def text_of_an_array(people, noise):
+    return "77" in repr(np.histogram(people["age"], bins=EDGES)[0])
+
+
+def bytes_of_an_array(people, noise):
+    return np.histogram(people["age"], bins=EDGES)[0].tobytes()[:1] == b"M"
+
+
+def kind_of_an_array(people, noise):
+    return {"O": 1}.get(np.histogram(people["age"], bins=EDGES)[0].dtype.kind, 2)
+
+
+def array_by_another_name(people, noise, make=np.array):
+    return make([len(people), 1]).tobytes()[:1] == b"M"
+
+
+def is_an_int(people, noise):
+    return [operator.is_, operator.eq][isinstance(len(people), int)](len(people), 77)
+
+
+def is_a_small_int_by_a_function(people, noise):
+    return operator.is_(len(people), 77)
+
+
+def divided_by_divmod(people, noise):
+    return divmod(len(people), 2)
+
+
+def attribute_of_the_reading(people, noise):
+    return (1, 2)[people.person is not None]
+
+
+def column_by_a_name_of_frames(people, noise):
+    return people.size.sum() + noise.laplace(1)
+
+
+def attribute_that_is_kept(people, noise):
+    people.kept = 1
+    return size(people, noise)
+
+
+def exception_with_data(people, noise):
+    raise ValueError((people["age"] == 33.125).sum())
+
+
+def exception_with_an_attribute(people, noise):
+    error = ValueError("no")
+    error.seen = (people["age"] == 33.125).sum()  # type: ignore[attr-defined]
+    raise error
+
+
+def exception_with_a_cause(people, noise):
+    raise ValueError("no") from ZeroDivisionError(len(people))
+
+
+class Held(list):
+    pass
+
+
+def list_with_attributes(people, noise):
+    found = Held([size(people, noise)])
+    found.__dict__["seen"] = people
+    return found
+
+
+# --- what a released value may be ---------------------------------------------------------------------------
+
+
+def text_of_a_token(people, noise):
+    return "9" in repr(size(people, noise))
+
+
+def type_of_a_token(people, noise):
+    return isinstance(size(people, noise), np.floating)
+
+
+def bytes_of_tokens(people, noise):
+    return np.array([size(people, noise)]).tobytes()[0] > 100
+
+
+def one_object(people, noise):
+    return int((size(people, noise) > 1000) is True)
+
+
+def type_of_a_parameter(people, noise, *, epsilon=1.0):
+    return people["age"].clip(0, {float: 100}.get(type(epsilon), 1)).sum() + noise.laplace(1)
+
+
+def written_into(people, noise):
+    out = np.zeros(2)
+    np.cumsum(np.histogram(people["age"], bins=EDGES)[0] + noise.laplace(1, 2), out=out)
+    return rare(people)["age"].clip(0, 1 if out[0] < 500 else 100).sum() + noise.laplace(1)
+
+
+def changed_in_place(people, noise):
+    released = np.histogram(people["age"], bins=EDGES)[0] + noise.laplace(1, 2)
+    released += 1
+    return released
+
+
+def python_in_a_ufunc(people, noise):
+    return np.frompyfunc(operator.methodcaller("real"), 1, 1)(size(people, noise))
+
+
+def undone_product(people, noise):
+    factor = size(people, noise)
+    return len(people) * factor / factor + noise.laplace(1) if factor > 0 else 0
+
+
+def result_of_anything(people, noise):
+    factor = noise.post(lambda value: [value], size(people, noise))
+    return len(people) + factor + noise.laplace(1)
+
+
+def edges_that_were_released(people, noise):
+    edge = size(people, noise)
+    return np.histogram(people["age"], bins=[0, edge, 120])[0] + noise.laplace(1, 2) if edge > 0 else 0
+
+
+# --- post-processing -----------------------------------------------------------------------------------------
+
+
+def generator_in_post(people, noise):
+    def told():
+        yield int((people["age"] == 33.125).sum())
+
+    return noise.post(next, told()), size(people, noise)
+
+
+def iterator_in_post(people, noise):
+    return noise.post(lambda value, rows: len(next(rows)), size(people, noise), iter([people]))
+
+
+def getter_in_post(people, noise):
+    return noise.post(operator.attrgetter("__globals__"), size)
+
+
+class Liar:
+    __module__ = "numpy"
+
+    def __init__(self, people):
+        self.people = people
+
+    def told(self, value):
+        return len(self.people)
+
+
+def lying_class_in_post(people, noise):
+    return noise.post(Liar(people).told, size(people, noise))
+
+
+def frames_in_post(people, noise):
+    return noise.post(lambda value: np.lib.sys._getframe(2), size(people, noise))
+
+
+COUNT = 0
+
+
+def post_that_sets_a_global(people, noise):
+    def told(value):
+        global COUNT
+        COUNT = value
+
+    noise.post(told, size(people, noise))
+    return rare(people)["age"].clip(0, 1 + int(COUNT > 0)).sum() + noise.laplace(1)
+
+
+def post_that_sets_a_name_outside(people, noise):
+    top = 1
+
+    def told(value):
+        nonlocal top
+        top = 100
+
+    noise.post(told, size(people, noise))
+    return rare(people)["age"].clip(0, top).sum() + noise.laplace(1)
+
+
+def post_that_fills_an_array(people, noise):
+    box = np.ones(1)
+    noise.post(functools.partial(np.add, 99, 1, box), size(people, noise))
+    return rare(people)["age"].clip(0, box[0]).sum() + noise.laplace(1)
+
+
+def post_and_more(people, noise):
+    def told(value):
+        return 1 if type(value) is not int else 100
+
+    if size(people, noise) > noise.post(told, 1):
+        return 0
+    return rare(people)["age"].clip(0, told(len(people))).sum() + noise.laplace(1)
+
+
+# --- repeated steps ------------------------------------------------------------------------------------------
+
+
+def noise_from_outside(people, noise):
+    drawn = noise.laplace(1)
+    return noise.repeat(2, lambda state: len(people) + drawn, 0.0)
+
+
+def sample_that_leaves(people, noise):
+    kept = []
+
+    def step(state):
+        kept.append(noise.poisson(people, 0.1))
+        return state + len(kept[-1]) + noise.laplace(1)
+
+    noise.repeat(5, step, 0.0)
+    return len(kept[0]) + noise.laplace(1)
+
+
+def step_that_counts(people, noise):
+    count = itertools.count()
+
+    def step(state):
+        return state + rare(people)["age"].clip(0, 1 + next(count) // 5).sum() + noise.laplace(1)
+
+    return noise.repeat(10, step, 0.0)
+
+
+def step_that_swaps(people, noise):
+    box = [people, rare(people)]
+
+    def step(state):
+        box.reverse()
+        return state + len(box[0]) + noise.laplace(1)
+
+    return noise.repeat(2, step, 0.0)
+
+
+def state_of_anything(people, noise):
+    def step(state):
+        return noise.post(lambda value: "a", state + len(people) + noise.laplace(1))
+
+    return noise.repeat(2, step, 0.0)
+
+
+# --- arithmetic ----------------------------------------------------------------------------------------------
+
+
+def array_changed_in_place(people, noise):
+    values = rare(people)["age"].to_numpy()
+    kept = values
+    values *= 1000
+    return kept.sum() + noise.laplace(120)
+
+
+def vectors_changed_in_place(people, noise):
+    values = rare(people)[["x", "y"]].to_numpy()
+    kept = values
+    values += 1000
+    return kept.sum(axis=0) + noise.laplace(8, 2)
+
+
+def whole_numbers_cut(people, noise):
+    counts = np.histogram(people["age"], bins=EDGES)[0]
+    counts[0] = counts[1] / 1000
+    return counts[0] + noise.laplace(0.001)
+
+
+def whole_numbers_cut_in_a_new_array(people, noise):
+    values = np.array([len(people), len(people)])
+    values[0] = len(people) / 1000
+    return values[0] + noise.laplace(0.001)
+
+
+def too_large_for_floats(people, noise):
+    return (rare(people)["x"] * 1e200 * 1e200 / 1e200 / 1e200).sum() + noise.laplace(5)
+
+
+def too_large_for_64_bits(people, noise):
+    return (rare(people)["children"] * 2**61).sum() + noise.laplace(2.0**64)
+
+
+def inverted_numbers(people, noise):
+    return (~(rare(people)["x"] > 0).astype(int)).sum() + noise.laplace(1)
+
+
+def numbered_anew(people, noise):
+    return len(people.reset_index(drop=True)[people["age"] == 33.125]) + noise.laplace(1)
+
+
+def order_of_texts(people, noise):
+    return len(people[people["city"] < "oslo"]) + noise.laplace(1)
+
+
+def order_of_truth(people, noise):
+    return len(rare(people)[rare(people)["smoker"] < 1]) + noise.laplace(1)
+
+
+def histogram_of_truth(people, noise):
+    return np.histogram(rare(people)["smoker"], bins=[0, 1, 2])[0] + noise.laplace(1, 2)
+
+
+def python_for_rows(people, noise):
+    total = np.frompyfunc(functools.partial(operator.add, 1), 1, 1)
+    return np.nan_to_num(total(people[["x", "y"]].to_numpy())).sum(axis=0) + noise.laplace(1, 2)
+
+
+def rounding_decides(people, noise, *, epsilon=0.1):
+    return rare(people)["age"].clip(0, 1 + 99 * int(epsilon + 0.2 != 0.3)).sum() + noise.laplace(1)
+
+
+def negative_unit(people, noise):
+    released = size(people, noise)
+    return people["age"].clip(0, released).sum() + noise.laplace(-released) if released > 0 else 0
+
+
+def key_twice(people, noise):
+    return people["city"].value_counts().reindex(["bern", "bern"], fill_value=0)["bern"] + noise.laplace(1)
+
+
+def other_method(people, noise):
+    import pandas
+
+    pandas.Series.count = pandas.Series.sum  # type: ignore[method-assign]
+    return rare(people)["age"].count() + noise.laplace(1)
+
+
+REFUSED = [
+    text_of_a_number, text_of_a_list, text_of_an_array, bytes_of_an_array, kind_of_an_array, array_by_another_name,
+    is_an_int, is_a_small_int_by_a_function, divided_by_divmod, attribute_of_the_reading,
+    column_by_a_name_of_frames, attribute_that_is_kept, exception_with_data, exception_with_an_attribute,
+    exception_with_a_cause, list_with_attributes, text_of_a_token, type_of_a_token, bytes_of_tokens, one_object,
+    type_of_a_parameter, written_into, changed_in_place, python_in_a_ufunc, undone_product, result_of_anything,
+    edges_that_were_released, generator_in_post, iterator_in_post, getter_in_post, lying_class_in_post, frames_in_post,
+    post_that_sets_a_global, post_that_sets_a_name_outside, post_that_fills_an_array, post_and_more,
+    noise_from_outside, sample_that_leaves, step_that_counts, step_that_swaps, state_of_anything,
+    array_changed_in_place, vectors_changed_in_place, whole_numbers_cut, whole_numbers_cut_in_a_new_array,
+    too_large_for_floats, too_large_for_64_bits, inverted_numbers, numbered_anew, order_of_texts, order_of_truth,
+    histogram_of_truth, python_for_rows, rounding_decides, negative_unit, key_twice,
+]  # fmt: skip
+PARAMETERS = {type_of_a_parameter: {"epsilon": 1.0}, rounding_decides: {"epsilon": 0.1}}
+
+
+@pytest.mark.parametrize("program", REFUSED, ids=lambda each: each.__name__)
+def test_what_runs_would_rarely_show_is_seen_in_the_reading(program):
+    with np.errstate(all="ignore"):
+        assert "test_hostile_releases.py:" in told(program, **PARAMETERS.get(program, {}))
+
+
+def test_methods_of_a_library_must_not_be_replaced():
+    import pandas
+
+    count = pandas.Series.count
+    try:
+        assert "changes an attribute" in told(other_method)
+    finally:
+        pandas.Series.count = count
+
+
+# --- bounds that are as large as they have to be --------------------------------------------------------------
+
+
+def truth_is_one(people, noise):
+    return len(people[people["smoker"] == 1]) + noise.laplace(1)
+
+
+def one_is_truth(people, noise):
+    return len(people[people["children"] == True]) + noise.laplace(1)  # noqa: E712
+
+
+def key_of_truth(people, noise):
+    return people["smoker"].value_counts().reindex([1], fill_value=0)[1] + noise.laplace(1)
+
+
+def not_a_number(people, noise):
+    released = noise.post(lambda value: math.nan, size(people, noise), shape=())
+    return people["age"].clip(0, 1 + 98 * abs(1 - int(released > 0) - int(released <= 0))).sum() + noise.laplace(1)
+
+
+def text_from_post(people, noise):
+    label = noise.post(lambda value: "big", size(people, noise))
+    return people["age"].clip(0, 1 + 98 * int(label == "big")).sum() + noise.laplace(1)
+
+
+def infinity_from_post(people, noise):
+    released = noise.post(lambda value: math.inf, size(people, noise), shape=())
+    return people["age"].clip(0, 1 + 98 * int(released == math.inf)).sum() + noise.laplace(1)
+
+
+def quotient_of_one(people, noise):
+    released = size(people, noise)
+    return people["age"].clip(0, 1 + 98 * int(released / released != 1)).sum() + noise.laplace(1)
+
+
+def nothing_of_infinity(people, noise):
+    released = size(people, noise)
+    return people["age"].clip(0, 1 + 98 * int(released * 0 != 0)).sum() + noise.laplace(1)
+
+
+def type_of_a_known_parameter(people, noise, *, epsilon=1.0):
+    return people["age"].clip(0, (1, 99)[isinstance(epsilon, float)]).sum() + noise.laplace(1)
+
+
+def two_lines(people, noise):
+    one = len(people) + noise.laplace(1)
+    other = len(people) + noise.laplace(1)
+    return one, other
+
+
+def places_by_paths(people, noise):
+    places = people[["x", "y"]].to_numpy()
+    if size(people, noise) > 0:
+        return np.bincount(((places[:, :, None] * np.ones(3)).sum(axis=1)).argmin(axis=1), minlength=3)[
+            2
+        ] + noise.laplace(1)
+    return np.bincount((places**2).argmin(axis=1), minlength=2)[0] + noise.laplace(1)
+
+
+def sum_in_steps(people, noise):
+    total = 0.0
+    for low in (0, 40, 80):
+        total += len(people[(people["age"] >= low) & (people["age"] < low + 40)]) + noise.laplace(1)
+    return total
+
+
+BOUNDED = {
+    truth_is_one: 1, one_is_truth: 1, key_of_truth: 1, not_a_number: 100, text_from_post: 100, infinity_from_post: 100,
+    quotient_of_one: 100, nothing_of_infinity: 100, two_lines: 2, places_by_paths: 2, sum_in_steps: 1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("program", BOUNDED, ids=lambda each: each.__name__)
+def test_what_may_happen_is_paid_for(program):
+    assert bound(program) == Fraction(BOUNDED[program])
+
+
+def test_a_parameter_has_the_type_that_it_has_in_a_run():
+    read = read_releases(type_of_a_known_parameter, COLUMNS, {"epsilon": 1.0})
+    assert price(read, replace=False, group=1, notion="epsilon").bound == 99
