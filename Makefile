@@ -11,7 +11,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help audit test test-lowest test-adapters lint format bench reports clean renew
+.PHONY: help audit test test-lowest test-adapters test-training lint format bench reports clean renew
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -35,6 +35,12 @@ test-lowest: $(VENV)/.created ## run tests with the lowest versions that pyproje
 test-adapters: $(VENV)/.created ## audit libraries of differential privacy in environments of their own (half an hour, and gigabytes)
 	$(PY) benchmarks/adapters/run.py
 
+test-training: $(VENV)/.created ## watch training loops of PyTorch and Opacus in an environment of their own (half an hour, and gigabytes)
+	$(PY) -m venv --clear $(VENV)-training
+	$(VENV)-training/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/training/requirements.txt --editable '.[test]'
+	$(VENV)-training/bin/python -m pytest tests/training
+	$(VENV)-training/bin/python benchmarks/training/measure.py
+
 lint: $(VENV)/.installed-test $(VENV)/.installed-lint ## style, types and import contracts
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
@@ -53,7 +59,7 @@ reports: $(VENV)-reports/.installed ## make the reference reports again, under r
 	$(VENV)-reports/bin/python reports/regenerate.py
 
 clean: ## remove the environment and everything that was made
-	rm -rf $(VENV) $(VENV)-reports $(VENV)-lowest $(OUT) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-reports $(VENV)-lowest $(VENV)-training $(OUT) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # --- setting up: each stamp is written only after everything before it has succeeded ---
 

@@ -43,9 +43,9 @@ class Loop:
     options: dict[str, Any] = field(default_factory=dict)
 
 
-def small() -> nn.Module:
-    """A network of 9,610 weights."""
-    return nn.Sequential(nn.Linear(64, 128), nn.Tanh(), nn.Linear(128, 10))
+def network(wide: int = 128) -> nn.Module:
+    """A network of one hidden layer: of 9,610 weights, or more."""
+    return nn.Sequential(nn.Linear(64, wide), nn.Tanh(), nn.Linear(wide, 10))
 
 
 RIGHT = ("right", "adam", "memory manager", "workers")
@@ -75,11 +75,17 @@ MISTAKES: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 def opacus(
-    mistake: str = "right", seed: int = 0, updates: int = EPOCH, *, ghost: bool = False, sigma: float = 1.0
+    mistake: str = "right",
+    seed: int = 0,
+    updates: int = EPOCH,
+    *,
+    ghost: bool = False,
+    sigma: float = 1.0,
+    wide: int = 128,
 ) -> Loop:
     """A loop with Opacus."""
     torch.manual_seed(seed)
-    model = small()
+    model = network(wide)
     clip = 1e-4 if mistake == "another sensitivity" else 1.0
     kind = torch.optim.Adam if mistake == "adam" else torch.optim.SGD
     plain = kind(model.parameters(), lr=0.002 if mistake == "adam" else 0.5)
@@ -263,11 +269,17 @@ def _plant_ghost(mistake: str, model: Any, optimizer: Any) -> None:
 
 
 def plain(
-    mistake: str = "right", seed: int = 0, updates: int = EPOCH, *, gradient: bool = True, sigma: float = 1.0
+    mistake: str = "right",
+    seed: int = 0,
+    updates: int = EPOCH,
+    *,
+    gradient: bool = True,
+    sigma: float = 1.0,
+    wide: int = 128,
 ) -> Loop:
     """A loop of PyTorch alone: vmap'ed gradients, noise by hand."""
     torch.manual_seed(seed)
-    model = small()
+    model = network(wide)
     kind = torch.optim.Adam if mistake == "adam" else torch.optim.SGD
     optimizer = kind(model.parameters(), lr=0.002 if mistake == "adam" else 0.5)
     if mistake == "shuffled":
@@ -316,7 +328,7 @@ def plain(
                     sums, held = held, []
                 if mistake == "noise repeated":
                     torch.manual_seed(3)
-                shared = torch.randn(64 * 128)
+                shared = torch.randn(max(p.numel() for p in model.parameters()))
                 for place, (p, total) in enumerate(zip(model.parameters(), sums, strict=True)):
                     noise = torch.randn_like(p) * sigma * clip * (0.5 if mistake == "noise halved" else 1)
                     if mistake == "one noise for all":

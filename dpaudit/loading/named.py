@@ -132,6 +132,22 @@ def load(target: str | Mechanism | Callable[..., Any]) -> Mechanism:
     raise UsageError(f"no mechanism is called {target!r}; {nearest(target, catalogue())} A target is {FORMS}")
 
 
+def function_named(target: str) -> Callable[..., Any]:
+    """Return the function of a name such as ``path/to/file.py:name`` or ``package.module:name``, as it stands there.
+
+    Raises:
+        UsageError: if the name is unknown, or the code cannot be imported.
+    """
+    place, colon, name = target.rpartition(":")
+    if not colon or not place or not name:
+        raise UsageError(f"{target!r} names no function: write 'path/to/file.py:name' or 'package.module:name'")
+    module = _from_file(place) if place.endswith(".py") else _from_module(place, name)
+    found = getattr(module, name, None)
+    if not callable(found):
+        raise UsageError(f"{place!r} has no function {name!r}; {nearest(name, _callables(vars(module)))}")
+    return found  # type: ignore[no-any-return]
+
+
 def _mechanism_of(found: Any) -> Mechanism:
     if isinstance(found, Mechanism):
         return found

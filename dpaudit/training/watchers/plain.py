@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from dpaudit.arrays import Floats
+from dpaudit.arrays import Floats, Integers
 from dpaudit.errors import UsageError
 from dpaudit.training.seen import Update
 from dpaudit.training.watchers.noise_flow import Lost, Noise, NoiseFlow, Noisy
@@ -23,7 +23,8 @@ NO_GRADIENT = (
     "sum of a batch."
 )
 _COORDINATES = 1024  # of a sum that is replayed
-_MOST_RECORDS = 512  # of a batch whose records are differentiated one by one
+_MOST_RECORDS = 100_000  # of a batch whose sum is replayed
+_ALONE = 8  # records of a batch that are replayed alone
 
 
 class PlainWatcher:
@@ -97,12 +98,16 @@ class PlainWatcher:
         self.recorder.update(Update(self.reached(), None, self.sigma, self.clip, None, divisor, 0.0, kept, values))
 
     def _replay(self, noisy: Mapping[Any, Noisy]) -> None:
-        """Compare the sum of an update with those of its records, one by one."""
+        """Compare the sum of an update with those of its records, some alone and the others in two groups.
+
+        A sum of clipped records is the sum over any groups of them; one that is clipped or averaged otherwise is not.
+        """
         records = sum(map(_records, self.batches))
         if self.gradient is None or not noisy or not 0 < records <= _MOST_RECORDS or not self.recorder.replays():
             return
+        groups = self._groups(records)
         with torch.enable_grad():
-            rows = np.stack([self._sum(_one(batch, at)) for batch in self.batches for at in range(_records(batch))])
+            rows = np.stack([self._sum_of(group) for group in groups])
         divisor = next(iter(noisy.values())).divisor
         total = np.concatenate(
             [_flat(noisy[p].total) if p in noisy else _flat(p.grad) * divisor for p in self.names if p.grad is not None]
@@ -110,8 +115,27 @@ class PlainWatcher:
         if len(total) != rows.shape[1]:
             return
         at = self.recorder.coordinates(len(total), _COORDINATES)
-        norms, whole = np.linalg.norm(rows, axis=1), float(np.linalg.norm(total))
+        alone = np.array([len(group) == 1 for group in groups])  # several records have no norm in common
+        norms, whole = np.where(alone, np.linalg.norm(rows, axis=1), 0.0), float(np.linalg.norm(total))
         self.recorder.replay(rows[:, at], norms, total[at], self.clip, whole=whole, before=False)
+
+    def _groups(self, records: int) -> list[Integers]:
+        """Some records alone, drawn at random, and the others in two groups."""
+        order = self.recorder.rng.permutation(records)
+        some = min(_ALONE, records)
+        rest = [np.sort(group) for group in np.array_split(order[some:], 2) if len(group)]
+        return [*order[:some, None], *rest]
+
+    def _sum_of(self, group: Integers) -> Floats:
+        """The clipped sum of some records of the batches since the update before."""
+        total, start = np.zeros(sum(p.numel() for p in self.names)), 0
+        for batch in self.batches:
+            size = _records(batch)
+            own = group[(group >= start) & (group < start + size)] - start
+            if len(own):
+                total += self._sum(_some(batch, own))
+            start += size
+        return total
 
     def _sum(self, batch: Any) -> Floats:
         assert self.gradient is not None
@@ -155,13 +179,13 @@ def _records(batch: Any) -> int:
     return 0
 
 
-def _one(batch: Any, at: int) -> Any:
-    """One record of a batch, as a batch."""
+def _some(batch: Any, at: Integers) -> Any:
+    """Some records of a batch, as a batch."""
     if isinstance(batch, torch.Tensor):
-        return batch[at : at + 1]
+        return batch[torch.as_tensor(at)]
     if isinstance(batch, Mapping):
-        return {key: _one(value, at) for key, value in batch.items()}
-    return type(batch)(_one(each, at) for each in batch)
+        return {key: _some(value, at) for key, value in batch.items()}
+    return type(batch)(_some(each, at) for each in batch)
 
 
 def _flat(tensor: Any) -> Floats:

@@ -16,7 +16,7 @@ from dpaudit.training.watchers.plain import PlainWatcher
 from dpaudit.training.watchers.recorder import Recorder, Undo
 
 _MIXING = ("BatchNorm", "SyncBatchNorm")
-_REPLAYS = {"hooks": (8, 0.125), "ghost": (3, 0.03), "plain": (2, 0.02)}
+_REPLAYS = {"hooks": (8, 0.125), "ghost": (2, 0.01), "plain": (2, 0.02)}
 _WATCHED = "_dpaudit_watched"
 
 
@@ -127,6 +127,9 @@ class TorchWatch:
             )
             self.plain.watch(self.base, self.undo)
         return self
+
+    def __exit__(self, *_: object) -> None:
+        self.leave()
 
     def leave(self) -> Seen:
         """Give everything back, and return what was seen."""

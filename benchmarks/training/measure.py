@@ -1,0 +1,182 @@
+"""What does the watch of a training loop find, how often is a right loop called wrong, and what does it cost?
+
+    python benchmarks/training/measure.py [--only mistakes|alarms|cost|step]…
+
+Needs torch, opacus and scikit-learn beside dpaudit; `make test-training` makes an environment for it. Each part writes
+its rows into results.json, from which the tables of results.md are drawn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import loops
+import torch
+
+import dpaudit as dp
+from dpaudit.training.facts.checklist import checklist
+from dpaudit.training.watchers.torch_watch import TorchWatch
+
+HERE = Path(__file__).resolve().parent
+KINDS: dict[str, Callable[..., loops.Loop]] = {
+    "hooks": loops.opacus,
+    "ghost": lambda *args, **more: loops.opacus(*args, ghost=True, **more),
+    "plain": loops.plain,
+}
+CLAIM = "epsilon=8, delta=1e-5"
+
+
+def seen(loop: loops.Loop, seed: int = 0) -> Any:
+    """Train within the watch, and return what was seen."""
+    options = {"sigma": None, "clip": None, "rate": None, "gradient": None, "accountant": None, **loop.options}
+    watch = TorchWatch(loop.model, loop.optimizer, loop.loader, sampling="poisson", seed=seed, **options)
+    with watch:
+        loop.train()
+    return watch.seen
+
+
+def mistakes(seeds: int = 3) -> list[dict[str, Any]]:
+    """Plant every mistake in every kind of loop, and train one epoch."""
+    rows = []
+    for mistake, (fact, names) in loops.MISTAKES.items():
+        for kind, make in KINDS.items():
+            if (kind, mistake) in loops.NOT_MADE:
+                continue
+            named, also = 0, set()
+            for seed in range(seeds):
+                found = [
+                    each for each in checklist(seen(make(mistake, seed)), 1e-3)[0] if each.status in ("wrong", "note")
+                ]
+                named += any(each.fact == fact and each.name in names for each in found)
+                also |= {f"{each.fact}: {each.name}" for each in found}
+            rows.append({"mistake": mistake, "loop": kind, "named": named, "of": seeds, "found": sorted(also)})
+            print(rows[-1], flush=True)
+    return rows
+
+
+def alarms(runs: int = 200, error: float = 0.01) -> list[dict[str, Any]]:
+    """Train right loops for an epoch, and count those in which anything is called wrong at 1 %."""
+    kinds = [("hooks", "right"), ("hooks", "adam"), ("hooks", "memory manager"), ("ghost", "right"), ("ghost", "adam"),
+             ("ghost", "memory manager"), ("plain", "right"), ("plain", "adam")]  # fmt: skip
+    rows = {kind: {"loop": " ".join(kind), "runs": 0, "alarms": 0, "what": []} for kind in kinds}
+    for number in range(runs):
+        kind = kinds[number % len(kinds)]
+        make, how = KINDS[kind[0]], {"gradient": number % 40 == 6} if kind[0] == "plain" else {}
+        found = checklist(seen(make(kind[1], 1000 + number, **how), number), error, number)[0]
+        wrong = [each.name for each in found if each.status in ("wrong", "note")]
+        rows[kind]["runs"] += 1
+        rows[kind]["alarms"] += bool(wrong)
+        rows[kind]["what"] += wrong
+        if wrong:
+            print(number, kind, wrong, flush=True)
+    return list(rows.values())
+
+
+def cost(updates: int = 300, times: int = 5) -> list[dict[str, Any]]:
+    """Wall time of the same training with and without the watch, in turns."""
+    rows = []
+    for kind, make in KINDS.items():
+        for size in ("small", "larger"):
+            bare, with_watch = [], []
+            for number in range(times):
+                for watched in (False, True):
+                    loop = make("right", number, updates, **({"wide": 1024} if size == "larger" else {}))
+                    clock = time.perf_counter()
+                    if watched:
+                        seen(loop)
+                    else:
+                        loop.train()
+                    (with_watch if watched else bare).append(time.perf_counter() - clock)
+            ratios = [a / b for a, b in zip(with_watch, bare, strict=True)]
+            rows.append(
+                {"loop": kind, "network": size, "seconds": statistics.median(bare), "ratio": statistics.median(ratios)}
+            )
+            print(rows[-1], flush=True)
+    return rows
+
+
+def step(updates: int = 300) -> list[dict[str, Any]]:
+    """The audit of a step on digits, composed, and the loss of the whole run."""
+    rows = []
+    for sigma in (1.0, 2.0):
+        for seed in range(3):
+            loop = loops.opacus("right", seed, updates, sigma=sigma)
+            with dp.watch_training(loop.model, loop.optimizer, loop.loader, claim=CLAIM, seed=seed) as watch:
+                loop.train()
+            found = watch.evidence.training
+            assert found is not None and found.step is not None
+            rows.append(
+                {
+                    "sigma": sigma,
+                    "seed": seed,
+                    "values": found.step.values,
+                    "mu": found.step.mu * sigma,
+                    "epsilon": found.step.epsilon,
+                    "gaussian": found.gaussian,
+                    "low": found.low.value,
+                    "high": found.high.value,
+                    "verdict": str(watch.evidence.verdict),
+                }
+            )
+            print(rows[-1], flush=True)
+    return rows
+
+
+def table(found: dict[str, list[dict[str, Any]]]) -> str:
+    """Draw all rows there are."""
+    lines = ["# What the watch of a training loop finds", "", "Made by `make test-training`, on scikit-learn's digits."]
+    if "mistakes" in found:
+        lines += [
+            "",
+            "## Planted mistakes, one epoch (20 updates)",
+            "",
+            "| mistake | loop | named | all that was found |",
+        ]
+        lines += ["|---|---|---|---|"]
+        lines += [f"| {r['mistake']} | {r['loop']} | {r['named']} of {r['of']} | {'; '.join(r['found'])} |"
+                  for r in found["mistakes"]]  # fmt: skip
+    if "alarms" in found:
+        rows = found["alarms"]
+        lines += ["", "## Right loops, one epoch, at a chance of a false alarm of 1 %", "", "| loop | runs | alarms |"]
+        lines += ["|---|---|---|"]
+        lines += [f"| {r['loop']} | {r['runs']} | {r['alarms']} |" for r in rows]
+        lines += [f"| all | {sum(r['runs'] for r in rows)} | {sum(r['alarms'] for r in rows)} |"]
+    if "cost" in found:
+        lines += ["", "## Wall time of the training, 300 updates, beside the same without a watch (median of 5)", ""]
+        lines += ["| loop | network | bare, s | with the watch |", "|---|---|---|---|"]
+        lines += [f"| {r['loop']} | {r['network']} | {r['seconds']:.2f} | {r['ratio']:.2f} |" for r in found["cost"]]
+    if "step" in found:
+        lines += ["", "## The audit of a step: digits, T = 300, q = 0.05, δ = 1e-5", ""]
+        lines += [
+            "| σ | seed | values | μ of the truth | ε composed, conditional | ε if Gaussian | certified as seen |"
+        ]
+        lines += ["|---|---|---|---|---|---|---|"]
+        for r in found["step"]:
+            shown = f"{r['mu']:.4f} | {r['epsilon']:.3f} | {r['gaussian']:.3f} | {r['low']:.4f} to {r['high']:.4f}"
+            lines.append(f"| {r['sigma']:g} | {r['seed']} | {r['values']:,} | {shown} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Measure what is asked for and draw the tables."""
+    parts = {"mistakes": mistakes, "alarms": alarms, "cost": cost, "step": step}
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", action="append", choices=list(parts))
+    asked = parser.parse_args()
+    torch.set_num_threads(1)
+    place = HERE / "results.json"
+    found = json.loads(place.read_text(encoding="utf-8")) if place.exists() else {}
+    for name in asked.only or parts:
+        found[name] = parts[name]()
+        place.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        (HERE / "results.md").write_text(table({key: found[key] for key in parts if key in found}), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""Does a watch see real loops of PyTorch and Opacus, change nothing in them, and say what it cannot see?
+
+Needs torch, opacus and scikit-learn: `make test-training` makes an environment for it, and elsewhere it is skipped.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("opacus")
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "training"))
+
+import loops  # noqa: E402
+
+import dpaudit as dp  # noqa: E402
+from dpaudit.errors import UsageError  # noqa: E402
+from dpaudit.training.script import watched  # noqa: E402
+from dpaudit.training.watchers.torch_watch import TorchWatch  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("default")
+CLAIM = "epsilon=8, delta=1e-5"
+KINDS = {
+    "hooks": loops.opacus,
+    "ghost": lambda *args, **more: loops.opacus(*args, ghost=True, **more),
+    "plain": loops.plain,
+}
+
+
+def watch(loop, **options):
+    return dp.watch_training(loop.model, loop.optimizer, loop.loader, **{"seed": 1, **loop.options, **options})
+
+
+def weights(loop):
+    return torch.cat([p.detach().flatten() for p in loop.model.parameters()])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_watch_changes_no_bit_of_the_training_and_gives_everything_back(kind):
+    bare, seen = KINDS[kind]("right", 3, 8), None
+    torch.manual_seed(5)
+    bare.train()
+    seen = KINDS[kind]("right", 3, 8)
+    before = type(seen.loader), type(seen.loader.batch_sampler), set(vars(seen.optimizer))
+    torch.manual_seed(5)
+    with watch(seen):
+        seen.train()
+    assert torch.equal(weights(bare), weights(seen))
+    assert before == (type(seen.loader), type(seen.loader.batch_sampler), set(vars(seen.optimizer)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("mistake", ["right", *loops.MISTAKES])
+def test_every_mistake_is_named_within_an_epoch(kind, mistake):
+    if (kind, mistake) in loops.NOT_MADE:
+        pytest.skip("cannot be made in this loop")
+    loop = KINDS[kind](mistake, 1)
+    with watch(loop) as seen:
+        loop.train()
+    found = {each.fact: each.name for each in seen.findings if each.status in ("wrong", "note")}
+    if mistake == "right":
+        assert not found and seen.evidence.training.low.value == 0
+    else:
+        fact, names = loops.MISTAKES[mistake]
+        assert found.get(fact) in names
+
+
+def test_a_right_run_keeps_its_claim_and_a_wrong_one_does_not():
+    for mistake, verdict in (("right", "not violated"), ("noise halved", "violated")):
+        loop = loops.opacus(mistake, 0, 40)
+        with watch(loop, claim=CLAIM) as seen:
+            loop.train()
+        assert str(seen.evidence.verdict) == verdict
+
+
+# --- what cannot be watched ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"claim": "epsilon=8"}, "has no δ"),
+        ({"claim": "mu=1"}, "judged by ε at a δ"),
+        ({"model": "a model"}, "torch.nn.Module"),
+        ({"optimizer": object()}, "torch.optim.Optimizer"),
+        ({"sigma": -1.0}, "above 0"),
+        ({"sampling": "random"}, "sampling is one of"),
+        ({"keep_data": True}, "nothing about its records"),
+    ],
+)
+def test_bad_requests_get_a_sentence(change, says):
+    loop = loops.plain("right", 0, 2)
+    given = {"model": loop.model, "optimizer": loop.optimizer, "loader": loop.loader, **loop.options, **change}
+    with pytest.raises(UsageError, match=says):
+        dp.watch_training(given.pop("model"), given.pop("optimizer"), given.pop("loader"), **given)
+
+
+def test_models_and_optimizers_that_do_not_belong_together():
+    loop, other = loops.opacus("right", 0, 2), loops.network()
+    with pytest.raises(UsageError, match="no gradients of single records"):
+        dp.watch_training(other, loop.optimizer, loop.loader)
+    plain = torch.optim.SGD(loops.network().parameters(), lr=0.1)
+    with pytest.raises(UsageError, match="no parameter of this model"):
+        dp.watch_training(other, plain, None, sigma=1.0, clip=1.0)
+    with pytest.raises(UsageError, match="give sigma="):
+        dp.watch_training(other, plain)
+
+
+def test_watching_twice_is_refused_and_the_first_watch_goes_on():
+    loop = loops.opacus("right", 0, 4)
+    with watch(loop) as seen:
+        with pytest.raises(UsageError, match="already"):
+            watch(loop)
+        with pytest.raises(UsageError, match="still being watched"):
+            _ = seen.evidence
+        loop.train()
+    assert len(seen.evidence.training.facts) >= 10
+    with pytest.raises(UsageError, match="one loop"), seen:
+        pass
+
+
+def test_a_loader_without_a_length_is_not_seen_and_says_so():
+    class Stream(torch.utils.data.IterableDataset):
+        def __iter__(self):
+            return iter([(x, y) for x, y in loops.DIGITS])
+
+    loop = loops.plain("right", 0, 4)
+    loop.loader = torch.utils.data.DataLoader(Stream(), batch_size=90)
+    with watch(loop) as seen:
+        loop.train()
+    batches = next(each for each in seen.findings if each.fact == "batches")
+    assert batches.status == "not seen" and "no length" in batches.text
+
+
+def test_what_was_seen_before_an_exception_is_kept_and_partial():
+    loop = loops.opacus("noise halved", 0, 30)
+
+    def broken():
+        loop.train()
+        raise KeyError("in the middle")
+
+    with pytest.raises(KeyError), watch(loop, claim=CLAIM) as seen:
+        broken()
+    found = seen.evidence
+    assert found.training.partial and str(found.verdict) == "violated" and "part of the loop" in found.reason
+    assert not hasattr(loop.optimizer, "_dpaudit_watched")
+
+
+def test_noise_that_is_not_followed_is_not_seen_rather_than_wrong():
+    loop = loops.plain("right", 0, 4, gradient=False)
+    inner = loop.train
+    randn = torch.randn_like
+
+    def from_elsewhere(p):
+        import numpy as np
+
+        return torch.from_numpy(np.random.default_rng().normal(size=p.shape).astype("float32"))
+
+    torch.randn_like = from_elsewhere
+    try:
+        with watch(loop) as seen:
+            inner()
+    finally:
+        torch.randn_like = randn
+    found = {each.fact: each.status for each in seen.findings}
+    assert found["noise"] == found["clipping"] == "not seen" and found["parameters"] != "wrong"
+
+
+# --- scripts ------------------------------------------------------------------------------------------------
+
+
+def test_a_script_is_watched_as_it_is_and_one_without_a_loop_is_refused():
+    def script():
+        loop = loops.opacus("right", 0, 20)
+        loop.train()
+
+    found, raised = watched(script, {"seed": 1})
+    assert raised is None and sum(count for _, _, count in found.training.steps) == 20
+
+    def broken():
+        script()
+        raise RuntimeError("later")
+
+    found, raised = watched(broken, {"seed": 1})
+    assert isinstance(raised, RuntimeError) and found.training.partial
+    for function in (lambda: None, lambda watch: None):
+        with pytest.raises(UsageError, match="no training loop"):
+            watched(function, {})
+
+
+def test_watchers_of_other_loops_are_left_alone():
+    first, second = loops.opacus("right", 0, 3, ghost=True), loops.opacus("right", 1, 3, ghost=True)
+    with TorchWatch(
+        first.model, first.optimizer, first.loader, sigma=None, clip=None, rate=None, sampling="poisson",
+        gradient=None, accountant=None, seed=0,
+    ) as seen:  # fmt: skip
+        second.train()
+    assert not seen.seen.updates and not seen.seen.replays
