@@ -20,22 +20,29 @@ from dpaudit.accounting.certificate import certificate, ending, text
 from dpaudit.accounting.compose import Composition
 from dpaudit.accounting.concentrated import Order, best_order, total
 from dpaudit.accounting.discretise import Grid, Masses
-from dpaudit.accounting.events import Event, Events, Number, as_events, exact
+from dpaudit.accounting.events import Block, Event, Events, Number, Sampled, as_events, exact
 from dpaudit.accounting.lattice import Step, step_for
 from dpaudit.accounting.losses import Atoms, Continuous, Law
 from dpaudit.accounting.pairs import Pairs, apart, attained, largest_losses, pairs
 from dpaudit.accounting.plan import Tilt, tilted
 from dpaudit.errors import UsageError
+from dpaudit.privacy import GaussianDP, ZeroConcentratedDP
 
 TOLERANCE = 5e-4
 MEMORY = 2 * 2**30
 _GUARD_DIGITS = 10  # of the masses, beyond those of δ a step
 _GUARD_BITS = 96  # of the balls, beyond those of the masses
 _ATTEMPTS = 4
+_MOST_CLAIMED = 1_000_000  # ε of one event
 _GAIN = 0.9  # a finer lattice has to narrow by so much, where two pairs leave a width of their own
 _AIM = 0.8  # of the tolerance
 _COARSER = 2  # the other direction is first composed on a step so many times as wide
 _BY_ORDER = "A claim of ρ is known from above by one order of its divergence, and from below by Gaussian noise."
+_MOST_LOSS = 3_000  # a curve beyond it could not be checked, and promises nothing
+_NOISE = (
+    Fraction(1, 10**9),
+    Fraction(10**18),
+)  # of noise to sensitivity: beyond, floating point does not see where to look
 _LEAST_DELTA = Fraction(1, 10**150)
 
 
@@ -124,13 +131,13 @@ def certify(
     if delta is not None:
         at = exact("delta", delta)
         if not 0 <= at < 1:
-            raise UsageError(f"delta is at least 0 and below 1, not {delta!r}")
+            raise UsageError(f"delta is at least 0 and below 1, not {float(at):g}")
         if at and at < _LEAST_DELTA:
-            raise UsageError(f"delta is 0, or at least 1e-150, not {delta!r}")
+            raise UsageError(f"delta is 0, or at least 1e-150, not {float(at):g}")
         return Account(listed, tolerance, memory).epsilon(at, points)
     at = exact("epsilon", epsilon if epsilon is not None else 0)
-    if at < 0:
-        raise UsageError(f"epsilon is at least 0, not {epsilon!r}")
+    if not 0 <= at <= _MOST_LOSS:
+        raise UsageError(f"epsilon is at least 0 and at most {_MOST_LOSS:,}, not {float(at):g}")
     return Account(listed, tolerance, memory).delta(at, points)
 
 
@@ -149,6 +156,7 @@ class Account:
 
     def _open(self, log_delta: float) -> None:
         """Fix the unit of the masses, and the laws."""
+        _refuse_extremes(self.events)
         steps = self.events.steps
         self.digits = math.ceil(math.log10(steps) - log_delta / math.log(10)) + _GUARD_DIGITS
         self.unit = 10**self.digits
@@ -179,6 +187,7 @@ class Account:
         self._open(log_delta)
         with precision(self.bits):
             self.tilts = {key: tilted(self._counted(key), log_delta=log_delta) for key in self.laws}
+            self._refuse_loss()
 
             def found(end: End) -> Decimal:
                 return end.tail.epsilon(delta, self._tilt(end).epsilon)
@@ -243,6 +252,14 @@ class Account:
     def _first_step(self) -> float:
         return self.tilts[self.main].step(self.laws[self.main], _AIM * self.tolerance)
 
+    def _refuse_loss(self) -> None:
+        about = self.tilts[self.main].epsilon
+        if about > _MOST_LOSS and any(isinstance(law, Continuous) for laws in self.laws.values() for law in laws):
+            raise UsageError(
+                f"ε is about {about:,.0f}, which promises nothing, and curves are accounted for up to {_MOST_LOSS:,}; "
+                "is the noise in the units of the answers, and the sensitivity that of one record?"
+            )
+
     def _narrow(self, bound: Any, width: Any) -> tuple[list[End], Decimal, Decimal, str]:
         """Compose on finer and finer lattices, until the interval is narrow."""
         step = self._first_step()
@@ -298,7 +315,7 @@ class Account:
         needed = places * (12 * self.digits * 3.33 / 8 + 500)
         if needed > self.memory:
             raise UsageError(
-                f"this needs about {needed / 2**30:.1f} GiB of memory, and {self.memory / 2**30:.1f} GiB are allowed; "
+                f"this needs about {needed / 2**30:.2g} GiB of memory, and {self.memory / 2**30:.2g} GiB are allowed; "
                 "allow more (memory), or a wider interval (tolerance)"
             )
 
@@ -367,6 +384,38 @@ class Account:
             (),
             self.tolerance,
         )
+
+
+def _refuse_extremes(events: Events) -> None:
+    """Refuse noise that is so much smaller or larger than the sensitivity that nothing is to be told of it."""
+    for event, _ in events.parts:
+        mechanism = event.mechanism if isinstance(event, Sampled) else event
+        ratio = _noise(mechanism)
+        if ratio is not None and not _NOISE[0] <= ratio <= _NOISE[1]:
+            raise UsageError(
+                f"{f'{event}':.80}: noise from {float(_NOISE[0]):g} to {float(_NOISE[1]):g} times the sensitivity is "
+                f"accounted for, not {_power(ratio)}; are both in one unit?"
+            )
+        claimed = getattr(getattr(mechanism, "claim", mechanism), "epsilon", 0)
+        if claimed > _MOST_CLAIMED:
+            raise UsageError(
+                f"{f'{event}':.80}: an ε above {_MOST_CLAIMED:,} promises nothing, and is added at δ = 0 alone"
+            )
+
+
+def _noise(mechanism: Event) -> Fraction | None:
+    """Noise to sensitivity; of a claim of μ or ρ, that of the Gaussian noise that attains it, about."""
+    if isinstance(mechanism, Block):
+        claim = mechanism.claim
+        if isinstance(claim, ZeroConcentratedDP) and claim.rho:
+            return Fraction(1 / math.sqrt(2 * claim.rho))
+        return 1 / Fraction(claim.mu) if isinstance(claim, GaussianDP) and claim.mu else None
+    noise = getattr(mechanism, "sigma", getattr(mechanism, "scale", None))
+    return None if noise is None else noise / mechanism.sensitivity  # type: ignore[attr-defined]
+
+
+def _power(number: Fraction) -> str:
+    return f"1e{len(str(number.numerator)) - len(str(number.denominator))}, about"
 
 
 def _largest(law: Law, event: Event) -> Any:

@@ -30,7 +30,7 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.installed import installed_versions
 from dpaudit.evidence.records import Accounting, AccountingCurve, Release
 from dpaudit.privacy import ApproxDP, Claim, PureDP
-from dpaudit.privacy.claims import as_claim
+from dpaudit.privacy.claims import as_claim, number_text
 from dpaudit.request import AccountOptions, AccountRequest, default_of, taking
 
 POINTS = 25
@@ -93,7 +93,7 @@ def carry_out(request: AccountRequest) -> Evidence:
         curve=None if first is None else _curve(first),
         others=() if request.alone else others_say(events, headline(statements)),
         recorded_by=plan.recorded_by,
-        note=next((each.note for each in found.values() if each.note), ""),
+        note=" ".join(_noted(each, several=len(found) > 1) for each in found.values() if each.note),
     )
     evidence = concluded(
         accounting,
@@ -214,6 +214,13 @@ def memory_of(request: AccountRequest) -> int:
     if isinstance(gib, bool) or not isinstance(gib, int | float) or not 0 < gib < math.inf:
         raise UsageError(f"memory is a number of GiB above 0, not {gib!r}")
     return int(gib * _GIB)
+
+
+def _noted(certified: Certified, *, several: bool) -> str:
+    """Say why an interval is wide, and which one, where there are several."""
+    at = number_text(float(certified.at))
+    which = {"epsilon": f"ε at δ = {at}", "delta": f"δ at ε = {at}"}.get(certified.parameter, certified.parameter)
+    return f"{which}: {certified.note}" if several else certified.note
 
 
 def _curve(certified: Certified) -> AccountingCurve:

@@ -29,6 +29,9 @@ NOISE = {
 """For the name of a mechanism its class, and what its one parameter is called."""
 
 _SAMPLING = ("rate", "batch", "records", "batches")
+_WAYS = (
+    "records come in in one way: rate (Poisson), batch and records (without replacement), or batches (shuffled data)"
+)
 _WITHOUT_SENSITIVITY = ("randomised-response", "exponential", "block")
 
 
@@ -102,6 +105,8 @@ def release(given: Mapping[str, Any], steps: Any = 1, name: str = "") -> Run:
         raise UsageError(f"{wrong}; {nearest(str(kind), NOISE)}")
     known = _keys(kind)
     for key in given:
+        if key in ("sampler", "sampling"):
+            raise UsageError(f"a release has no key {key!r}: {_WAYS}")
         if key not in known and key != "mechanism":
             raise UsageError(f"a {kind} release has no key {key!r:.60}; {nearest(key, [*known, 'steps', 'name'])}")
     cls, parameter = NOISE[kind]
@@ -131,10 +136,7 @@ def _sampled(mechanism: Mechanism, given: Mapping[str, Any]) -> Event:
         return mechanism.shuffled(_whole("batches", given["batches"]))
     if said == ["batch", "records"]:
         return mechanism.fixed_size(_whole("batch", given["batch"]), _whole("records", given["records"]))
-    raise UsageError(
-        f"records come in in one way: rate (Poisson), batch and records (without replacement), or batches "
-        f"(shuffled data); given {'is' if len(said) == 1 else 'are'} {' and '.join(said)}"
-    )
+    raise UsageError(f"{_WAYS}; given {'is' if len(said) == 1 else 'are'} {' and '.join(said)}")
 
 
 def _whole(name: str, value: Any) -> int:

@@ -67,6 +67,7 @@ def test_the_gravest_of_several_claims_decides():
     assert str(found.verdict) == "violated" and found.claim == claims[1]
     assert accounted(LOOSE, claim=claims[::2]).claim == claims[2]
     assert len(found.accounting.certificates) == 2  # of two δ
+    assert found.accounting.note.startswith("ε at δ = 0.001: The interval is wider than 0.01: of the exponential")
 
 
 def test_a_claim_without_delta_is_meant_at_the_one_that_is_asked_for():

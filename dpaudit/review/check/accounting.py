@@ -132,7 +132,7 @@ def _again(accounting: Accounting, events: Events) -> Iterator[Finding]:
     curve = accounting.curve
     if not curves:
         notes = [certify_added(events, str(each["parameter"])).note for each in accounting.certificates]
-        holds = curve is None and accounting.note == next(filter(None, notes), "")
+        holds = curve is None and (len(notes) > 1 or accounting.note == notes[0])
         yield answered("curve", holds, "μ and ρ add up, without a curve")
         return
     first = curves[0]
