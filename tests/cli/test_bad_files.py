@@ -9,12 +9,12 @@ import json
 import os
 import pickle
 import random
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+from support import forked
 
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import content_id, write_whole
@@ -154,14 +154,6 @@ def test_a_foreign_or_broken_file_of_blocks_is_left_as_it_is(content, run, folde
 
 # --- full disks ---
 
-LIMITED = """
-import resource, sys
-sys.dont_write_bytecode = True  # Python would keep the half of what it compiled
-resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
-from dpaudit.cli.main import cli
-cli.main({words!r})
-"""
-
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of Linux")
 @pytest.mark.parametrize(
@@ -175,9 +167,15 @@ cli.main({words!r})
 )
 @pytest.mark.slow
 def test_a_full_disk_gets_a_sentence_and_leaves_nothing(words, limit, folder):
-    command = ["audit", "exact_count", "--runs", "2000", "--seed", "1", "--quiet", *words]
-    code = LIMITED.format(limit=limit, words=command)
-    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
+    command = ["audit", "exact_count", "--in-process", "--runs", "2000", "--seed", "1", "--quiet", *words]
+
+    def limited():
+        import resource
+
+        sys.dont_write_bytecode = True  # Python would keep the half of what it compiled
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    done = forked.call(*command, cwd=folder, preexec_fn=limited)
     assert done.returncode == 2, done.stderr
     assert done.stderr.startswith("dpaudit: cannot")
     assert "Traceback" not in done.stderr

@@ -136,7 +136,7 @@ def patches_json(data, rng):
 def hangs(data, rng):
     while True: time.sleep(0.01)
 def leaks(data, rng, kept=[]):
-    kept.append(bytearray(50_000_000))
+    kept.append(bytearray(250_000_000))
     return data[0]
 def threads_stay(data, rng, kept=[]):
     if not kept:
@@ -172,7 +172,7 @@ SAYS = {
     "orphans_and_leaves": "exit code 0",
 }
 VIOLATED = ("at_exit", "closes", "closes_all", "mutes", "threads_stay", "children_stay")
-LIMITS = {"hangs": ["--time-limit", "1"], "leaks": ["--memory-limit", "600"]}
+LIMITS = {"hangs": ["--time-limit", "1"], "leaks": ["--memory-limit", "3000"]}
 ON_PAIR = ["--pair", "pair.json", "--relation", "declared", "--claim", "epsilon=1", "--runs", "400", "--seed", "1"]
 STARTED = {"children_stay": 3, "orphans_and_leaves": 1}
 AFRESH = ("leaves", "orphans_and_leaves")  # from a start of Python, as a user's command

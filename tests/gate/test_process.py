@@ -50,7 +50,7 @@ def prints(data, rng):
 kept = []
 
 def leaks(data, rng):
-    kept.append(bytes(30_000_000))
+    kept.append(bytes(60_000_000))
     return len(data) + rng.laplace()
 
 def interrupts(data, rng):
@@ -87,7 +87,7 @@ def test_a_target_that_misbehaves_is_invalid_and_the_others_run(tmp_path, monkey
     targets = [projects.target(f"evil.py:{name}", limits.get(name, "")) for name in names]
     targets += [projects.target("program"), projects.target("evil.py:nothing"), projects.target("broken.py:f")]
     (tmp_path / "broken.py").write_text("def f(:\n")
-    projects.project(tmp_path, *targets, gate="runs = 600\ntime_limit = 60\nmemory_limit = 1500")
+    projects.project(tmp_path, *targets, gate="runs = 600\ntime_limit = 60\nmemory_limit = 3000")
     monkeypatch.chdir(tmp_path)
     files = {name: tmp_path / f"out.{name}" for name in ("junit", "sarif", "markdown")}
     asked = [part for name, file in files.items() for part in (f"--{name}", str(file))]

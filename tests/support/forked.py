@@ -35,7 +35,8 @@ class Popen(subprocess.Popen[Any]):
         module, arguments = _module_in(words)
         if module is not None:
             _imported()
-            options["preexec_fn"] = lambda: _live(module, arguments, env)
+            before = options.get("preexec_fn")
+            options["preexec_fn"] = lambda: (before and before(), _live(module, arguments, env))
         super().__init__(words, env=env, **options)
 
 
