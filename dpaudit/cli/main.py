@@ -29,7 +29,7 @@ _COMMANDS = {  # in the order of the help, which imports none of them
     "trace": "Name the line where noise does not hide a change of the data.",
     "prove": "Bound what a program loses from above, or refute its claim.",
     "account": "Bound what a list of releases loses, from both sides.",
-    "train": "Watch a training loop, and hold its claim against what was seen.",
+    "train": "Watch a training loop, and judge its claim by what is seen.",
     "check": "Does evidence follow from what it holds?",
     "replay": "Run the audit or proof of evidence again.",
     "report": "Draw evidence as a summary, a page or another format.",

@@ -26,6 +26,8 @@ from dpaudit.training.facts.finding import Finding
 from dpaudit.training.seen import Seen
 
 _MOST_FACTOR = 8  # of the sensitivity, for a bound from above: beyond, an ε is of no use, and takes minutes
+UNKNOWN = 0.0
+"""The rate of records whose sampling is not known."""
 MOST_SEEN = 8.0
 """The largest factor of the sensitivity that is written down, in powers of 2."""
 _INFINITE = {
@@ -83,7 +85,7 @@ def steps_of(seen: Seen, rate: float | None) -> tuple[tuple[float, float, int], 
     for each in seen.updates:
         own = rate if rate is not None else each.rate
         if each.sigma is not None:
-            counts[each.sigma, own if own is not None else 1.0] += 1
+            counts[each.sigma, own if own is not None else UNKNOWN] += 1
     return tuple((sigma, own, count) for (sigma, own), count in counts.items())
 
 
@@ -107,17 +109,18 @@ def factors_of(seen: Seen, finding: Finding) -> tuple[float, float]:
 def unbounded(findings: Sequence[Finding] | Sequence[TrainingFact]) -> tuple[str, bool]:
     """Return why nothing bounds the loss from above, and whether it is then certainly infinite; empty where nothing."""
     by_fact = {each.fact: each for each in findings if each.status == "wrong"}
-    for fact in ("repetition", "parameters"):
-        if fact in by_fact:
-            return _INFINITE[fact], True
+    if "repetition" in by_fact:
+        return _INFINITE["repetition"], True
+    if "parameters" in by_fact:
+        return _INFINITE["parameters"], by_fact["parameters"].name == "moved without noise"
     noise = by_fact.get("noise")
     if noise is not None and noise.name == "coordinates without noise":
         return _INFINITE["noise"], True
     for fact in ("records", "numbers"):
         if fact in by_fact:
             return _INFINITE[fact], False
-    if noise is not None and noise.name == "another law":
-        return "the noise is not Gaussian", False
+    if noise is not None and noise.name != "too little noise":
+        return "the noise is not Gaussian of one scale", False
     if "independence" in by_fact:
         return "the noise is not independent", False
     if "divisor" in by_fact:
@@ -155,6 +158,8 @@ def listed(parts: Parts, *, up: bool) -> list[tuple[Event, int]] | None:
 def _event(
     parts: Parts, sigma: Fraction, factor: Fraction, rate: float, updates: int, *, up: bool
 ) -> tuple[Event | None, int]:
+    if rate == UNKNOWN and parts.sampler == "poisson":  # whatever the rate is, all records lose no less
+        return (Gaussian(sigma, sensitivity=factor * parts.together), updates) if up else (None, 0)
     if parts.sampler in ("poisson", "another rate"):
         times = parts.together
         share = 1 - (1 - Fraction(rate)) ** times if times > 1 else Fraction(rate)

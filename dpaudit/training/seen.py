@@ -77,6 +77,8 @@ class Parameter:
         trained: whether the optimizer holds it and it asks for gradients.
         moved: whether it is another than at the start.
         noised: in how many updates it got noise.
+        bare: in how many updates it had a gradient that certainly has no noise.
+        unknown: in how many it had one in which no noise was seen.
         state: whether it is no parameter but state of a layer, such as a running mean.
     """
 
@@ -84,6 +86,8 @@ class Parameter:
     trained: bool
     moved: bool = False
     noised: int = 0
+    bare: int = 0
+    unknown: int = 0
     state: bool = False
 
 

@@ -174,6 +174,9 @@ def test_divisors_steps_and_accumulation():
 
 def test_parameters_that_moved_without_noise_or_not_at_all():
     moved, still = Parameter(3, True, moved=True, noised=4), Parameter(3, True, moved=False, noised=4)
+    bare, kept_apart = Parameter(3, True, moved=True, bare=1), Parameter(3, False, moved=True)
     assert parameters_finding({"a": moved}, 4).status == "right"
     assert parameters_finding({"a": moved, "b": still}, 4).name == "never moved"
-    assert parameters_finding({"a": moved}, 5).name == "moved without noise"
+    assert parameters_finding({"a": moved, "b": bare}, 4).name == "moved without noise"
+    average = parameters_finding({"a": moved, "average": kept_apart}, 4)  # perhaps of noisy weights: nobody saw
+    assert average.status == "not seen"

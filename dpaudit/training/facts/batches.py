@@ -28,6 +28,7 @@ from dpaudit.training.facts.finding import Finding
 
 TESTS = 7
 _DRAWS = 4  # of a Monte Carlo test, over the error level of a side
+_MOST_MEMBERS = 100_000_000  # of batches times records: of more, the first batches
 _MOST = 200  # batches whose sizes are compared with drawn ones: more take long
 
 NAMES = {
@@ -66,6 +67,7 @@ def recognised(
     if any(len(np.unique(batch)) < len(batch) for batch in batches):
         return Sampler("repeated", {}, 0.0)
     share = error / TESTS
+    batches = batches[: max(2, _MOST_MEMBERS // records)]
     members = np.zeros((len(batches), records), dtype=bool)
     for row, batch in zip(members, batches, strict=True):
         row[batch] = True

@@ -60,7 +60,7 @@ def checklist(seen: Seen, error: float, seed: int = 0) -> tuple[list[Finding], S
         *_noise(seen, share),
         divisor_finding(seen.updates, seen.records, seen.sampled, seen.silent.get("divisor", "")),
         steps_finding(seen.updates, seen.batches, seen.accounted, seen.rate),
-        parameters_finding(seen.parameters, len(seen.updates)),
+        _unless_silent(parameters_finding(seen.parameters, len(seen.updates)), seen),
         records_finding(seen.parameters, seen.mixing),
         finite_finding(seen.replays, len(seen.updates), _empty(seen)),
     ]
@@ -79,13 +79,20 @@ def sampler_of(seen: Seen, error: float, seed: int = 0) -> Sampler | None:
     return recognised(seen.batches, seen.records, rate, epoch, error, seed)
 
 
+def _unless_silent(found: Finding, seen: Seen) -> Finding:
+    """A fact of which a part was not seen is not right."""
+    if found.status != "right" or found.fact not in seen.silent:
+        return found
+    return Finding(found.fact, "not seen", "seen in part", seen.silent[found.fact], found.detail)
+
+
 def _noise(seen: Seen, share: float) -> list[Finding]:
     kept = seen.kept()
     blocks = _blocks(seen, kept)
     again = repetition_finding(kept, blocks, seen.ranks, share * noise.REPEATS)
-    size = noise_finding(
-        seen.squares, seen.counts, seen.names, kept, share * (noise.SCALE + noise.LAW), seen.silent.get("noise", "")
-    )
+    level = share * (noise.SCALE + noise.LAW)
+    size = noise_finding(seen.squares, seen.counts, seen.names, kept, level, seen.silent.get("noise", ""))
+    size = _unless_silent(size, seen)
     if again.status == "wrong":  # the other tests take independent values for granted
         text = "Noise that comes twice makes every other test of it meaningless."
         return [

@@ -29,7 +29,7 @@ _LAGS = (1, 2, 3, 5, 8)
 _MOST_TESTED = 100_000  # values for the distance of distribution functions
 _MOST_COMPARED = 1_000  # updates whose signatures are compared, all with all
 _LEAST = 16  # values below which two vectors are not compared
-REPEATS, SCALE, LAW, INDEPENDENCE = 1, 2, 1, 4
+REPEATS, SCALE, LAW, INDEPENDENCE = 1, 2, 1, 5
 TESTS = REPEATS + SCALE + LAW + INDEPENDENCE
 
 
@@ -95,13 +95,17 @@ def _spread(kept: Floats, width: int) -> Floats:
 
 
 def _all_pairs(rows: Floats, error: float) -> bool:
-    """Whether two rows are more alike than independent ones are, all pairs sharing the error."""
+    """Whether two rows are the same up to scale, which independent ones are with the given probability at most."""
+    largest, pairs = _most_alike(rows)
+    return largest > _SAME and float(cosine_p(largest, rows.shape[1])) < error / pairs
+
+
+def _most_alike(rows: Floats) -> tuple[float, int]:
+    """The largest cosine of two rows, and of how many pairs."""
     norms = np.linalg.norm(rows, axis=1)
     units = rows[norms > 0] / norms[norms > 0, None]
     cosines = np.abs(np.tril(units @ units.T, -1))
-    pairs = max(1, len(units) * (len(units) - 1) // 2)
-    largest = float(cosines.max()) if len(units) > 1 else 0.0
-    return largest > 0.5 and float(cosine_p(largest, rows.shape[1])) < error / pairs
+    return float(cosines.max()) if len(units) > 1 else 0.0, max(1, len(units) * (len(units) - 1) // 2)
 
 
 # --- scale and law ------------------------------------------------------------------------------------------
@@ -174,7 +178,8 @@ def noise_finding(
     least = stats.chi2.cdf(squares[seen], counts[seen])
     if np.min(least) < share / np.sum(seen):
         text = f"At {int(np.sum(least < share / np.sum(seen)))} coordinates the noise is too small, or is missing."
-        return Finding("noise", "wrong", "coordinates without noise", text, detail, share)
+        name = "coordinates without noise" if np.any(squares[seen] == 0) else "too little noise at some coordinates"
+        return Finding("noise", "wrong", name, text, detail, share)
     large = stats.chi2.sf(float(squares.sum()), int(counts.sum())) < share
     if large:
         text = f"The noise is larger than claimed, by a factor of {scale.ratio:.4g}: that costs accuracy, not privacy."
@@ -220,8 +225,11 @@ def independence_finding(
     if updates < 2 or width < _LEAST:
         return Finding("independence", "not seen", "too little noise", "Too little noise was seen to compare it.")
     share = error / INDEPENDENCE
+    rows = _spread(kept, SIGNATURE)[:_MOST_COMPARED]
+    alike, pairs = _most_alike(rows)
     tested = {
         "updates": min((_lagged(kept, lag) for lag in _LAGS), default=1.0) * len(_LAGS),
+        "some updates": float(cosine_p(alike, rows.shape[1])) * pairs,
         "neighbouring coordinates": _pair(kept[:, : width // 2 * 2 : 2], kept[:, 1 : width // 2 * 2 : 2]),
         "parameters": _blocks([block for _, block in names]),
         "machines": 1.0 if ranks is None or len(ranks) < 2 else _blocks([row[None] for row in ranks]),

@@ -164,12 +164,19 @@ def parameters_finding(parameters: Mapping[str, Parameter], updates: int) -> Fin
     """
     if not parameters or not updates:
         return Finding("parameters", "not seen", "no updates", "No parameter was seen before and after an update.")
-    bare = [name for name, each in parameters.items() if each.moved and each.noised < updates and not each.state]
+    moved = {name: each for name, each in parameters.items() if each.moved and not each.state}
+    bare = [name for name, each in moved.items() if each.bare]
     if bare:
-        text = (
-            f"{_named(bare)} moved, and got no noise in some update: what it learned of records is released as it is."
-        )
+        text = f"{_named(bare)} had gradients without noise in some update: what it learned is released as it is."
         return Finding("parameters", "wrong", "moved without noise", text)
+    unknown = [name for name, each in moved.items() if each.unknown]
+    if unknown:
+        text = f"{_named(unknown)} moved, and no noise was seen in its gradient in some update."
+        return Finding("parameters", "wrong", "no noise was seen in it", text)
+    outside = [name for name, each in moved.items() if not each.trained]
+    if outside:
+        text = f"{_named(outside)} moved, and not by the optimizer: how was not seen."
+        return Finding("parameters", "not seen", "moved otherwise", text)
     still = [name for name, each in parameters.items() if each.trained and not each.moved]
     if still:
         text = f"{_named(still)} never moved, though the optimizer holds it."

@@ -61,6 +61,7 @@ def watch_opacus(
     recorder: Recorder,
     names: dict[Any, str],
     accountant: Any,
+    sigma: float | None,
     reached: Callable[[], int],
     undo: Undo,
 ) -> None:
@@ -72,10 +73,11 @@ def watch_opacus(
         recorder: writes down what is seen.
         names: of the parameters that are trained.
         accountant: counts steps, or None.
+        sigma: the noise multiplier that is claimed, where it is not the one that is accounted for.
         reached: returns how many batches had reached the loop.
         undo: where the way back is added.
     """
-    watcher = _Opacus(model, optimizer, recorder, names, accountant, reached)
+    watcher = _Opacus(model, optimizer, recorder, names, accountant, sigma, reached)
     for name in ("accumulate" if is_ghost(optimizer) else "clip_and_accumulate", "add_noise", "scale_grad"):
         held = optimizer.__dict__.get(name)
         setattr(optimizer, name, getattr(watcher, name)(getattr(optimizer, name)))
@@ -106,11 +108,13 @@ class _Opacus:
         recorder: Recorder,
         names: dict[Any, str],
         accountant: Any,
+        sigma: float | None,
         reached: Callable[[], int],
     ) -> None:
         self.model, self.optimizer, self.recorder, self.names = model, optimizer, recorder, names
         self.accountant, self.reached = accountant, reached
-        self.sigma, self.clip = float(optimizer.noise_multiplier), norm_of(optimizer)
+        self.given = sigma
+        self.sigma, self.clip = float(optimizer.noise_multiplier if sigma is None else sigma), norm_of(optimizer)
         self.noise: dict[str, Floats] | None = None
         self.noisy: list[Any] = []
         self.divisor: float | None = None
@@ -119,6 +123,13 @@ class _Opacus:
     @property
     def params(self) -> list[Any]:
         return [p for p in self.optimizer.params if p in self.names]
+
+    def _claimed(self) -> float:
+        """Remember σ and C as they are when records are clipped, which a schedule may change; return C."""
+        if self.given is None:
+            self.sigma = float(self.optimizer.noise_multiplier)
+        self.clip = norm_of(self.optimizer)
+        return self.clip
 
     # --- clipping ---
 
@@ -129,7 +140,7 @@ class _Opacus:
             rows = [self.optimizer._get_flat_grad_sample(p) for p in params]
             self.recorder.clipped(len(rows[0]) if rows else 0)
             before = [None if p.summed_grad is None else p.summed_grad.clone() for p in params] if replay else []
-            clip = norm_of(self.optimizer)
+            clip = self._claimed()
             original()
             if replay and rows:
                 self._replay(params, rows, before, clip)
@@ -197,7 +208,7 @@ class _Opacus:
             singles, self.singles = self.singles, None
             params = self.params
             before = [None if p.summed_grad is None else p.summed_grad.clone() for p in params] if singles else []
-            clip = norm_of(self.optimizer)
+            clip = self._claimed()
             original()
             if singles:
                 self._replay(params, singles, before, clip)
@@ -234,18 +245,30 @@ class _Opacus:
     # --- the step itself ---
 
     def at_step(self, *_: Any) -> None:
-        sigma, rate = self.sigma, None
+        sigma, clip, rate = self.sigma, self.clip, None
         if self.accountant is not None and self.accountant.history:
-            sigma, rate = (float(each) for each in self.accountant.history[-1][:2])
-        clip = norm_of(self.optimizer) if hasattr(self.optimizer, "update_max_grad_norm") else self.clip
+            counted, rate = (float(each) for each in self.accountant.history[-1][:2])
+            sigma = sigma if self.given is not None else counted
         kept, values, altered = None, 0, 0.0
         if self.noise is not None:
             unit = sigma * clip
             if unit > 0:
                 kept, values = self.recorder.noise(self.noise, unit)
             altered = self._altered()
+        self._note_bare()
         self.recorder.update(Update(self.reached(), None, sigma, clip, rate, self.divisor, altered, kept, values))
         self.noise, self.noisy, self.divisor = None, [], None
+
+    def _note_bare(self) -> None:
+        """Write down which gradients have no noise: where noise was added and is 0, this is certain."""
+        for p in self.params:
+            if p.grad is None or (self.noise is not None and self.names[p] in self.noise) or not p.grad.any():
+                continue
+            each = self.recorder.seen.parameters[self.names[p]]
+            if self.noise is not None:
+                each.bare += 1
+            else:
+                each.unknown += 1
 
     def _altered(self) -> float:
         """How far gradients are from the noisy sums, after the divisor."""

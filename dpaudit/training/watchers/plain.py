@@ -88,6 +88,8 @@ class PlainWatcher:
                 noisy[p] = tag
             elif isinstance(tag, Lost | Noise):
                 self.lost += 1
+            elif p.grad.any():
+                self.recorder.seen.parameters[self.names[p]].unknown += 1
         self.found += len(noisy)
         unit, divisors = self.sigma * self.clip, {round(tag.divisor, 9) for tag in noisy.values()}
         self._replay(noisy)
@@ -157,14 +159,13 @@ class PlainWatcher:
     def conclude(self) -> None:
         """Say what was not seen, and why."""
         seen = self.recorder.seen
-        if not self.found:
-            seen.silent["noise"] = NOISE_LOST
-            seen.silent["divisor"] = NOISE_LOST
+        if not self.found or self.lost:
+            seen.silent |= dict.fromkeys(("noise", "divisor", "parameters"), NOISE_LOST)
         if self.gradient is None:
             seen.silent["clipping"] = NO_GRADIENT
-        if self.lost or not self.found:  # not known to be without noise
+        if not self.found:  # noise may come from elsewhere
             for each in seen.parameters.values():
-                each.noised = max(each.noised, len(seen.updates)) if not each.state else each.noised
+                each.unknown = 0
 
 
 def _records(batch: Any) -> int:

@@ -36,6 +36,7 @@ class Recorder:
         self.seen.counts = np.zeros(int(ends[-1]), dtype=np.int64)
         self.where = kept_coordinates(int(ends[-1]), KEPT)
         self.rows: int | None = None
+        self.at_first: Callable[[], None] = lambda: None
         self._kept = 0
 
     # --- batches ---
@@ -106,6 +107,8 @@ class Recorder:
 
     def update(self, update: Update) -> None:
         """Write down an update, with the records that were clipped since the one before."""
+        if not self.seen.updates:
+            self.at_first()
         update.rows = self.rows
         self.rows = None if self.rows is None else 0
         self.seen.updates.append(update)

@@ -64,7 +64,7 @@ class TorchWatch:
         self.recorder = Recorder(self.seen, sizes, seed=seed, often=often, later=later)
         self.sigma = float(sigma if sigma is not None else optimizer.noise_multiplier)
         self.clip = float(clip if clip is not None else norm_of(optimizer))
-        self.gradient, self.reached = gradient, 0
+        self.given, self.gradient, self.reached = sigma, gradient, 0
         self.undo: Undo = []
         self.packages = ("torch", "opacus", "python-flint") if self.opacus else ("torch", "python-flint")
         self.plain: PlainWatcher | None = None
@@ -89,6 +89,11 @@ class TorchWatch:
             raise UsageError(
                 "a loop without Opacus does not say its noise: give sigma=, the noise multiplier, and clip=, the norm "
                 "that records are clipped to"
+            )
+        if getattr(self.optimizer, "world_size", 1) != 1:
+            raise UsageError(
+                "training on several machines is not watched yet: noise is added on one of them, and only the sum of "
+                "all has it"
             )
         if hasattr(self.optimizer, _WATCHED) or loaders.is_watched(self.loader):
             raise UsageError("this loop is being watched already: leave the first watch before the next begins")
@@ -117,6 +122,7 @@ class TorchWatch:
                 self.recorder,
                 self.names,
                 self.accountant,
+                self.given,
                 lambda: self.reached,
                 self.undo,
             )
@@ -153,14 +159,18 @@ class TorchWatch:
             seen.parameters[name] = Parameter(p.numel(), name in trained)
         for name, buffer in self.inner.named_buffers():
             seen.parameters[name] = Parameter(buffer.numel(), False, state=True)
-        kinds = {type(layer).__name__ for layer in self.inner.modules()}
-        seen.mixing = tuple(sorted(kind for kind in kinds if kind.startswith(_MIXING)))
+        self.recorder.at_first = self._look
         types = {
             str(p.dtype).removeprefix("torch.") for p in self.names if p.dtype not in (torch.float32, torch.float64)
         }
         seen.rounded = ", ".join(sorted(types))
         seen.secure = getattr(self.optimizer, "secure_mode", None)
         self.steps_before = self._steps()
+
+    def _look(self) -> None:
+        """See which layers compute across records while the loop trains."""
+        kinds = {type(layer).__name__ for layer in self.inner.modules() if layer.training}
+        self.seen.mixing = tuple(sorted(kind for kind in kinds if kind.startswith(_MIXING)))
 
     def _end(self) -> None:
         seen = self.seen
