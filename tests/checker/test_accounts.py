@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import random
 from decimal import Decimal
@@ -46,37 +47,41 @@ def test_the_normal_law_lies_in_its_interval():
         flint.ctx.prec = before
 
 
+EACH_MECHANISM = [
+    Gaussian(2).times(3),
+    Gaussian(1).poisson("0.05").times(20),
+    Gaussian(2).fixed_size(1, 10).times(5),
+    Gaussian(1).shuffled(50).times(3),
+    Block("rho=0.02").times(3) + Laplace(4) + Exponential(1) + Gaussian(5),
+    Laplace(1).times(5),
+    Laplace(2).poisson("0.1").times(20),
+    Laplace(2).fixed_size(1, 10).times(7),
+    RandomisedResponse("0.1").times(30),
+    RandomisedResponse(1).poisson("0.1").times(10),
+    DiscreteLaplace(2, sensitivity=3).times(4),
+    DiscreteGaussian(2).times(5),
+    DiscreteGaussian(2).poisson("0.1").times(5),
+    Exponential("0.2").times(5),
+    Block("epsilon=0.1, delta=1e-7").times(5),
+    Block("epsilon=0.1, delta=1e-7").poisson("0.5").times(5),
+    Block("mu=0.25").poisson("0.5").times(5),
+    Gaussian(3).times(2) + Block("epsilon=0.5, delta=1e-8") + RandomisedResponse("0.25").times(3),
+]
+ASKED = [{"delta": "1e-5"}, {"epsilon": "0.5"}]
+
+
+# each is asked for one of the two, and the first for both: what is asked matters at the end alone
 @pytest.mark.parametrize(
-    "events",
-    [
-        Gaussian(2).times(3),
-        Gaussian(1).poisson("0.05").times(20),
-        Gaussian(2).fixed_size(1, 10).times(5),
-        Gaussian(1).shuffled(50).times(3),
-        Block("rho=0.02").times(3) + Laplace(4) + Exponential(1) + Gaussian(5),
-        Laplace(1).times(5),
-        Laplace(2).poisson("0.1").times(20),
-        Laplace(2).fixed_size(1, 10).times(7),
-        RandomisedResponse("0.1").times(30),
-        RandomisedResponse(1).poisson("0.1").times(10),
-        DiscreteLaplace(2, sensitivity=3).times(4),
-        DiscreteGaussian(2).times(5),
-        DiscreteGaussian(2).poisson("0.1").times(5),
-        Exponential("0.2").times(5),
-        Block("epsilon=0.1, delta=1e-7").times(5),
-        Block("epsilon=0.1, delta=1e-7").poisson("0.5").times(5),
-        Block("mu=0.25").poisson("0.5").times(5),
-        Gaussian(3).times(2) + Block("epsilon=0.5, delta=1e-8") + RandomisedResponse("0.25").times(3),
-    ],
+    ("events", "asked"),
+    [(EACH_MECHANISM[0], ASKED[1]), *zip(EACH_MECHANISM, itertools.cycle(ASKED), strict=False)],
     ids=str,
 )
-def test_every_mechanism_is_checked(events):
-    for asked in ({"delta": "1e-5"}, {"epsilon": "0.5"}):
-        found = certify(events, tolerance=0.01, **asked)
-        checked = check_text(json.dumps(found.certificate))
-        assert checked.kind == "account"
-        # what is shown is rounded outward to floats
-        assert found.low <= Fraction(checked.scope["low"]) <= checked.bound <= found.high
+def test_every_mechanism_is_checked(events, asked):
+    found = certify(events, tolerance=0.01, **asked)
+    checked = check_text(json.dumps(found.certificate))
+    assert checked.kind == "account"
+    # what is shown is rounded outward to floats
+    assert found.low <= Fraction(checked.scope["low"]) <= checked.bound <= found.high
 
 
 def test_pure_losses_are_checked():
@@ -89,7 +94,7 @@ def test_pure_losses_are_checked():
 
 @pytest.fixture(name="account", scope="module")
 def _account():
-    return certify(Gaussian(1).poisson("0.05").times(20), delta="1e-5", tolerance=0.01).certificate
+    return certify(Gaussian(1).poisson("0.05").times(20), delta="1e-3", tolerance=0.2).certificate
 
 
 def places(value, path=()):

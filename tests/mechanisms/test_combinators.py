@@ -176,11 +176,11 @@ def test_a_whole_of_programs_does_not_fall_back(made):
 @pytest.mark.slow
 def test_an_audit_of_a_whole_finds_its_sum_and_accepts_its_claim(kind):
     made = compose(KINDS[kind], KINDS[kind])
-    evidence = dp.audit(made, runs=20_000, seed=1)
+    evidence = dp.audit(made, runs=10_000, seed=1)
     assert evidence.verdict is dp.Verdict.NOT_VIOLATED
     assert 1.5 < evidence.lower.value <= 2
     assert evidence.reproducible == (kind != "opaque")
-    assert dp.audit(made, runs=20_000, claim="epsilon=1").verdict is dp.Verdict.VIOLATED
+    assert dp.audit(made, runs=4_000, claim="epsilon=1").verdict is dp.Verdict.VIOLATED
 
 
 def test_claims_follow_from_the_parts():

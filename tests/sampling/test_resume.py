@@ -78,7 +78,7 @@ def interrupted(function, file, after, **options):
         (seeded, {}, 1),
         (seeded, {}, 5_000),
         (seeded, {"sequential": True, "runs": 200}, 120),
-        (seeded, {"curve": True}, 5_000),
+        (seeded, {"curve": True, "runs": 4_000}, 2_500),
         (seeded, {"pairs": [PAIR, ([2], [2, 2])]}, 3_000),
         (sampler, {}, 1_500),
         (program, {}, 5_000),

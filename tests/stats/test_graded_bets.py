@@ -8,7 +8,6 @@ import math
 import numpy as np
 import pytest
 from msgspec.structs import replace
-from scipy.integrate import quad
 from scipy.stats import norm
 
 from dpaudit.evidence.records import Counts, Epoch, Stake
@@ -23,12 +22,10 @@ PAST = ((30, 12, 9, 4), (6, 10, 14, 25))
 def test_the_price_is_the_integral_of_the_best_answer(mu):
     rng = np.random.default_rng(3)
     tied = np.array([[1.0, 1.0, 0.0, 2.0], [1.0, 0.5, 0.0, 2.0]])
+    z, step = np.linspace(-12, 16, 280_001, retstep=True)
+    laws = np.stack([norm.pdf(z - mu), norm.pdf(z)])
     for x in (tied, *rng.exponential(1, (4, 2, 6)), *bets(PAST, mu)):
-
-        def pays(z, x=x):
-            return float(np.max(x[0] * norm.pdf(z - mu) + x[1] * norm.pdf(z)))
-
-        slow = sum(quad(pays, a, a + 0.25, epsabs=1e-13)[0] for a in np.arange(-12, 16, 0.25)) / 2
+        slow = float(np.sum(np.max(x.T @ laws, axis=0))) * step / 2
         assert slow * (1 - 1e-8) <= fair_price(x, mu) <= slow * (1 + 1e-7)
 
 

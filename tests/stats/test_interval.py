@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -65,7 +66,7 @@ def test_one_sided_events_err_at_most_half_at_each_end(claim, method, weight, si
     n, m, error = (9, 7, 0.2) if claim.parameter != "rho" else (5, 4, 0.2)
     if method != "joint" and (side or claim.parameter == "rho"):
         pytest.skip("the enumerated lower end is slow and tested elsewhere; once is enough for the upper")
-    if claim.parameter == "rho" and side:
+    if claim.parameter == "rho" and (side or weight != 0.3):
         pytest.skip("its divergence takes both directions, and is slow")
     outcomes = [(k, others) for k in range(n + 1) for others in range(m + 1)]
     intervals = [
@@ -85,6 +86,8 @@ def test_one_sided_events_err_at_most_half_at_each_end(claim, method, weight, si
 @pytest.mark.parametrize("claim", CLAIMS, ids=str)
 @pytest.mark.parametrize("weight", [0.3, 0.9])
 def test_two_sided_events_err_at_most_half_at_each_end(claim, weight):
+    if claim.parameter == "rho" and weight != 0.3:
+        pytest.skip("slow")
     runs, error = (11, 0.2) if claim.parameter != "rho" else (6, 0.2)
     outcomes = [(a, b) for a in range(runs + 1) for b in range(runs + 1 - a) if a + b <= runs]
     intervals = [
@@ -104,15 +107,15 @@ def test_two_sided_events_err_at_most_half_at_each_end(claim, weight):
     assert np.max(np.sum(mass * below, axis=0)) <= error / 2 * SLACK
 
 
-def naive_greatest(k, n, others, m, claim, weight, error):
-    """The largest loss over a fine grid of all (p, q) that Stouffer's test and the two cuts leave possible."""
+@functools.cache
+def naively_possible(k, n, others, m, weight, error):
+    """A fine grid of all (p, q), and which of them Stouffer's test and the two cuts leave possible."""
     p, q = np.meshgrid(np.linspace(1e-4, 1 - 1e-4, 600), np.linspace(1e-4, 1 - 1e-4, 600))
     gamma, other = error / 50, math.sqrt(1 - weight * weight)
     small_p, large_q = binom.cdf(k, n, p), binom.sf(others - 1, m, q)
     with np.errstate(invalid="ignore"):
         z = -weight * ndtri(small_p) - other * ndtri(large_q)
-    kept = (z <= -ndtri(error - 2 * gamma)) & (small_p >= gamma) & (large_q >= gamma)
-    return np.max(np.where(kept, claim.least(p, q), 0.0))
+    return p, q, (z <= -ndtri(error - 2 * gamma)) & (small_p >= gamma) & (large_q >= gamma)
 
 
 @pytest.mark.parametrize("claim", [PureDP(0), ApproxDP(0, 0.05), GaussianDP(0), RenyiDP(2, 0)], ids=str)
@@ -120,7 +123,8 @@ def naive_greatest(k, n, others, m, claim, weight, error):
 def test_the_upper_end_is_that_of_a_naive_twin(claim, k, n, others, m):
     weight, error = 0.6, 0.1
     _, high = loss_interval("joint", one_sided(k, n, others, m), claim=claim, weight=weight, error=error)
-    naive = naive_greatest(k, n, others, m, claim, weight, error / 2)
+    p, q, kept = naively_possible(k, n, others, m, weight, error / 2)
+    naive = np.max(claim.least(p[kept], q[kept]))
     assert naive <= high <= 1.05 * naive + 0.02
 
 
@@ -130,7 +134,7 @@ def test_an_upper_end_of_rho_is_above_every_order_and_close_to_the_largest():
     rng = np.random.default_rng(1)
     p = rng.random(50)
     q = p * rng.random(50)
-    orders = 1 + np.geomspace(1e-5, 1e5, 20_000)
+    orders = 1 + np.geomspace(1e-5, 1e5, 4_000)
     dense = np.max([RenyiDP(float(order), 0.0).least(p, q) / order for order in orders], axis=0)
     outer = _outer(ZeroConcentratedDP(0), p, q)
     assert np.all(outer >= dense)

@@ -53,8 +53,7 @@ def naive_chance(extreme, n, m, p, q):
     return np.sum(binom.pmf(k, n, p) * binom.pmf(others, n - k if m is None else m, q))
 
 
-@each_claim
-@pytest.mark.parametrize("weight", [0.3, 0.8])
+@pytest.mark.parametrize(("claim", "weight"), [*zip(CLAIMS, [0.3, 0.8] * 3, strict=True)], ids=str)
 def test_the_region_is_its_naive_twin(claim, weight):
     n, error, corners = 9, 0.1, 7
     gamma = error / 50

@@ -347,7 +347,7 @@ def over_a_grid(machine, low, high, grid):
     return best
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(FOLDS_AT_RANDOM, st.sampled_from(RELATIONS))
 @pytest.mark.slow
 def test_random_folds_at_fixed_lengths(fold, relation):
@@ -359,7 +359,7 @@ def test_random_folds_at_fixed_lengths(fold, relation):
         assert at_most(bounded(fold, {}, relation, length), proof.bound)
 
 
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=12, deadline=None, derandomize=True)
 @given(FOLDS_AT_RANDOM, st.sampled_from([(-1, 1), (-2, 2)]))
 @pytest.mark.slow
 def test_random_folds_against_the_naive_twin(fold, ends):
