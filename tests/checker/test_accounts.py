@@ -167,6 +167,7 @@ def test_claims_are_held_to_the_sums(account):
             check_certificate({**account, name: str(value)})
 
 
+@pytest.mark.slow
 def test_cuts_and_ends_are_all_there(account):
     for change in (
         lambda one: one["ends"].pop(0),
@@ -220,6 +221,7 @@ def test_the_last_event_of_a_test_needs_a_line_above_zero():
         lattice.loss(law, 0, [-10, 0, 10], [5 * FINER, 10 * FINER], "")
 
 
+@pytest.mark.slow
 def test_a_claim_of_rho_is_bounded_by_its_order_alone():
     account = certify(Block("rho=0.125").times(2) + RandomisedResponse("0.1"), delta="1e-5").certificate
     assert not rejected(account)

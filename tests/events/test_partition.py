@@ -105,6 +105,7 @@ def with_forms(partition, outputs):
 
 @laws
 @given(partitions(), runs(), st.randoms(use_true_random=False))
+@pytest.mark.slow
 def test_counts_are_those_of_every_run_by_itself(partition, drawn, random):
     listed, outputs = drawn
     listed = [(kind, naive_row(row)) for kind, row in listed]

@@ -293,6 +293,8 @@ def test_nothing_is_computed_where_somebody_else_has_replaced_a_function(work):
 def test_what_a_test_has_replaced_between_two_audits_is_kept_like_the_rest():
     from dpaudit.auditing import pair
 
+    for _ in range(2):  # now all modules are loaded, and their functions are listed
+        dp.audit("laplace", seed=1, runs=400)
     for name, function in (("measure", mock.Mock(wraps=pair.measure)), ("another", lambda: None)):
         with mock.patch.object(pair, name, function, create=True):
             assert dp.audit("laplace", seed=1, runs=400).verdict is not dp.Verdict.INVALID
@@ -332,6 +334,7 @@ def test_a_program_that_replaces_functions_is_not_proved():
 
 
 def test_what_is_watched_is_what_is_there():
+    assert settings._WATCHED.holds() and settings._own_functions().holds()
     assert not settings._WATCHED.replaced() and not settings._STRANGE
     assert builtins.len is settings._PYTHON[builtins]["len"] and time.time is settings._PYTHON[time]["time"]
     known = {datetime: "datetime", json: "dumps", fractions.Fraction: "__add__", np: "sum", os: "replace"}

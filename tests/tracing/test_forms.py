@@ -66,6 +66,7 @@ def test_the_form_of_an_output_gives_its_value(name):
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(["add", "double", "minus", "scale", "take", "sum"]), max_size=8), st.integers(0, 99))
+@pytest.mark.slow
 def test_any_chain_of_linear_operations_is_the_form_that_it_states(steps, seed):
     def release(data, rng):
         values = np.asarray(data) + rng.laplace(size=3)

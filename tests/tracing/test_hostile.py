@@ -141,6 +141,7 @@ def test_a_generator_in_a_closure_is_not_seen_and_nothing_is_said_of_it():
     assert found.certain is None
 
 
+@pytest.mark.slow
 def test_nothing_is_imported_for_a_trace():
     code = (
         "import sys, dpaudit as dp\n"

@@ -92,6 +92,7 @@ def test_parameters_of_a_unit_that_depend_on_the_data_are_not_supported(library)
     assert "depends on the data" in found.worst.found[0].text
 
 
+@pytest.mark.slow
 def test_the_exponential_mechanism_is_enumerated(library):
     pair = ([0.0, 0.0], [1.0, 0.0])
     found = traced(lambda data: Exponential(1.0, 1.0, list(data)).randomise(), pair)

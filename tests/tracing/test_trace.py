@@ -15,6 +15,8 @@ from dpaudit.report.text.command import reproduce_command
 from dpaudit.request import TraceOptions, TraceRequest, options_of
 from dpaudit.review.check import CheckResult, check, passes
 
+pytestmark = pytest.mark.slow
+
 PAIRS = [([1.0], [2.0])]
 
 

@@ -119,6 +119,7 @@ UNSUPPORTED = [rejection, random_sign, post_processed]
 
 
 @pytest.mark.parametrize("target", UNSUPPORTED, ids=lambda target: target.__name__)
+@pytest.mark.slow
 def test_correct_programs_raise_no_alarm(target):
     """Nor do those below, which are supported."""
     found = traced(target)
@@ -129,6 +130,7 @@ SUPPORTED = [each for each in CORRECT if each not in UNSUPPORTED]
 
 
 @pytest.mark.parametrize("target", SUPPORTED, ids=lambda target: target.__name__)
+@pytest.mark.slow
 def test_they_are_supported_and_the_same_with_half_the_claim_is_not(target):
     pair = ANSWERS if target in OF_ANSWERS else ONE_MORE
     assert traced(target, pair).worst.word is Word.SUPPORTED
@@ -247,6 +249,7 @@ def test_where_the_output_does_not_determine_the_noise_nothing_is_certain(releas
     assert found.worst.word in (Word.NOT_SUPPORTED, Word.NOT_PRICED)
 
 
+@pytest.mark.slow
 def test_choices_are_enumerated_and_their_loss_is_exact():
     def response(data, rng):
         kept = rng.choice([True, False], p=[0.8, 0.2])
@@ -262,6 +265,7 @@ def test_whole_noise_hides_no_part_of_a_whole():
     assert traced(whole_noise).worst.word is Word.NOT_SUPPORTED
 
 
+@pytest.mark.slow
 def test_a_fixed_seed_is_named_where_code_branches_too():
     def release(data):
         noisy = len(data) + np.random.default_rng(7).laplace()

@@ -378,6 +378,7 @@ def test_prove_audits_the_pair_that_a_failed_derivation_suspects():
     assert "releases.py:" in evidence.proof.comparison.open_ends[0]
 
 
+@pytest.mark.slow
 def test_a_bound_above_the_claim_is_no_refutation():
     evidence = dp.prove(
         table.sum_of_a_clipped_copy, domain=table.DOMAIN, relation="add-remove", claim="epsilon=19", runs=0, seed=1
@@ -386,6 +387,7 @@ def test_a_bound_above_the_claim_is_no_refutation():
     assert evidence.upper.exact == "20"
 
 
+@pytest.mark.slow
 def test_gaussian_noise_is_proved_in_rho_and_in_mu():
     for claim in ("rho=0.25", "mu=0.70711"):
         evidence = dp.prove(table.gaussian_pair, domain=SMALL, relation="add-remove", claim=claim, runs=0, seed=1)
