@@ -27,7 +27,7 @@ class Tail:
         x, y: the blocks; y may be None.
         up: from above.
         unit: how many units are 1.
-        size: the step of the lattice, as a ball.
+        size: the step of their lattice, as a ball.
 
     Attributes:
         infinite_units: the probability of an infinite loss, in units squared.

@@ -156,6 +156,8 @@ def ending(end: End, high: Decimal, low: Decimal, at: Fraction, parameter: str) 
         "corners": [gaps(part.nodes) for part in end.parts],
         "events": [gaps(part.events) for part in end.parts],
         "cuts": [[str(low_cut), str(high_cut)] for low_cut, high_cut in end.composition.cuts],
+        "program": end.composition.program,
+        "factors": [x.number] if y is None else [x.number, y.number],
         "digest": digest([x] if y is None else [x, y]),
         "sums": {"place": index, "above": str(above), "infinite": str(infinite)},
     }

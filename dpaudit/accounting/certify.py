@@ -35,7 +35,9 @@ _GUARD_BITS = 96  # of the balls, beyond those of the masses
 _ATTEMPTS = 4
 _MOST_CLAIMED = 1_000_000  # ε of one event
 _GAIN = 0.9  # a finer lattice has to narrow by so much, where two pairs leave a width of their own
-_AIM = 0.8  # of the tolerance
+_AIM = 0.65  # of the tolerance
+_MOST_LEVELS = 60  # so often a lattice may be made coarser
+_FORCED = 0.1  # of the width: what it may cost to bring several laws to one lattice
 _COARSER = 2  # the other direction is first composed on a step so many times as wide
 _BY_ORDER = "A claim of ρ is known from above by one order of its divergence, and from below by Gaussian noise."
 _MOST_LOSS = 3_000  # a curve beyond it could not be checked, and promises nothing
@@ -287,7 +289,7 @@ class Account:
             if not math.isfinite(own) or (not self.tight and own > _GAIN * reached):
                 break
             reached = own
-            step *= max(0.3, min(0.8, math.sqrt(_AIM * self.tolerance / own)))
+            step *= max(0.6, min(0.85, math.sqrt(_AIM * self.tolerance / own)))
         assert best is not None
         reason = apart(self.events) if not self.tight else "the lattice is too coarse"
         return *best, f"The interval is wider than {self.tolerance:g}: {reason}."
@@ -297,14 +299,25 @@ class Account:
         step = step_for(self._counted((direction, up)), wanted)
         size = step.ball(laws)
         self._check(tilt, middle(size), 0)
-        composition = Composition(
-            up=up, unit=self.unit, size=size, tilt=tilt, check=lambda places: self._check(tilt, middle(size), places)
-        )
         grids = [Grid(law, number, step, size, tilt, self.unit) for number, law in enumerate(laws)]
         parts = [grid.above() if up else grid.below() for grid in grids]
-        blocks = [composition.block(part, growth) for part, growth in zip(parts, tilt.growth, strict=True)]
-        x, y = composition.last_two(list(zip(blocks, self.counts, strict=True)))
-        tail = Tail(x, y, up=up, unit=self.unit, size=size)
+        width, most = self.tolerance * min(1.0, wanted / self._first_step()) ** 2, _MOST_LEVELS
+        while True:
+            composition = Composition(
+                up=up,
+                unit=self.unit,
+                size=size,
+                tilt=tilt,
+                check=lambda places: self._check(tilt, math.inf, places),
+                width=width,
+                most=most,
+            )
+            blocks = [composition.block(part, growth) for part, growth in zip(parts, tilt.growth, strict=True)]
+            x, y = composition.last_two(list(zip(blocks, self.counts, strict=True)))
+            if not composition.forced > _FORCED * width:
+                break
+            most = x.level // 2
+        tail = Tail(x, y, up=up, unit=self.unit, size=composition.size(x.level))
         return End(direction, up, step, parts, composition, tail, (x, y))
 
     def _check(self, tilt: Tilt, size: float, places: int) -> None:

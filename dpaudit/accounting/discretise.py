@@ -21,7 +21,7 @@ import numpy as np
 from dpaudit.accounting.balls import ball, middle, rounded_down, rounded_up
 from dpaudit.accounting.lattice import Step, multiple
 from dpaudit.accounting.losses import Atoms, Continuous, Law, Sketch, Spliced
-from dpaudit.accounting.plan import Tilt, indices, thresholds
+from dpaudit.accounting.plan import Tilt, between, indices, thresholds
 from dpaudit.accounting.shuffled import LargestLaw
 
 FINER = 4096  # thresholds of events are on a lattice so many times finer
@@ -108,7 +108,9 @@ class Grid:
         """Thresholds between corners, and the last at the last corner."""
         base, size = middle(self._base()), middle(self.size)
         sketch = self._tilt.sketches[self._number]
-        found = thresholds(sketch, [base + size * node for node in nodes])
+        found = thresholds(
+            sketch, [base + size * node for node in nodes], [base + size * end for end in between(nodes)]
+        )
         if not isinstance(self.law, LargestLaw):
             return [*(round(FINER * (loss - base) / size) for loss in found[:-1]), FINER * nodes[-1]]
         placed = self.law.placed(np.array([*found[:-1], size * (nodes[-1] + 1)]), self._tilt.tail)

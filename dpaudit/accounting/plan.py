@@ -11,10 +11,10 @@ the power −1/3, which takes the fewest nodes.
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 KEPT = 1e-6  # of δ: what all cuts of one kind together may take
 _TO_STEP = 0.75  # of the width
-_STEEP = 0.03  # of a cell: how far its mean may be off its middle
-_GAPS = sorted({2**k for k in range(40)} | {3 * 2**k for k in range(40)})  # in steps
+_LOWER = 3e-3  # of a cell: how far below its corner the mean of the first one is put
+_FEW = 0.01  # the mass of what counts as the first cells
+_NOISE = 1e-11  # a mass that floats do not tell from nothing
 _WIDEST = 0.3  # the widest gap, times the tilt
 _TILTS = (1e-3, 2e3)  # beyond, δ falls by a factor within the width that anybody asks for
 
@@ -81,7 +82,7 @@ def tilted(laws: Sequence[tuple[Law, int]], *, log_delta: float | None = None, e
         """ln δ and ε at a tilt: δ = e^(K − λK')/(λ(λ + 1)√(2πK'')), or over λ + 1 where one atom is all that counts."""
         k = first = second = 0.0
         for sketch, count in zip(sketches, counts, strict=True):
-            weights, growth = _weights(sketch, tilt)
+            weights, growth = _weights(sketch, tilt, -guess)
             mean = float(np.sum(weights * sketch.at))
             k, first = k + count * growth, first + count * mean
             second += count * float(np.sum(weights * (sketch.at - mean) ** 2))
@@ -97,7 +98,7 @@ def tilted(laws: Sequence[tuple[Law, int]], *, log_delta: float | None = None, e
         low, high = (low, mid) if too_far(math.exp(mid)) else (mid, high)
     tilt = math.exp(low)
     found, loss = at(tilt)
-    weights, growth = zip(*(_weights(sketch, tilt) for sketch in sketches), strict=True)
+    weights, growth = zip(*(_weights(sketch, tilt, -guess) for sketch in sketches), strict=True)
     return Tilt(
         tilt,
         min(found, 0.0) if log_delta is None else log_delta,
@@ -110,9 +111,10 @@ def tilted(laws: Sequence[tuple[Law, int]], *, log_delta: float | None = None, e
     )
 
 
-def _weights(sketch: Sketch, tilt: float) -> tuple[Floats, float]:
+def _weights(sketch: Sketch, tilt: float, most: float) -> tuple[Floats, float]:
+    """Tilted masses, and the logarithm of their sum. No loss of one step counts for more than 1/δ."""
     with np.errstate(divide="ignore"):
-        logs = np.log(sketch.masses) + tilt * sketch.at
+        logs = np.log(sketch.masses) + np.minimum(tilt * sketch.at, most)
     top = float(logs.max())
     shares = np.exp(logs - top)
     total = float(shares.sum())
@@ -153,60 +155,79 @@ def indices(sketch: Sketch, weights: Floats, step: float, tilt: float) -> list[i
     low, high = math.floor(sketch.losses[0] / step) - 1, math.ceil(sketch.losses[-1] / step) + 1
     if len(weights) != len(sketch.losses) - 1:
         return list(range(low, high + 1))
-    found, place = [low], 0
+    # cells of odd width, whose middles are on the lattice: test lines at their ends meet above their middles
+    found, place, end = [low], 0, low + 0.5
     while found[-1] < high:
-        start = found[-1] * step
+        start = end * step
         while place < len(at) - 1 and at[place] < start:
             place += 1
-        # no gap may reach over a place that asks for a smaller one
+        # no cell may reach over a place that asks for a smaller one
         allowed, ahead = float(wide[place]), place
         while ahead < len(at) and at[ahead] < start + allowed:
             allowed = min(allowed, max(float(wide[ahead]), float(at[ahead]) - start))
             ahead += 1
-        found.append(found[-1] + _GAPS[max(0, bisect_right(_GAPS, allowed / step) - 1)])
+        width = max(1, 2 * int((allowed / step + 1) / 2) - 1)
+        found.append(int(end + width / 2))
+        end += width
     return found
 
 
-def thresholds(sketch: Sketch, corners: Sequence[float]) -> list[float]:
+def between(nodes: Sequence[int]) -> list[float]:
+    """Return the ends of the cells of which corners are the middles, in steps; the first cell is one step wide."""
+    found = [nodes[0] + 0.5]
+    for before, node in pairwise(nodes):
+        after = 2 * node - found[-1]
+        if not node < after < 2 * node - before:
+            found[-1], after = (before + node) / 2, node + (node - before) / 2
+        found.append(after)
+    return found[:-1]
+
+
+def thresholds(sketch: Sketch, corners: Sequence[float], ends: Sequence[float]) -> list[float]:
     """Return events between corners, such that the lines of neighbouring events meet near the corner between them.
 
     They meet at ln(P/Q) of the cell between both. Where the density hardly changes within a cell, this is its middle
-    and gap²/12 times the slope of the log density less 1/2. Where it does change, each event is found from the one
-    before; over many cells small errors would add up.
+    and gap²/12 times the slope of the log density less 1/2. In the first cell, which the lower end of the losses may
+    cut, the event is searched for.
 
     Args:
         sketch: of the law.
         corners: rising, in nats.
+        ends: of the cells between them, in nats.
     """
     nodes = np.asarray(corners)
     gap = np.diff(nodes)
-    halves = (nodes[1:] + nodes[:-1]) / 2
+    halves = np.asarray(ends)
     if len(sketch.masses) != len(sketch.losses) - 1:
         return [float(value) for value in halves]
     shifts = (_slopes(sketch, halves) - 0.5) * gap / 12
     local = halves - gap * np.clip(shifts, -0.4, 0.4)
-    steep = np.abs(shifts) > _STEEP
     tables = [
         np.concatenate([[0.0], np.cumsum(masses)])
         for masses in (sketch.masses, sketch.masses * np.exp(np.minimum(-sketch.at, 700.0)))
     ]
 
-    def excess(corner: float, loss: float) -> float:
-        """P − e^corner·Q of the losses up to one: ∫(1 − e^(corner − l)) dP."""
-        p, q = (float(np.interp(loss, sketch.losses, table)) for table in tables)
-        return p - math.exp(corner) * q
+    def below(loss: Any) -> tuple[Any, Any]:
+        """P and Q of the losses up to one."""
+        p, q = (np.interp(loss, sketch.losses, table) for table in tables)
+        return p, q
 
-    found: list[float] = []
+    ps, _ = below(local)
+    found = [float(loss) for loss in local]
     for place, corner in enumerate(corners[:-1]):
-        if not steep[place]:
-            found.append(float(local[place]))
+        if ps[place] < _NOISE:
             continue
-        before = excess(corner, found[-1]) if found else 0.0
+        # nothing below the first cells makes up for a mean above their corner: let it be a little below
+        factor, (p, q) = math.exp(corner), below(found[place - 1]) if place else (0.0, 0.0)
+        if p > _FEW:
+            break
         low, high = corner + 0.1 * float(gap[place]), corner + 0.9 * float(gap[place])
         for _ in range(25):
             middle = (low + high) / 2
-            low, high = (low, middle) if excess(corner, middle) > before else (middle, high)
-        found.append(low)
+            more, other = below(middle)
+            over = (more - p) * (1 + _LOWER * gap[place]) - factor * (other - q) > 0
+            low, high = (low, middle) if over else (middle, high)
+        found[place] = low
     return found
 
 

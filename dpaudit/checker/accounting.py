@@ -15,15 +15,17 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.checker.accounting_laws import Discrete, Law, Smooth, Step, positive, rational, step, turned
-from dpaudit.checker.accounting_masses import Composer, Lattice, Sums, digest
+from dpaudit.checker.accounting_masses import Lattice, Loss
 from dpaudit.checker.accounting_numbers import Field, Real
+from dpaudit.checker.accounting_products import Composer, Order, Sums, digest, plain
 from dpaudit.checker.accounting_sums import ADDED, check_sum, exact_sum
 from dpaudit.checker.reading import CertificateError, ForgedError, fields, items, shown, text, whole
 
 MOST_EVENTS = 1_000
 MOST_DIGITS = 400
 MOST_CORNERS = 2_000_000
-_GUARD = 45  # digits of the intervals, beyond those of the masses
+MOST_ORDERS = 100_000
+_GUARDS = (25, 60)  # digits of the intervals beyond those of the masses: more where a mass is too close to call
 _MOST_LOSS = 3_000
 _ENDS = "the upper end for all neighbours, the lower one for some"
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,1999}", re.ASCII)
@@ -70,7 +72,7 @@ def check_account(given: dict[str, Any]) -> Account:
     listed = items(given["events"], "events", MOST_EVENTS, 1)
     ends = items(given["ends"], "ends", 3)
     with _long_numbers():
-        field = Field(digits + _GUARD)
+        field = Field(digits + _GUARDS[-1])
         steps = [step(event, f"event {number}", field, digits) for number, event in enumerate(listed)]
         relations = frozenset.intersection(*(one.relations for one in steps))
         if not relations:
@@ -161,7 +163,8 @@ def _composed(
             seen.add(("order", "above"))
             told.append(_ordered(steps, fields(end, {"side", "order"}, where), where, parameter, at, high, digits))
             continue
-        found = fields(end, {"direction", "side", "step", "corners", "events", "cuts", "digest", "sums"}, where)
+        needed = {"direction", "side", "step", "corners", "events", "cuts", "digest", "sums"}
+        found = fields(end, needed, where, frozenset({"program", "factors"}))
         key = found["direction"], found["side"]
         if key not in {("remove", "above"), ("add", "above"), ("remove", "below")} or key in seen:
             raise CertificateError(f"{where}: {shown(key[0])}, {shown(key[1])} is unknown, or there twice")
@@ -198,7 +201,7 @@ def _ordered(
         if one.rho is None:
             raise ForgedError(f"{where}: {one.name} has no ρ that is known")
         rho += one.rho * one.count
-    field = Field(digits + _GUARD)
+    field = Field(digits + _GUARDS[-1])
     epsilon, delta = (high, at) if parameter == "epsilon" else (at, high)
     # in logarithms, in which nothing overflows
     found = (field(1 - 1 / alpha).log() + field(alpha * rho - epsilon)) * field(alpha - 1) - field(alpha).log()
@@ -219,35 +222,69 @@ def _end(
         tuple(_number(value, f"{where}: a cut") for value in items(pair, f"{where}: cuts", 2, 2))
         for pair in items(found["cuts"], f"{where}: cuts", 100_000)
     ]
-    field = Field(digits + _GUARD)
-    again = _laws(listed, field, digits, add, up)
-    size, wholes = _step(found["step"], again, f"{where}: step", field)
-    if more := _more_digits(again, size, corners, where):
-        # e^loss magnifies what is uncertain of Q
-        field = Field(digits + _GUARD + more)
-        again = _laws(listed, field, digits, add, up)
-        size, wholes = _step(found["step"], again, f"{where}: step", field)
-    lattice = Lattice(size, 10**digits, up, wholes, field)
-    losses = [
-        lattice.loss(law, number, corners[number], events[number], f"{where}: law {number}")
-        for number, law in enumerate(again)
-    ]
+    for guard in _GUARDS:
+        try:
+            lattice, losses = _losses(listed, found, where, (add, up), digits, guard, corners, events)
+            break
+        except CertificateError:
+            if guard == _GUARDS[-1]:
+                raise
+    counts = [event["count"] for event in listed]
+    program, numbers = _program(found, where) if "program" in found or "factors" in found else plain(counts)
     composer = Composer(lattice, digits, cuts)  # type: ignore[arg-type]
-    blocks = [composer.trimmed(loss) for loss in losses]
-    factors = composer.factors(blocks, [event["count"] for event in listed])
-    composer.finished()
+    factors = composer.factors(losses, counts, program, numbers)
     if text(found["digest"], f"{where}: digest") != digest(factors):
         raise ForgedError(f"{where}: the masses are not those of the digest")
     sums = Sums(factors, lattice)
     given = fields(found["sums"], {"place", "above", "infinite"}, f"{where}: sums")
     place = whole(given["place"], f"{where}: the place", 0, 10**12)
-    near = sums.places(field(claimed))
+    near = sums.places(lattice.field(claimed))
     if not near[0] - 1 <= place <= near[-1] + 1:  # a claim may be at a place itself
         raise ForgedError(f"{where}: the first loss above the claim is at another place")
     above, infinite = (_number(given[name], f"{where}: sums") for name in ("above", "infinite"))
     if above != sums.above(place) or infinite != sums.infinite:
         raise ForgedError(f"{where}: the sums are others")
     return sums
+
+
+def _losses(
+    listed: list[Any],
+    found: dict[str, Any],
+    where: str,
+    kind: tuple[bool, bool],
+    digits: int,
+    guard: int,
+    corners: list[list[int]],
+    events: list[list[int]],
+) -> tuple[Lattice, list[Loss]]:
+    """Return the lattice, and the losses of one step of each event."""
+    add, up = kind
+    field = Field(digits + guard)
+    again = _laws(listed, field, digits, add, up)
+    size, wholes = _step(found["step"], again, f"{where}: step", field)
+    if more := _more_digits(again, size, corners, where):
+        # e^loss magnifies what is uncertain of Q
+        field = Field(digits + guard + more)
+        again = _laws(listed, field, digits, add, up)
+        size, wholes = _step(found["step"], again, f"{where}: step", field)
+    lattice = Lattice(size, 10**digits, up, wholes, field)
+    return lattice, [
+        lattice.loss(law, number, corners[number], events[number], f"{where}: law {number}")
+        for number, law in enumerate(again)
+    ]
+
+
+def _program(found: dict[str, Any], where: str) -> tuple[list[Order], list[int]]:
+    """Return what to multiply and to move, in turn, and the numbers of the factors."""
+    fields(found, {"program", "factors"}, where, frozenset(found))
+    program: list[Order] = []
+    for given in items(found["program"], f"{where}: program", MOST_ORDERS):
+        number, other = items(given, f"{where}: program", 2, 2)
+        if other not in ("even", "odd") or type(other) is not str:
+            other = whole(other, f"{where}: program", 0, MOST_EVENTS + MOST_ORDERS)
+        program.append((whole(number, f"{where}: program", 0, MOST_EVENTS + MOST_ORDERS), other))
+    factors = items(found["factors"], f"{where}: factors", 2, 1)
+    return program, [whole(number, f"{where}: factors", 0, MOST_EVENTS + MOST_ORDERS) for number in factors]
 
 
 def _places(value: object, where: str) -> list[int]:

@@ -226,12 +226,15 @@ def _rho(mechanism: dict[str, Any]) -> Fraction | None:
 
 def _gaussian(square_of_noise: Fraction, field: Field) -> Smooth:
     """x ~ N(1, s²) under P and N(0, s²) under Q: L > u where x > s²u + 1/2."""
-    square = field(square_of_noise)
+    square, half = field(square_of_noise), field(Fraction(1, 2))
     deviation = square.root()
 
     def tails(u: Real) -> tuple[Real, Real]:
-        x = square * u + field(Fraction(1, 2))
-        return field.beyond((x - 1) / deviation), field.beyond(x / deviation)
+        x = square * u + half
+        z, moved = x / deviation, (x - 1) / deviation
+        density = field.normal(z)
+        # the loss u is where the density of P is e^u times that of Q
+        return field.beyond(moved, density * u.exp()), field.beyond(z, density)
 
     return Smooth(tails)
 

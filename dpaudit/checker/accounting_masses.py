@@ -1,18 +1,11 @@
-"""Which whole numbers stand for a loss, and for the loss of all steps? Computed from a certificate's lattice.
-
-Products of polynomials are products of long decimal numbers (Kronecker substitution), which `decimal` computes exactly
-by a number-theoretic transform.
-"""
+"""Which whole numbers stand for the loss of one step? Computed from a certificate's lattice."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal, Inexact
+from dataclasses import dataclass
 from fractions import Fraction
-from hashlib import sha256
-from itertools import accumulate, pairwise
-from operator import mul
+from itertools import pairwise
 
 from dpaudit.checker.accounting_laws import Discrete, Law, Smooth
 from dpaudit.checker.accounting_numbers import Field, Real
@@ -20,19 +13,21 @@ from dpaudit.checker.reading import CertificateError, ForgedError
 
 FINER = 4096  # thresholds of events in a step
 MOST_PLACES = 6_000_000
-MOST_WORK = 4_000_000_000  # digits of all products
 
-_EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[Inexact])
+
+class CloseError(CertificateError):
+    """An interval does not tell to which whole number it is rounded; more digits would."""
 
 
 @dataclass
 class Loss:
-    """Units ``masses[i]`` at base + size·(start + i), and ``infinite`` units at ∞."""
+    """Units ``masses[i]`` at base + size·2^level·(start + i), and ``infinite`` units at ∞."""
 
     masses: list[int]
     start: int
     infinite: int
     base: Real
+    level: int = 0
 
 
 @dataclass(frozen=True)
@@ -54,17 +49,8 @@ class Lattice:
     field: Field
 
     def units(self, value: Real) -> int:
-        """⌊value·unit + 1.3⌋ from above, ⌊value·unit − 0.3⌋ (or 0) from below.
-
-        Raises `CertificateError` where the interval is too wide to tell.
-        """
-        moved = value * self.unit + self.field(Fraction(13, 10) if self.up else Fraction(-3, 10))
-        low, high = (int(end.to_integral_value(rounding="ROUND_FLOOR")) for end in (moved.low, moved.high))
-        if not self.up:
-            low, high = max(0, low), max(0, high)
-        if low != high:
-            raise CertificateError("a mass is too close to where it would be rounded otherwise")
-        return low
+        """⌊value·unit + 1.3⌋ from above, ⌊value·unit − 0.3⌋ (or 0) from below."""
+        return in_units(value, self.unit, self.field, up=self.up)
 
     def loss(self, law: Law, number: int, corners: Sequence[int], events: Sequence[int], where: str) -> Loss:
         """Return the masses of one law.
@@ -195,167 +181,15 @@ class Lattice:
         return Loss(masses, start, infinite, base)
 
 
-@dataclass
-class Composer:
-    """Composes losses, and cuts them as a certificate says.
+def in_units(value: Real, unit: int, field: Field, *, up: bool) -> int:
+    """⌊value·unit + 1.3⌋ from above, ⌊value·unit − 0.3⌋ (or 0) from below.
 
-    Attributes:
-        lattice: what they share.
-        digits: of the unit.
-        cuts: (low, high) in units, after each loss and each product in turn.
+    Raises `CloseError` where the interval is too wide to tell.
     """
-
-    lattice: Lattice
-    digits: int
-    cuts: list[tuple[int, int]]
-    _used: int = 0
-    _work: int = field(default=0)
-
-    def trimmed(self, loss: Loss) -> Loss:
-        """Cut both ends: as many places as together hold no more than the cut."""
-        if self._used >= len(self.cuts):
-            raise CertificateError("there are fewer cuts than products")
-        low, high = self.cuts[self._used]
-        self._used += 1
-        masses, first, last, below, beyond = loss.masses, 0, len(loss.masses), 0, 0
-        while first < last - 1 and below + masses[first] <= low:
-            below, first = below + masses[first], first + 1
-        while last - 1 > first and beyond + masses[last - 1] <= high:
-            last -= 1
-            beyond += masses[last]
-        kept = masses[first:last]
-        infinite = loss.infinite
-        if self.lattice.up:
-            kept[0] += below
-            infinite += beyond
-        else:
-            kept[-1] += beyond
-        return Loss(kept, loss.start + first, infinite, loss.base)
-
-    def times(self, a: Loss, b: Loss) -> Loss:
-        """Return the losses of both, cut."""
-        unit, up = self.lattice.unit, self.lattice.up
-        width = len(str(sum(a.masses) * sum(b.masses))) + 1
-        width = max(width, self.digits + 1)
-        length = len(a.masses) + len(b.masses) - 1
-        self._work += length * width
-        if length > MOST_PLACES or self._work > MOST_WORK:
-            raise CertificateError("the certificate takes too long to check")
-        left = _packed(a.masses, width)
-        product = str(_EXACT.multiply(left, left if a is b else _packed(b.masses, width))).zfill(length * width)
-        cut, zeros = width - self.digits, "0" * self.digits
-        ends = range((length - 1) * width, -1, -width)
-        if up:
-            masses = [int(product[at : at + cut]) + (product[at + cut : at + width] != zeros) for at in ends]
-            infinite = a.infinite + b.infinite
-        else:
-            masses = [int(product[at : at + cut]) for at in ends]
-            infinite = both_infinite(a, b) // unit
-        return self.trimmed(Loss(masses, a.start + b.start, infinite, a.base + b.base))
-
-    def power(self, loss: Loss, count: int) -> Loss:
-        """From the leading bit of the count on: square, and multiply where a bit is 1."""
-        found = loss
-        for bit in bin(count)[3:]:
-            found = self.times(found, found)
-            if bit == "1":
-                found = self.times(found, loss)
-        return found
-
-    def factors(self, losses: Sequence[Loss], counts: Sequence[int]) -> list[Loss]:
-        """Return one or two losses that make up all of it."""
-        (first, *others), (count, *numbers) = losses, counts
-        if not others:
-            if count == 1:
-                return [first]
-            half = self.power(first, count // 2)
-            return [self.times(half, first) if count % 2 else half, half]
-        found = self.power(first, count)
-        for loss, number in zip(others[:-1], numbers[:-1], strict=True):
-            found = self.times(found, self.power(loss, number))
-        return [found, self.power(others[-1], numbers[-1])]
-
-    def finished(self) -> None:
-        """Raise unless every cut was used."""
-        if self._used != len(self.cuts):
-            raise CertificateError("there are more cuts than products")
-
-
-def _packed(masses: list[int], width: int) -> Decimal:
-    return Decimal("".join([f"{mass:0{width}d}" for mass in reversed(masses)]))
-
-
-def both_infinite(a: Loss, b: Loss) -> int:
-    """The infinite mass of both from below, in units squared."""
-    return a.infinite * (sum(b.masses) + b.infinite) + b.infinite * sum(a.masses)
-
-
-def digest(factors: Sequence[Loss]) -> str:
-    """Return the SHA-256 of start, infinite mass and masses of each, as decimals with commas, each ending in ';'."""
-    found = sha256()
-    for loss in factors:
-        found.update(",".join(map(str, [loss.start, loss.infinite, *loss.masses])).encode() + b";")
-    return "sha256:" + found.hexdigest()
-
-
-class Sums:
-    """δ(ε) of one or two losses together.
-
-    Args:
-        factors: the losses.
-        lattice: what they share.
-    """
-
-    def __init__(self, factors: Sequence[Loss], lattice: Lattice) -> None:
-        self.lattice, unit, up = lattice, lattice.unit, lattice.up
-        x = factors[0]
-        y = factors[1] if len(factors) == 2 else Loss([unit], 0, 0, lattice.field(0))
-        self._base = x.base + lattice.size * x.start + y.base + lattice.size * y.start
-        self.infinite = (x.infinite + y.infinite) * unit if up else both_infinite(x, y)
-        self._left, self._right = x.masses, y.masses
-        self._suffix = [0, *accumulate(reversed(x.masses))]
-        self.length = len(x.masses) + len(y.masses) - 1
-        # e^(−size·k) as whole numbers of 10^−places: too small from above, too large from below
-        ratio = (-lattice.size).exp()
-        reach = float(lattice.size.high) * self.length / 2.3
-        self._places = len(str(unit)) + 25 + int(reach)
-        scale = 10**self._places
-        own = int(ratio.low * scale) if up else int(ratio.high * scale) + 1
-        weights = [scale]
-        for _ in range(max(len(x.masses), len(y.masses))):
-            weights.append(weights[-1] * own // scale if up else -(-weights[-1] * own // scale))
-        self._right_q = list(map(mul, y.masses, weights))
-        self._suffix_q = [0, *accumulate(map(mul, reversed(x.masses), reversed(weights[: len(x.masses)])))]
-
-    def above(self, place: int) -> int:
-        """The mass at this place and above, in units squared."""
-        return _paired(self._right, self._suffix, place)
-
-    def places(self, epsilon: Real) -> range:
-        """The places that may be the first whose loss is above ε."""
-        offset = (epsilon - self._base) / self.lattice.size
-        low, high = (int(end.to_integral_value(rounding="ROUND_FLOOR")) + 1 for end in (offset.low, offset.high))
-        return range(max(0, low), max(0, high) + 1)
-
-    def delta(self, epsilon: Fraction) -> Decimal:
-        """Return a number that δ(ε) does not exceed (from above), or is not below (from below)."""
-        field, up = self.lattice.field, self.lattice.up
-        at = field(epsilon)
-        square = self.lattice.unit**2
-        factor = (at - self._base).exp()
-        found = []
-        for place in self.places(at):
-            value = field.ratio(self.infinite, square)
-            if place < self.length:
-                under_q = field.ratio(_paired(self._right_q, self._suffix_q, place), square * 10 ** (2 * self._places))
-                value = value + field.ratio(self.above(place), square) - factor * under_q
-            found.append(value)
-        return max(value.high for value in found) if up else max(value.low for value in found)
-
-
-def _paired(right: list[int], suffix: list[int], place: int) -> int:
-    """Σ right[j]·(sum of the left ones from place − j on); ``suffix[k]`` is the sum of the last k."""
-    left = len(suffix) - 1
-    first, last = max(0, place - left), min(len(right), place + 1)
-    inner = sum(map(mul, right[first:last], suffix[left - place + first : left - place + last]))
-    return int(inner + sum(right[last:]) * suffix[left])
+    moved = value * unit + field(Fraction(13, 10) if up else Fraction(-3, 10))
+    low, high = (int(end.to_integral_value(rounding="ROUND_FLOOR")) for end in (moved.low, moved.high))
+    if not up:
+        low, high = max(0, low), max(0, high)
+    if low != high:
+        raise CloseError("a mass is too close to where it would be rounded otherwise")
+    return low

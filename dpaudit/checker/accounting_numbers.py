@@ -10,6 +10,7 @@ import math
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
+_ONE, _TWO = Decimal(1), Decimal(2)
 _GUARD_BITS = 24  # of the series of the normal law
 
 
@@ -52,14 +53,23 @@ class Field:
         mid, off = 16 * a - 4 * b, 16 * first + 4 * second
         return Real(self.ratio(mid - off, unit).low, self.ratio(mid + off, unit).high, self)
 
-    def beyond(self, z: Real) -> Real:
+    def normal(self, z: Real) -> Real:
+        """Return the density of a standard normal number."""
+        return (-(z * z) / 2).exp() * self.density
+
+    def beyond(self, z: Real, density: Real | None = None) -> Real:
         """Return the probability that a standard normal number is above z.
 
-        For z ≥ 0 it is 1/2 − φ(z)·S with S = z + z³/3 + z⁵/(3·5) + … (Marsaglia 2004), φ being the density. S is summed
-        in whole numbers of 2^−B for the point z' = ⌊z·2^B⌋/2^B. A term T_k is rounded down, by at most 2 units beyond
-        what the one before passes on, so that after K terms S is too small by at most 2K·Σ max(1, T_k/T_0) units,
-        less than 2K(K + e^(z²/2)); rounding z² costs less than z·e^(z²/2) units, and after the last term, once terms
-        fall by half, the rest is below the sum of these. Times φ ≤ 0.4·e^(−z²/2) this is below (K + 10)²·(1 + z).
+        For z ≥ 0 it is 1/2 − φ(z)·S(z) with S = z + z³/3 + z⁵/(3·5) + … (Marsaglia 2004), φ being the density. S is
+        summed in whole numbers of 2^−B for the point z' = ⌊z·2^B⌋/2^B. A term T_k is rounded down, by at most 2 units
+        beyond what the one before passes on, so that after K terms S is too small by at most 2K·Σ max(1, T_k/T_0)
+        units, less than 2K(K + e^(z²/2)); rounding z² costs less than z·e^(z²/2) units, and after the last term, once
+        terms fall by half, the rest is below the sum of these. Times φ ≤ 0.4·e^(−z²/2) this is below (K + 10)²·(1 + z).
+        From z' to z, S rises by at most (z − z')·(1 + z·S(z)), because S' = 1 + zS, and φ·S < 1/2.
+
+        Args:
+            z: where.
+            density: φ(z), where it is known.
         """
         if z.low < 0:
             if z.high > 0:
@@ -67,11 +77,13 @@ class Field:
                 half = self(Fraction(1, 2))
                 width = self.up.multiply(self.up.subtract(z.high, z.low), Decimal("0.4"))
                 return Real(self.down.subtract(half.low, width), self.up.add(half.high, width), self)
-            return self(1) - self.beyond(-z)
+            return 1 - self.beyond(-z, density)
         scale = 1 << self._bits
+        if density is None:
+            density = self.normal(z)
         if float(z.low) ** 2 > 4.7 * self.digits:
             # φ(z)/z is above it (Gordon 1941)
-            return Real(Decimal(0), ((-(z * z) / 2).exp() * self.density / z).high, self)
+            return Real(Decimal(0), (density / z).high, self)
         point = int(self.down.multiply(z.low, Decimal(scale)))
         square = point * point >> self._bits
         term = total = point
@@ -80,11 +92,10 @@ class Field:
             k += 2
             term = (term * square >> self._bits) // k
             total += term
-        z_fixed, series = self.ratio(point, scale), self.ratio(total, scale)
         off = self.ratio((k // 2 + 11) ** 2 * (2 + (point >> self._bits)), scale)
-        found = self(Fraction(1, 2)) - (-(z_fixed * z_fixed) / 2).exp() * self.density * series
-        # from z' to z, where it is smaller, by at most 0.4·(z − z')
-        moved = self.up.multiply(self.up.subtract(z.high, z_fixed.low), Decimal("0.4"))
+        found = self(Fraction(1, 2)) - density * self.ratio(total, scale)
+        moved = self.up.subtract(z.high, self.ratio(point, scale).low)
+        moved = self.up.multiply(moved, self.up.add(Decimal(1), z.high))
         low = self.down.subtract(self.down.subtract(found.low, off.high), moved)
         return Real(max(Decimal(0), low), self.up.add(found.high, off.high), self)
 
@@ -97,10 +108,11 @@ class Real:
         field: with how many digits to go on.
     """
 
-    __slots__ = ("field", "high", "low")
+    __slots__ = ("_exp", "field", "high", "low")
 
-    def __init__(self, low: Decimal, high: Decimal, field: Field) -> None:
+    def __init__(self, low: Decimal, high: Decimal, field: Field, exp: Real | None = None) -> None:
         self.low, self.high, self.field = low, high, field
+        self._exp = exp
 
     def _of(self, other: Real | int) -> Real:
         return other if isinstance(other, Real) else Real(Decimal(other), Decimal(other), self.field)
@@ -141,14 +153,25 @@ class Real:
         return self._of(other) / self
 
     def exp(self) -> Real:
-        """e to this power; `decimal` rounds it to the nearest."""
-        f = self.field
-        return Real(f.down.next_minus(f.down.exp(self.low)), f.up.next_plus(f.up.exp(self.high)), f)
+        """e to this power; `decimal` rounds it to the nearest. Over a width w ≤ 1 it grows by at most 1 + 2w."""
+        if self._exp is None:
+            f, found = self.field, self.field.down.exp(self.low)
+            low, high = f.down.next_minus(found), f.up.next_plus(found)
+            width = f.up.subtract(self.high, self.low)
+            if width > 1:
+                high = f.up.next_plus(f.up.exp(self.high))
+            elif width:
+                high = f.up.multiply(high, f.up.add(_ONE, f.up.multiply(_TWO, width)))
+            self._exp = Real(low, high, f)
+        return self._exp
 
     def log(self) -> Real:
-        """The natural logarithm of what is above 0."""
-        f = self.field
-        return Real(f.down.next_minus(f.down.ln(self.low)), f.up.next_plus(f.up.ln(self.high)), f)
+        """The natural logarithm of what is above 0. Over a width w it grows by at most w divided by the lower end."""
+        f, found = self.field, self.field.down.ln(self.low)
+        high = f.up.next_plus(found)
+        if self.high != self.low:
+            high = f.up.add(high, f.up.divide(f.up.subtract(self.high, self.low), self.low))
+        return Real(f.down.next_minus(found), high, f, self)
 
     def root(self) -> Real:
         """The square root of what is not below 0."""

@@ -18,6 +18,7 @@ from scipy.special import ndtr
 from dpaudit.accounting import DiscreteLaplace, Exponential, Gaussian, Laplace, RandomisedResponse, certify
 from dpaudit.accounting.balls import ball, precision, rounded_down, rounded_up
 from dpaudit.accounting.bounds import Tail
+from dpaudit.accounting.coarsen import coarser, shares
 from dpaudit.accounting.compose import Composition
 from dpaudit.accounting.discretise import Masses, above, below
 from dpaudit.accounting.losses import BoundedRangeLaw, GaussianLaw, LaplaceLaw, SampledLaw
@@ -269,6 +270,39 @@ def test_products_are_rounded_to_their_side_and_cuts_move_mass_to_theirs(up):
             both = a.infinite * (sum(y) + b.infinite) + b.infinite * sum(x)
             assert found.infinite == both // unit
         assert kept == wanted
+
+
+@pytest.mark.parametrize("up", [True, False])
+def test_coarser_lattices_keep_to_their_side(up):
+    """At every ε the curve of what was moved is on its side; no mass of P is made, and from above none is lost."""
+    draw, unit, size = random.Random(0), 10**12, Fraction(1, 7)
+    low, high = (Fraction((Decimal(1) / 7).exp()) + sign * Fraction(1, 10**20) for sign in (-1, 1))
+    with precision(200):
+        share = shares(ball(size), unit)
+    assert Fraction(share.below, unit) <= 1 / (1 + high) < Fraction(share.below + 2, unit)
+    assert Fraction(share.partner, unit) <= 1 / high < Fraction(share.partner + 2, unit)
+    near = (low + high) / 2
+
+    def curve(masses, first, step, level):
+        """Σ m·(1 − e^(ε − l))₊ at ε = level·h/2, with e^(h/2) for a root."""
+        root = Fraction(math.isqrt(int(near * 10**40)), 10**20)
+        return sum(
+            m * (1 - root ** (level - 2 * step * (first + i)))
+            for i, m in enumerate(masses)
+            if 2 * step * (first + i) > level
+        )
+
+    for start, odd in ((-7, False), (-7, True), (4, False), (4, True)):
+        masses = [draw.choice((0, 1, 7, draw.randrange(10**9))) for _ in range(24)]
+        found, first = coarser(masses, start, odd, share, unit, up=up)
+        # in steps as they were, from the base as it was
+        assert sum(found) == sum(masses)
+        for level in range(-20, 64):
+            was = curve(masses, start, 1, level)
+            now = curve(found, first, 2, level - 2 * odd)
+            assert now - was >= -1e-6 if up else was - now >= -1e-6
+            if level > 2 * (start + 26):
+                assert was == now == 0
 
 
 def test_what_is_searched_for_is_shown_before_it_is_returned(monkeypatch):

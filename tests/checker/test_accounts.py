@@ -6,6 +6,7 @@ import copy
 import itertools
 import json
 import random
+import sys
 from decimal import Decimal
 from fractions import Fraction
 
@@ -154,6 +155,39 @@ def test_a_change_in_any_field_is_rejected(account):
                 accepted.add(path)
                 assert path[0] == "ends" and path[2] in ("events", "sums") and path != paths[0]
     assert len(accepted) <= 2
+
+
+def test_certificates_without_a_program_are_read_as_they_were_written(monkeypatch):
+    """They multiply by the binary digits of the counts, on one lattice."""
+    monkeypatch.setattr(sys.modules["dpaudit.accounting.certify"], "_MOST_LEVELS", 0)
+    account = certify(Gaussian(1).poisson("0.05").times(11), delta="1e-5", tolerance=0.01).certificate
+    for end in account["ends"]:
+        del end["program"], end["factors"]
+    assert not rejected(account)
+    account["events"][0]["count"] = 12
+    assert rejected(account)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda end: end["program"].append([0, 0]),
+        lambda end: end["program"].insert(0, [0, "even"]),
+        lambda end: end["program"].append([len(end["cuts"]) - 1, "odd"]),
+        lambda end: end["program"].append([len(end["cuts"]), "odd"]),
+        lambda end: end["program"].pop(),
+        lambda end: end["program"].__setitem__(0, [0, "both"]),
+        lambda end: end["program"].__setitem__(0, [0, -1]),
+        lambda end: end["factors"].pop(),
+        lambda end: end["factors"].append(0),
+        lambda end: end.pop("factors"),
+        lambda end: end.pop("program"),
+    ],
+)
+def test_a_program_makes_every_step_once(account, change):
+    other = copy.deepcopy(account)
+    change(other["ends"][0])
+    assert rejected(other)
 
 
 def test_claims_are_held_to_the_sums(account):
