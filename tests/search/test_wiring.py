@@ -1,4 +1,4 @@
-"""Do the parts of a search do what each is there for? Against scouts whose outlooks are known."""
+"""Do the parts of a search do what each is there for? Against scouts whose predictions are known."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Known:
 
 
 def shrunk(looks, simpler, runs=60_000):
-    found = RacedPair(0, "", lambda: "large", outlook=2.0)
+    found = RacedPair(0, "", lambda: "large", predicted=2.0)
     return shrink(Known(looks), found, lambda pair: simpler.get(pair, []), 1.0, runs)
 
 
@@ -51,7 +51,7 @@ def test_what_no_longer_shows_more_than_the_claim_is_left_as_it_is():
 @pytest.mark.parametrize("runs", [500, 1_500])
 def test_no_more_is_spent_than_is_allowed(runs):
     race = Known({"large": [2.0], "small": [1.9]})
-    shrink(race, RacedPair(0, "", lambda: "large", outlook=2.0), lambda pair: ["small"], 1.0, runs)
+    shrink(race, RacedPair(0, "", lambda: "large", predicted=2.0), lambda pair: ["small"], 1.0, runs)
     assert race.runs <= runs
 
 
