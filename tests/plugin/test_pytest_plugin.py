@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import shlex
@@ -38,6 +39,8 @@ def warns(data, rng):
     warnings.warn("an old way", DeprecationWarning, stacklevel=2)
     return len(data) + rng.laplace()
 """
+# without what looks through all of memory, five times, at the end of every run
+QUICKLY = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-p", "no:unraisableexception")
 GOOD = 'noisy_count, claim="epsilon=1", pairs=PAIRS, runs=20_000'
 BAD = 'noisy_count, claim="epsilon=0.5", pairs=PAIRS, runs=20_000'
 
@@ -45,6 +48,7 @@ BAD = 'noisy_count, claim="epsilon=0.5", pairs=PAIRS, runs=20_000'
 @pytest.fixture(scope="module")
 def warm(tmp_path_factory):
     """Whatever an audit imports is imported out here, so that no test within a test has to do it again."""
+    importlib.import_module("dpaudit.auditing.trace")
     dp.audit("randomised_response", runs=1_000).to_html(tmp_path_factory.mktemp("warm") / "page.html")
 
 
@@ -58,7 +62,7 @@ def run(warm, pytester, monkeypatch):
         if not pages:  # they take most of the time
             monkeypatch.setattr("dpaudit.report.html_page", lambda _: "")
         pytester.makepyfile(test_it="import pytest\nfrom release import *\n\n" + body)
-        return pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:hypothesispytest", *options)
+        return pytester.runpytest_inprocess(*QUICKLY, *options)
 
     return call
 
@@ -323,8 +327,7 @@ def test_every_worker_of_xdist_makes_the_same_evidence(pytester):
     )
     # they take most of the time
     pytester.makeconftest("import dpaudit.report\ndpaudit.report.html_page = lambda _: 'a page'")
-    asked = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-n", "2", "--dist", "each", "--dp-seed", "0")
-    done = forked.call(*asked, module="pytest", cwd=pytester.path)
+    done = forked.call(*QUICKLY, "-n", "2", "--dist", "each", "--dp-seed", "0", module="pytest", cwd=pytester.path)
     assert re.search("2 failed, 4 passed", done.stdout), done.stdout
     ids = {path.read_text() for path in pytester.path.glob("*.id")}
     assert len(list(pytester.path.glob("*.id"))) == 4
