@@ -23,7 +23,7 @@ from dpaudit.verify.releases.derive import derive
 from dpaudit.verify.releases.frames import column_domains
 
 pytest.importorskip("pandas")
-PAIRS = 40  # of frames: bounds and refusals are the same with the five times as many of a proof
+PAIRS = 24  # of frames: bounds and refusals are the same with the 200 of a proof
 SMALL = {"age": (0, 120), "city": list(table.CITIES)}
 
 
