@@ -17,6 +17,8 @@ from dpaudit.errors import UsageError
 from dpaudit.privacy import ApproxDP, PureDP
 from dpaudit.request import AccountOptions, AccountRequest
 from dpaudit.review.check import check, exit_code
+from dpaudit.review.compare.intervals import compare
+from dpaudit.review.compare.page import sentence
 
 NOISE = dp.Laplace(2).times(4)  # ε = 2 at δ = 0, and about 1.984 at δ = 0.001
 LOOSE = dp.Exponential(1).times(4)  # from below and from above another pair is known: 2 ≤ ε ≤ 4 at δ = 0
@@ -137,6 +139,25 @@ def test_claims_of_every_notion_stand_beside_each_other():
     found = accounted(dp.Gaussian(10).times(100), claim=["mu=1", "rho=0.5", "epsilon=5, delta=1e-5"])
     assert [str(each.verdict) for each in found.accounting.statements] == ["proved"] * 3
     assert found.accounting.curve is not None and exit_code(check(found)) == 0
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "change"),
+    [
+        ({"claim": "epsilon=2"}, {"claim": "epsilon=3"}, "none shown"),
+        ({"events": dp.Laplace(3).times(4), "claim": "epsilon=2"}, {"claim": "epsilon=2"}, "more"),
+        ({"claim": "epsilon=2"}, {"events": dp.Laplace(3).times(4), "delta": 0}, "less"),
+        ({"claim": "epsilon=2"}, {"events": dp.Laplace(3).times(4), "delta": "0.1"}, "not comparable"),
+        ({"epsilon": "1.9"}, {"events": dp.Laplace(3).times(4), "epsilon": "1.1"}, "not comparable"),
+        ({"epsilon": "1.2"}, {"events": dp.Laplace(3).times(4), "epsilon": "1.2"}, "less"),
+        ({"events": dp.Gaussian(1), "claim": "mu=1"}, {"events": dp.Gaussian(2), "claim": "rho=1"}, "not comparable"),
+    ],
+)
+def test_two_lists_are_compared_by_their_certified_intervals(before, after, change):
+    found = compare(accounted(**before), accounted(**after))
+    assert found.change == change
+    said = sentence(found)
+    assert said.endswith(f"certainly {change} than before.") is (change in ("more", "less"))
 
 
 def test_neighbours_are_those_of_the_sampler():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+from pathlib import Path
 
 import pytest
 
@@ -85,6 +87,28 @@ def test_the_smallest_noise_is_found_and_certified(run):
 def test_the_most_steps_are_found(run):
     found = run("account", "--calibrate", "steps", "--laplace", "10", "--claim", "epsilon=1.05", "--alone")
     assert "10 steps keep the claim, certified; 11 break it on some data." in found.output
+
+
+@pytest.mark.slow
+def test_the_examples_of_the_documentation_run(run, tmp_path):
+    text = (Path(__file__).parents[2] / "docs" / "account.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```(\w*)\n(.*?)```", text, re.DOTALL)
+    (plan,) = [block for kind, block in blocks if kind == "toml" and block.startswith("# plan.toml")]
+    (tmp_path / "plan.toml").write_text(plan, encoding="utf-8")
+    (tmp_path / "accountant.json").write_text('{"history": [[2, 0.1, 3]]}', encoding="utf-8")
+    event = {"class_name": "GaussianDpEvent", "noise_multiplier": 3.0}
+    (tmp_path / "plan.json").write_text(json.dumps(event), encoding="utf-8")
+    typed = [line for kind, block in blocks if not kind for line in block.splitlines() if line.startswith("dpaudit ")]
+    typed += re.findall(r"`(dpaudit account [^`]+|dpaudit check [^`]+)`", text)
+    assert len(typed) >= 6
+    for line in typed:
+        arguments = shlex.split(line)[1:]
+        if "--calibrate" in arguments:  # takes seconds, and has a test of its own
+            continue
+        found = run(*arguments, *(["--alone"] if arguments[0] == "account" else []))
+        assert found.exit_code == 0, (line, found.output)
+    (example,) = [block for kind, block in blocks if kind == "python" and "import dpaudit" in block]
+    exec(example, {})
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,7 @@ def _several(accounting: Accounting, verdict: Verdict) -> str:
         return ""
     same = sum(each.verdict is verdict for each in claims)
     if same == len(claims):
-        return f" All {len(claims)} claims are {verdict}."
+        return f" {'Both' if same == 2 else f'All {same}'} claims are {verdict}."
     return f" Of {len(claims)} claims {same} {'is' if same == 1 else 'are'} {verdict}."
 
 

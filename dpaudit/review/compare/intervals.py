@@ -12,6 +12,7 @@ seed may have drawn the same noise.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,8 @@ from dpaudit.report.text.bound_kinds import COUNTEREXAMPLE
 from dpaudit.report.text.numerals import NBSP, claim_text
 from dpaudit.stats.interval import loss_interval
 from dpaudit.stats.methods import BOTH_SIDES, method_of, plain
+
+_LISTED = "accounting"  # the method of an interval that is about a whole list of releases
 
 _EVEN = 0.7071  # 1/√2: equal weights for both counts of an event with many degrees, which has no weight of its own
 
@@ -77,6 +80,11 @@ class LossComparison:
         return "less" if self.after.high < self.before.low else "none shown"
 
     @property
+    def listed(self) -> bool:
+        """Whether the intervals are about whole lists of releases."""
+        return self.before is not None and self.before.method == _LISTED
+
+    @property
     def significant(self) -> bool:
         """Whether the loss of one event on one pair has changed, at the confidence."""
         return self.change in ("more", "less")
@@ -88,6 +96,8 @@ def compare(before: Evidence, after: Evidence) -> LossComparison:
     If both audits measured the same event on the same pair, that event is compared (the most revealing one in the later
     audit). Otherwise the most revealing event of each is returned, and they are not comparable.
     """
+    if before.accounting is not None and after.accounting is not None:
+        return _certified(before, after)
     old, new = _measured(before), _measured(after)
     # ordered by their bounds, and for equal bounds by their place
     pairs = [(i, k) for k in _ranked(new) for i in _ranked(old) if not _obstacle(old[i], new[k], before, after)]
@@ -96,6 +106,23 @@ def compare(before: Evidence, after: Evidence) -> LossComparison:
     second = None if k is None else _interval(new[k], after, len(new))
     error = ((1 - before.confidence) + (1 - after.confidence)) / 2
     return LossComparison(first, second, 1 - error, _why_not(before, after, old, new, i, k))
+
+
+def _certified(before: Evidence, after: Evidence) -> LossComparison:
+    """Compare two lists of releases by their certified intervals, which are about all that they list."""
+    first, second = _listed(before), _listed(after)
+    obstacle = ""
+    other = first.parameter == "delta" and before.lower.notion != after.lower.notion  # at another ε
+    if other or (first.parameter, first.delta, before.relation) != (second.parameter, second.delta, after.relation):
+        obstacle = "The two intervals are of different parameters, at a different δ or ε, or about other neighbours."
+    return LossComparison(first, second, 1.0, obstacle)
+
+
+def _listed(evidence: Evidence) -> EventLoss:
+    low, upper = evidence.lower, evidence.upper
+    high = math.inf if upper is None else upper.value
+    name = evidence.target.name
+    return EventLoss(name, ("", ""), low.parameter, low.delta, 0.0, _LISTED, (0, 0), low.value, high, 1)
 
 
 def _measured(evidence: Evidence) -> list[Bound]:

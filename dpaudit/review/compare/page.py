@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dpaudit.review.compare.intervals import EventLoss, LossComparison
 
 FORMAT = "dpaudit-comparison"
+CAUTION_LISTED = "Both are about what is listed, in real arithmetic; that the programs do it was not checked."
 CAUTION = (
     "An interval is about the loss of one event. Its upper end says nothing of other events, and so nothing of how "
     "much the mechanism loses at most."
@@ -78,6 +79,11 @@ def sentence(comparison: LossComparison, *, same: bool = False) -> str:
     if comparison.obstacle or before is None or after is None:
         return f"Whether the loss changed cannot be said. {comparison.obstacle}".strip()
     then, later = interval_text(before), interval_text(after)
+    if comparison.listed:
+        text = f"What is listed lost {then} before and loses {later} now"
+        if comparison.significant:
+            return f"{text}: certainly {comparison.change} than before."
+        return f"{text}. The intervals meet, so that no change is certain."
     text = f"The same event on the same pair lost {then} before and loses {later} now"
     sure = f"{confidence_text(comparison.confidence)} confidence"
     if comparison.significant:
@@ -85,6 +91,11 @@ def sentence(comparison: LossComparison, *, same: bool = False) -> str:
     return (
         f"{text}. The intervals meet: no change of its loss is shown at {sure}, which does not show that there is none."
     )
+
+
+def caution(comparison: LossComparison) -> str:
+    """Say what the intervals are not about."""
+    return CAUTION_LISTED if comparison.listed else CAUTION
 
 
 def interval_text(loss: EventLoss) -> str:
@@ -107,7 +118,12 @@ def compare_text(before: Evidence, now: Evidence, comparison: LossComparison) ->
     """
     found = changes(before, now, comparison)
     changed = [f"{'Better' if change.better else 'Changed'}: {change.sentence}" for change in found]
-    said = [f"{heading(before, now, comparison)}.", *changed, sentence(comparison, same=before.id == now.id), CAUTION]
+    said = [
+        f"{heading(before, now, comparison)}.",
+        *changed,
+        sentence(comparison, same=before.id == now.id),
+        caution(comparison),
+    ]
     lines = [line for text in said for line in textwrap.wrap(one_line(text), _WIDTH)]
     lines += ["", _line("", "before", "now", " ")]
     for row in rows(before, now):
@@ -137,7 +153,7 @@ def compare_page(before: Evidence, now: Evidence, comparison: LossComparison) ->
             heading=heading(before, now, comparison),
             changes=changes(before, now, comparison),
             sentence=sentence(comparison, same=before.id == now.id),
-            caution=CAUTION,
+            caution=caution(comparison),
             rows=rows(before, now),
             losses=[("Before", comparison.before), ("Now", comparison.after)],
             bars=bars(losses),
@@ -177,7 +193,7 @@ def compare_json(before: Evidence, now: Evidence, comparison: LossComparison) ->
             "change": comparison.change,
             "significant": comparison.significant,
             "obstacle": comparison.obstacle.replace(NBSP, " "),
-            "caution": CAUTION,
+            "caution": caution(comparison),
         },
     }
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
@@ -207,7 +223,10 @@ def _stated(evidence: Evidence) -> Iterator[tuple[tuple[str, str], tuple[Any, st
     yield ("confidence", "Confidence"), (evidence.confidence, confidence_text(evidence.confidence))
     yield ("verdict", "Verdict"), (str(evidence.verdict), shown.headline.word)
     yield ("sampled", "Lower, sampled"), (_bound(sampled_lower(evidence)), shown.sure("sampled"))
-    yield ("exact", "Lower, exact"), (_bound(exact_lower(evidence)), shown.sure("exact"))
+    if evidence.accounting is None:
+        yield ("exact", "Lower, exact"), (_bound(exact_lower(evidence)), shown.sure("exact"))
+    else:
+        yield ("exact", "Lower, exact"), (_bound(evidence.lower), shown.cell("lower"))
     yield ("upper", "Upper"), (_bound(evidence.upper), shown.sure("upper"))
     scope = None if evidence.proof is None else evidence.proof.scope
     yield ("scope", "Proof for"), (None if scope is None else one_line(scope), scope or "none")

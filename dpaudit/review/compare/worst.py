@@ -102,6 +102,10 @@ def _verdict(before: Evidence, now: Evidence) -> Iterator[Change]:
 def _loss(comparison: LossComparison) -> Iterator[Change]:
     if comparison.significant:
         how = comparison.change
+        if comparison.listed:
+            text = f"What is listed certainly loses {how}."
+            yield Change(f"The list loses {how}", text, how == "less")
+            return
         yield Change(f"The event loses {how}", f"The same event on the same pair loses {how}.", how == "less")
 
 
