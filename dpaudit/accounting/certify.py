@@ -349,7 +349,7 @@ class Account:
             at,
             (low, high),
             self.digits,
-            [ending(end, high, low, at, parameter) for end in ends]
+            [ending(end, high, low, at, parameter) for end in ends if end.up or low > 0]
             + ([] if order is None else [{"side": "above", "order": text(order.alpha)}]),
         )
         return Certified(

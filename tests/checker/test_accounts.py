@@ -7,7 +7,7 @@ import itertools
 import json
 import random
 import sys
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 
 import flint
@@ -23,10 +23,12 @@ from dpaudit.accounting import (
     RandomisedResponse,
     certify,
 )
+from dpaudit.accounting.coarsen import coarser, shares
 from dpaudit.checker import CertificateError, ForgedError, check_certificate, check_text
 from dpaudit.checker.accounting_laws import step
-from dpaudit.checker.accounting_masses import FINER, Lattice
-from dpaudit.checker.accounting_numbers import Field
+from dpaudit.checker.accounting_masses import FINER, Lattice, Loss
+from dpaudit.checker.accounting_numbers import Field, Real
+from dpaudit.checker.accounting_products import Composer
 
 
 def ball(value):
@@ -72,6 +74,55 @@ ASKED = [{"delta": "1e-5"}, {"epsilon": "0.5"}]
 
 
 # each is asked for one of the two, and the first for both: what is asked matters at the end alone
+def test_exponentials_and_logarithms_of_intervals_hold_those_of_their_ends():
+    field, exact, draw = Field(30), Context(prec=60), random.Random(0)
+    for _ in range(200):
+        low = Decimal(draw.randrange(1, 10**9)) / 10 ** draw.choice((6, 9))
+        high = low + draw.choice((0, 1)) * Decimal(draw.randrange(10**9)) / 10 ** draw.choice((8, 9, 20))
+        both = Real(low, high, field)
+        for found, ends in ((both.exp(), map(exact.exp, (low, high))), (both.log(), map(exact.ln, (low, high)))):
+            first, last = ends
+            assert found.low <= first and last <= found.high
+
+
+def test_factors_and_products_are_of_one_lattice():
+    field = Field(60)
+    lattice = Lattice(field(Fraction(1, 10)), 10**6, False, (None,), field)
+    losses = [Loss([1, 2, 3], 0, 0, field(0)), Loss([3, 2, 1], 0, 0, field(0))]
+
+    def made(program, factors):
+        composer = Composer(lattice, 6, [(0, 0)] * (2 + sum(isinstance(order[1], int) for order in program)))
+        return composer.factors(losses, [1, 1], program, factors)
+
+    made([(0, "even"), (1, "odd")], [0, 1])
+    for program, factors in (
+        ([(0, "even")], [0, 1]),
+        ([(0, "even"), (0, 1)], [2]),
+        ([(0, 0)], [2]),
+        ([(0, 0)], [1, 2]),
+    ):
+        with pytest.raises(CertificateError):
+            made(program, factors)
+
+
+@pytest.mark.parametrize("up", [True, False])
+def test_both_sides_move_to_coarser_lattices_alike(up):
+    """By the prover's way and by the checker's, from one statement."""
+    draw, unit, field = random.Random(0), 10**12, Field(60)
+    lattice = Lattice(field(Fraction(1, 7)), unit, up, (None,), field)
+    composer = Composer(lattice, 12, [])
+    before, flint.ctx.prec = flint.ctx.prec, 200
+    try:
+        share = shares(ball(Fraction(1, 7)), unit)
+    finally:
+        flint.ctx.prec = before
+    for start, odd, length in ((-7, False, 24), (-7, True, 25), (4, False, 25), (4, True, 24), (0, True, 1)):
+        masses = [draw.choice((0, draw.randrange(10**9))) for _ in range(length)]
+        own = composer.coarser(Loss(masses, start, 3, field(0)), odd=odd)
+        assert (own.masses, own.start) == coarser(masses, start, odd, share, unit, up=up)
+        assert (own.infinite, own.level) == (3, 1) and (own.base.low > 0) == odd
+
+
 @pytest.mark.parametrize(
     ("events", "asked"),
     [(EACH_MECHANISM[0], ASKED[1]), *zip(EACH_MECHANISM, itertools.cycle(ASKED), strict=False)],
@@ -83,6 +134,12 @@ def test_every_mechanism_is_checked(events, asked):
     assert checked.kind == "account"
     # what is shown is rounded outward to floats
     assert found.low <= Fraction(checked.scope["low"]) <= checked.bound <= found.high
+
+
+def test_an_end_from_below_that_shows_nothing_is_left_out():
+    found = certify(Gaussian("1e6").poisson("0.5").times(100), delta="1e-6")
+    assert found.low == 0 and len(found.certificate["ends"]) == 2
+    check_certificate(found.certificate)
 
 
 def test_pure_losses_are_checked():
