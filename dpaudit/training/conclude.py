@@ -16,8 +16,16 @@ from dpaudit.privacy.claims import number_text
 
 ASKS = "training"
 METHOD = "training"
-CORE = ("batches", "clipping", "noise", "repetition", "steps", "parameters")
-"""Facts without which nothing is said to be kept."""
+CORE = {
+    "batches": "how records come in",
+    "clipping": "clipping",
+    "noise": "the noise",
+    "repetition": "whether noise is drawn afresh",
+    "steps": "the steps",
+    "parameters": "how parameters move",
+    "altered": "what changes gradients after the noise",
+}
+"""Facts without which nothing is said to be kept, in words."""
 
 SEES_ALL = "whoever attacks sees every noisy sum, as accountants assume; the last weights alone may tell less"
 REAL = "real arithmetic: noise is drawn exactly, and nothing is rounded"
@@ -45,7 +53,7 @@ def verdict_of(training: Training, claim: Claim | None) -> Verdict:
 def reason_of(training: Training, claim: Claim | None) -> str:
     """Return why, in a sentence or two."""
     wrong = [each for each in training.facts if each.status == "wrong"]
-    unseen = [each.fact for each in training.facts if each.status == "not seen" and each.fact in CORE]
+    unseen = [CORE[each.fact] for each in training.facts if each.status == "not seen" and each.fact in CORE]
     what = f"Seen wrong: {', '.join(each.name for each in wrong)}." if wrong else "Nothing was seen wrong."
     if training.partial:
         what = f"Only a part of the loop was seen: {training.partial}. {what}"
@@ -77,7 +85,7 @@ def _upper(value: float) -> str:
 def assumptions_of(training: Training) -> tuple[str, ...]:
     """Return what the evidence takes on trust."""
     unseen = tuple(
-        f"{each.fact} as the claim assumes: not seen" for each in training.facts if each.status == "not seen"
+        f"{CORE.get(each.fact, each.fact)}: not seen" for each in training.facts if each.status == "not seen"
     )
     return SEES_ALL, REAL, THIS_RUN, *unseen
 

@@ -25,6 +25,7 @@ from dpaudit.evidence.training import Training, TrainingFact
 from dpaudit.training.facts.finding import Finding
 from dpaudit.training.seen import Seen
 
+_MOST_TOGETHER = 64  # batches of one update: of more, no sampling is accounted for
 _MOST_FACTOR = 8  # of the sensitivity, for a bound from above: beyond, an ε is of no use, and takes minutes
 UNKNOWN = 0.0
 """The rate of records whose sampling is not known."""
@@ -162,6 +163,8 @@ def _event(
         return (Gaussian(sigma, sensitivity=factor * parts.together), updates) if up else (None, 0)
     if parts.sampler in ("poisson", "another rate"):
         times = parts.together
+        if times > _MOST_TOGETHER:
+            return (Gaussian(sigma, sensitivity=factor * times), updates) if up else (None, 0)
         share = 1 - (1 - Fraction(rate)) ** times if times > 1 else Fraction(rate)
         if times > 1:
             share = _outward(share, up=up)

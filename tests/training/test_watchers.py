@@ -135,6 +135,41 @@ def test_a_loader_without_a_length_is_not_seen_and_says_so():
     assert batches.status == "not seen" and "no length" in batches.text
 
 
+def test_a_sampler_of_something_else_than_records_breaks_no_loop():
+    class Pairs(torch.utils.data.Sampler):
+        def __iter__(self):
+            return iter([[(0, "a"), (1, "b")]] * 3)
+
+    class ByPairs(torch.utils.data.Dataset):
+        def __len__(self):
+            return 2
+
+        def __getitem__(self, key):
+            return loops.DIGITS[key[0]]
+
+    loop = loops.plain("right", 0, 2)
+    loop.loader = torch.utils.data.DataLoader(ByPairs(), batch_sampler=Pairs())
+    with watch(loop) as seen:
+        for _ in loop.loader:
+            pass
+    assert "something else" in next(each.text for each in seen.findings if each.fact == "batches")
+
+
+def test_gradients_that_are_changed_after_the_noise_decide_nothing():
+    loop = loops.opacus("right", 0, 20)
+    with watch(loop, claim=CLAIM) as seen:
+        inner = loop.optimizer.step_hook
+
+        def hook(optimizer):
+            inner(optimizer)
+            for p in optimizer.params:
+                p.grad = p.summed_grad / 90
+
+        loop.optimizer.step_hook = hook
+        loop.train()
+    assert str(seen.evidence.verdict) == "inconclusive" and "after the noise" in seen.evidence.reason
+
+
 def test_what_was_seen_before_an_exception_is_kept_and_partial():
     loop = loops.opacus("noise halved", 0, 30)
 

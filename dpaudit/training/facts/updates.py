@@ -211,10 +211,8 @@ def altered_finding(updates: Sequence[Update]) -> Finding | None:
     """Say that gradients were changed after the noise; None where they were not."""
     if max((each.altered for each in updates), default=0.0) <= _ALTERED:
         return None
-    text = (
-        "Gradients were changed after the noise was added: that costs nothing as long as no record is looked at again."
-    )
-    return Finding("altered", "note", "changed after the noise", text)
+    text = "Gradients were changed after the noise was added; whether only by what has noise, was not seen."
+    return Finding("altered", "not seen", "changed after the noise", text)
 
 
 def _named(names: Sequence[str]) -> str:

@@ -43,8 +43,17 @@ class Recorder:
 
     def batch(self, indices: Iterable[int]) -> None:
         """Write down a batch that a sampler drew."""
-        if self.seen.batches is not None:
-            self.seen.batches.append(np.asarray(list(indices), dtype=np.int64))
+        if self.seen.batches is None:
+            return
+        try:
+            found = np.asarray(list(indices), dtype=np.int64).reshape(-1)
+        except (TypeError, ValueError, OverflowError):
+            found = np.array([-1])
+        if len(found) and not 0 <= found.min() <= found.max() < (self.seen.records or 0):
+            self.seen.batches = None
+            self.seen.silent["batches"] = "The sampler of this loader draws something else than numbers of records."
+            return
+        self.seen.batches.append(found)
 
     # --- clipping ---
 
