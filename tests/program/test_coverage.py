@@ -54,6 +54,27 @@ def counting(data, noise):
     return data[0] + noise.laplace(1)
 
 
+def plain(x):
+    return x
+
+
+def peculiar(x):
+    return 0.0 if isinstance(x, int) else -x
+
+
+def by_a_table(data, noise, *, other):
+    x = data[0] + noise.laplace(1)
+    return {True: plain, False: other}[bool(x > 0)](x)
+
+
+def test_a_function_that_only_the_last_path_calls_is_followed():
+    """Where the first path leaves no way open, the next one may still come through code of its own."""
+    _, watched = read_whole(by_a_table, other=plain)
+    assert watched.open() == ()
+    _, watched = read_whole(by_a_table, other=peculiar)
+    assert any("isinstance(x, int)" in said for said in watched.open())
+
+
 def test_a_way_that_nothing_took_is_named_with_its_line():
     _, watched = read_whole(by_type)
     (said,) = watched.open()

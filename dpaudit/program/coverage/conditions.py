@@ -221,11 +221,8 @@ class Dependence:
 
     # --- gaps --------------------------------------------------------------------------------------------
 
-    def is_decided(self, gap: Gap, *, for_good: bool = False) -> bool:
-        """Whether the scope of a proof implies that no run takes this gap.
-
-        ``for_good``: and that no other path of the reading can take it, because nothing that it depends on changes.
-        """
+    def is_decided(self, gap: Gap) -> bool:
+        """Whether the scope of a proof implies that no run takes this gap."""
         node = _node_at(gap.code, gap.offset)
         if node is None:
             return False
@@ -237,20 +234,7 @@ class Dependence:
             node = node.iter
         elif isinstance(node, ast.If | ast.IfExp | ast.While | ast.Assert):
             node = node.test
-        if for_good and not self._is_settled(node):
-            return False
         return self.is_shaped(node) or self.label(node) < DATA
-
-    def _is_settled(self, node: ast.AST) -> bool:
-        for part in ast.walk(node):
-            if isinstance(part, ast.Name):
-                scope = self._scope_with(part.id, part)
-                bound = [] if scope is None else scope.bound.get(part.id, [])
-                if scope is not None and (len(bound) > 1 or (not bound and scope.labels.get(part.id, FREE) == STATE)):
-                    return False
-                if any(how != "value" or value is None or not self._is_settled(value) for how, value in bound):
-                    return False
-        return True
 
 
 def line_at(code: types.CodeType, offset: int) -> str:

@@ -1,7 +1,7 @@
 """Was everything that can run of a program read? What was not is named.
 
-The reading itself is traced until no gap is left in the code that it executed. If a gap is left at the end, or the
-program uses anything besides data, noise and parameters, or a run executes code that no path read, nothing is proved.
+The reading itself is traced. If a gap is left at the end in the code that it executed, or the program uses anything
+besides data, noise and parameters, or a run executes code that no path read, nothing is proved.
 """
 
 from __future__ import annotations
@@ -9,15 +9,13 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Any
 
 from dpaudit.program.coverage.conditions import Dependence, line_at
 from dpaudit.program.coverage.instructions import Coverage, Gap
 from dpaudit.program.coverage.outside import KeptState, other_inputs
 from dpaudit.program.fold import Fold
-
-_MOST_CALLS = 2_000  # that are traced of a program with discrete noise, to bound the time
 
 
 class WatchedProgram:
@@ -37,37 +35,28 @@ class WatchedProgram:
         self.runs = Coverage(function, self.coverage)
         self._function, self._parameters, self._is_fold = function, tuple(parameters), is_fold
         self._state: KeptState | None = None
-        self._followed = self._calls = 0
-        self._is_whole = False
-        self._looked: tuple[int, int] | None = None  # how much had run when gaps were last looked for
         self._known: tuple[tuple[int, int], Dependence] | None = None
 
-    def begin(self) -> None:
-        """Begin to read another part of the program."""
-        self._is_whole, self._followed, self._looked = False, 0, None
-
     def following(self, decided: Callable[[], int] | None = None) -> AbstractContextManager[None]:
-        """Trace one path as long as there are gaps; ``decided`` counts its comparisons of unknown numbers."""
+        """Trace one path; ``decided`` counts its comparisons of unknown numbers.
+
+        Every path is traced: where no gap is left, a later one may still call a function that none before it called.
+        Code of which all ran costs hardly any time.
+        """
         self.coverage.counter = decided
-        return nullcontext() if self._is_whole else self.coverage.following()
+        return self.coverage.following()
 
     def ended(self) -> None:
         """Finish reading a path (or a call of a program with discrete noise)."""
         if self._state is None:
             self._state = KeptState(self.coverage, self._function)
-        self._followed += 1
-        if not self._is_whole and self._followed & (self._followed - 1) == 0:
-            ran = self.coverage.ran.values()
-            size = sum(len(each.steps) for each in ran), sum(len(each.callers) for each in ran)
-            if size != self._looked:  # otherwise nothing new ran, and the gaps are the same
-                self._is_whole, self._looked = not self._gaps(every=True), size
 
     def changed(self) -> str | None:
         """Return the name of a value that the program keeps between calls and changes, or None."""
         return None if self._state is None else self._state.changed()
 
     def observed(self, function: Any) -> Any:
-        """Return a program whose first calls are traced, up to a limit."""
+        """Return a program whose calls are traced."""
         if isinstance(function, Fold):
             init = self.observed(function.init) if callable(function.init) else function.init
             finish = None if function.finish is None else self.observed(function.finish)
@@ -77,10 +66,7 @@ class WatchedProgram:
         def called(*given: Any, **parameters: Any) -> Any:
             with self.following():
                 result = function(*given, **parameters)
-            self._calls += 1
-            if self._state is None:
-                self._state = KeptState(self.coverage, self._function)
-            self._is_whole = self._calls > _MOST_CALLS
+            self.ended()
             return result
 
         return called
@@ -103,11 +89,10 @@ class WatchedProgram:
             self._known = size, Dependence(self.coverage, self._parameters, is_fold=self._is_fold)
         return self._known[1]
 
-    def _gaps(self, *, every: bool = False) -> list[str]:
-        """Return the gaps that the scope does not decide; ``every``: also those that only numbers decided so far."""
+    def _gaps(self) -> list[str]:
+        """Return the gaps that the scope does not decide."""
         dependence = self._dependence()
-        listed = [gap for gap in self.coverage.gaps(every=every) if not dependence.is_decided(gap, for_good=every)]
-        found = [_gap_text(gap) for gap in listed]
+        found = [_gap_text(gap) for gap in self.coverage.gaps() if not dependence.is_decided(gap)]
         return found + [
             f"not covered: {line_at(code, 0)}, which was made and never called" for code in self._uncalled()
         ]

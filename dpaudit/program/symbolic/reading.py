@@ -62,8 +62,6 @@ def read(
     pending: list[list[Any]] = [[]]
     leaves: list[ProgramPath] = []
     repeated = False
-    if watched is not None:
-        watched.begin()
     while pending:
         count_path()
         decisions = pending.pop()

@@ -83,8 +83,6 @@ def read_releases(
     lines: dict[Release, frozenset[str]] = {}
     columns: dict[str, ColumnDomain] = {}
     read, again = 0, False
-    if watched is not None:
-        watched.begin()
     while pending:
         count_path()
         path, used = _follow(function, domain, parameters, pending.pop(), person, watched)
@@ -152,8 +150,7 @@ def _followed(watched: WatchedProgram | None, path: Path) -> Iterator[None]:
     if watched is None:
         yield
     else:
-        watched.coverage.counter = partial(_decided, path)  # every path is followed: which one is last is not known
-        with watched.coverage.following():
+        with watched.following(partial(_decided, path)):
             yield
 
 
