@@ -33,6 +33,7 @@ __all__ = [
     "CertificateError",
     "Checked",
     "ForgedError",
+    "accounted",
     "check_certificate",
     "check_text",
     "reading",
@@ -106,7 +107,8 @@ def check_certificate(certificate: object) -> Checked:
         return _account(certificate)
     if type(kind) is not str or kind not in _BODY:
         raise CertificateError(f"the kind must be 'tree', 'fold', 'releases' or 'account', not {shown(kind)}")
-    given = fields(certificate, _HEAD | _BODY[kind], "the certificate")
+    told = {"account"} & certificate.keys() if kind == "releases" else set()
+    given = fields(certificate, _HEAD | _BODY[kind] | told, "the certificate")
     mechanism = fields(given["mechanism"], {"name", "source"}, "mechanism")
     mechanism = {name: text(mechanism[name], f"mechanism: {name}") for name in ("name", "source")}
     bound = rational(given["bound"], "bound")

@@ -14,6 +14,7 @@ from functools import lru_cache
 from math import isqrt
 from typing import Any
 
+from dpaudit.checker.accounted import Moved, check_accounted, events_of
 from dpaudit.checker.accounting_numbers import Field
 from dpaudit.checker.reading import CertificateError, ForgedError, Steps, fields, items, rational, shown, text, whole
 from dpaudit.checker.records import Kind, Value, kinds_of, read_columns, read_value
@@ -118,6 +119,10 @@ def check_releases(given: dict[str, Any], relation: str, group: int, steps: Step
                 steps.spend(sum(len(value.terms) + 1 for release, _ in listed for value in release.values))
                 found = _by_rules(_price(listed, samples, added, removed), notion, delta, alone=alone)
                 worst = [_larger(one, more) for one, more in zip(worst, found, strict=True)]
+    if given.get("account") is not None:
+        if not delta or not alone:
+            raise CertificateError("an account is one of ε at a δ above 0, of releases on one path")
+        worst.append(_accounted(given["account"], listed, samples, (kinds, relation == "replace"), delta))
     known = [each for each in worst if each is not None]
     if not known:
         raise ForgedError(f"its releases show no finite bound of {notion}")
@@ -126,6 +131,55 @@ def check_releases(given: dict[str, Any], relation: str, group: int, steps: Step
         f"There are {len(releases):,} releases on {len(paths):,} paths, and at most {most_kinds:,} kinds of "
         "records on a path; every pair of them was priced.",
     ]
+
+
+def _accounted(
+    account: object,
+    listed: list[tuple[Release, int]],
+    samples: list[tuple[Fraction, int]],
+    among: tuple[list[Kind], bool],
+    delta: Fraction,
+) -> Fraction:
+    """Return the ε of an account of the releases of the only path, each at the most that any kind of records moves it.
+
+    Args:
+        account: as the certificate has it.
+        listed: the releases, each with how often it is made.
+        samples: rate, and how often each is drawn.
+        among: the kinds of records, and whether one is replaced by another.
+        delta: the δ that there is.
+    """
+    kinds, is_replaced = among
+    pairs = [(added, removed) for added in kinds for removed in (kinds if is_replaced else [None])]
+    moved, epsilon, spent = [], Fraction(0), Fraction(0)
+    for release, counted in listed:
+        times = counted * release.times
+        within = [[value.moved(added, removed) for value in release.values] for added, removed in pairs]
+        prices = [
+            _LAWS[release.law](release, moves, removed) for moves, (_, removed) in zip(within, pairs, strict=True)
+        ]
+        each = None if release.sample is None or is_replaced else samples[release.sample]
+        number = None if each is None else release.sample
+        if release.law == "gaussian":
+            squares = max((price.gaussian or Fraction(0) for price in prices), default=Fraction(0))
+            moved.append(Moved("gaussian", times, each, number, squares=squares))
+        elif release.law == "laplace_threshold":
+            epsilon += times * max(price.other or Fraction(0) for price in prices)
+            spent += times * max(price.delta for price in prices)
+        elif any(price.other is None or price.gaussian is None for price in prices):
+            raise ForgedError("an account of releases that have no pair of their own")
+        else:
+            most = max(price.other or Fraction(0) for price in prices)
+            alone = release.law == "laplace" and len(release.values) == 1
+            moved.append(
+                Moved(
+                    release.law, times, each, number, far=(most,) if alone else (), epsilon=0 * most if alone else most
+                )
+            )
+    needed = events_of(moved)
+    if not needed or not spent < delta:
+        raise ForgedError("an account of releases that have no pairs of their own, or no δ left")
+    return epsilon + check_accounted(account, needed, delta - spent)
 
 
 def _release(value: object, columns: Any, samples: int, where: str, steps: Steps) -> Release:
@@ -276,7 +330,7 @@ def gaussian_epsilon(square: Fraction, delta: Fraction) -> Fraction:
     """Return a fraction above the ε at which a μ-GDP mechanism has this δ, for μ² = ``square`` (Balle & Wang 2018)."""
     if not square:
         return Fraction(0)
-    field = Field(_GAUSSIAN_DIGITS)
+    field = Field(_GAUSSIAN_DIGITS + min(2_000, int(square / 4) + 2 * isqrt(int(square))))  # Φ(−μ/2 − ε/μ) is tiny
     mu = field(square).root()
 
     def is_enough(steps: int) -> bool:
@@ -287,8 +341,8 @@ def gaussian_epsilon(square: Fraction, delta: Fraction) -> Fraction:
     low, high = -1, 10**_GAUSSIAN_PLACES
     while not is_enough(high):
         low, high = high, 2 * high
-        if high > 1_000 * 10**_GAUSSIAN_PLACES:
-            raise CertificateError("Gaussian noise that costs an ε above 1,000")
+        if high > 4_000 * 10**_GAUSSIAN_PLACES:
+            raise CertificateError("Gaussian noise that costs an ε above 4,000")
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)

@@ -24,6 +24,7 @@ from dpaudit.program.symbolic.value import line_of
 ADDED = ("laplace", "discrete_laplace", "gaussian", "discrete_gaussian")
 """The kinds of noise that are added to a value."""
 _MOST_RELEASES = 5_000  # of one run
+_MOST_STEPS = 5  # of a repeated step: a reading knows it from any state
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,3 +193,7 @@ class RecordedNoise(Noise):
         """Hand released values to a function, which may do anything with them, unfollowed."""
         with Unfollowed():
             return super().post(function, *values, shape=shape)
+
+    def repeat(self, times: int, step: Callable[[Any], Any], state: Any) -> Any:
+        """Do a step several times, as often as one can see what it does."""
+        return super().repeat(min(times, _MOST_STEPS) if type(times) is int else times, step, state)

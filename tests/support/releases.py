@@ -447,12 +447,56 @@ def partitions_in_order_of_counts(people, noise, *, epsilon=1.0, threshold=20.0)
     return noisy[noisy >= threshold]
 
 
+def person_partitions(people, noise, *, epsilon=1.0, threshold=61.0):
+    some = people[["person", "place"]].drop_duplicates().groupby("person").head(3)
+    counts = some["place"].value_counts()
+    noisy = counts + noise.laplace(3 / epsilon, len(counts))
+    return noisy[noisy >= threshold].sort_index()
+
+
+def person_partitions_as_if_one(people, noise):
+    some = people[["person", "place"]].drop_duplicates().groupby("person").head(3)
+    counts = some["place"].value_counts()
+    noisy = counts + noise.laplace(1, len(counts))
+    return noisy[noisy >= 61].sort_index()
+
+
+def person_partitions_with_duplicates(people, noise):
+    counts = people.groupby("person").head(3)["place"].value_counts()
+    noisy = counts + noise.laplace(3, len(counts))
+    return noisy[noisy >= 61].sort_index()
+
+
 def gaussian_count(people, noise, *, sigma=4.0):
     return len(people) + noise.gaussian(sigma)
 
 
 def sampled_gaussian(people, noise, *, rate=0.1):
     return len(noise.poisson(people, rate)) + noise.gaussian(1)
+
+
+def _sampled_descent(people, noise, steps, samples, divisor):
+    whole = noise.poisson(people, 0.01)
+
+    def step(theta):
+        rows = (noise.poisson(people, 0.01) if samples else whole)[["x", "y"]].to_numpy()
+        gradients = np.nan_to_num(rows * np.exp(rows @ theta)[:, None])
+        clipped = gradients / np.maximum(1, np.linalg.norm(gradients, axis=1, keepdims=True))
+        return theta - 0.1 * (clipped.sum(axis=0) + noise.gaussian(1, 2)) / divisor(rows)
+
+    return noise.repeat(steps, step, np.zeros(2))
+
+
+def sampled_sgd(people, noise, *, steps=1000):
+    return _sampled_descent(people, noise, steps, True, lambda rows: 100)
+
+
+def sampled_sgd_of_one_sample(people, noise, *, steps=1000):
+    return _sampled_descent(people, noise, steps, False, lambda rows: 100)
+
+
+def sampled_sgd_over_the_true_size(people, noise, *, steps=1000):
+    return _sampled_descent(people, noise, steps, True, len)
 
 
 def sampled_at_a_private_rate(people, noise):
@@ -524,7 +568,9 @@ RIGHT = [
     Row(31, gaussian_max, _AR, "rho=0.125", Fraction(1, 8)),
     Row(32, gaussian_persons, _P, "rho=0.125", Fraction(1, 8)),
     Row(33, partitions, _AR, "epsilon=1, delta=2.81e-9", _ONE),
+    Row(34, person_partitions, _P, "epsilon=1, delta=3.1e-9", _ONE),
     Row(37, gaussian_count, _AR, "epsilon=1, delta=2.93e-6", ("0.999", "1")),
+    Row(38, sampled_sgd, _AR, "epsilon=1.8283, delta=1e-5", ("1.82806", "1.8283")),
     Row(39, sampled_gaussian, _AR, "epsilon=1, delta=2.072e-4", ("0.999", "1")),
     Row(40, keys_and_total, _AR, "epsilon=2, delta=2.933e-6", ("1.999", "2")),
     Row(0, parallel, _AR, "epsilon=1", _ONE),
@@ -568,7 +614,11 @@ TWINS = [
     Row(32, gaussian_persons, _P, "rho=0.025", Fraction(1, 8)),
     Row(33, partitions_from_five, _AR, "epsilon=1, delta=2.81e-9", None),
     Row(33, partitions_in_order_of_counts, _AR, "epsilon=1, delta=2.81e-9", None),
+    Row(34, person_partitions_as_if_one, _P, "epsilon=1, delta=3.1e-9", Fraction(3)),
+    Row(34, person_partitions_with_duplicates, _P, "epsilon=1, delta=3.1e-9", None),
     Row(37, gaussian_count, _AR, "epsilon=1, delta=2.91e-6", ("1", "1.001")),
+    Row(38, sampled_sgd_of_one_sample, _AR, "epsilon=1.8283, delta=1e-5", ("500", "900")),
+    Row(38, sampled_sgd_over_the_true_size, _AR, "epsilon=1.8283, delta=1e-5", None),
     Row(39, sampled_at_a_private_rate, _AR, "epsilon=1, delta=2.072e-4", None),
     Row(40, keys_and_total, _AR, "epsilon=2, delta=2.92e-6", ("2", "2.001")),
     Row(0, parallel_that_overlaps, _AR, "epsilon=1", Fraction(2)),

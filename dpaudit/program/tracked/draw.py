@@ -159,8 +159,18 @@ def note(
     sample: Sample | None,
     details: Any = (),
     line: str | None = None,
+    keys: int = 1,
 ) -> None:
-    """Note a release of the path that is being read; ``line`` where it was made, by default here."""
+    """Note a release of the path that is being read.
+
+    Args:
+        law, scale: of the noise.
+        moves: how far each value moves.
+        sample: what they are made of.
+        details: further numbers of the law.
+        line: where it was made, by default here.
+        keys: how many keys one unit of privacy has, each with a release of its own.
+    """
     path = PATH.get()
     if scale.coefficient <= 0:
         refuse("a scale that is not positive; test that it is above 0 first")
@@ -171,4 +181,4 @@ def note(
             "a movement over a scale that is no constant, so that the cost has no bound; scale with the clipping bound"
         )
     line = line_of(sys._getframe(1)) if line is None else line
-    path.released(Release(law, scale.coefficient, scale.unit, moves, sample, path.times, line, tuple(details)))
+    path.released(Release(law, scale.coefficient, scale.unit, moves, sample, keys * path.times, line, tuple(details)))

@@ -120,6 +120,14 @@ class Frame(Private):
                 found._columns[name] = Column(found.rows, known.name, known.low, known.high, whole=known.whole)
         return found
 
+    def drop_duplicates(self, subset: Any = None) -> Frame:
+        """Keep the first row of each person with the same values in some columns."""
+        names = [subset] if isinstance(subset, str) else list(self._columns) if subset is None else list(subset)
+        kinds = {self._named(name).name for name in names}
+        if self.person is None or self.person not in kinds:
+            refuse("drop_duplicates without the column that names persons: one record takes the place of another")
+        return self._with_rows(replace(self.rows, distinct=frozenset(kinds - {self.person})))
+
     def groupby(self, by: Any, observed: Any = None, sort: bool = True) -> GroupBy:
         """Group by the values of one column, or several."""
         names = tuple(by) if isinstance(by, list) else (by,)

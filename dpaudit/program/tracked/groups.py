@@ -181,10 +181,22 @@ class Noisy(Private):
         rows, draw, threshold = self.groups.rows, self.draw, magnitude_of(mask.threshold)
         if draw.law != "laplace" or draw.scale.unit or threshold.unit:
             refuse("the threshold rule for other noise than Laplace, or for a scale or threshold that was released")
-        if not (self.groups.low == self.groups.high == ONE) or rows.most != 1 or rows.sample is not None:
-            refuse("the threshold rule for other numbers than counts of records, where each unit has one")
+        once = rows.most == 1 or (rows.distinct is not None and rows.distinct <= set(self.groups.names))
+        if not (self.groups.low == self.groups.high == ONE) or rows.most is None or not once or rows.sample is not None:
+            refuse(
+                "the threshold rule for other numbers than counts to which a record, or a person, adds one; of several "
+                "rows a person keep distinct keys: frame[[person, key]].drop_duplicates().groupby(person).head(k)"
+            )
         one = Linear(tuple(Term(part, ONE, ONE) for part in rows.parts))
-        note("laplace_threshold", draw.scale, (one,), None, (("threshold", threshold.coefficient),), self.line)
+        note(
+            "laplace_threshold",
+            draw.scale,
+            (one,),
+            None,
+            (("threshold", threshold.coefficient),),
+            self.line,
+            keys=rows.most,
+        )
         return Kept()
 
 

@@ -44,6 +44,7 @@ class Rows:
         parts: records that meet one of these; no record meets two.
         source: 0 for the data, another number for what was bounded person by person.
         sample: the Poisson sample that they are in; None for all.
+        distinct: the columns, beside the one that names persons, in which two rows of one person differ; None for any.
         labels: which labels they have: 0 those of the data, another number after they were numbered anew.
         most: how many rows one unit of privacy has at most; None for any number of them.
         known: the columns of the reading, with their domains; shared by all frames of one reading.
@@ -53,6 +54,7 @@ class Rows:
     source: int = 0
     sample: Sample | None = None
     most: int | None = 1
+    distinct: frozenset[str] | None = None
     labels: int = 0
     known: dict[str, ColumnDomain] = field(default_factory=dict, compare=False, repr=False)
 

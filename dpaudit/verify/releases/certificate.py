@@ -25,6 +25,7 @@ def release_certificate(
     parameters: Mapping[str, str],
     notion: str,
     delta: Fraction,
+    account: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the derivation as plain data for JSON, which `dpaudit.checker` checks.
 
@@ -36,6 +37,7 @@ def release_certificate(
         parameters: exact values, as texts.
         notion: "epsilon", "rho" or "mu".
         delta: the δ at which ε is meant.
+        account: the certificate of the releases' accounting, where the bound is one of it.
     """
     listed = list(dict.fromkeys(release for path in releases.paths for release in path))
     numbers = {release: number for number, release in enumerate(listed)}
@@ -74,6 +76,7 @@ def release_certificate(
             for release in listed
         ],
         "paths": [[numbers[release] for release in path] for path in releases.paths],
+        **({} if account is None else {"account": dict(account)}),
     }
 
 

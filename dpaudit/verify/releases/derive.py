@@ -18,6 +18,7 @@ from dpaudit.program.tracked.reading import Releases, read_releases
 from dpaudit.program.tracked.rows import ColumnDomain
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.verify.prove import as_decimal, as_text
+from dpaudit.verify.releases.accounted import account
 from dpaudit.verify.releases.agreement import PAIRS, compare
 from dpaudit.verify.releases.certificate import release_certificate
 from dpaudit.verify.releases.frames import column_domains
@@ -85,11 +86,14 @@ def derive(
     notion, delta = _notion(claim)
     now("reading what it releases")
     watched = WatchedProgram(mechanism.function, parameters, strict=True)
-    releases, priced, refused = None, None, None
+    releases, priced, refused, known = None, None, None, None
     try:
         releases = read_releases(mechanism.function, columns, parameters, person=which.person, watched=watched)
         now("pricing its releases")
         priced = price(releases, replace=which.kind == "replace", group=which.group, notion=notion, delta=delta)
+        if delta:
+            now("accounting of its releases")
+            known = account(releases, replace=which.kind == "replace", delta=delta)
     except RefusedReading as why:
         refused = str(why)
     now("comparing runs on neighbouring frames with it")
@@ -109,6 +113,10 @@ def derive(
         told = () if compared.disagreement is None else (compared.disagreement,)
         open_ends = (*told, *watched.open())
     bound = None if priced is None or open_ends else priced.bound
+    if known is not None and (priced is None or priced.bound is None or known[0] < priced.bound):
+        bound = None if open_ends else known[0]
+    else:
+        known = None
     certificate = None
     if bound is not None and releases is not None:
         certificate = release_certificate(
@@ -120,6 +128,7 @@ def derive(
             parameters={name: as_text(value) for name, value in parameters.items()},
             notion=notion,
             delta=delta,
+            account=None if known is None else known[1],
         )
         try:
             check_certificate(certificate)

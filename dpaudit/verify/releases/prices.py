@@ -47,7 +47,7 @@ class Spent:
 
     def add(self, release: Release, moves: Sequence[tuple[Fraction, Fraction]], times: int, *, sampled: bool) -> None:
         """Add a release whose numbers move within intervals, done so often."""
-        epsilon, rho, mu2, delta = _priced(release, moves)
+        epsilon, rho, mu2, delta = priced_alone(release, moves)
         if sampled and release.sample is not None:
             before = self.within.get(release.sample, _ZERO)
             self.within[release.sample] = _sum(before, epsilon, times)
@@ -68,7 +68,7 @@ def _sum(one: Fraction | None, more: Fraction | None, times: int) -> Fraction | 
     return None if one is None or more is None else one + times * more
 
 
-def _priced(
+def priced_alone(
     release: Release, moves: Sequence[tuple[Fraction, Fraction]]
 ) -> tuple[Fraction | None, Fraction | None, Fraction | None, Fraction]:
     """Return ε, ρ, μ² and δ of one release."""
