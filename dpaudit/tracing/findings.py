@@ -37,6 +37,10 @@ WORDS = {
 }
 
 
+LEADS = tuple(str(word) for word in Word if word >= Word.NOT_SUPPORTED)
+"""The words of what points to a violation."""
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """One thing that was found.

@@ -204,6 +204,7 @@ class Hooks:
         self._places: list[tuple[dict[str, Any], str, Any]] = []
         self._units: dict[tuple[int, str], Any] = {}
         self._present: tuple[str, ...] = ()
+        self._made: tuple[Any, dict[int, tuple[Any, Any]]] | None = None
 
     @staticmethod
     def generator(bits: np.random.BitGenerator) -> np.random.Generator:
@@ -225,7 +226,10 @@ class Hooks:
         return self._present != libraries.present()
 
     def _replace(self) -> None:
-        new = self._new()
+        state = np.random.mtrand._rand
+        if self._made is None or self._made[0] is not state:  # else what was made for the last run serves again
+            self._made = (state, self._new())
+        new = self._made[1]
         for module in (random, np.random):
             for key, value in list(vars(module).items()):
                 if id(value) in new:

@@ -10,7 +10,7 @@ from typing import Any
 from dpaudit.neighbours import Relation
 from dpaudit.neighbours.candidates.candidates import LazyPair, chosen
 from dpaudit.privacy import Claim
-from dpaudit.tracing.findings import Traced
+from dpaudit.tracing.findings import Traced, Word
 from dpaudit.tracing.pair import trace_pair
 from dpaudit.tracing.runs import Target
 
@@ -75,18 +75,57 @@ def worst_neighbours(
         affordable = int(seconds * _FIRST / max(time.perf_counter() - began, 1e-9))
         if affordable < len(found):
             found, left_out = listed(max(affordable, _LEAST))
-    best, rank = found[0], (-1, 0.0)
-    for number, each in enumerate(found):
-        traced = _quick(target, each, claim, seed)
-        if traced is not None and traced.worst.rank > rank:
-            best, rank = each, traced.worst.rank
-        tell(number + 1, len(found))
-    return FoundPair(best.pair(), best.name, len(found), left_out)
+    best = worst_pair(target, [each.pair for each in found], claim, seed=seed, tell=tell)
+    chosen_pair = found[0 if best is None else best.place]
+    return FoundPair(chosen_pair.pair(), chosen_pair.name, len(found), left_out)
 
 
-def _quick(target: Target, each: LazyPair, claim: Claim | None, seed: int) -> Traced | None:
-    pair = each.pair()
-    return trace_pair(target, pair, claim, seed=seed, quick=True)
+@dataclass(frozen=True, slots=True)
+class Worst:
+    """The pair of several on which a few runs show most.
+
+    Attributes:
+        place: which it is.
+        word: what they show.
+        tried: how many were looked at; ``runs``: executions for all of them.
+    """
+
+    place: int
+    word: Word
+    tried: int
+    runs: int
+
+
+def worst_pair(
+    target: Target,
+    pairs: Sequence[Callable[[], tuple[Any, Any]]],
+    claim: Claim | None,
+    *,
+    seed: int,
+    tell: Callable[[int, int], None] = lambda done, total: None,
+) -> Worst | None:
+    """Return the pair on which a few runs show most, or None where the first of them show that no noise is followed.
+
+    Args:
+        target: what is run.
+        pairs: makes each of them.
+        claim: what is claimed.
+        seed: of the noise.
+        tell: called with how many are done, and of how many.
+    """
+    best, word, rank, before = 0, Word.NOT_SEEN, (-1, 0.0), target.runs
+    for number, make in enumerate(pairs):
+        worst = trace_pair(target, make(), claim, seed=seed, quick=True).worst
+        if worst.rank > rank:
+            best, word, rank = number, worst.word, worst.rank
+        tell(number + 1, len(pairs))
+        if number + 1 == _FIRST and word is Word.NOT_SEEN:
+            return None
+    return Worst(best, word, len(pairs), target.runs - before)
+
+
+def _quick(target: Target, each: LazyPair, claim: Claim | None, seed: int) -> None:
+    trace_pair(target, each.pair(), claim, seed=seed, quick=True)
 
 
 def worst_of(traced: Sequence[Traced]) -> int:

@@ -247,6 +247,13 @@ def _solved(
     down = [(0, None) if may and law.down else (0, 0) for may, (law, _) in zip(free, known, strict=True)]
     if not np.all(np.isfinite(below)) or not np.all(np.isfinite(right)):
         return None
+    if not len(least) and len(equal.row) == len(equal) == size and len(set(place[0].tolist())) == size:
+        # one noise for each condition: there is nothing to choose
+        only = np.zeros(size)
+        only[place[0]] = right[equal.row] / equal.coefficient
+        low = np.array([0.0 if high == (0, 0) else -np.inf for high in down])
+        high = np.array([0.0 if each == (0, 0) else np.inf for each in up])
+        return only if np.all((low <= only) & (only <= high)) else None
     inequality = csr_array((least.coefficient, (least.row, place[1])), shape=(len(least), size))
     weight = weight / weight.max()
     solve: Any = linprog  # its types know of no sparse matrices

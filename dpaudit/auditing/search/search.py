@@ -1,4 +1,8 @@
-"""What is the order of a search? candidates → halving → climbing → shrinking → one pair, and how it was found."""
+"""What is the order of a search? candidates → replay → halving → climbing → shrinking → one pair, and how it was found.
+
+A replay of the noise singles out one candidate, for a few runs of each; it gets runs of its own, and stays in the race
+until the end.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -23,11 +27,16 @@ from dpaudit.neighbours.candidates.candidates import chosen, smaller
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.serialise import kept_text
 from dpaudit.sampling.first_error import first_exception
+from dpaudit.tracing.findings import LEADS
+
+if TYPE_CHECKING:
+    from dpaudit.tracing.search import Worst
 
 # measured by benchmarks/search.py, for given pairs; the shares of shrinking and climbing are chosen
 _MOST_CANDIDATES, _RUNS_A_CANDIDATE = 500, 300
 _FOR_ONE = 1.0  # learning and measuring the winner count as so many rounds of halving
 _SHRINKING, _CLIMBING = 0.15, 0.25  # of the runs of the search
+_LEADING = 0.1  # of them, for the pair that a replay of the noise singles out
 _PROBE, _LEAST_TOTAL = 64, 1_000  # runs
 _OWN, _HIGHER = 2_000_000, 2_000_001  # numbers of the data themselves and of a pair found by climbing
 _SHOWN = 12  # rows of a table in the report
@@ -76,13 +85,16 @@ def find(question: Question, total: int) -> SearchResult:
     pairs, left_out = _pairs(question, space, total)
     allowed = share_of(len(pairs), total)
     race.measuring = total - allowed
+    led = _led(question, space, pairs)
     race.meet(pairs)
     if question.session is not None:
         question.session.tell("candidates")
-    kept = _SHRINKING * space.made + _CLIMBING * (space.domain is not None)
+    kept = _SHRINKING * space.made + _CLIMBING * (space.domain is not None) + _LEADING * (led is not None)
     ranked = halve(race, pairs, int((1 - kept) * allowed) - race.runs, unchanged.check)
     if not ranked:
         raise _nothing_ran(question, pairs[0].make()[0])
+    if led is not None:
+        ranked = _with_lead(race, ranked, pairs[led.place], int(_LEADING * allowed))
     best, climbed = ranked[0], None
     if space.domain is not None:
         from dpaudit.auditing.search.hill_climbing import climb  # imports Hypothesis, which is slow to import
@@ -97,6 +109,8 @@ def find(question: Question, total: int) -> SearchResult:
         pair, steps = shrink(race, best, simpler, claimed, allowed - race.runs)
     unchanged.check()
     record = _record(question, space, race, pairs, ranked, best.name, climbed, steps, pair, left_out)
+    if led is not None:
+        record = msgspec.structs.replace(record, led=str(led.word), replayed=led.runs)
     return SearchResult(question.about(pair), record, total)
 
 
@@ -160,6 +174,26 @@ def _pairs(question: Question, space: SearchSpace, total: int) -> tuple[list[Rac
         for number, pair in enumerate(space.data)
     ]
     return given, 0
+
+
+def _led(question: Question, space: SearchSpace, pairs: Sequence[RacedPair]) -> Worst | None:
+    """Return the pair that a few replayed runs of each single out; None where no noise is followed, or none leads."""
+    if not space.made or len(pairs) < 2:
+        return None
+    from dpaudit.tracing.runs import Target
+    from dpaudit.tracing.search import worst_pair
+
+    target = Target(question.mechanism, question.parameters)
+    found = worst_pair(target, [one.make for one in pairs], question.claim, seed=question.seed % 2**31)
+    return found if found is not None and str(found.word) in LEADS else None
+
+
+def _with_lead(race: Race, ranked: list[RacedPair], lead: RacedPair, runs: int) -> list[RacedPair]:
+    """Return the pairs that were left longest with the lead among them, best first, after runs of its own."""
+    race.run([lead], max(runs // 2, LEAST))
+    race.look([lead])
+    others = [one for one in ranked if one is not lead]
+    return sorted([*others, *([] if lead.silent else [lead])], key=lambda one: (-one.predicted, one.number))
 
 
 def _first(question: Question, space: SearchSpace) -> RacedPair:

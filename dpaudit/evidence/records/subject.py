@@ -69,6 +69,9 @@ class Search(Record, frozen=True):
         data: the digest of the dataset, or of all pairs; None for the mechanism's own, and over a domain only.
         domain: the declared domain as JSON text; beyond: whether values outside it were tried.
         kept: the dataset or all pairs as JSON text, if data were to be kept.
+        led: what replayed runs found on the candidate that they singled out, in the words of a trace; None where they
+            singled out none. It stayed in the race, with runs of its own.
+        replayed: executions for that, of all candidates.
     """
 
     source: str
@@ -85,6 +88,8 @@ class Search(Record, frozen=True):
     beyond: bool = False
     kept: str | None = None
     left_out: int = 0
+    led: str | None = None
+    replayed: int = 0
 
 
 class RunInfo(Record, frozen=True):

@@ -66,6 +66,11 @@ def _done(search: Search) -> list[str]:
         "again; no bound looks at these runs."
     )
     found = [text]
+    if search.led is not None:
+        found.append(
+            f"Before, {_times(search.replayed, 'run')} recorded the noise on one side of each and replayed it on the "
+            f"other. The one on which most was found ({search.led}) was compared with the others to the end."
+        )
     if search.left_out:
         found.append(
             f"{_times(search.left_out, 'further pair')} {'was' if search.left_out == 1 else 'were'} thought of and not "
