@@ -51,7 +51,7 @@ def trace_pair(
             is certain.
     """
     before = target.runs
-    task = Task(target, pair, claim, seed, quick, LEAST * max(1, min(paths, _RARER)))
+    task = Task(target, pair, claim, seed, quick, LEAST * min(paths - 1, _RARER))
     recorded: tuple[list[Run], list[Run]] = ([], [])
     tried: list[Path] = []
     for side in (0, 1):

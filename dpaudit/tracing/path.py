@@ -155,6 +155,7 @@ def _judged(task: Task, path: Path, run: Run, frozen: Run, seed: int) -> None:
         path.found.append(_trouble(task, asked, shift, run))
         return
     if asked.scales:
+        path.stretch += _moved_beside(asked, run.recorder)
         return
     price = path.price = priced(shift.moved, shift.chance, claim, [each.loss for each in asked.stated])
     path.stated = asked.stated
@@ -197,6 +198,16 @@ def _judged(task: Task, path: Path, run: Run, frozen: Run, seed: int) -> None:
         )
     else:
         path.found.append(Found(Word.SUPPORTED, _costs(price), where, met))
+
+
+def _moved_beside(asked: Conditions, recorder: Recorder) -> float:
+    """Return how far what is released moves, beside the smallest scale of noise: where scales differ, nothing else is
+    known of the price.
+    """
+    _, right = asked.equal.joined()
+    scales = [float(block.scale.min()) for block in recorder.blocks if block.made is None and len(block.scale)]
+    least = min((each for each in scales if each > 0), default=1.0)
+    return float(np.log1p(abs(right[np.isfinite(right)]).max(initial=0.0) / least))
 
 
 def _far(moved: Shifted | None) -> str:

@@ -33,8 +33,10 @@ def telling_place(target: Target, pair: tuple[Any, Any], claim: Claim | None, se
         pair: two neighbouring datasets.
         claim: what is claimed; without it, ε = 1.
         seed: of the runs.
-        most: how many runs of each side are made at most.
+        most: how many runs of each side are made at most; fewer than 32 show nothing, and none is made.
     """
+    if most < LEAST:
+        return None
     seen, above = _Counts(), _Counts()
     thresholds: dict[str, float] = {}
     made, wanted = 0, LEAST

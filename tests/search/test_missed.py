@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import msgspec
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +14,7 @@ from dpaudit.events import quick_predict
 from dpaudit.neighbours.candidates.candidates import KINDS, candidates, chosen
 from dpaudit.privacy import PureDP
 from dpaudit.report import console_summary, html_page
+from dpaudit.review.check import check, passes
 from dpaudit.sampling.outputs import from_array
 
 pytestmark = [pytest.mark.usefixtures("undrawn"), pytest.mark.slow]
@@ -55,6 +57,12 @@ def test_a_mean_of_unknown_n_is_found_in_few_runs():
         mean_of_unknown_n, claim="epsilon=1", data=FRAME, domain=DOMAIN, runs=20_000, seed=7, floating_point="ignore"
     )
     assert evidence.verdict is dp.Verdict.VIOLATED and evidence.lower.value > 1.5
+    # a replay of the noise leads there, and what it found is in the evidence
+    assert evidence.search.led == "not supported" and 0 < evidence.search.replayed < 1_000
+    assert passes(check(evidence, second=False))
+    for change in ({"led": None}, {"led": "supported on this path"}, {"replayed": 0}, {"replayed": -4}):
+        search = msgspec.structs.replace(evidence.search, **change)
+        assert not passes(check(msgspec.structs.replace(evidence, search=search), second=False)), change
 
 
 TELLING = {  # laws of two sides, each with a loss far beyond 1 that few runs show

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pandas as pd
 from case import Case
 from dpmm.models.base.utils import gaussian_noise
-from dpmm.pipelines import MSTPipeline
 from dpmm.processing.table_binner import TableBinner
 
 DISTRIBUTION = "dpmm"
@@ -19,20 +18,11 @@ def binned(data):
     return dict(binner.bin_domain)
 
 
-def synthesised(data):
-    frame = pd.DataFrame({"kind": pd.Categorical(data), "other": pd.Categorical(data[::-1])})
-    made = MSTPipeline(epsilon=1.0, delta=1e-5, n_jobs=1, gen_kwargs={"n_iters": 5})
-    made.fit(frame)
-    return made.generate(n_records=3).astype(str).to_numpy().tolist()
-
-
 def counts(data):
     return [data.count(each) + float(gaussian_noise(4.0)) for each in "ab"]
 
 
 CASES = [
     Case("TableBinner", binned, KINDS, mistake="categories that are those of the data", relation="add-remove"),
-    Case("MSTPipeline", synthesised, KINDS, "epsilon=1, delta=1e-5", "categories that are those of the data",
-         "add-remove"),
     Case("gaussian_noise", counts, (KINDS[0], KINDS[0][:3]), "epsilon=2, delta=1e-5", relation="add-remove"),
 ]  # fmt: skip
