@@ -199,6 +199,7 @@ def _record(traced: Traced, number: int) -> Trace:
         calls=_calls(worst),
         epsilon=None if price is None or not math.isfinite(price.epsilon) else _rounded(price.epsilon),
         mu=None if price is None or not math.isfinite(price.mu) else _rounded(price.mu),
+        chance=None if price is None or worst.shift is None else _finite(worst.shift.chance),
         checked=worst.checked,
         loss=_loss(traced.certain),
         unseen=tuple(traced.unseen),
@@ -272,6 +273,10 @@ def _loss(certain: Certain | None) -> TraceLoss | None:
     steps = tuple(TraceStep(each.law.name, each.scale, each.by, each.site) for each in certain.steps)
     value = round_outward(certain.epsilon, "lower")
     return TraceLoss(certain.why, certain.where, value, steps, certain.leaks)
+
+
+def _finite(value: float) -> float | None:
+    return _rounded(value) if math.isfinite(value) else None
 
 
 def _rounded(value: float) -> float:

@@ -39,6 +39,8 @@ from dpaudit.tracing.recording import active, site
 from dpaudit.tracing.values import closed, is_followed
 
 _MISSING = object()
+# these names stand for the followed ones while a run is made
+_Generator, _RandomState = np.random.Generator, np.random.RandomState
 _OWN = ("dpaudit", "_dpaudit")  # whose names stay what they are
 _LIBRARIES = ("numpy", "scipy", "pandas", "polars", "hypothesis", "pytest", "_pytest", "matplotlib", "mypy")
 _NAMES = tuple(dict.fromkeys((*OF_NUMPY, *CHOICES_OF_NUMPY)))
@@ -317,7 +319,7 @@ class Hooks:
             self._places += [
                 (space, key, value)
                 for key, value in list(space.items())
-                if id(value) in new or type(value) in (np.random.Generator, np.random.RandomState)
+                if id(value) in new or type(value) in (_Generator, _RandomState)
             ]
         for space, key, known in self._places:
             value = space.get(key)
@@ -325,9 +327,9 @@ class Hooks:
                 continue
             if id(value) in new:
                 self._set(space, key, new[id(value)][1])
-            elif type(value) is np.random.Generator:
+            elif type(value) is _Generator:
                 self._set(space, key, _followed_generator()(value.bit_generator))
-            elif type(value) is np.random.RandomState:
+            elif type(value) is _RandomState:
                 self._set(space, key, _followed_state()(value._bit_generator))
 
     def _set(self, owner: Any, name: str, value: Any) -> None:

@@ -64,7 +64,7 @@ def test_the_form_of_an_output_gives_its_value(name):
     np.testing.assert_allclose(found.output.form.at(found.recorder.noise()), found.output.values, rtol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.sampled_from(["add", "double", "minus", "scale", "take", "sum"]), max_size=8), st.integers(0, 99))
 @pytest.mark.slow
 def test_any_chain_of_linear_operations_is_the_form_that_it_states(steps, seed):

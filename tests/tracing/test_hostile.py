@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import copy
 import math
 import os
+import pickle
 import random
+import secrets
 import subprocess
 import sys
 import threading
@@ -36,7 +39,7 @@ def everything():
 
 def traced(function, pair=PAIR, claim="epsilon=1"):
     own = mechanism(function)
-    return trace_pair(Target(own, {}), pair, dp.parse_claim(claim), seed=0)
+    return trace_pair(Target(own, {}), pair, dp.parse_claim(claim), seed=0, paths=3)
 
 
 def draws_everything(data, rng):
@@ -151,3 +154,84 @@ def test_nothing_is_imported_for_a_trace():
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert told.strip() == "[]"
+
+
+MODULE_GENERATOR = np.random.default_rng(5)
+SUBCLASSED = type("Own", (np.random.Generator,), {})(np.random.PCG64(3))
+HELD = {"rng": np.random.default_rng(2)}
+CACHED = iter(np.random.default_rng(1).laplace(size=10_000).tolist())
+
+
+def of_the_module(data):
+    return len(data) + MODULE_GENERATOR.laplace()
+
+
+def of_a_subclass(data):
+    return len(data) + SUBCLASSED.laplace()
+
+
+def held_elsewhere(data):
+    return len(data) + HELD["rng"].laplace()
+
+
+def drawn_before(data):
+    return len(data) + next(CACHED)
+
+
+def of_the_system(data):
+    uniform = (int.from_bytes(os.urandom(7), "big") + 0.5) / 2**56 - 0.5
+    return len(data) - math.copysign(1, uniform) * math.log(1 - 2 * abs(uniform))
+
+
+def of_a_secret(data):
+    uniform = (secrets.randbits(53) + 0.5) / 2**53 - 0.5
+    return len(data) - math.copysign(1, uniform) * math.log(1 - 2 * abs(uniform))
+
+
+def copied(data, rng):
+    other = copy.deepcopy(rng)
+    return [len(data) + rng.laplace(), len(data) - other.laplace()]
+
+
+def pickled(data, rng):
+    other = pickle.loads(pickle.dumps(rng))
+    return [len(data) + rng.laplace(), len(data) - other.laplace()]
+
+
+def numbers_of_draws(data, rng):
+    return len(data) + sum(rng.laplace() for _ in data) / len(data)
+
+
+def through_a_buffer(data, rng):
+    return len(data) + np.frombuffer(rng.laplace(size=3).tobytes())[0]
+
+
+def through_c(data, rng):
+    return len(data) + memoryview(rng.laplace(size=3))[0]
+
+
+def through_text(data, rng):
+    return len(data) + float(str(rng.laplace()))
+
+
+def into_an_array_of_the_caller(data, rng):
+    out = np.empty(1)
+    rng.standard_normal(out=out)
+    return len(data) + out[0]
+
+
+HIDDEN = [of_a_subclass, held_elsewhere, drawn_before, of_the_system, of_a_secret, copied, pickled, numbers_of_draws,
+          through_a_buffer, through_c, through_text, into_an_array_of_the_caller]  # fmt: skip
+
+
+@pytest.mark.parametrize("target", HIDDEN, ids=lambda target: target.__name__)
+def test_noise_that_is_not_followed_is_never_called_supported_or_certain(target):
+    found = trace_pair(Target(mechanism(target), {}), PAIR, dp.parse_claim("epsilon=1"), seed=0, paths=2)
+    assert found.certain is None
+    assert found.worst.word in (Word.NOT_SEEN, Word.NOT_PRICED)
+
+
+def test_a_generator_of_the_module_is_followed_and_keeps_its_state():
+    assert traced(of_the_module).worst.word is Word.SUPPORTED
+    assert traced(of_the_module, claim="epsilon=0.5").worst.word is Word.VIOLATED
+    assert type(MODULE_GENERATOR) is np.random.Generator

@@ -36,10 +36,10 @@ def right(data, rng):
 def found():
     return {
         "certain": dp.trace(half, pairs=PAIRS, relation="replace", claim="epsilon=1", seed=1),
-        "right": dp.trace(right, data=[0.5, 1.0], domain=(0.0, 1.0), claim="epsilon=1", seed=1, runs=0, candidates=40,
+        "right": dp.trace(right, data=[0.5, 1.0], domain=(0.0, 1.0), claim="epsilon=1", seed=1, runs=0, candidates=20,
                           keep_data=True),
-        "searched": dp.trace(mean, data=[5.0], claim="epsilon=1", domain=(0.0, 10.0), seed=1, runs=4_000,
-                             time_budget=None, candidates=40, keep_data=True),
+        "searched": dp.trace(mean, data=[5.0], claim="epsilon=1", domain=(0.0, 10.0), seed=1, runs=1_500,
+                             time_budget=None, candidates=30, paths=4, keep_data=True),
     }  # fmt: skip
 
 
@@ -67,6 +67,7 @@ def test_a_search_finds_the_small_pair_on_which_the_scale_differs_most(found):
     assert evidence.trace.source == "data" and evidence.trace.found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["certain", "right", "searched"])
 def test_evidence_reads_back_checks_and_replays(found, name):
     evidence = found[name]
@@ -90,6 +91,39 @@ def test_a_loss_that_does_not_follow_from_its_steps_fails_a_check(found):
     assert not passes(list(check(forged, second=False)))
 
 
+def relawed(loss):
+    return msgspec.structs.replace(loss, steps=(msgspec.structs.replace(loss.steps[0], law="Gaussian"),))
+
+
+FORGED = {
+    "word": lambda found: {"word": "supported on this path" if "violated" in found.word else "leaks"},
+    "no word": lambda found: {"word": "clean"},
+    "no findings": lambda found: {"findings": ()},
+    "findings": lambda found: {"findings": (msgspec.structs.replace(found.findings[0], word="not priced"),)},
+    "price": lambda found: {"epsilon": (found.epsilon or 0.0) + 0.1},
+    "negative": lambda found: {"epsilon": -1.0},
+    "Gaussian": lambda found: {"mu": 3.0},
+    "draws": lambda found: {"calls": tuple(msgspec.structs.replace(each, cost=0.0) for each in found.calls)},
+    "moves": lambda found: {"calls": tuple(msgspec.structs.replace(each, by=9.0) for each in found.calls)},
+    "runs": lambda found: {"runs": 0},
+    "paths": lambda found: {"paths": 0},
+    "pair": lambda found: {"pair": 3},
+    "source": lambda found: {"source": "domain"},
+    "unseen": lambda found: {"unseen": ("a thread is started",)},
+    "steps": lambda found: {"loss": msgspec.structs.replace(found.loss, steps=())},
+    "law": lambda found: {"loss": relawed(found.loss)},
+    "leak": lambda found: {"loss": msgspec.structs.replace(found.loss, leaks=True)},
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_trace_that_was_edited_fails_a_check(found, name):
+    evidence = found["certain"]
+    forged = msgspec.structs.replace(evidence.trace, **FORGED[name](evidence.trace))
+    assert not passes(list(check(msgspec.structs.replace(evidence, trace=forged), second=False)))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["certain", "right", "searched"])
 def test_a_page_shows_the_word_the_line_and_the_draws(found, name):
     page = html_page(found[name])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 
@@ -20,9 +21,18 @@ ONE_MORE = ([1.0], [1.0, 1.0])
 ANSWERS = ([1.0, 2.0, 3.0], [2.0, 3.0, 2.0])
 
 
-def traced(function, pair=ONE_MORE, claim="epsilon=1", **more):
+@functools.cache
+def _traced(function, first, claim):
     own = mechanism(function)
-    return trace_pair(Target(own, own.parameters_with({})), pair, dp.parse_claim(claim), seed=0, **more)
+    pair = ANSWERS if first else ONE_MORE
+    return trace_pair(Target(own, own.parameters_with({})), pair, dp.parse_claim(claim), seed=0, paths=6)
+
+
+def traced(function, pair=ONE_MORE, claim="epsilon=1"):
+    if pair in (ONE_MORE, ANSWERS):
+        return _traced(function, pair is ANSWERS, claim)
+    own = mechanism(function)
+    return trace_pair(Target(own, own.parameters_with({})), pair, dp.parse_claim(claim), seed=0, paths=6)
 
 
 # --- programs that keep ε = 1, and the traps in which a false alarm lay -----------------------------------------

@@ -80,6 +80,7 @@ class Trace(Record, frozen=True):
         findings: what was found on it, the worst first.
         calls: the draws of the path that shows most.
         epsilon, mu: what the shift costs on that path; None where there is none.
+        chance: what choices cost, as a part of ε; None where there is no price.
         checked: whether a run with the shifted noise returned the recorded output; None where none was made.
         loss: what is certain of the pair, or None.
         unseen: what was not followed, in words.
@@ -106,3 +107,4 @@ class Trace(Record, frozen=True):
     domain: str | None = None
     beyond: bool = False
     kept: str | None = None
+    chance: float | None = None

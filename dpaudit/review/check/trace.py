@@ -18,12 +18,19 @@ from dpaudit.tracing.certain import Step, loss_of
 from dpaudit.tracing.findings import WORDS, Word
 from dpaudit.tracing.laws import LAWS
 
+_NEAR = 1e-4  # relative: prices are kept with 6 digits
+_ALL = 40  # lines of draws that a record holds at most
+_RECOGNISED = 0.031  # relative: the scale of recognised noise is an estimate
+
 
 def traced(evidence: Evidence) -> Iterator[Finding]:
     """Yield findings about the record of a trace."""
     trace, exact = evidence.trace, evidence.exact
     assert trace is not None
     yield answered("trace", *_worded(trace))
+    wrong = _impossible(trace, evidence)
+    if wrong:
+        yield failing("trace", wrong)
     loss = trace.loss
     if loss is None or not loss.value > 0:
         if exact is not None:
@@ -35,7 +42,8 @@ def traced(evidence: Evidence) -> Iterator[Finding]:
         yield failing("certain", "the exact bound is not the loss that the trace found")
     elif not loss.steps:
         said = "it is the loss that the trace states; what its runs returned is in no file, and only a replay shows it"
-        yield answered("certain", math.isinf(loss.value) or not loss.leaks, said)
+        tried = loss.why.startswith("all ways") and not trace.calls
+        yield answered("certain", math.isinf(loss.value) or (tried and not loss.leaks), said)
     else:
         try:
             steps = [Step(LAWS[each.law], each.scale, each.by, each.where) for each in loss.steps]
@@ -61,3 +69,65 @@ def _worded(trace: Trace) -> tuple[bool, str]:
     if sure and (trace.loss is None or not trace.loss.value > 0):
         return False, f"{trace.word!r} is said, and no loss is certain"
     return True, f"{trace.word}, as its findings say"
+
+
+def _impossible(trace: Trace, evidence: Evidence) -> str:
+    """Say what of a trace cannot be; empty if nothing is wrong."""
+    if min(trace.runs, trace.tried, trace.paths, trace.limit) < 1 or trace.left_out < 0:
+        return "its numbers of runs, pairs and paths cannot be"
+    if not trace.findings:
+        return "it found nothing, not even that nothing was seen"
+    if not 0 <= trace.pair < max(len(evidence.pairs), 1):
+        return "what it found is on a pair that is not there"
+    found = trace.source in ("data", "domain")
+    if trace.source not in ("given", "mechanism", "data", "domain") or found != bool(trace.found):
+        return "where its pair comes from, and how that was found, do not agree"
+    if (trace.source == "data") != (trace.data is not None) or (trace.source == "domain" and trace.domain is None):
+        return "its data, or their domain, are not what its source says"
+    if trace.loss is not None and trace.unseen:
+        return "a loss is called certain, and not everything was followed"
+    if (trace.epsilon is None) != (trace.mu is None) and trace.mu is None:
+        return "its price has no part of Gaussian noise"
+    if any(value is not None and not 0 <= value < math.inf for value in (trace.epsilon, trace.mu)):
+        return "its price is none"
+    return _unlike_calls(trace) or _over(trace, evidence)
+
+
+def _unlike_calls(trace: Trace) -> str:
+    """Say where the price of a path is not that of its draws."""
+    pure, squares, stated = 0.0, 0.0, False
+    for call in trace.calls:
+        cost, law = call.cost, LAWS.get(call.law)
+        stated |= call.law.endswith("as stated")
+        if call.moved < 0 or call.draws < max(call.moved, 1) or (not call.moved and (call.by or cost)):
+            return f"{call.where} moves by {call.by}, and {call.moved} of its {call.draws} draws move"
+        if cost is None or law is None or not call.moved:
+            continue
+        each = abs(call.by) / call.scale if call.scale > 0 else math.inf
+        most = each * (math.sqrt(call.moved) if law.cost == "gaussian" else call.moved)
+        if not each * (1 - _NEAR) <= cost <= most * (1 + _NEAR):
+            return f"{call.where} costs {each:.6g} at least, and {cost:.6g} is stated"
+        if law.cost == "gaussian":
+            squares += cost**2
+        elif law.cost == "pure":
+            pure += cost
+    whole = not stated and len(trace.calls) < _ALL and all(call.cost is not None for call in trace.calls)
+    if whole and trace.mu is not None and not math.isclose(trace.mu, math.sqrt(squares), rel_tol=_NEAR, abs_tol=1e-9):
+        return f"its draws cost μ = {math.sqrt(squares):.6g}, and {trace.mu:.6g} is stated"
+    total = max(pure + (trace.chance or 0.0), 0.0)
+    known = whole and trace.chance is not None and trace.epsilon is not None
+    if known and not math.isclose(trace.epsilon or 0.0, total, rel_tol=_NEAR, abs_tol=1e-9):
+        return f"its draws and choices cost ε = {total:.6g}, and {trace.epsilon} is stated"
+    return ""
+
+
+def _over(trace: Trace, evidence: Evidence) -> str:
+    """Say where a path is called supported, and costs more than a plain claim allows."""
+    claim = evidence.claimed
+    if trace.word != str(Word.SUPPORTED) or trace.epsilon is None or not isinstance(claim, PureDP):
+        return ""
+    if trace.findings[0].text.startswith("all ways"):  # the loss itself is known, and is less than the price of a path
+        return ""
+    if trace.epsilon > claim.value * (1 + _RECOGNISED) or trace.mu:
+        return f"ε = {trace.epsilon:.6g} is called supported, and {claim} is claimed"
+    return ""
