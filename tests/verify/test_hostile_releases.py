@@ -373,6 +373,16 @@ def negative_unit(people, noise):
     return people["age"].clip(0, released).sum() + noise.laplace(-released) if released > 0 else 0
 
 
+def scale_in_another_unit(people, noise):
+    released = size(people, noise)
+    return people["age"].clip(0, released).sum() + noise.laplace(1) if released > 0 else 0
+
+
+def bound_that_may_be_negative(people, noise):
+    released = size(people, noise)
+    return people["age"].clip(0, released).sum() + noise.laplace(released) if released < 9 else 0
+
+
 def key_twice(people, noise):
     return people["city"].value_counts().reindex(["bern", "bern"], fill_value=0)["bern"] + noise.laplace(1)
 
@@ -395,7 +405,8 @@ REFUSED = [
     noise_from_outside, sample_that_leaves, step_that_counts, step_that_swaps, state_of_anything,
     array_changed_in_place, vectors_changed_in_place, whole_numbers_cut, whole_numbers_cut_in_a_new_array,
     too_large_for_floats, too_large_for_64_bits, inverted_numbers, numbered_anew, order_of_texts, order_of_truth,
-    histogram_of_truth, python_for_rows, rounding_decides, negative_unit, key_twice,
+    histogram_of_truth, python_for_rows, rounding_decides, negative_unit, key_twice, scale_in_another_unit,
+    bound_that_may_be_negative,
 ]  # fmt: skip
 PARAMETERS = {type_of_a_parameter: {"epsilon": 1.0}, rounding_decides: {"epsilon": 0.1}}
 

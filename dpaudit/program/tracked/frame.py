@@ -59,6 +59,7 @@ class Frame(Private):
 
     def _named(self, name: Any) -> Column:
         if not isinstance(name, str) or name not in self._columns:
+            PATH.get().asks_for_more |= PATH.get().refused is None
             refuse(f"the column {name!r}, which the domain does not declare; {nearest(str(name), self._columns)}")
         return self._columns[name]
 

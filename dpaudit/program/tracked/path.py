@@ -19,7 +19,7 @@ from dpaudit.program.symbolic.value import line_of
 if TYPE_CHECKING:
     from dpaudit.program.tracked.movement import Movement
 
-MOST_FORKS = 300  # of one path
+MOST_FORKS = 100  # of one path: a loop without end is refused within two seconds
 
 PATH: ContextVar[Path] = ContextVar("path")
 """The path that is being read."""
@@ -27,6 +27,10 @@ PATH: ContextVar[Path] = ContextVar("path")
 
 class RefusedReading(BaseException):
     """The tracked reading does not know what the program does; the message names the line."""
+
+
+class UnknownColumnError(RefusedReading):
+    """The program asks for a column that the domain does not declare."""
 
 
 def refuse(why: str) -> NoReturn:
@@ -94,6 +98,7 @@ class Path:
         self.taken = 0
         self.releases: list[Release] = []
         self.refused: str | None = None
+        self.asks_for_more = False  # than the columns that the domain declares
         self.times = 1
         self.samples = 0
         self.level: tuple[int, ...] = ()  # which repeated steps this is within

@@ -29,7 +29,7 @@ from dpaudit.program.tracked.groups import Groups
 from dpaudit.program.tracked.guarded import is_one_of
 from dpaudit.program.tracked.magnitude import exact, of
 from dpaudit.program.tracked.noise import TrackedNoise
-from dpaudit.program.tracked.path import PATH, Path, RefusedReading, Release
+from dpaudit.program.tracked.path import PATH, Path, RefusedReading, Release, UnknownColumnError
 from dpaudit.program.tracked.released import ReleasedArray, ReleasedNumber, is_private
 from dpaudit.program.tracked.rows import ColumnDomain
 from dpaudit.program.tracked.series import Series
@@ -139,6 +139,10 @@ def _follow(
         if path.refused is not None:
             raise RefusedReading(path.refused)
         return path, data.rows.known
+    except RefusedReading as why:
+        if path.asks_for_more:
+            raise UnknownColumnError(str(why)) from None
+        raise
     finally:
         PATH.reset(token)
         if watched is not None:

@@ -90,9 +90,9 @@ def compare(
             second = RecordedNoise(rng, first.made, kept=first.kept)
             outputs = []
             for frame, noise in zip(data, (first, second), strict=True):
-                before = frame.copy()
-                outputs.append(_run(function, frame, noise, parameters, watched))
-                if not before.equals(frame):
+                given = frame.copy()
+                outputs.append(_run(function, given, noise, parameters, watched))
+                if not frame.equals(given):
                     why = "the program changes its data; it must work on a copy"
                     return Compared(2 * number + len(outputs), over, why, data, raising)
             raising += sum(isinstance(output, Raised) for output in outputs)

@@ -13,7 +13,7 @@ from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, ZeroConcentratedDP
 from dpaudit.program.coverage.watching import WatchedProgram
 from dpaudit.program.symbolic.budget import now
-from dpaudit.program.tracked.path import RefusedReading
+from dpaudit.program.tracked.path import RefusedReading, UnknownColumnError
 from dpaudit.program.tracked.reading import Releases, read_releases
 from dpaudit.program.tracked.rows import ColumnDomain
 from dpaudit.targets.mechanism import Mechanism
@@ -78,7 +78,8 @@ def derive(
         pairs: how many pairs of frames that is.
 
     Raises:
-        UsageError: for a domain, a relation or a claim that the calculus does not know.
+        UsageError: for a domain, a relation or a claim that the calculus does not know, and a column that the domain
+            does not declare.
     """
     which = parse_relation(relation or mechanism.relation_for(parameters) or "add-remove")
     columns = column_domains(domain)
@@ -94,6 +95,8 @@ def derive(
         if delta:
             now("accounting of its releases")
             known = account(releases, replace=which.kind == "replace", delta=delta)
+    except UnknownColumnError as why:
+        raise UsageError(f"{why}; a domain declares every column that the function uses") from None
     except RefusedReading as why:
         refused = str(why)
     now("comparing runs on neighbouring frames with it")
