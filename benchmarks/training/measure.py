@@ -77,7 +77,7 @@ def alarms(runs: int = 200) -> list[dict[str, Any]]:
     return list(rows.values())
 
 
-def cost(updates: int = 300, times: int = 5) -> list[dict[str, Any]]:
+def cost(updates: int = 100, times: int = 3) -> list[dict[str, Any]]:
     """Wall time of the same training with and without the watch, in turns."""
     rows = []
     for kind, make in KINDS.items():
@@ -150,7 +150,7 @@ def table(found: dict[str, list[dict[str, Any]]]) -> str:
             for r in [*rows, {"loop": "all", **total}]
         ]
     if "cost" in found:
-        lines += ["", "## Wall time of the training, 300 updates, beside the same without a watch (median of 5)", ""]
+        lines += ["", "## Wall time of the training, 100 updates, beside the same without a watch (median of 3)", ""]
         lines += ["| loop | network | bare, s | with the watch |", "|---|---|---|---|"]
         lines += [f"| {r['loop']} | {r['network']} | {r['seconds']:.2f} | {r['ratio']:.2f} |" for r in found["cost"]]
     if "step" in found:

@@ -68,9 +68,16 @@ def record_deliveries(loader: Any, reached: Any, undo: Undo) -> None:
     if loader is None or not hasattr(type(loader), "__iter__"):
         return
     kind: Any = type(loader)
+    import torch
 
     def delivering(self: Any) -> Iterator[Any]:
-        for batch in kind.__iter__(self):
+        source = iter(kind.__iter__(self))
+        while True:
+            with torch._C.DisableTorchFunction():  # what a loader does with records is not followed
+                try:
+                    batch = next(source)
+                except StopIteration:
+                    return
             reached(batch)
             yield batch
 

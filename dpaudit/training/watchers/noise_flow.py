@@ -50,6 +50,7 @@ _MANY = {
     _T.split_with_sizes,
 }
 _MEANS = {torch.mean, _T.mean}
+_MAKING = _DRAWS | _TIMES | _OVER | _MEANS  # what a word begins with
 _GETS = {_T.grad.__get__, _T.grad.__set__, _T.shape.__get__, _T.device.__get__, _T.dtype.__get__}  # type: ignore[attr-defined]
 
 
@@ -92,6 +93,7 @@ class NoiseFlow(TorchFunctionMode):
     def __init__(self) -> None:
         super().__init__()
         self.tags: Any = WeakTensorKeyDictionary()
+        self.ids: set[int] = set()  # of what may be in tags: most calls are about other tensors, and are quickly told
         self.active = True
 
     def tag(self, tensor: Any) -> Tag | None:
@@ -99,17 +101,33 @@ class NoiseFlow(TorchFunctionMode):
         found: Tag | None = self.tags.get(tensor)
         return found
 
+    def forget(self) -> None:
+        """Forget tensors that are gone."""
+        self.ids = {id(tensor) for tensor in list(self.tags.keys())}
+
+    def _know(self, tensor: Any, tag: Tag) -> None:
+        self.tags[tensor] = tag
+        self.ids.add(id(tensor))
+
+    def _unknown(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> bool:
+        """Whether nothing is known of any argument."""
+        ids = self.ids
+        for each in (*args, *named.values()) if named else args:
+            if id(each) in ids or (type(each) in (list, tuple) and not ids.isdisjoint(map(id, each))):
+                return False
+        return True
+
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         """Call the function, and say what is known of what it returns."""
-        named = dict(kwargs or {})
-        if not self.active or func in _GETS:
+        named = dict(kwargs) if kwargs else {}
+        if not self.active or (func not in _MAKING and self._unknown(args, named)) or func in _GETS:
             return func(*args, **named)
         if func in _DRAWS:
             found = func(*args, **named)
             if isinstance(found, _T) and _draws_gaussian(func, args, named):
-                self.tags[found] = Noise()
+                self._know(found, Noise())
             return found
         held = [(each, self.tags.get(each)) for each in _tensors(args)]
         known = [tag for _, tag in held if tag is not None]
@@ -121,7 +139,7 @@ class NoiseFlow(TorchFunctionMode):
         if isinstance(found, _T):
             tag = self._made(func, args, named, held, parts)
             if tag is not None:
-                self.tags[found] = tag
+                self._know(found, tag)
             elif found in self.tags and func in _IN_PLACE:
                 del self.tags[found]
         elif func in _MANY and known and isinstance(found, tuple | list):
@@ -171,10 +189,10 @@ class NoiseFlow(TorchFunctionMode):
         if isinstance(tag, Noisy):
             totals, noises = func(tag.total, *args[1:], **named), func(tag.noise, *args[1:], **named)
             for each, total, noise in zip(found, totals, noises, strict=True):
-                self.tags[each] = Noisy(total, noise, tag.divisor)
+                self._know(each, Noisy(total, noise, tag.divisor))
         elif tag is not None:
             for each in found:
-                self.tags[each] = tag
+                self._know(each, tag)
 
 
 def _tensors(args: tuple[Any, ...]) -> list[Any]:

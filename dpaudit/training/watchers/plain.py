@@ -75,6 +75,7 @@ class PlainWatcher:
             with torch.no_grad():
                 self._at_step()
         finally:
+            self.flow.forget()
             self.flow.active = True
             self.batches = []
 
