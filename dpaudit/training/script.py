@@ -14,7 +14,7 @@ from typing import Any
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.request import TrainingRequest
-from dpaudit.training.watch import Watch
+from dpaudit.training.watch import Watch, check_request
 
 NOTHING = (
     "no training loop was seen. Either the function makes its model private with Opacus (make_private), or it takes an "
@@ -33,9 +33,10 @@ def watched(function: Callable[..., Any], options: Mapping[str, Any]) -> tuple[E
         UsageError: where there was no loop to watch, or more than one.
     """
     begun: list[Watch] = []
+    given = {name: value for name, value in options.items() if value is not None}
+    check_request(TrainingRequest(None, None, **given))  # before anything is trained
 
     def watch(model: Any, optimizer: Any, loader: Any = None, **more: Any) -> Watch:
-        given = {name: value for name, value in options.items() if value is not None}
         begun.append(Watch(TrainingRequest(model, optimizer, loader, **{**given, **more})))
         return begun[-1]
 

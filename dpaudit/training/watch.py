@@ -60,8 +60,7 @@ class Watch:
 
     def __init__(self, request: TrainingRequest) -> None:
         self.request = request
-        self.claim = _claim(request.claim)
-        _check(request)
+        self.claim = check_request(request)
         self.seed = given_or_fresh(request.seed)
         self._watch = _watcher(request, self.seed)
         self._seen: Seen | None = None
@@ -175,7 +174,12 @@ def _claim(given: Claim | str | None) -> Claim | None:
     )
 
 
-def _check(request: TrainingRequest) -> None:
+def check_request(request: TrainingRequest) -> Claim | None:
+    """Return the claim of a request whose options can be followed, whatever its loop is.
+
+    Raises:
+        UsageError: otherwise.
+    """
     if request.keep_data:
         raise UsageError(
             "keep_data is not possible here: evidence of a training loop holds nothing about its records, since noise "
@@ -193,3 +197,4 @@ def _check(request: TrainingRequest) -> None:
             raise UsageError(f"{name} is below 1, not {value!r}")
     if request.gradient is not None and not callable(request.gradient):
         raise UsageError("gradient is a function that returns the clipped sum of a batch")
+    return _claim(request.claim)

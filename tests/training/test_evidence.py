@@ -24,6 +24,7 @@ from dpaudit.training import judge, per_step
 from dpaudit.training.conclude import concluded
 from dpaudit.training.facts.clipping import replayed
 from dpaudit.training.judge import judged
+from dpaudit.training.script import watched
 
 CLAIM = parse_claim("epsilon=4, delta=1e-5")
 
@@ -159,6 +160,24 @@ def test_composition_of_few_steps_is_that_of_all_products():
     told = per_step.composed(step, 1.0, 2, 0.05)
     deltas = [max(np.maximum(a - math.exp(told) * b, 0).sum() for a, b in (both, both[::-1]))]
     assert deltas[0] == pytest.approx(0.05, abs=1e-4) and deltas[0] >= 0.05
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"claim": "epsilon=1"}, "has no δ"),
+        ({"claim": "mu=1"}, "judged by ε at a δ"),
+        ({"sampling": "random"}, "sampling is one of"),
+        ({"clip": 0}, "above 0"),
+        ({"keep_data": True}, "nothing about its records"),
+        ({}, "no training loop was seen"),
+    ],
+)
+def test_bad_requests_are_refused_before_anything_is_trained(options, says):
+    trained = []
+    with pytest.raises(UsageError, match=says):
+        watched(lambda watch: trained.append(watch), options)
+    assert len(trained) == (not options)
 
 
 def test_options_are_those_of_the_request():
