@@ -86,6 +86,7 @@ ALTERED = {  # what a request says, and something else; but for where and how it
     "false_alarm": 1e-9,
     "types": "ignore",
     "account": {"mechanism": "laplace", "scale": 2},
+    "trace": True,
 }
 PLACES = {"root", "frozen"}  # where the target lies, and what is counted beside its evidence
 PROOFS = {"prove", "length", "domain"}
