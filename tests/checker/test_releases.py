@@ -67,6 +67,7 @@ BALL = {"ball": term("-2", "2")}
 ACCEPTED = {
     "a count": certificate([release("laplace", "1", COUNT)], "1"),
     "a sum": certificate([release("laplace", "240", AGES), release("laplace", "2", COUNT)], "1"),
+    "a sum, replaced": certificate([release("laplace", "120", AGES)], "1", relation="replace"),
     "disjoint": certificate([release("laplace", "1", YOUNG), release("laplace", "1", OLD)], "1"),
     "disjoint, replaced": certificate(
         [release("laplace", "1", YOUNG), release("laplace", "1", OLD)], "2", relation="replace"
@@ -195,6 +196,13 @@ def test_a_sample_is_one_block():
         check_certificate({**given, "bound": str(low)})
     with pytest.raises(CertificateError):
         check_certificate({**given, "scope": {**given["scope"], "relation": "replace"}})
+
+
+def test_a_sample_is_used_as_often_as_it_is_drawn():
+    """Otherwise one of its draws costs more than the others, and their mean says too little."""
+    given = certificate([release("laplace", "1", COUNT, sample=0)], "1", samples=[{"rate": "1/10", "times": 5}])
+    with pytest.raises(CertificateError, match="in some of them only"):
+        check_certificate(given)
 
 
 def test_a_threshold_costs_a_delta():

@@ -25,7 +25,7 @@ pytest.importorskip("pandas")
 COLUMNS = column_domains(
     {
         "age": (0, 120), "x": (-5, 5), "y": (-3, 3), "city": ["bern", "oslo"], "children": list(range(8)),
-        "smoker": [True, False], "size": (0, 1),
+        "smoker": [True, False], "size": (0, 1), "weight": [10.0, 60.0, None], "person": list(range(9)),
     }
 )  # fmt: skip
 EDGES = [0, 40, 121]
@@ -483,7 +483,7 @@ def places_by_paths(people, noise):
         return np.bincount(((places[:, :, None] * np.ones(3)).sum(axis=1)).argmin(axis=1), minlength=3)[
             2
         ] + noise.laplace(1)
-    return np.bincount((places**2).argmin(axis=1), minlength=2)[0] + noise.laplace(1)
+    return np.bincount((places**2).argmin(axis=1), minlength=2)[0] + noise.laplace(100)
 
 
 def sum_in_steps(people, noise):
@@ -507,3 +507,20 @@ def test_what_may_happen_is_paid_for(program):
 def test_a_parameter_has_the_type_that_it_has_in_a_run():
     read = read_releases(type_of_a_known_parameter, COLUMNS, {"epsilon": 1.0})
     assert price(read, replace=False, group=1, notion="epsilon").bound == 99
+
+
+def test_a_missing_value_may_be_what_comes_or_goes():
+    read = read_releases(lambda people, noise: people["weight"].sum() + noise.laplace(1), COLUMNS, {})
+    assert price(read, replace=True, group=1, notion="epsilon").bound == 60
+
+
+def keys_that_differ_elsewhere(people, noise):
+    some = people[["person", "city", "children"]].drop_duplicates().groupby("person").head(3)
+    counts = some["city"].value_counts()
+    noisy = counts + noise.laplace(3, len(counts))
+    return noisy[noisy >= 61].sort_index()
+
+
+def test_rows_of_a_person_that_differ_elsewhere_may_have_one_key():
+    with pytest.raises(RefusedReading, match="keep distinct keys"):
+        read_releases(keys_that_differ_elsewhere, COLUMNS, {}, person="person")
