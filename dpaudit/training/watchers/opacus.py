@@ -56,7 +56,6 @@ def norm_of(optimizer: Any) -> float:
 
 
 def watch_opacus(
-    model: Any,
     optimizer: Any,
     recorder: Recorder,
     names: dict[Any, str],
@@ -68,7 +67,6 @@ def watch_opacus(
     """Wrap what one optimizer of Opacus does.
 
     Args:
-        model: the wrapped model.
         optimizer: of Opacus.
         recorder: writes down what is seen.
         names: of the parameters that are trained.
@@ -77,7 +75,7 @@ def watch_opacus(
         reached: returns how many batches had reached the loop.
         undo: where the way back is added.
     """
-    watcher = _Opacus(model, optimizer, recorder, names, accountant, sigma, reached)
+    watcher = _Opacus(optimizer, recorder, names, accountant, sigma, reached)
     for name in ("accumulate" if is_ghost(optimizer) else "clip_and_accumulate", "add_noise", "scale_grad"):
         held = optimizer.__dict__.get(name)
         setattr(optimizer, name, getattr(watcher, name)(getattr(optimizer, name)))
@@ -103,7 +101,6 @@ class _Opacus:
 
     def __init__(
         self,
-        model: Any,
         optimizer: Any,
         recorder: Recorder,
         names: dict[Any, str],
@@ -111,7 +108,7 @@ class _Opacus:
         sigma: float | None,
         reached: Callable[[], int],
     ) -> None:
-        self.model, self.optimizer, self.recorder, self.names = model, optimizer, recorder, names
+        self.optimizer, self.recorder, self.names = optimizer, recorder, names
         self.accountant, self.reached = accountant, reached
         self.given = sigma
         self.sigma, self.clip = float(optimizer.noise_multiplier if sigma is None else sigma), norm_of(optimizer)
@@ -178,17 +175,17 @@ class _Opacus:
         def backward(loss: Any) -> Any:
             if loss.optimizer is self.optimizer:
                 self.recorder.clipped(len(loss.loss_per_sample))
-                self.singles = self._singles(loss.loss_per_sample) if self.recorder.replays() else None
+                self.singles = self._singles(loss.module, loss.loss_per_sample) if self.recorder.replays() else None
             return original(loss)
 
         Loss.backward = backward  # the one class that is changed; other optimizers pass through
         undo.append(lambda: setattr(Loss, "backward", original))
 
-    def _singles(self, losses: Any) -> list[Any] | None:
+    def _singles(self, module: Any, losses: Any) -> list[Any] | None:
         """Gradients of single records by autograd, (b, ...) for each parameter; None where that is not possible."""
         if losses.ndim != 1 or not len(losses) or not losses.requires_grad:
             return None
-        self.model.disable_hooks()
+        module.disable_hooks()
         try:
             picked = torch.eye(len(losses), dtype=losses.dtype, device=losses.device)
             found = torch.autograd.grad(
@@ -197,7 +194,7 @@ class _Opacus:
         except RuntimeError:
             return None
         finally:
-            self.model.enable_hooks()
+            module.enable_hooks()
         return [
             torch.zeros((len(losses), *p.shape), dtype=p.dtype, device=p.device) if g is None else g
             for p, g in zip(self.params, found, strict=True)

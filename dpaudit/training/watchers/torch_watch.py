@@ -117,7 +117,6 @@ class TorchWatch:
         loaders.record_deliveries(self.loader, self._reached, self.undo)
         if self.opacus:
             watch_opacus(
-                self.model,
                 self.optimizer,
                 self.recorder,
                 self.names,
