@@ -18,6 +18,7 @@ import types
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
@@ -26,6 +27,11 @@ from click.testing import CliRunner
 from dpaudit.cli.main import cli
 
 _HIGHEST = 4096  # open files that are closed
+_OURS = (
+    str(Path(__file__).parents[2]),
+    sys.prefix,
+    sys.base_prefix,
+)  # a clone may be in the folder for temporary files
 
 
 class Popen(subprocess.Popen[Any]):
@@ -114,6 +120,7 @@ def _forget() -> None:
     for quiet in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):
         warnings.simplefilter("ignore", quiet)
     for name, each in list(sys.modules.items()):
-        if str(getattr(each, "__file__", None)).startswith(tempfile.gettempdir()):
+        file = str(getattr(each, "__file__", None))
+        if file.startswith(tempfile.gettempdir()) and not file.startswith(_OURS):
             del sys.modules[name]
     importlib.invalidate_caches()
