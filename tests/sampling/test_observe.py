@@ -265,7 +265,7 @@ def test_the_evidence_says_what_was_observed():
     assert any("the run time of a call" in text for text in evidence.assumptions)
     assert dp.Evidence.from_json(evidence.to_json()) == evidence
     assert json.loads(evidence.to_json())["evidence"]["observed"] == ["time"]
-    assert "each with its run time" in console_summary(evidence)
+    assert "each with its run time" in " ".join(console_summary(evidence).split())
     assert "--observe time" in console_summary(evidence)
     page = html_page(evidence)
     assert "the run time of every call" in page
