@@ -33,6 +33,7 @@ MEMORY = 2 * 2**30
 _GUARD_DIGITS = 10  # of the masses, beyond those of δ a step
 _GUARD_BITS = 96  # of the balls, beyond those of the masses
 _ATTEMPTS = 4
+_SAME_DELTA = 0.1  # of ln δ: two guesses that are as near are one
 _MOST_CLAIMED = 1_000_000  # ε of one event
 _GAIN = 0.9  # a finer lattice has to narrow by so much, where two pairs leave a width of their own
 _AIM = 0.65  # of the tolerance
@@ -204,13 +205,12 @@ class Account:
 
     def delta(self, epsilon: Fraction, points: int) -> Certified:
         """Return the interval of δ at an ε."""
-        self._open(math.log(1e-12))
-        with precision(self.bits):
-            tilts = {key: tilted(self._counted(key), epsilon=float(epsilon)) for key in self.laws}
-        log_delta = max(min(tilts[self.main].log_delta, math.log(1e-3)), math.log(_LEAST_DELTA))
+        log_delta = self._expected_delta(epsilon)
         self._open(log_delta)
         with precision(self.bits):
-            self.tilts = {key: tilted(self._counted(key), epsilon=float(epsilon)) for key in self.laws}
+            self.tilts = {
+                key: tilted(self._counted(key), epsilon=float(epsilon), log_delta=log_delta) for key in self.laws
+            }
             tilt = self.tilts[self.main].tilt
 
             def found(end: End) -> Decimal:
@@ -227,6 +227,18 @@ class Account:
                 return self._certified("delta", epsilon, [end], found(end), high, _BY_ORDER, points, order)
             ends, low, high, note = self._narrow(found, width)
             return self._certified("delta", epsilon, ends, low, high, note, points)
+
+    def _expected_delta(self, epsilon: Fraction) -> float:
+        """Return about ln δ at an ε. A sketch knows losses down to the δ that it is made for: it is made again."""
+        found = math.log(1e-12)
+        for _ in range(_ATTEMPTS):
+            self._open(found)
+            with precision(self.bits):
+                tilt = tilted(self._counted(self.main), epsilon=float(epsilon), log_delta=found)
+            before, found = found, max(min(tilt.log_delta, math.log(1e-3)), math.log(_LEAST_DELTA))
+            if abs(found - before) < _SAME_DELTA * abs(found):
+                break
+        return found
 
     def expected(self, delta: Fraction) -> float:
         """Return about the ε at a δ, by floating point alone: to choose where to look."""

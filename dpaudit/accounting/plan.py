@@ -69,8 +69,8 @@ def tilted(laws: Sequence[tuple[Law, int]], *, log_delta: float | None = None, e
 
     Args:
         laws: each law with how often it is run.
-        log_delta: ln δ.
-        epsilon: or ε, in nats.
+        log_delta: ln δ; beside ε, about: what is less likely is left out of the sketches.
+        epsilon: ε, in nats.
     """
     steps = sum(count for _, count in laws)
     guess = math.log(1e-12) if log_delta is None else log_delta
@@ -101,7 +101,7 @@ def tilted(laws: Sequence[tuple[Law, int]], *, log_delta: float | None = None, e
     weights, growth = zip(*(_weights(sketch, tilt, -guess) for sketch in sketches), strict=True)
     return Tilt(
         tilt,
-        min(found, 0.0) if log_delta is None else log_delta,
+        log_delta if epsilon is None and log_delta is not None else min(found, 0.0),
         loss if epsilon is None else epsilon,
         tuple(sketches),
         weights,
