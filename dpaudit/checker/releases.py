@@ -163,7 +163,7 @@ def _accounted(
         if release.law == "gaussian":
             squares = max((price.gaussian or Fraction(0) for price in prices), default=Fraction(0))
             moved.append(Moved("gaussian", times, each, number, squares=squares))
-        elif release.law == "laplace_threshold":
+        elif any(price.delta for price in prices):
             epsilon += times * max(price.other or Fraction(0) for price in prices)
             spent += times * max(price.delta for price in prices)
         elif any(price.other is None or price.gaussian is None for price in prices):
@@ -311,6 +311,41 @@ def _laplace_threshold(release: Release, moves: list[tuple[Fraction, Fraction]],
     return Price(far, None, None, exponential(-above) / 2, other=far)
 
 
+def _propose_test_release(release: Release, moves: list[tuple[Fraction, Fraction]], _: Kind | None) -> Price:
+    if len(moves) < 2:
+        raise CertificateError("a lead of one option over none")
+    eta = (max(high for _, high in moves) - min(low for low, _ in moves)) / release.scale
+    if not eta:
+        return Price(Fraction(0), Fraction(0), Fraction(0), Fraction(0))
+    above = dict(release.details)["threshold"] / release.scale - eta
+    if above < 0:
+        raise CertificateError("a threshold below what one record does to the lead")
+    return Price(eta, None, None, exponential(-above) / 2, other=eta)
+
+
+def _truncated_laplace(release: Release, moves: list[tuple[Fraction, Fraction]], _: Kind | None) -> Price:
+    far = [each for each in _farthest(release, moves) if each]
+    if not far:
+        return Price(Fraction(0), Fraction(0), Fraction(0), Fraction(0))
+    end = dict(release.details)["bound"] / release.scale
+    if max(far) > end:
+        raise CertificateError("noise that is truncated below what one record adds")
+    total = sum(far, Fraction(0))
+    end = min(end, Fraction(1_000))  # the δ of less is larger, and hardly
+    lost = sum((exponential(each) - 1 for each in far), Fraction(0)) / (2 * (1 / exponential(-end) - 1))
+    return Price(total, None, None, lost, other=total)
+
+
+def _randomised_response(release: Release, moves: list[tuple[Fraction, Fraction]], removed: Kind | None) -> Price:
+    flips = dict(release.details)["probability"]
+    if removed is None:
+        raise CertificateError("reports of all records are about records that are replaced")
+    if not 0 < flips < 1 or len(moves) > 1 or release.scale != 1:
+        raise CertificateError("a bit is flipped with a probability between 0 and 1")
+    total = max(_farthest(release, moves)) * logarithm(max(flips, 1 - flips) / min(flips, 1 - flips))
+    return Price(total, total**2 / 2, None if total else Fraction(0), Fraction(0), other=total)
+
+
 _LAWS = {
     "laplace": _laplace,
     "discrete_laplace": _laplace,
@@ -318,8 +353,16 @@ _LAWS = {
     "discrete_gaussian": _discrete_gaussian,
     "select": _select,
     "laplace_threshold": _laplace_threshold,
+    "propose_test_release": _propose_test_release,
+    "truncated_laplace": _truncated_laplace,
+    "randomised_response": _randomised_response,
 }
-_DETAILS = {"laplace_threshold": {"threshold"}}
+_DETAILS = {
+    "laplace_threshold": {"threshold"},
+    "propose_test_release": {"threshold"},
+    "truncated_laplace": {"bound"},
+    "randomised_response": {"probability"},
+}
 
 
 # --- numbers that are no fractions, rounded up ---------------------------------------------------------------

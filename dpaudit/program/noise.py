@@ -74,6 +74,12 @@ def _discrete_gaussian(rng: np.random.Generator, size: int, sigma: Any) -> Draws
     return out
 
 
+def _truncated_laplace(rng: np.random.Generator, size: int, scale: Any, bound: Any) -> Draws:
+    """Draw an exponential variable that is at most bound, by its distribution function, with a random sign."""
+    draws = -np.log1p(np.expm1(-np.asarray(bound, dtype=np.float64) / scale) * rng.random(size)) * scale
+    return np.asarray(np.copysign(np.minimum(draws, bound), rng.random(size) - 0.5))
+
+
 def pick(rng: np.random.Generator, size: int, weights: Sequence[float]) -> Draws:
     """Draw indices with probability proportional to weights.
 
@@ -221,18 +227,24 @@ class Noise(ABC):
         """Integer noise with P(x) ∝ exp(−x²/(2·sigma²)) (Canonne, Kamath & Steinke 2020, Definition 1)."""
         return self._sized("discrete_gaussian", size, self._scale("discrete_gaussian", "sigma", sigma, WIDEST))
 
+    @law(_truncated_laplace, Support.INTERVAL)
+    def truncated_laplace(self, scale: Any, bound: Any, size: Any = None) -> Any:
+        """Laplace noise that is redrawn until it is at most bound, up or down (Geng, Ding, Guo & Kumar 2020)."""
+        scale = self._scale("truncated_laplace", "scale", scale)
+        return self._sized("truncated_laplace", size, scale, self._scale("truncated_laplace", "bound", bound))
+
     @law(
         lambda rng, size, probability: rng.random(size) < probability,
         Support.FINITE,
         outcomes=lambda probability: {True: probability, False: 1 - probability},
     )
-    def bernoulli(self, probability: Any) -> Any:
+    def bernoulli(self, probability: Any, size: Any = None) -> Any:
         """True with the given probability."""
         probability = self._argument("bernoulli", "a probability", probability)
         _number("bernoulli", "the probability", probability)
         if not 0 <= probability <= 1:
             raise ValueError(f"noise.bernoulli: the probability must lie in [0, 1], not {probability!r}")
-        return self._draw("bernoulli", probability)
+        return self._sized("bernoulli", size, probability)
 
     @law(
         lambda rng, size, low, high: low + (high - low) * rng.random(size),
@@ -274,6 +286,24 @@ class Noise(ABC):
             raise ValueError("noise.select: scores must be finite")
         rate = float(self._scale("select", "rate", rate))
         return listed[self._pick([math.exp(max(rate * (score - max(given)), -700.0)) for score in given])]
+
+    def propose_test_release(self, options: Iterable[Any], scores: Iterable[Any], scale: Any, threshold: Any) -> Any:
+        """The option of the largest score, if its lead over the second with Laplace noise is above a threshold.
+
+        Else None (Dwork & Lei 2009; for the largest of several counts: Vadhan 2017, Section 3.2).
+
+        Args:
+            options: two or more.
+            scores: one number for each option.
+            scale: of the noise.
+            threshold: what the noisy lead has to be above.
+        """
+        listed, given = list(options), [float(score) for score in scores]
+        if len(listed) < 2 or len(given) != len(listed):
+            raise ValueError(f"noise.propose_test_release: {len(listed)} options, and {len(given)} scores; two or more")
+        first = given.index(max(given))
+        lead = given[first] - max(given[:first] + given[first + 1 :])
+        return listed[first] if lead + self.laplace(scale) > threshold else None
 
     def poisson(self, data: Any, rate: Any) -> Any:
         """Each record of a frame, an array or a list with the given probability, by itself."""

@@ -21,8 +21,10 @@ from dpaudit.program.laws import LAWS
 from dpaudit.program.noise import Noise, endless, shape_of_size
 from dpaudit.program.symbolic.value import line_of
 
-ADDED = ("laplace", "discrete_laplace", "gaussian", "discrete_gaussian")
+ADDED = ("laplace", "discrete_laplace", "gaussian", "discrete_gaussian", "truncated_laplace")
 """The kinds of noise that are added to a value."""
+FLIPPED = "randomised_response"
+"""What it is called when bits are flipped."""
 _MOST_RELEASES = 5_000  # of one run
 _MOST_STEPS = 5  # of a repeated step: a reading knows it from any state
 
@@ -59,23 +61,30 @@ class RecordedDraw:
     __array_ufunc__: Any = None
     __pandas_priority__ = 10_000
 
-    def __init__(self, noise: RecordedNoise, law: str, scale: float, shape: tuple[int, ...] | None) -> None:
-        self._noise, self._law, self._scale, self._shape = noise, law, scale, shape
+    def __init__(
+        self, noise: RecordedNoise, law: str, scale: float, shape: tuple[int, ...] | None, more: tuple[float, ...] = ()
+    ) -> None:
+        self._noise, self._law, self._scale, self._shape, self._more = noise, law, scale, shape, more
 
     def __add__(self, value: Any) -> Any:
         if self._law == "gumbel":
             return RecordedContest(self._noise, self._scale, value)
-        return self._noise.release(self._law, self._scale, self._shape, value)
+        return self._noise.release(self._law, self._scale, self._shape, value, self._more)
 
     __radd__ = __rsub__ = __sub__ = __add__  # the law is symmetric, and what is released may be anything
 
     def __mul__(self, factor: Any) -> RecordedDraw:
-        return RecordedDraw(self._noise, self._law, self._scale * abs(float(factor)), self._shape)
+        return RecordedDraw(self._noise, self._law, self._scale * abs(float(factor)), self._shape, self._more)
 
     __rmul__ = __mul__
 
     def __truediv__(self, divisor: Any) -> RecordedDraw:
         return self * (1 / float(divisor))
+
+    def __xor__(self, bits: Any) -> Any:
+        return self._noise.release(self._law, self._scale, self._shape, bits, self._more)
+
+    __rxor__ = __xor__
 
 
 class RecordedContest:
@@ -123,9 +132,15 @@ class RecordedNoise(Noise):
         return self._kept
 
     def _sized(self, method: str, size: Any, *arguments: Any) -> Any:
+        shape = None if size is None else shape_of_size(size)
+        if method == "bernoulli" and shape is not None:
+            chance = float(arguments[0])
+            cost = abs(math.log(max(1 - chance, 1e-300) / max(chance, 1e-300)))
+            return RecordedDraw(self, FLIPPED, 1 / cost if cost else math.inf, shape, (chance,))
         if method not in (*ADDED, "gumbel"):
             return super()._sized(method, size, *arguments)
-        return RecordedDraw(self, method, float(arguments[0]), None if size is None else shape_of_size(size))
+        scale, *more = map(float, arguments)
+        return RecordedDraw(self, method, scale, shape, tuple(more))
 
     def _draw(self, method: str, *arguments: Any) -> Any:
         return LAWS[method].sample(self._rng, 1, *map(float, arguments))[0].item()
@@ -133,9 +148,9 @@ class RecordedNoise(Noise):
     def _pick(self, weights: Sequence[float]) -> int:
         return int(self._rng.choice(len(weights), p=np.asarray(weights) / np.sum(weights)))
 
-    def choose(self, scale: float, scores: Any, count: int, line: str | None = None) -> int:
+    def choose(self, scale: float, scores: Any, count: int, line: str | None = None, law: str = "select") -> int:
         """Choose a place by scores: at random, whatever they are."""
-        return int(self._note("select", scale, scores, lambda: int(self._rng.integers(count)), line))
+        return int(self._note(law, scale, scores, lambda: int(self._rng.integers(count)), line))
 
     def _note(
         self, law: str, scale: float, values: Any, make: Callable[[], Any], line: str | None = None, keys: Any = None
@@ -149,14 +164,18 @@ class RecordedNoise(Noise):
         self.made.append(Recorded(law, scale, flat, released, line or line_of(sys._getframe(2)), keys))
         return released
 
-    def release(self, law: str, scale: float, shape: tuple[int, ...] | None, value: Any) -> Any:
-        """Release a value with noise."""
+    def release(
+        self, law: str, scale: float, shape: tuple[int, ...] | None, value: Any, more: tuple[float, ...] = ()
+    ) -> Any:
+        """Release a value with noise, or bits that are flipped; ``more``: further arguments of the law."""
         with Unfollowed():
             plain = np.asarray(value, dtype=np.float64)
 
             def make() -> Any:
                 count = 1 if shape is None else int(np.prod(shape))
-                drawn = self._spread * LAWS[law].sample(self._rng, count, scale)
+                if law == FLIPPED:
+                    return (plain != 0) ^ (self._rng.random(count) < more[0]).reshape(shape or ())
+                drawn = self._spread * LAWS[law].sample(self._rng, count, scale, *more)
                 return plain + (drawn[0] if shape is None else drawn.reshape(shape))
 
             keys = tuple(value.index) if hasattr(value, "index") and hasattr(value, "to_numpy") else None
@@ -176,6 +195,14 @@ class RecordedNoise(Noise):
             raise ValueError(f"noise.select: {len(listed)} options, but {len(given)} scores")
         rate = float(self._scale("select", "rate", rate))
         return listed[self.choose(1 / rate, given, len(listed))]
+
+    def propose_test_release(self, options: Iterable[Any], scores: Iterable[Any], scale: Any, threshold: Any) -> Any:
+        """Choose an option, or none, at random."""
+        listed, given = list(options), [float(score) for score in scores]
+        if len(listed) < 2 or len(given) != len(listed):
+            raise ValueError(f"noise.propose_test_release: {len(listed)} options, and {len(given)} scores; two or more")
+        scale = float(self._scale("propose_test_release", "scale", scale))
+        return [*listed, None][self.choose(scale, given, len(listed) + 1, law="propose_test_release")]
 
     def poisson(self, data: Any, rate: Any) -> Any:
         """Sample records by their labels: one that is in both runs is sampled in both, or in neither."""

@@ -19,6 +19,7 @@ from dpaudit.tracing.laws import (
     GUMBEL,
     LAPLACE,
     UNIFORM,
+    UNKNOWN,
     NoiseLaw,
 )
 from dpaudit.tracing.primitives import choose_one
@@ -32,6 +33,7 @@ _OWN: dict[str, NoiseLaw] = {
     "gumbel": GUMBEL,
     "discrete_laplace": DISCRETE_LAPLACE,
     "discrete_gaussian": DISCRETE_GAUSSIAN,
+    "uniform": UNIFORM,
 }
 
 
@@ -64,7 +66,7 @@ class FollowedNoise(Noise):
             low, scale = (values[0], values[1] - values[0]) if method == "uniform" else (0.0, values[0])
             drawn = np.asarray(sample, dtype=np.float64) - low
             form, found = recorder.draw(
-                _OWN.get(method, UNIFORM), np.array([scale]), Form.constant([low]), drawn, where, f"noise.{method}"
+                _OWN.get(method, UNKNOWN), np.array([scale]), Form.constant([low]), drawn, where, f"noise.{method}"
             )
             return followed(found.reshape(()), form, where, recorder)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from fractions import Fraction
 
 import mpmath
+import numpy as np
 import pytest
 
 from dpaudit.checker import CertificateError, check_certificate
@@ -214,6 +216,89 @@ def test_a_threshold_costs_a_delta():
             check_certificate(certificate([keys], "1", delta=less))
     with pytest.raises(CertificateError):
         check_certificate(certificate([keys], "1", delta="1/2", relation="replace"))
+
+
+def least_delta(release, relation="add-remove", bound="1"):
+    """Return the δ that a release costs, to 9 digits, by asking the checker."""
+    low, high = Fraction(0), Fraction(1)
+    for _ in range(60):
+        middle = (low + high) / 2
+        try:
+            check_certificate(certificate([release], bound, delta=str(middle), relation=relation))
+            high = middle
+        except CertificateError:
+            low = middle
+    return float(high)
+
+
+@pytest.mark.parametrize(("scale", "end", "moved"), [("1", "15", "1"), ("2", "3", "1"), ("1/2", "2", "3/2")])
+def test_truncated_laplace_noise_costs_what_only_one_side_can_give(scale, end, moved):
+    """δ = ∫ max(f(x) − e^ε·f(x − d), 0) dx, integrated."""
+    b, far, d = (float(Fraction(each)) for each in (scale, end, moved))
+    grid = np.linspace(-far, far + d, 400_001)
+    density = [np.where(np.abs(grid - at) <= far, np.exp(-np.abs(grid - at) / b), 0.0) for at in (0.0, d)]
+    density = [each / (2 * b * -np.expm1(-far / b)) for each in density]
+    wanted = np.trapezoid(np.maximum(density[0] - np.exp(d / b) * (1 + 1e-12) * density[1], 0), grid)
+    found = least_delta(
+        release("truncated_laplace", scale, value(term(moved, moved)), bound=end), bound=str(Fraction(d / b))
+    )
+    assert found == pytest.approx(wanted, rel=1e-4)
+    for less in ("1", "9/10"):
+        with pytest.raises(CertificateError):  # noise that ends before the movement does
+            check_certificate(
+                certificate([release("truncated_laplace", "1", value(term("2", "2")), bound=less)], "2", delta="1/2")
+            )
+
+
+def lead(counts):
+    ordered = sorted(counts)
+    return ordered[-1] - ordered[-2]
+
+
+def test_a_lead_that_is_tested_costs_what_the_worst_counts_lose():
+    """The loss of all pairs of three small counts, one of which moves by 1, and of two of them that do."""
+
+    def chances(counts):
+        beyond = lead(counts) - threshold
+        passed = 1 - np.exp(-beyond / scale) / 2 if beyond > 0 else np.exp(beyond / scale) / 2
+        return {counts.index(max(counts)): passed, None: 1 - passed}
+
+    scale, threshold = 0.7, 2.5
+    moved = value(term("0", "1"))
+    for relation, steps in (
+        ("add-remove", [(1, 0, 0), (0, 1, 0), (0, 0, 1)]),
+        ("replace", [(1, -1, 0), (0, 1, -1), (-1, 0, 1)]),
+    ):
+        spread = 1 if relation == "add-remove" else 2
+        worst = 0.0
+        for counts in itertools.product(range(6), repeat=3):
+            for step in steps:
+                one, other = chances(counts), chances(tuple(map(sum, zip(counts, step, strict=True))))
+                for here, there in ((one, other), (other, one)):
+                    lost = sum(max(p - np.exp(spread / scale) * there.get(key, 0.0), 0) for key, p in here.items())
+                    worst = max(worst, lost)
+        given = release("propose_test_release", "7/10", moved, moved, moved, threshold="5/2")
+        allowed = least_delta(given, relation, bound=str(Fraction(spread * 10, 7)))
+        assert worst <= allowed * (1 + 1e-9)
+        assert allowed <= worst * 1.01 + 1e-9
+
+
+def test_flipped_bits_cost_the_ratio_of_both_ways():
+    """All reports of two records, of which one is replaced, add up to counts; the largest ratio is that of one bit."""
+    flips = 0.25
+    bits = value(term(conditions=[(1, "==", ["text", "bern"], True)]))
+    given = certificate([release("randomised_response", "1", bits, probability="1/4")], "1", relation="replace")
+    sums = {true: np.array([flips, 1 - flips] if true else [1 - flips, flips]) for true in (True, False)}
+    kept = np.convolve(sums[True], sums[True]), np.convolve(sums[True], sums[False])
+    wanted = float(np.max(np.abs(np.log(kept[0] / kept[1]))))
+    with pytest.raises(CertificateError):
+        check_certificate({**given, "bound": str(Fraction("1.0986122"))})
+    given["bound"] = str(Fraction("1.0986122887"))
+    assert float(check_certificate(copy.deepcopy(given)).bound) == pytest.approx(wanted, abs=1e-9)
+    for relation, chance in (("add-remove", "1/4"), ("replace", "0"), ("replace", "1")):
+        flipped = release("randomised_response", "1", bits, probability=chance)
+        with pytest.raises(CertificateError):
+            check_certificate(certificate([flipped], given["bound"], relation=relation))
 
 
 def test_gaussian_noise_at_a_delta_has_the_epsilon_of_its_mu():

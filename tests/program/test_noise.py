@@ -7,6 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.stats import kstest
 
 from dpaudit.program.noise import WIDEST, Noise
 from dpaudit.program.scalar import ScalarNoise
@@ -40,6 +41,26 @@ def test_integer_noise_too_wide_for_its_integers(noise, method):
         getattr(noise, method)(2 * WIDEST)
 
 
+def test_truncated_laplace_noise_has_its_law(noise):
+    drawn = noise.truncated_laplace(2, 3, size=20_000)
+    assert np.all(np.abs(drawn) <= 3)
+
+    def below(x):
+        return (np.sign(x) * np.expm1(-np.abs(x) / 2) / np.expm1(-1.5) + 1) / 2
+
+    assert kstest(drawn, below).pvalue > 1e-3
+    assert kstest(drawn, lambda x: below(x / 1.1)).pvalue < 1e-3
+
+
+def test_what_leads_by_far_is_released(noise):
+    named = [noise.propose_test_release("abc", [4, 20, 9], 1, threshold) for threshold in (-100, 11, 100)]
+    assert named[0] == "b"
+    assert named[1] in ("b", None)
+    assert named[2] is None
+    rate = np.mean([noise.propose_test_release("ab", [0, 2], 1, 3) == "b" for _ in range(4_000)])
+    assert rate == pytest.approx(np.exp(-1) / 2, abs=0.02)
+
+
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
@@ -54,6 +75,8 @@ def test_integer_noise_too_wide_for_its_integers(noise, method):
         (lambda n: n.choice("ab", [1, math.nan]), "must be finite"),
         (lambda n: n.choice("ab", [1e308, 1e308]), "must be finite"),
         (lambda n: n.argmax([]), "at least one value"),
+        (lambda n: n.truncated_laplace(1, 0), "bound must be positive"),
+        (lambda n: n.propose_test_release("a", [1], 1, 2), "two or more"),
     ],
 )
 def test_other_arguments(noise, call, sentence):

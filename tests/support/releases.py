@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.program.fold import Emit, Fold, Stop
+
 CITIES = ("bern", "oslo", "rome")
 PLACES = (*CITIES, "lund", "york", "zug")
 BMI = [10.0, 18.5, 25.0, 33.3, 60.0, None]
@@ -247,6 +249,11 @@ def mult_weights_measured_cheaply(people, noise, *, epsilon=1.0, rounds=10):
     return _weights(people, noise, epsilon, rounds, 2 / epsilon)
 
 
+def rappor(people, noise, *, flips=0.25):
+    reports = [(people["city"] == city) ^ noise.bernoulli(flips, size=len(people)) for city in CITIES]
+    return [(report.mean() - flips) / (1 - 2 * flips) for report in reports]
+
+
 def gumbel_max(people, noise, *, epsilon=1.0):
     counts = people["place"].value_counts().reindex(PLACES, fill_value=0).to_numpy()
     return np.argmax(counts + noise.gumbel(1 / epsilon, 6))
@@ -256,6 +263,25 @@ def gumbel_max_with_its_value(people, noise, *, epsilon=1.0):
     counts = people["place"].value_counts().reindex(PLACES, fill_value=0).to_numpy()
     noisy = counts + noise.gumbel(1 / epsilon, 6)
     return np.argmax(noisy), np.max(noisy)
+
+
+def _begin(noise, *, epsilon=1.0):
+    return noise.laplace(4 / epsilon)
+
+
+def _answer_afresh(level, answer, noise, *, epsilon=1.0):
+    if answer + noise.laplace(8 / epsilon) >= level:
+        return Emit(answer + noise.laplace(2 / epsilon), Stop())
+    return Emit(None, level)
+
+
+def _answer_tested(level, answer, noise, *, epsilon=1.0):
+    noisy = answer + noise.laplace(8 / epsilon)
+    return Emit(noisy, Stop()) if noisy >= level else Emit(None, level)
+
+
+vector_then_sum = Fold(_answer_afresh, init=_begin, finish=None)
+vector_and_its_noise = Fold(_answer_tested, init=_begin, finish=None)
 
 
 def parallel(people, noise, *, epsilon=1.0):
@@ -467,6 +493,31 @@ def person_partitions_with_duplicates(people, noise):
     return noisy[noisy >= 61].sort_index()
 
 
+def most_common(people, noise, *, epsilon=1.0, threshold=14.1224):
+    counts = people["city"].value_counts().reindex(CITIES, fill_value=0)
+    return noise.propose_test_release(CITIES, counts, 1 / epsilon, threshold)
+
+
+def most_common_too_soon(people, noise, *, epsilon=1.0):
+    return most_common(people, noise, epsilon=epsilon, threshold=13.1224)
+
+
+def most_common_by_its_true_lead(people, noise, *, epsilon=1.0, threshold=14.1224):
+    counts = people["city"].value_counts().reindex(CITIES, fill_value=0)
+    first, second = sorted(counts.to_numpy())[-2:][::-1]
+    if first - second + noise.laplace(1 / epsilon) > threshold:
+        return CITIES[np.argmax(counts.to_numpy())]
+    return None
+
+
+def truncated_count(people, noise, *, epsilon=1.0, bound=15):
+    return len(people) + noise.truncated_laplace(1 / epsilon, bound)
+
+
+def count_with_clamped_noise(people, noise, *, epsilon=1.0, bound=15):
+    return len(people) + max(-bound, min(bound, noise.laplace(1 / epsilon)))
+
+
 def gaussian_count(people, noise, *, sigma=4.0):
     return len(people) + noise.gaussian(sigma)
 
@@ -511,7 +562,9 @@ def keys_and_total(people, noise, *, sigma=4.0):
 
 @dataclass(frozen=True)
 class Row:
-    """A program with what theory says of it; ``bound`` None: it must not be bounded within the claim.
+    """A program on records, or a fold on answers of queries, with what theory says of it.
+
+    ``bound`` None: it must not be bounded within the claim.
 
     Attributes:
         number: in one table of forty tasks; 0 beside it.
@@ -524,6 +577,17 @@ class Row:
     relation: str
     claim: str
     bound: Fraction | tuple[str, str] | None
+
+    @property
+    def name(self) -> str:
+        """What the program is called."""
+        return next(name for name, each in globals().items() if each is self.program)
+
+    def is_bound(self, bound: Fraction | None) -> bool:
+        """Whether a bound is the one that theory gives."""
+        if isinstance(self.bound, tuple):
+            return bound is not None and Fraction(self.bound[0]) <= bound <= Fraction(self.bound[1])
+        return bound == self.bound
 
 
 _AR, _R, _P = "add-remove", "replace", "add-remove(person=person)"
@@ -549,8 +613,10 @@ RIGHT = [
     Row(15, tree_counter, _AR, "epsilon=1", _ONE),
     Row(16, matrix, _AR, "epsilon=1", _ONE),
     Row(17, mult_weights, _AR, "epsilon=1", _ONE),
+    Row(18, rappor, _R, "epsilon=2.19723", ("2.197224", "2.19723")),
     Row(19, gumbel_max, _AR, "epsilon=1", _ONE),
     Row(19, gumbel_max, _R, "epsilon=2", Fraction(2)),
+    Row(20, vector_then_sum, "queries", "epsilon=1", _ONE),
     Row(21, gaussian_pair, _AR, "rho=0.25", Fraction(1, 4)),
     Row(21, gaussian_pair, _AR, "mu=0.70711", ("0.7071067", "0.7071068")),
     Row(22, gaussian_histogram, _R, "rho=0.25", Fraction(1, 4)),
@@ -569,6 +635,8 @@ RIGHT = [
     Row(32, gaussian_persons, _P, "rho=0.125", Fraction(1, 8)),
     Row(33, partitions, _AR, "epsilon=1, delta=2.81e-9", _ONE),
     Row(34, person_partitions, _P, "epsilon=1, delta=3.1e-9", _ONE),
+    Row(35, most_common, _AR, "epsilon=1, delta=1e-6", _ONE),
+    Row(36, truncated_count, _AR, "epsilon=1, delta=2.629e-7", _ONE),
     Row(37, gaussian_count, _AR, "epsilon=1, delta=2.93e-6", ("0.999", "1")),
     Row(38, sampled_sgd, _AR, "epsilon=1.8283, delta=1e-5", ("1.82806", "1.8283")),
     Row(39, sampled_gaussian, _AR, "epsilon=1, delta=2.072e-4", ("0.999", "1")),
@@ -598,7 +666,9 @@ TWINS = [
     Row(15, tree_counter_as_one_level, _AR, "epsilon=1", Fraction(5)),
     Row(16, matrix_as_one_cell, _AR, "epsilon=1", Fraction(5)),
     Row(17, mult_weights_measured_cheaply, _AR, "epsilon=1", Fraction(11, 2)),
+    Row(18, rappor, _R, "epsilon=1.09862", ("2.197224", "2.19723")),
     Row(19, gumbel_max_with_its_value, _AR, "epsilon=1", None),
+    Row(20, vector_and_its_noise, "queries", "epsilon=1", None),
     Row(21, gaussian_pair_with_laplace, _AR, "rho=0.25", Fraction(14401, 8)),
     Row(22, gaussian_histogram, _R, "rho=0.125", Fraction(1, 4)),
     Row(23, regression_without_clipping, _AR, "rho=0.0625", None),
@@ -616,6 +686,10 @@ TWINS = [
     Row(33, partitions_in_order_of_counts, _AR, "epsilon=1, delta=2.81e-9", None),
     Row(34, person_partitions_as_if_one, _P, "epsilon=1, delta=3.1e-9", Fraction(3)),
     Row(34, person_partitions_with_duplicates, _P, "epsilon=1, delta=3.1e-9", None),
+    Row(35, most_common_too_soon, _AR, "epsilon=1, delta=1e-6", None),
+    Row(35, most_common_by_its_true_lead, _AR, "epsilon=1, delta=1e-6", None),
+    Row(36, truncated_count, _AR, "epsilon=1, delta=2.627e-7", None),
+    Row(36, count_with_clamped_noise, _AR, "epsilon=1, delta=2.629e-7", None),
     Row(37, gaussian_count, _AR, "epsilon=1, delta=2.91e-6", ("1", "1.001")),
     Row(38, sampled_sgd_of_one_sample, _AR, "epsilon=1.8283, delta=1e-5", ("500", "900")),
     Row(38, sampled_sgd_over_the_true_size, _AR, "epsilon=1.8283, delta=1e-5", None),

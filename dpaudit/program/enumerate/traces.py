@@ -68,8 +68,10 @@ class Trace(Noise):
         self.taken.append(index)
         return index
 
-    def bernoulli(self, probability: Any) -> Any:
+    def bernoulli(self, probability: Any, size: Any = None) -> Any:
         """True with the given exact probability."""
+        if size is not None:
+            return super().bernoulli(probability, size)
         chance = _weight("bernoulli", "a probability", probability)
         if isinstance(chance, Fraction) and 0 <= chance.numerator <= chance.denominator:  # faster than a comparison
             return self._draw("bernoulli", chance)

@@ -68,6 +68,8 @@ class Draw(Private):
 
     def __mul__(self, factor: Any) -> Draw:
         given = magnitude_of(factor)
+        if self.details:
+            refuse("truncated noise, or coins, times a number; draw them as they shall be")
         if self.law.startswith("discrete") or given.coefficient <= 0 or not PATH.get().is_positive(given.unit):
             refuse(
                 "noise times a number that may not be positive, or discrete noise that is stretched; draw at that scale"
@@ -85,6 +87,7 @@ class Draw(Private):
 
     def protect(self, value: Number | Array) -> Any:
         """Release a private value with this noise."""
+        self._refuse_coins()
         if isinstance(value, Array):
             if self.law != "gaussian":
                 refuse(f"{self.law} noise on an array of which only the Euclidean length of the movement is known")
@@ -102,6 +105,7 @@ class Draw(Private):
 
     def protect_all(self, numbers: Numbers, keys: tuple[Any, ...] | None) -> Any:
         """Release an array of private numbers with as many draws."""
+        self._refuse_coins()
         listed = numbers.ravel().tolist()
         if not listed:
             refuse("noise on no numbers")
@@ -119,6 +123,10 @@ class Draw(Private):
         if isinstance(found, ReleasedArray):
             found.keys_ = keys
         return found
+
+    def _refuse_coins(self) -> None:
+        if self.law == "randomised_response":
+            refuse("coins added to numbers; flip bits with them: mask ^ noise.bernoulli(p, size=len(frame))")
 
     def _contest(self, numbers: Any) -> Contest:
         """Add Gumbel noise to scores, of which only the place of the largest may be seen."""

@@ -10,7 +10,6 @@ import numpy as np
 from dpaudit.errors import UsageError, nearest
 from dpaudit.program.tracked.columns import Column
 from dpaudit.program.tracked.groups import GroupBy
-from dpaudit.program.tracked.magnitude import ONE
 from dpaudit.program.tracked.path import PATH, Sample, refuse
 from dpaudit.program.tracked.private import Number, Private
 from dpaudit.program.tracked.released import is_private
@@ -55,7 +54,7 @@ class Frame(Private):
 
     def tracked_len(self) -> Number:
         """Return how many rows there are."""
-        return self.rows.summed(ONE, ONE, whole=True)
+        return self.rows.length()
 
     def _named(self, name: Any) -> Column:
         if not isinstance(name, str) or name not in self._columns:

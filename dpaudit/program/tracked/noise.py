@@ -29,9 +29,11 @@ from dpaudit.program.tracked.released import (
     magnitude_of,
     sureness,
 )
+from dpaudit.program.tracked.reports import coins
+from dpaudit.program.tracked.rows import Length
 from dpaudit.program.tracked.series import Series
 
-RELEASING = ("laplace", "discrete_laplace", "gaussian", "discrete_gaussian")
+RELEASING = ("laplace", "discrete_laplace", "gaussian", "discrete_gaussian", "truncated_laplace")
 """The kinds of noise that release a private number which they are added to."""
 
 
@@ -44,6 +46,11 @@ class TrackedNoise(Noise):
         if method not in (*RELEASING, "gumbel"):
             known = ", ".join((*RELEASING, "gumbel"))
             refuse(f"noise.{method} on records; known are {known}, select, poisson, post and repeat")
+        if method == "truncated_laplace":
+            scale, bound = map(magnitude_of, arguments)
+            if scale.unit or bound.unit:
+                refuse("truncated noise with a scale or a bound that was released; give public ones")
+            return Draw(method, scale, (), (("bound", bound.coefficient),))
         return Draw(method, magnitude_of(arguments[0]))
 
     def _draw_many(self, method: str, size: Any, *arguments: Any) -> Any:
@@ -67,6 +74,19 @@ class TrackedNoise(Noise):
     def _pick(self, weights: Sequence[float]) -> int:
         return int(PATH.get().fork(("pick", PATH.get().fresh()), range(len(weights))))
 
+    def bernoulli(self, probability: Any, size: Any = None) -> Any:
+        """Draw a coin that everybody sees, which is a fork; or one for each row of the data, to flip bits with."""
+        given = magnitude_of(probability)
+        if given.unit:
+            refuse("a coin with a probability that was released; decide on a released number instead")
+        if isinstance(size, Length):
+            return coins(given.coefficient, size)
+        if size is not None:
+            refuse("several coins at once, but for one for each row of the data: size=len(frame)")
+        if not 0 <= given.coefficient <= 1:
+            raise ValueError("noise.bernoulli: the probability must lie in [0, 1]")
+        return PATH.get().fork(("coin", PATH.get().fresh()), [True, False])
+
     def argmax(self, values: Sequence[Any]) -> int:
         """Return the place of the largest of released values: a fork."""
         listed = list(values)
@@ -78,21 +98,20 @@ class TrackedNoise(Noise):
 
     def select(self, options: Iterable[Any], scores: Iterable[Any], rate: Any) -> Any:
         """Choose by the exponential mechanism: a fork on what was chosen."""
-        listed = list(options)
-        given = list(scores) if isinstance(scores, Series | Numbers | np.ndarray | list | tuple) else _listed(scores)
-        if is_private(options) or any(is_private(each) for each in listed):
-            refuse("options from the data, which tell of them; give a public list")
-        if not listed or len(given) != len(listed):
-            raise ValueError(f"noise.select: {len(listed)} options, but {len(given)} scores")
-        numbers = [each for each in given if isinstance(each, Number)]
-        if any(is_private(each) and not isinstance(each, Number) for each in given) or not numbers:
-            refuse("scores that are no private numbers")
-        rate = self._scale("select", "rate", rate)
-        if len({each.sample for each in numbers}) > 1:
-            refuse("scores of several samples")
-        scale = ReleasedNumber(of(Fraction(1))) / rate
-        note("select", magnitude_of(scale), tuple(_moves(each) for each in given), numbers[0].sample)
+        listed, moves, sample = _scored("select", options, scores, 1)
+        scale = ReleasedNumber(of(Fraction(1))) / self._scale("select", "rate", rate)
+        note("select", magnitude_of(scale), moves, sample)
         return listed[PATH.get().fork(("select", PATH.get().fresh()), range(len(listed)))]
+
+    def propose_test_release(self, options: Iterable[Any], scores: Iterable[Any], scale: Any, threshold: Any) -> Any:
+        """Release the option of the largest score if it leads by far: a fork on which one, or none."""
+        listed, moves, sample = _scored("propose_test_release", options, scores, 2)
+        spread = magnitude_of(self._scale("propose_test_release", "scale", scale))
+        limit = magnitude_of(self._argument("propose_test_release", "a threshold", threshold))
+        if spread.unit or limit.unit:
+            refuse("a test with a scale or a threshold that was released; give public ones")
+        note("propose_test_release", spread, moves, sample, (("threshold", limit.coefficient),))
+        return [None, *listed][PATH.get().fork(("propose", PATH.get().fresh()), range(len(listed) + 1))]
 
     def poisson(self, data: Any, rate: Any) -> Any:
         """Sample each row with a probability, by itself."""
@@ -137,6 +156,24 @@ def _moves(score: Any) -> Any:
         return score.moves
     magnitude_of(score)
     return Linear(())
+
+
+def _scored(
+    method: str, options: Iterable[Any], scores: Iterable[Any], least: int
+) -> tuple[list[Any], tuple[Any, ...], Sample | None]:
+    """Return the options, how far the score of each moves, and what all are made of."""
+    listed = list(options)
+    given = list(scores) if isinstance(scores, Series | Numbers | np.ndarray | list | tuple) else _listed(scores)
+    if is_private(options) or any(is_private(each) for each in listed):
+        refuse("options from the data, which tell of them; give a public list")
+    if len(listed) < least or len(given) != len(listed):
+        raise ValueError(f"noise.{method}: {len(listed)} options, but {len(given)} scores")
+    numbers = [each for each in given if isinstance(each, Number)]
+    if any(is_private(each) and not isinstance(each, Number) for each in given) or not numbers:
+        refuse("scores that are no private numbers")
+    if len({each.sample for each in numbers}) > 1:
+        refuse("scores of several samples")
+    return listed, tuple(_moves(each) for each in given), numbers[0].sample
 
 
 def _listed(scores: Any) -> list[Any]:

@@ -84,10 +84,25 @@ class Rows:
         terms = tuple(Term(part | within, low, high) for part in self.parts if consistent(part | within))
         return Number(Linear(terms), self.sample, whole=whole)
 
+    def length(self) -> Length:
+        """Return how many rows there are."""
+        found = self.summed(ONE, ONE, whole=True)
+        return Length(found.moves, found.sample, self)
+
     def kept(self, parts: tuple[Part, ...]) -> Rows:
         """Return the rows that are in one of several parts, which no record meets two of."""
         both = [here | more for here in self.parts for more in parts]
         return replace(self, parts=tuple(each for each in both if consistent(each)))
+
+
+class Length(Number):
+    """How many rows there are: a private number, of which one draw for each row can be asked."""
+
+    inner = Number.inner | {"rows"}
+
+    def __init__(self, moves: Linear, sample: Sample | None, rows: Rows) -> None:
+        super().__init__(moves, sample, whole=True)
+        self.rows = rows
 
 
 def consistent(part: Part) -> bool:
@@ -128,6 +143,13 @@ class Mask(Private):
     def sum(self) -> Number:
         """Return how many rows meet it."""
         return self.rows.kept(self.parts).summed(ONE, ONE, whole=True)
+
+    def __xor__(self, other: Any) -> Any:
+        from dpaudit.program.tracked.reports import flipped
+
+        return flipped(self, other)
+
+    __rxor__ = __xor__
 
     def astype(self, kind: Any) -> Any:
         """Return the numbers 1 and 0 of the rows that meet it, and do not."""

@@ -61,6 +61,8 @@ class Series(Private):
         """Return how many there are: a public number."""
         return len(self._keys)
 
+    __len__ = tracked_len
+
     def items(self) -> Any:
         """Yield keys and numbers."""
         return zip(self._keys, self._numbers, strict=True)

@@ -17,7 +17,7 @@ from dpaudit.errors import UsageError
 from dpaudit.program.tracked.path import Release
 from dpaudit.program.tracked.reading import Releases
 from dpaudit.verify.releases.kinds import Kind, kinds_of, moved
-from dpaudit.verify.releases.prices import priced_alone
+from dpaudit.verify.releases.prices import WITH_DELTA, priced_alone
 
 TOLERANCE = 1e-4  # in ε, so that a thousand steps take a fifth of a second
 _DIGITS = 10**12
@@ -46,7 +46,7 @@ def account(releases: Releases, *, replace: bool, delta: Fraction) -> tuple[Frac
         if most is None:
             return None
         pure, squares, own = most
-        if release.law == "laplace_threshold":
+        if release.law in WITH_DELTA:
             epsilon, spent = epsilon + times * release.times * pure, spent + times * release.times * own
             continue
         sample = None if release.sample is None or replace else (release.sample.rate, release.sample.times)

@@ -19,7 +19,7 @@ import numpy as np
 from dpaudit.neighbours import Relation
 from dpaudit.program.coverage.watching import WatchedProgram
 from dpaudit.program.outcome import Raised, run_once, same
-from dpaudit.program.replay import Recorded, RecordedNoise
+from dpaudit.program.replay import FLIPPED, Recorded, RecordedNoise
 from dpaudit.program.symbolic.budget import spend
 from dpaudit.program.tracked.magnitude import decimal_of
 from dpaudit.program.tracked.movement import Ball
@@ -162,7 +162,7 @@ def _difference(
         far = np.abs(one.values - other.values) / one.scale
         if not np.all(np.isfinite(far)):
             return math.inf, f"{one.line}: noise on a number that is not finite"
-        if one.law == "select":
+        if one.law in ("select", "propose_test_release"):
             eta = float(np.ptp((one.values - other.values) / one.scale))
             loss += eta if notion == "epsilon" else eta**2 / 8
         else:
@@ -227,6 +227,8 @@ class _Allowed:
 def _allows(law: str, limits: list[tuple[float, float]], ran: str, apart: Any, room: float) -> bool:
     if law == "ball":
         return ran == "gaussian" and float(np.linalg.norm(apart)) <= limits[0][1] + room
+    if law == FLIPPED == ran:  # one bit for each record: how many differ
+        return int(np.count_nonzero(apart)) <= max(-limits[0][0], limits[0][1])
     if law == "keys":  # of the data: one limit for all
         law, limits = "laplace", limits * len(apart)
     if law != ran or len(limits) != len(apart):

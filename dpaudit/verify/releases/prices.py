@@ -22,6 +22,8 @@ from dpaudit.program.tracked.path import RefusedReading, Release, Sample
 from dpaudit.program.tracked.reading import Releases
 from dpaudit.verify.releases.kinds import Kind, kinds_of, moved
 
+WITH_DELTA = ("laplace_threshold", "propose_test_release", "truncated_laplace")
+"""Releases that lose a δ of their own."""
 _MOST_PRICES = 3_000_000  # of values, over all paths and pairs of kinds
 _DIGITS = 30
 _CONTEXT = Context(prec=_DIGITS, rounding=ROUND_CEILING)
@@ -95,6 +97,27 @@ def priced_alone(
         if above < 0:
             raise RefusedReading(f"{release.line}: a threshold below what one record adds")
         return far[0], None, None, above_exp(-above) / 2
+    if release.law == "propose_test_release":
+        # the lead is at most the spread η of the movements where the first one changes (Vadhan 2017, Section 3.2)
+        eta = (max(high for _, high in moves) - min(low for low, _ in moves)) / release.scale
+        above = dict(release.details)["threshold"] / release.scale - eta
+        if above < 0:
+            raise RefusedReading(f"{release.line}: a threshold below what one record does to the lead")
+        return eta, None, None, above_exp(-above) / 2 if eta else _ZERO
+    if release.law == "truncated_laplace":
+        # where only one of both has values: ½(e^d − 1)/(e^{A/b} − 1) each (Geng, Ding, Guo & Kumar 2020, Theorem 1)
+        end = dict(release.details)["bound"] / release.scale
+        if max(far) > end:
+            raise RefusedReading(f"{release.line}: noise that is truncated below what one record adds")
+        lost = sum((above_exp(each) - 1 for each in far if each), _ZERO) / (
+            2 * (below_exp(min(end, Fraction(1_000))) - 1)
+        )
+        return sum(far, _ZERO), None, None, lost
+    if release.law == "randomised_response":
+        # a bit that is flipped with probability p has the ratio (1 − p)/p (Warner 1965)
+        flips = dict(release.details)["probability"]
+        epsilon = far[0] * above_log(max(1 - flips, flips) / min(1 - flips, flips))
+        return epsilon, epsilon * epsilon / 2, None, _ZERO
     raise RefusedReading(f"{release.line}: the price of {release.law} noise is not known")
 
 
@@ -238,8 +261,12 @@ def _spent(counted: Mapping[Release, int], added: Kind, removed: Kind | None) ->
             raise RefusedReading(
                 f"{release.line}: the threshold rule is about records that come or go, not replaced ones"
             )
-        if release.law == "laplace_threshold" and release.sample is not None:
-            raise RefusedReading(f"{release.line}: the threshold rule on a sample")
+        if removed is None and release.law == "randomised_response":
+            raise RefusedReading(
+                f"{release.line}: a report of every record, of which the number is private; claim it under 'replace'"
+            )
+        if release.law in WITH_DELTA and release.sample is not None:
+            raise RefusedReading(f"{release.line}: a release with a δ of its own on a sample")
         moves = [moved(each, added, removed) for each in release.values]
         spent.add(release, moves, times * release.times, sampled=removed is None)
     return spent
@@ -259,6 +286,11 @@ def above_root(value: Fraction) -> Fraction:
 def above_exp(value: Fraction) -> Fraction:
     """Return a fraction above e^value."""
     return _up(_decimal(value).exp(_CONTEXT))
+
+
+def below_exp(value: Fraction) -> Fraction:
+    """Return a fraction below e^value, for a value of at least 0."""
+    return 1 / (above_exp(-value) * (1 + Fraction(1, 10 ** (_DIGITS - 10))))
 
 
 def above_log(value: Fraction) -> Fraction:
