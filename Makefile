@@ -11,7 +11,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help audit test test-lowest test-adapters test-training lint format bench reports clean renew
+.PHONY: help audit docs test test-lowest test-adapters test-training lint format bench reports clean renew
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -40,6 +40,10 @@ test-training: $(VENV)/.created ## watch training loops of PyTorch and Opacus in
 	$(VENV)-training/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/training/requirements.txt --editable '.[test]'
 	$(VENV)-training/bin/python -m pytest tests/training
 	$(VENV)-training/bin/python benchmarks/training/measure.py
+
+docs: $(VENV)/.installed-docs ## build the site of the documentation in out/docs; every example is run (two minutes)
+	$(PY) -m sphinx --quiet --fail-on-warning --keep-going --builder html docs $(OUT)/docs
+	@echo "The site is $(OUT)/docs/index.html"
 
 lint: $(VENV)/.installed-test $(VENV)/.installed-lint ## style, types and import contracts
 	$(PY) -m ruff check .
@@ -91,6 +95,10 @@ $(VENV)/.installed-test: $(VENV)/.installed
 
 $(VENV)/.installed-lint: $(VENV)/.installed
 	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[lint]'
+	@touch $@
+
+$(VENV)/.installed-docs: $(VENV)/.installed
+	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@touch $@
 
 $(VENV)-reports/.installed: $(VENV)/.created reports/constraints.txt pyproject.toml

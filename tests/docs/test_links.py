@@ -1,0 +1,40 @@
+"""Do the documents lead somewhere? Every link to a file of the repository, and every page of the site in its contents.
+
+`make docs` checks the rest: places within pages, and the examples, which it runs.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = (
+    ".",
+    "docs",
+    "docs/how-to",
+    "docs/explanation",
+    "docs/reference",
+    "tests",
+    "benchmarks",
+    "reports",
+    "examples",
+)
+DOCUMENTS = sorted(path for folder in FOLDERS for path in (ROOT / folder).glob("*.md"))
+LINK = re.compile(r"(?<!`)\[[^\]\n]*\]\(([^)\s#]+)(?:#[^)\s]*)?\)")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_link_to_a_file_finds_it(document: Path) -> None:
+    links = [link for link in LINK.findall(document.read_text(encoding="utf-8")) if "://" not in link]
+    missing = [link for link in links if not (document.parent / link).exists()]
+    assert missing == []
+
+
+def test_every_page_is_in_the_contents_of_the_site() -> None:
+    contents = re.findall(r"^(?:.*<)?([\w/-]+)>?$", (ROOT / "docs" / "index.md").read_text(encoding="utf-8"), re.M)
+    site = ROOT / "docs"
+    pages = {path.relative_to(site).with_suffix("").as_posix() for path in DOCUMENTS if path.is_relative_to(site)}
+    assert pages - {"index"} <= set(contents)
