@@ -2,18 +2,19 @@
 
 From above the loss is composed in both directions, with the record against without it and the other way round; from
 below in the first, of a pair that is attained. The step of the lattice is chosen for the width that is wished for, and
-made finer until the interval is that narrow.
+made finer until the interval is that narrow. Gaussian noise alone has a formula, and is not composed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from dpaudit.accounting import gaussian
 from dpaudit.accounting.balls import ball, decimal, middle, outward, precision, short
 from dpaudit.accounting.bounds import Tail
 from dpaudit.accounting.certificate import certificate, ending, text
@@ -31,6 +32,7 @@ from dpaudit.privacy import GaussianDP, ZeroConcentratedDP
 TOLERANCE = 5e-4
 MEMORY = 2 * 2**30
 _GUARD_DIGITS = 10  # of the masses, beyond those of δ a step
+_FORMULA_BITS = 256  # of the balls of a formula
 _GUARD_BITS = 96  # of the balls, beyond those of the masses
 _ATTEMPTS = 4
 _SAME_DELTA = 0.1  # of ln δ: two guesses that are as near are one
@@ -186,11 +188,15 @@ class Account:
         """Return the interval of ε at a δ."""
         if not delta:
             return self._pure()
+        if (known := gaussian.square_of_mu(self.events)) is not None:
+            return self._by_formula("epsilon", delta, points, *known)
         log_delta = math.log(delta.numerator) - math.log(delta.denominator)
         self._open(log_delta)
         with precision(self.bits):
             self.tilts = {key: tilted(self._counted(key), log_delta=log_delta) for key in self.laws}
-            self._refuse_loss()
+            about = self.tilts[self.main].epsilon
+            if about > _MOST_LOSS and any(isinstance(law, Continuous) for laws in self.laws.values() for law in laws):
+                _refuse_loss(about)
 
             def found(end: End) -> Decimal:
                 return end.tail.epsilon(delta, self._tilt(end).epsilon)
@@ -205,6 +211,8 @@ class Account:
 
     def delta(self, epsilon: Fraction, points: int) -> Certified:
         """Return the interval of δ at an ε."""
+        if (known := gaussian.square_of_mu(self.events)) is not None:
+            return self._by_formula("delta", epsilon, points, *known)
         log_delta = self._expected_delta(epsilon)
         self._open(log_delta)
         with precision(self.bits):
@@ -241,7 +249,9 @@ class Account:
         return found
 
     def expected(self, delta: Fraction) -> float:
-        """Return about the ε at a δ, by floating point alone: to choose where to look."""
+        """Return about the ε at a δ: to choose where to look."""
+        if (known := gaussian.square_of_mu(self.events)) is not None:
+            return float(gaussian.epsilon(known[0], delta)[1])
         log_delta = math.log(delta.numerator) - math.log(delta.denominator)
         self._open(log_delta)
         with precision(self.bits):
@@ -266,13 +276,37 @@ class Account:
     def _first_step(self) -> float:
         return self.tilts[self.main].step(self.laws[self.main], _AIM * self.tolerance)
 
-    def _refuse_loss(self) -> None:
-        about = self.tilts[self.main].epsilon
-        if about > _MOST_LOSS and any(isinstance(law, Continuous) for laws in self.laws.values() for law in laws):
-            raise UsageError(
-                f"ε is about {about:,.0f}, which promises nothing, and curves are accounted for up to {_MOST_LOSS:,}; "
-                "is the noise in the units of the answers, and the sensitivity that of one record?"
-            )
+    def _by_formula(self, parameter: str, at: Fraction, points: int, square: Fraction, exactly: bool) -> Certified:
+        """Return the interval of Gaussian noise of this μ²; beside claims of ρ that is the lower end alone."""
+        _refuse_extremes(self.events)
+        for event, _ in self.events.parts:
+            attained(event, 0)  # refuses claims of nothing
+        low, high = (gaussian.epsilon if parameter == "epsilon" else gaussian.delta)(square, at)
+        if parameter == "epsilon" and high > _MOST_LOSS:
+            _refuse_loss(float(high))
+        rho, ends = None if exactly else total(self.events), []
+        if rho is not None:
+            order = best_order(rho, **{"delta" if parameter == "epsilon" else "epsilon": at})
+            with precision(_FORMULA_BITS):
+                found = order.epsilon(at) if parameter == "epsilon" else order.delta(at).min(ball(1))
+                high = decimal(found, up=True)
+            ends = [_by_order(order)]
+
+        def around(epsilon: Fraction) -> tuple[Decimal, Decimal]:
+            less, more = gaussian.delta(square, epsilon)
+            return less, more if rho is None else _delta_by_order(rho, epsilon)
+
+        return Certified(
+            self.events,
+            parameter,
+            at,
+            _outward(low, up=False),
+            _outward(high, up=True),
+            certificate(self.events, parameter, at, (low, high), 0, ends),
+            tuple(_curve(around, points, float(at if parameter == "delta" else high))),
+            self.tolerance,
+            "" if exactly else _BY_ORDER,
+        )
 
     def _narrow(self, bound: Any, width: Any) -> tuple[list[End], Decimal, Decimal, str]:
         """Compose on finer and finer lattices, until the interval is narrow."""
@@ -362,8 +396,14 @@ class Account:
             (low, high),
             self.digits,
             [ending(end, high, low, at, parameter) for end in ends if end.up or low > 0]
-            + ([] if order is None else [{"side": "above", "order": text(order.alpha)}]),
+            + ([] if order is None else [_by_order(order)]),
         )
+
+        def around(epsilon: Fraction) -> tuple[Decimal, Decimal]:
+            both = [(decimal(end.tail.delta(epsilon), up=end.up), end.up) for end in ends]
+            highs = [value for value, up in both if up] if self.rho is None else [_delta_by_order(self.rho, epsilon)]
+            return max(Decimal(0), *(value for value, up in both if not up)), min(Decimal(1), max(highs))
+
         return Certified(
             self.events,
             parameter,
@@ -371,7 +411,7 @@ class Account:
             _outward(low, up=False),
             _outward(high, up=True),
             given,
-            tuple(_curve(ends, points, parameter, at, float(high), self.rho)) if points else (),
+            tuple(_curve(around, points, float(at if parameter == "delta" else high))),
             self.tolerance,
             note,
         )
@@ -466,21 +506,27 @@ def _outward(value: Decimal, *, up: bool) -> float:
     return math.nextafter(found, -math.inf) if not up and found > value else found
 
 
+def _refuse_loss(about: float) -> None:
+    raise UsageError(
+        f"ε is about {about:,.0f}, which promises nothing, and curves are accounted for up to {_MOST_LOSS:,}; "
+        "is the noise in the units of the answers, and the sensitivity that of one record?"
+    )
+
+
+def _by_order(order: Order) -> dict[str, str]:
+    return {"side": "above", "order": text(order.alpha)}
+
+
+def _delta_by_order(rho: Fraction, epsilon: Fraction) -> Decimal:
+    with precision(_FORMULA_BITS):
+        return decimal(best_order(rho, epsilon=epsilon).delta(epsilon).min(ball(1)), up=True)
+
+
 def _curve(
-    ends: list[End], points: int, parameter: str, at: Fraction, high: float, rho: Fraction | None
+    around: Callable[[Fraction], tuple[Decimal, Decimal]], points: int, about: float
 ) -> Iterator[tuple[float, float, float]]:
     """Yield (ε, δ_low, δ_high) at equal steps of ε, from 0 to half as far again as asked for."""
-    about = float(at) if parameter == "delta" else high
-    if not math.isfinite(about):
-        return
-    for number in range(points):
+    for number in range(points if math.isfinite(about) else 0):
         epsilon = Fraction(1.5 * max(about, 0.1) * number / max(1, points - 1))
-        highs = [decimal(end.tail.delta(epsilon), up=True) for end in ends if end.up]
-        if rho is not None:
-            highs = [decimal(best_order(rho, epsilon=epsilon).delta(epsilon), up=True)]
-        lows = [decimal(end.tail.delta(epsilon), up=False) for end in ends if not end.up]
-        yield (
-            float(epsilon),
-            _outward(max(Decimal(0), *lows), up=False),
-            _outward(min(Decimal(1), max(highs)), up=True),
-        )
+        low, high = around(epsilon)
+        yield float(epsilon), _outward(low, up=False), _outward(high, up=True)

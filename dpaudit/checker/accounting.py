@@ -18,7 +18,7 @@ from dpaudit.checker.accounting_laws import Discrete, Law, Smooth, Step, positiv
 from dpaudit.checker.accounting_masses import Lattice, Loss
 from dpaudit.checker.accounting_numbers import Field, Real
 from dpaudit.checker.accounting_products import Composer, Order, Sums, digest, plain
-from dpaudit.checker.accounting_sums import ADDED, check_sum, exact_sum
+from dpaudit.checker.accounting_sums import ADDED, MOST_LOSS, check_sum, exact_sum, gaussian_sum
 from dpaudit.checker.reading import CertificateError, ForgedError, fields, items, shown, text, whole
 
 MOST_EVENTS = 1_000
@@ -26,7 +26,6 @@ MOST_DIGITS = 400
 MOST_CORNERS = 2_000_000
 MOST_ORDERS = 100_000
 _GUARDS = (25, 60)  # digits of the intervals beyond those of the masses: more where a mass is too close to call
-_MOST_LOSS = 3_000
 _ENDS = "the upper end for all neighbours, the lower one for some"
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,1999}", re.ASCII)
 
@@ -71,7 +70,7 @@ def check_account(given: dict[str, Any]) -> Account:
     digits = whole(given["digits"], "digits", 0, MOST_DIGITS)
     listed = items(given["events"], "events", MOST_EVENTS, 1)
     ends = items(given["ends"], "ends", 3)
-    with _long_numbers():
+    with _numbers():
         field = Field(digits + _GUARDS[-1])
         steps = [step(event, f"event {number}", field, digits) for number, event in enumerate(listed)]
         relations = frozenset.intersection(*(one.relations for one in steps))
@@ -81,43 +80,56 @@ def check_account(given: dict[str, Any]) -> Account:
             told = check_sum(listed, steps, parameter, (at, low, high, digits), ends)
         elif digits:
             told = _composed(listed, steps, ends, parameter, at, low, high, digits)
+        elif parameter == "delta" or at:
+            told = _by_formula(listed, steps, ends, parameter, at, low, high)
         else:
-            told = exact_sum(listed, parameter, (at, low, high), ends) or _summed(
-                steps, ends, parameter, at, low, high, field
-            )
-    name = ADDED.get(parameter, "ε" if parameter == "epsilon" else "δ")
-    other = "" if parameter in ADDED else f" at δ = {at}" if parameter == "epsilon" else f" at ε = {at}"
-    return Account(
-        parameter,
-        at,
-        low,
-        high,
-        (
-            f"{float(low):.9g} ≤ {name} ≤ {float(high):.9g}{other}: {_ENDS}.",
-            *told,
-        ),
-        tuple(sorted(relations)),
-        tuple(f"{one.count} × {one.name}" for one in steps),
-    )
+            told = exact_sum(listed, parameter, (at, low, high), ends) or _summed(steps, ends, low, high, field)
+        name = ADDED.get(parameter, "ε" if parameter == "epsilon" else "δ")
+        other = "" if parameter in ADDED else f" at δ = {at}" if parameter == "epsilon" else f" at ε = {at}"
+        return Account(
+            parameter,
+            at,
+            low,
+            high,
+            (
+                f"{float(low):.9g} ≤ {name} ≤ {float(high):.9g}{other}: {_ENDS}.",
+                *told,
+            ),
+            tuple(sorted(relations)),
+            tuple(f"{one.count} × {one.name}" for one in steps),
+        )
 
 
 @contextmanager
-def _long_numbers() -> Iterator[None]:
-    """Let whole numbers of many digits become texts, which Python limits."""
+def _numbers() -> Iterator[None]:
+    """Let whole numbers of many digits become texts, which Python limits; refuse numbers beyond all ranges."""
     before = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(0)
     try:
         yield
+    except ArithmeticError as error:
+        raise CertificateError("a number is too large or too small to check") from error
     finally:
         sys.set_int_max_str_digits(before)
 
 
-def _summed(
-    steps: list[Step], ends: list[Any], parameter: str, at: Fraction, low: Fraction, high: Fraction, field: Field
+def _by_formula(
+    listed: list[Any], steps: list[Step], ends: list[Any], parameter: str, at: Fraction, low: Fraction, high: Fraction
 ) -> list[str]:
+    """Without masses the formula of Gaussian noise shows both ends, or one order the upper one and it the lower."""
+    told = []
+    for number, end in enumerate(ends):
+        found = fields(end, {"side", "order"}, where := f"end {number}")
+        if number:
+            raise CertificateError(f"{where}: without digits there is at most one end, an order")
+        told.append(_ordered(steps, found, where, parameter, at, high, 0))
+    return [*told, *gaussian_sum(listed, parameter, (at, low, high), bounded=bool(ends))]
+
+
+def _summed(steps: list[Step], ends: list[Any], low: Fraction, high: Fraction, field: Field) -> list[str]:
     """At δ = 0, ε is the sum of the largest losses."""
-    if parameter != "epsilon" or at or ends:
-        raise CertificateError("without digits only ε at δ = 0 can be shown, and there are no ends")
+    if ends:
+        raise CertificateError("at δ = 0 the largest losses are added, and there are no ends")
     total = [field(0), field(0)]
     for one in steps:
         for side, law in enumerate((one.below, one.above)):
@@ -322,8 +334,8 @@ def _more_digits(laws: list[Law], size: Real, corners: list[list[int]], where: s
         if isinstance(law, Smooth):
             own = max((abs(place) for place in places), default=0) * float(size.high)
             reach = max(reach, own + (0.0 if law.low is None else abs(float(law.low.low))))
-    if not reach < _MOST_LOSS:
-        raise CertificateError(f"{where}: losses above {_MOST_LOSS:,} are too large to check")
+    if not reach < MOST_LOSS:
+        raise CertificateError(f"{where}: losses above {MOST_LOSS:,} are too large to check")
     return int(reach / 2.3) + 1
 
 

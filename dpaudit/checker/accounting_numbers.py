@@ -81,7 +81,7 @@ class Field:
         scale = 1 << self._bits
         if density is None:
             density = self.normal(z)
-        if float(z.low) ** 2 > 4.7 * self.digits:
+        if self.far(z):
             # φ(z)/z is above it (Gordon 1941)
             return Real(Decimal(0), (density / z).high, self)
         point = int(self.down.multiply(z.low, Decimal(scale)))
@@ -98,6 +98,22 @@ class Field:
         moved = self.up.multiply(moved, self.up.add(Decimal(1), z.high))
         low = self.down.subtract(self.down.subtract(found.low, off.high), moved)
         return Real(max(Decimal(0), low), self.up.add(found.high, off.high), self)
+
+    def far(self, z: Real) -> bool:
+        """Whether less than 10^−digits of the normal law is above z."""
+        return float(z.low) > math.sqrt(4.7 * self.digits)
+
+    def mills(self, z: Real) -> Real:
+        """Return the probability above z > 0 over the density there: 1/z − 1/z³ + 3/z⁵ − 3·5/z⁷ + …
+
+        A sum that ends in + is above it, one that ends in − is below (partial integration; Gordon 1941).
+        """
+        square, term, k = z * z, 1 / z, 1
+        high, low, least = term, self(0), self.down.scaleb(term.low, -self.digits)
+        while k < square.low and term.high > least:
+            term, k = term * k / square, k + 2
+            low, high = (high - term, high) if k % 4 == 3 else (low, low + term)
+        return Real(low.low, high.high, self)
 
 
 class Real:

@@ -1,7 +1,8 @@
-"""Do μ, ρ, or the largest losses of a list add up to what its certificate says? Rational numbers alone.
+"""Do μ, ρ, or the largest losses of a list add up to what its certificate says? And what follows for Gaussian noise?
 
 μ adds up as squares (Dong, Roth & Su 2022, Corollary 3.3), ρ as it is (Bun & Steinke 2016, Lemma 2.3). From below count
 the events that lose exactly so much, Gaussian noise and claims of μ and ρ: one mechanism and some data have all of it.
+Sums are rational numbers; δ of Gaussian noise is computed between decimals, with more digits until it is decided.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.checker.accounting_laws import Step
+from dpaudit.checker.accounting_numbers import Field, Real
 from dpaudit.checker.reading import CertificateError, ForgedError
 
 ADDED = {"mu": "μ", "rho": "ρ"}
+MOST_LOSS = 3_000
 _ATTAINED = ("gaussian", "concentrated claim")
+_DIGITS = (60, 240, 1_000)  # of decimals, until a claim is decided
 
 
 def check_sum(
@@ -42,7 +46,7 @@ def check_sum(
         raise CertificateError("μ and ρ add up: they are at no δ, and there are no digits and no ends")
     total = least = Fraction(0)
     for event, one in zip(listed, steps, strict=True):
-        attained = event["mechanism"]["name"] in _ATTAINED and "sampling" not in event
+        attained = _attained(event)
         if one.rho is None or (parameter == "mu" and event["mechanism"]["name"] != "gaussian"):
             raise ForgedError(f"no theorem says {ADDED[parameter]} of {one.name}")
         total += one.rho * one.count
@@ -51,6 +55,78 @@ def check_sum(
     if not (low**2 <= 2 * total <= high**2 if parameter == "mu" else low <= least and total <= high):
         raise ForgedError(f"{ADDED[parameter]} of the events does not add up to the interval")
     return [f"{ADDED[parameter]} of all steps was added up."]
+
+
+def gaussian_sum(
+    listed: list[Any],
+    parameter: str,
+    given: tuple[Fraction, Fraction, Fraction],
+    bounded: bool,
+) -> list[str]:
+    """Return what was checked of ε or δ of a list by the formula of Gaussian noise.
+
+    δ(ε) = Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ) (Balle & Wang 2018, Theorem 8), which falls as ε rises and rises with μ. A
+    claim of ρ is kept by Gaussian noise with μ² = 2ρ.
+
+    Args:
+        listed: the events of the certificate, which were read.
+        parameter: "epsilon" or "delta".
+        given: the δ or the ε, and the ends of the interval.
+        bounded: whether the upper end was shown in another way.
+
+    Raises:
+        ForgedError: where the interval does not hold what the formula says.
+        CertificateError: where an ε is too large to check.
+    """
+    at, low, high = given
+    if not bounded and any(event["mechanism"]["name"] != "gaussian" or "sampling" in event for event in listed):
+        raise ForgedError("without masses only Gaussian noise and claims of μ, of all records, have a bound from above")
+    square = sum((_square(event["mechanism"]) * event["count"] for event in listed if _attained(event)), Fraction(0))
+    if low and not square:
+        raise ForgedError("without masses only Gaussian noise and claims of μ and ρ have a bound from below")
+    shown = [] if bounded else [(high, at, "at most") if parameter == "epsilon" else (at, high, "at most")]
+    shown += [(low, at, "above") if parameter == "epsilon" else (at, low, "above")] if low else []
+    for epsilon, delta, side in shown:
+        if epsilon > MOST_LOSS:
+            raise CertificateError(f"an ε above {MOST_LOSS:,} is too large to check")
+        if _above(square, epsilon, delta) != (side == "above"):
+            raise ForgedError(f"δ is not shown to be {side} {float(delta):.6g}")
+    return [f"δ of Gaussian noise with μ² = {float(square):.6g} was computed by its formula."]
+
+
+def _attained(event: dict[str, Any]) -> bool:
+    return event["mechanism"]["name"] in _ATTAINED and "sampling" not in event
+
+
+def _square(mechanism: dict[str, Any]) -> Fraction:
+    """μ² of Gaussian noise, or of noise that keeps a claim of ρ."""
+    return 2 * Fraction(mechanism["rho"]) if "rho" in mechanism else 1 / Fraction(mechanism["noise"]) ** 2
+
+
+def _above(square: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
+    """Whether δ of Gaussian noise at an ε is certainly above another one, or certainly at most it.
+
+    Raises `ForgedError` where that is not decided.
+    """
+    for digits in _DIGITS if delta < 1 else ():
+        field = Field(digits)
+        found, wanted = _delta(field(square).root(), field(epsilon)), field(delta)
+        if found.high <= wanted.low:
+            return False
+        if found.low > wanted.high:
+            return True
+    if delta < 1:
+        raise ForgedError(f"δ is too close to {float(delta):.6g} to tell on which side it is")
+    return False
+
+
+def _delta(mu: Real, epsilon: Real) -> Real:
+    """δ = Φᶜ(z) − e^ε·Φᶜ(z + μ) with z = ε/μ − μ/2, where e^ε is φ(z)/φ(z + μ)."""
+    field = mu.field
+    near = epsilon / mu - mu / 2
+    density, far = field.normal(near), near + mu
+    tail = density * field.mills(near) if field.far(near) else field.beyond(near)
+    return tail - (density * field.mills(far) if field.far(far) else epsilon.exp() * field.beyond(far))
 
 
 def exact_sum(

@@ -9,6 +9,7 @@ import pytest
 from scipy.special import ndtr
 
 from dpaudit.accounting import Block, Gaussian, Laplace, RandomisedResponse, certify, decide
+from dpaudit.errors import UsageError
 
 
 def gaussian_delta(mu: float, epsilon: float) -> float:
@@ -18,10 +19,29 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
 
 @pytest.mark.parametrize(("sigma", "steps", "epsilon"), [(1, 1, 1.0), (2, 10, 2.5), (10, 50, 0.5), (0.7, 3, 9.0)])
 def test_gaussian_noise_has_its_closed_form(sigma, steps, epsilon):
-    found = certify(Gaussian(sigma).times(steps), epsilon=epsilon)
+    """By the formula, and composed (a rate of 1 samples nothing): each a check of the other."""
     true = gaussian_delta(math.sqrt(steps) / sigma, epsilon)
-    assert found.low <= true <= found.high
-    assert found.high / found.low < 1.02
+    composed = certify(Gaussian(sigma).poisson(1).times(steps), epsilon=epsilon)
+    assert composed.low <= true <= composed.high
+    assert composed.high / composed.low < 1.02
+    found = certify(Gaussian(sigma).times(steps), epsilon=epsilon)
+    assert found.low * (1 - 1e-9) <= true <= found.high * (1 + 1e-9)
+    assert found.low < found.high < found.low * (1 + 1e-11)
+    back = certify(Gaussian(sigma).times(steps), delta=found.high)
+    assert back.low <= epsilon <= back.high * (1 + 1e-11) and back.width < 1e-10
+
+
+def test_gaussian_noise_of_every_size_has_its_formula():
+    loud, quiet = Gaussian("1e18"), Gaussian("0.013")
+    assert certify(loud, epsilon=0).low == pytest.approx(1e-18 / math.sqrt(2 * math.pi), rel=1e-11)
+    assert (certify(loud, epsilon=1).low, certify(loud, epsilon=1).high) == (0, 1e-300)
+    assert certify(loud, delta="1e-6").high == 0
+    assert certify(quiet, delta="0.3").low == pytest.approx(2997.92, abs=0.01)
+    assert certify(Gaussian(1), delta="1e-150").low == pytest.approx(26.4966, abs=1e-3)
+    assert certify(Gaussian("1e-9"), epsilon=3000).high == 1
+    for events, told in ((Gaussian("0.01"), "promises nothing"), (Gaussian(1) + Block("mu=0"), "adds nothing")):
+        with pytest.raises(UsageError, match=told):
+            certify(events, delta="1e-6")
 
 
 @pytest.mark.parametrize("epsilon", [0, 1, 2])
@@ -82,7 +102,7 @@ def test_claims_of_rho_are_bounded_by_one_order(delta):
         a * 0.5 + math.log1p(-1 / a) - math.log(delta * a) / (a - 1) for a in (1 + k / 1000 for k in range(1, 60_000))
     )
     assert best * (1 - 1e-5) <= found.high <= best * (1 + 1e-5)
-    assert abs(found.low - noise.low) < 1e-3 and noise.high < found.high
+    assert found.low == noise.low and noise.high < found.high
     back = certify(Block("rho=0.125").times(4), epsilon=found.high)
     assert delta * (1 - 1e-6) <= back.high <= delta * (1 + 1e-6) and 0 < back.low < back.high
 

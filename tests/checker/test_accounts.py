@@ -46,6 +46,11 @@ def test_the_normal_law_lies_in_its_interval():
             true = (ball(z) / flint.arb(2).sqrt()).erfc() / 2
             assert ball(found.low) <= true <= ball(found.high)
             assert found.high - found.low < Decimal("1e-60")
+            if z > 12:
+                true /= (-ball(z) * ball(z) / 2).exp() / (2 * flint.arb.pi()).sqrt()
+                found = field.mills(field(z))
+                assert ball(found.low) <= true <= ball(found.high)
+                assert found.high - found.low < Decimal("1e-30")
     finally:
         flint.ctx.prec = before
 
@@ -148,6 +153,51 @@ def test_pure_losses_are_checked():
     for name, value in (("high", "3/2"), ("low", "2")):
         with pytest.raises(CertificateError):
             check_certificate({**found.certificate, name: value})
+
+
+@pytest.mark.parametrize(
+    ("events", "asked"),
+    [
+        (Gaussian(2).times(3) + Block("mu=0.1"), {"delta": "1e-5"}),
+        (Gaussian(2), {"epsilon": "0"}),
+        (Gaussian("0.02"), {"epsilon": "3000"}),
+        (Block("rho=0.02").times(3) + Gaussian(5), {"delta": "1e-5"}),
+        (Block("rho=0.02"), {"epsilon": "0.5"}),
+    ],
+    ids=str,
+)
+def test_accounts_by_formula_are_held_to_it(events, asked):
+    account = certify(events, **asked).certificate
+    assert account["digits"] == 0 and not rejected(account)
+    other, more = {"name": "laplace", "noise": "2"}, Fraction(1, 10**11)
+    for change in (
+        lambda one: one.__setitem__("high", str(Fraction(one["high"]) * (1 - (more if not one["ends"] else Fraction(1, 1000))))),
+        lambda one: one.__setitem__("low", str(Fraction(one["low"]) * (1 + more))),
+        lambda one: one["events"][0].__setitem__("count", one["events"][0]["count"] + 1),
+        lambda one: one["events"][0].__setitem__("sampling", {"name": "poisson", "rate": "1"}),
+        lambda one: one["events"][0].__setitem__("mechanism", other),
+        lambda one: one["events"].append({"mechanism": other, "count": 1}),
+        lambda one: one["ends"].pop() if one["ends"] else one["ends"].append({"side": "above", "order": "1"}),
+        lambda one: one.__setitem__("at", str(10**390)),
+        lambda one: one.__setitem__("digits", 20),
+    ):
+        forged = copy.deepcopy(account)
+        change(forged)
+        assert rejected(forged)
+
+
+@pytest.mark.parametrize("events", [Block("rho=1"), Laplace(1), Gaussian(1).poisson("0.5")], ids=str)
+def test_numbers_beyond_all_ranges_are_refused(events):
+    account = certify(events, delta=0 if isinstance(events, Laplace) else "1e-2").certificate
+    for change in (
+        lambda one: one.__setitem__("high", str(10**399)),
+        lambda one: one["events"][0]["mechanism"].update(
+            {key: "1/" + str(10**399) for key in one["events"][0]["mechanism"] if key != "name"}
+        ),
+    ):
+        forged = copy.deepcopy(account)
+        change(forged)
+        assert rejected(forged)
 
 
 @pytest.fixture(name="account", scope="module")
