@@ -171,7 +171,9 @@ def test_accounts_by_formula_are_held_to_it(events, asked):
     assert account["digits"] == 0 and not rejected(account)
     other, more = {"name": "laplace", "noise": "2"}, Fraction(1, 10**11)
     for change in (
-        lambda one: one.__setitem__("high", str(Fraction(one["high"]) * (1 - (more if not one["ends"] else Fraction(1, 1000))))),
+        lambda one: one.__setitem__(
+            "high", str(Fraction(one["high"]) * (1 - (more if not one["ends"] else Fraction(1, 1000))))
+        ),
         lambda one: one.__setitem__("low", str(Fraction(one["low"]) * (1 + more))),
         lambda one: one["events"][0].__setitem__("count", one["events"][0]["count"] + 1),
         lambda one: one["events"][0].__setitem__("sampling", {"name": "poisson", "rate": "1"}),
