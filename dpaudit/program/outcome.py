@@ -223,6 +223,9 @@ def same(left: Any, right: Any) -> bool:
         return left.shape == right.shape and left.dtype == right.dtype and same(left.tolist(), right.tolist())
     if _is_record(left):
         return all(same(getattr(left, f.name), getattr(right, f.name)) for f in dataclasses.fields(left))
+    if hasattr(left, "to_numpy") and hasattr(left, "index"):  # of pandas
+        labels = [[list(axis) for axis in (each.index, getattr(each, "columns", ()))] for each in (left, right)]
+        return same(*labels) and same(left.to_numpy(), right.to_numpy())
     try:
         return bool(left == right) or repr(left) == repr(right)
     except Exception:

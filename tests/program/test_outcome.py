@@ -151,3 +151,14 @@ def test_different(left, right):
 def test_ordinary():
     assert ordinary([1, ("a", None, {"b": 2.0})])
     assert not ordinary([object()]) and not ordinary(Raised("a", "")) and not ordinary({"a": {1}})
+
+
+def test_tables_are_the_same_with_the_same_labels_and_entries():
+    pandas = pytest.importorskip("pandas")
+    series = pandas.Series([1.0, math.nan], index=["a", "b"])
+    assert same(series, series.copy())
+    assert not same(series, series.rename({"a": "c"}))
+    assert not same(series, pandas.Series([2.0, math.nan], index=["a", "b"]))
+    frame = pandas.DataFrame({"a": [1, 2], "b": ["x", None]})
+    assert same(frame, frame.copy())
+    assert not same(frame, frame.rename(columns={"a": "c"}))

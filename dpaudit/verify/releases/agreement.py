@@ -155,7 +155,7 @@ def _difference(
             return math.inf, f"{other.line}: a neighbour releases another number of things there, or at another scale"
     if len(first) != len(second):
         return math.inf, "a neighbour makes more releases, or fewer, when all that was released is the same"
-    if not _alike(*outputs):
+    if not same(*outputs):
         return math.inf, "a neighbour returns something else when all that was released is the same"
     loss = 0.0
     for one, other in zip(first, second, strict=True):
@@ -168,21 +168,6 @@ def _difference(
         else:
             loss += float(np.sum(far) if notion == "epsilon" and "gaussian" not in one.law else np.sum(far**2) / 2)
     return loss, None
-
-
-def _alike(one: Any, other: Any) -> bool:
-    """Whether two outputs are the same, entry by entry."""
-    if type(one) is not type(other):
-        return same(one, other)
-    if isinstance(one, list | tuple):
-        return len(one) == len(other) and all(map(_alike, one, other))
-    if isinstance(one, dict):
-        return list(one) == list(other) and all(_alike(one[key], other[key]) for key in one)
-    if isinstance(one, np.ndarray):
-        return one.shape == other.shape and one.dtype == other.dtype and _alike(one.tolist(), other.tolist())
-    if hasattr(one, "to_numpy") and hasattr(one, "index"):  # of pandas
-        return _alike(list(one.index), list(other.index)) and _alike(one.to_numpy(), other.to_numpy())
-    return same(one, other)
 
 
 class _Allowed:
