@@ -1,8 +1,8 @@
 """Which values may a record hold? A declared domain, column by column.
 
 A pair of numbers ``(low, high)`` means everything from low to high; a list means its members, where None is a missing
-value. A dictionary gives them by columns; anything else is the domain of plain values. A column without a declared
-domain may hold whatever its type can hold.
+value, and ``[(low, high), None]`` means everything from low to high, or missing. A dictionary gives them by columns;
+anything else is the domain of plain values. A column without a declared domain may hold whatever its type can hold.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,12 +24,15 @@ FORMS = "(low, high) for everything between two numbers, or a list of the allowe
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Every value from low to high, both included."""
+    """Every value from low to high, both included; ``missing``: or none at all."""
 
     low: Any
     high: Any
+    missing: bool = False
 
     def __contains__(self, value: Any) -> bool:
+        if self.missing and is_missing(value):
+            return True
         try:
             return bool(self.low <= value <= self.high)
         except TypeError:
@@ -38,7 +41,8 @@ class Range:
     def holds(self, values: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Say which of these values, a list or an array, are within the range."""
         if isinstance(values, np.ndarray) and values.dtype.kind in "iufM":
-            return np.asarray((values >= self.low) & (values <= self.high), dtype=bool)
+            inside = (values >= self.low) & (values <= self.high)
+            return np.asarray(inside | (values != values) if self.missing else inside, dtype=bool)
         return np.array([value in self for value in values], dtype=bool)
 
 
@@ -89,6 +93,10 @@ def allowed_of(given: Any, where: str = "the domain") -> Allowed:
         values = sorted(values, key=repr) if isinstance(given, set | frozenset) else values
         if not values:
             raise UsageError(f"{where} allows no value at all; give {FORMS}")
+        if len(values) == 2 and values[1] is None and isinstance(values[0], list | tuple):
+            within = allowed_of(tuple(values[0]), where)
+            if isinstance(within, Range):
+                return replace(within, missing=True)
         if any(isinstance(value, list | dict | set | np.ndarray) for value in values):
             raise UsageError(f"{where} is a list of containers; give {FORMS}")
         return Values(tuple(dict.fromkeys(values)))
@@ -173,7 +181,7 @@ def _fitting_range(allowed: Range, column: Column, holds: str) -> Range:
     low, high = allowed.low, allowed.high
     if column.sort is Sort.TIME:
         try:
-            return Range(np.datetime64(low), np.datetime64(high))
+            return Range(np.datetime64(low), np.datetime64(high), allowed.missing)
         except (TypeError, ValueError):
             raise UsageError(f"{holds}, and its domain has the ends {low!r} and {high!r}; give dates") from None
     if not column.sort.numeric:
@@ -188,7 +196,7 @@ def _fitting_range(allowed: Range, column: Column, holds: str) -> Range:
     )
     if low > high:
         raise UsageError(f"{holds}, and none lies from {allowed.low!r} to {allowed.high!r}; widen the domain")
-    return Range(low, high)
+    return Range(low, high, allowed.missing)
 
 
 def outside(dataset: Dataset, domains: Mapping[int, Allowed]) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -225,8 +233,8 @@ def _first(allowed: Allowed) -> Any:
 def read_domain(texts: Iterable[str]) -> Any:
     """Read a domain as it is typed: ``NAME=JSON`` for each column, or one ``JSON`` for plain values.
 
-    A JSON list of two numbers is a range; any other list holds the allowed values; ``{"values": [0, 1]}`` means exactly
-    these numbers.
+    A JSON list of two numbers is a range, ``[[0, 120], null]`` one with missing values; any other list holds the
+    allowed values; ``{"values": [0, 1]}`` means exactly these numbers.
     """
     named: dict[str | None, Any] = {}
     for text in texts:

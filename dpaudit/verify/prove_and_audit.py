@@ -178,7 +178,8 @@ def _aligned(
     if length is None and not isinstance(mechanism.function, Fold):
         raise UsageError(
             f"say how many answers {mechanism.name} is given, such as length=5 (--length 5); only a mechanism that is "
-            "written as a Fold is proved for any number of them"
+            "written as a Fold is proved for any number of them; of a function of a data frame, say what each column "
+            "holds, such as domain={'age': (0, 120)} (--domain 'age=[0, 120]')"
         )
     fold = prove_fold(mechanism, given, relation=relation, domain=domain) if length is None else None
     tree = prove_program(

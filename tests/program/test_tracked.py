@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from threading import Event
 
 import numpy as np
 import pytest
@@ -183,6 +186,41 @@ def test_what_is_not_known_is_refused_by_line_and_with_what_to_write_instead(nam
     with pytest.raises(RefusedReading, match=told) as refused:
         read_releases(program(operation), COLUMNS, {})
     assert "test_tracked.py:" in str(refused.value)
+
+
+def test_two_threads_read_one_after_the_other():
+    """While a program is read, len() is another one: a second thread has to wait."""
+    inside, leave, seen = Event(), Event(), []
+
+    def slow(people, noise):
+        inside.set()
+        assert leave.wait(30)
+        seen.append("slow")
+        return len(people) + noise.laplace(1)
+
+    def quick(people, noise):
+        seen.append("quick")
+        return len(people) + noise.laplace(2)
+
+    plain = builtins.len
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(read_releases, slow, COLUMNS, {})
+        assert inside.wait(30)
+        assert builtins.len is not plain
+        second = pool.submit(read_releases, quick, COLUMNS, {})
+        leave.set()
+        assert [found.result().paths[0][0].scale for found in (first, second)] == [1, 2]
+    assert seen == ["slow", "slow", "quick", "quick"]  # each is read twice
+    assert builtins.len is plain
+
+
+def test_a_reading_within_a_reading_is_refused():
+    def release(people, noise):
+        read_releases(lambda data, noise: 0, COLUMNS, {})
+        return len(people) + noise.laplace(1)
+
+    with pytest.raises(RefusedReading, match="within another one"):
+        read_releases(release, COLUMNS, {})
 
 
 def test_the_kinds_of_records_are_the_ways_in_which_tests_come_out():

@@ -128,6 +128,8 @@ class Column(Additive):
         """Clip every value; a missing one stays missing."""
         if is_private(lower) or is_private(upper):
             refuse("a clipping bound that depends on data without noise")
+        if not self._is_of_numbers():
+            refuse(f"a clip of {self.name!r}, which does not hold numbers")
         low = None if lower is None else magnitude_of(lower)
         high = None if upper is None else magnitude_of(upper)
         plain = all(each is None or not each.unit for each in (low, high))

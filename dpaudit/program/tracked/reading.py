@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,13 +30,15 @@ from dpaudit.program.tracked.groups import Groups
 from dpaudit.program.tracked.guarded import is_one_of
 from dpaudit.program.tracked.magnitude import exact, of
 from dpaudit.program.tracked.noise import TrackedNoise
-from dpaudit.program.tracked.path import PATH, Path, RefusedReading, Release, UnknownColumnError
+from dpaudit.program.tracked.path import PATH, Path, RefusedReading, Release, UnknownColumnError, refuse
 from dpaudit.program.tracked.released import ReleasedArray, ReleasedNumber, is_private
 from dpaudit.program.tracked.rows import ColumnDomain
 from dpaudit.program.tracked.series import Series
 from dpaudit.program.tracked.truth import Truth
 
 MOST_PATHS = 20_000
+_PATIENCE = 600.0  # seconds: no reading takes so long
+_READING = threading.Lock()  # names of Python and NumPy are replaced while a program is read
 _OURS = str(FilePath(__file__).parents[2])
 _OUTPUTS = (type(None), bool, int, float, complex, str, bytes, Fraction, range)
 
@@ -65,7 +68,7 @@ def read_releases(
     person: str | None = None,
     watched: WatchedProgram | None = None,
 ) -> Releases:
-    """Read all paths of a program on records.
+    """Read all paths of a program on records; one program at a time, whatever the threads.
 
     Args:
         function: the program, called as ``function(frame, noise, **parameters)``.
@@ -77,6 +80,23 @@ def read_releases(
     Raises:
         RefusedReading: where the program does what the reading does not know, naming the line.
     """
+    if PATH.get(None) is not None:
+        refuse("a proof from records within another one")
+    if not _READING.acquire(timeout=_PATIENCE):
+        raise RefusedReading("another thread has been reading a program for ten minutes; wait for it, or use processes")
+    try:
+        return _read(function, domain, parameters, person, watched)
+    finally:
+        _READING.release()
+
+
+def _read(
+    function: Callable[..., Any],
+    domain: Mapping[str, ColumnDomain],
+    parameters: Mapping[str, Any],
+    person: str | None,
+    watched: WatchedProgram | None,
+) -> Releases:
     state = global_state()
     pending: list[list[Any]] = [[]]
     found: dict[tuple[Release, ...], None] = {}

@@ -44,6 +44,7 @@ class Compared:
         disagreement: the first thing that differs from what was read, in words; None where all agree.
         worst: the pair that loses most.
         raised: how many runs raised an exception.
+        changed: whether the program changed the frame that it was given.
     """
 
     runs: int
@@ -51,6 +52,7 @@ class Compared:
     disagreement: str | None
     worst: tuple[Any, Any]
     raised: int
+    changed: bool = False
 
 
 def compare(
@@ -94,7 +96,7 @@ def compare(
                 outputs.append(_run(function, given, noise, parameters, watched))
                 if not frame.equals(given):
                     why = "the program changes its data; it must work on a copy"
-                    return Compared(2 * number + len(outputs), over, why, data, raising)
+                    return Compared(2 * number + len(outputs), over, why, data, raising, changed=True)
             raising += sum(isinstance(output, Raised) for output in outputs)
             loss, told = _difference(first.made, second.made, outputs, notion)
             if allowed is not None and allowed.is_cut(first.made, second.made):

@@ -78,8 +78,8 @@ def derive(
         pairs: how many pairs of frames that is.
 
     Raises:
-        UsageError: for a domain, a relation or a claim that the calculus does not know, and a column that the domain
-            does not declare.
+        UsageError: for a domain, a relation or a claim that the calculus does not know, a column that the domain does
+            not declare, and a function that changes its data.
     """
     which = parse_relation(relation or mechanism.relation_for(parameters) or "add-remove")
     columns = column_domains(domain)
@@ -96,7 +96,7 @@ def derive(
             now("accounting of its releases")
             known = account(releases, replace=which.kind == "replace", delta=delta)
     except UnknownColumnError as why:
-        raise UsageError(f"{why}; a domain declares every column that the function uses") from None
+        raise UsageError(f"{why} A domain declares every column that the function uses") from None
     except RefusedReading as why:
         refused = str(why)
     now("comparing runs on neighbouring frames with it")
@@ -111,6 +111,11 @@ def derive(
         seed=seed,
         pairs=pairs,
     )
+    if compared.changed:
+        raise UsageError(
+            f"{mechanism.name} changes the frame that it is given, which is the caller's: write "
+            "frame.assign(column=…), which makes another one" + ("" if refused is None else f" ({refused})")
+        )
     open_ends = () if refused is None else (refused,)
     if refused is None:
         told = () if compared.disagreement is None else (compared.disagreement,)

@@ -29,10 +29,23 @@ def column_domains(domain: Any) -> dict[str, ColumnDomain]:
         raise UsageError(
             "a proof from records needs a domain by columns, such as domain={'age': (0, 120), 'city': ['Bern', 'Oslo']}"
         )
+    for name, given in domain.items():
+        _refuse_half_a_range(given, str(name))
     return {
         str(name): _column(allowed_of(given, f"the domain of {str(name)!r}"), str(name))
         for name, given in domain.items()
     }
+
+
+def _refuse_half_a_range(given: Any, name: str) -> None:
+    if not isinstance(given, list | tuple) or len(given) != 2 or sum(each is None for each in given) != 1:
+        return
+    if any(isinstance(each, int | float) and not isinstance(each, bool) for each in given):
+        raise UsageError(
+            f"the domain of {name!r} has one number and a null: write [0, 1e6] for a range (a wide one where the end "
+            "is not known: clip(a, b) says what counts), [[0, 1e6], null] for one in which values may be missing, or "
+            '{"values": [0, null]} for the number or nothing'
+        )
 
 
 def _column(allowed: Range | Values, name: str) -> ColumnDomain:
@@ -41,7 +54,7 @@ def _column(allowed: Range | Values, name: str) -> ColumnDomain:
         if any(isinstance(end, bool) or not isinstance(end, int | float) for end in ends):
             raise UsageError(f"the domain of {name!r} has the ends {ends[0]!r} and {ends[1]!r}; give numbers")
         low, high = map(decimal_of, ends)
-        return ColumnDomain(low, high)
+        return ColumnDomain(low, high, missing=allowed.missing)
     present = [value for value in allowed.values if value is not None]
     kinds = {bool if isinstance(value, bool) else str if isinstance(value, str) else float for value in present}
     if not present or len(kinds) > 1 or not all(isinstance(value, bool | str | int | float) for value in present):
@@ -105,7 +118,8 @@ class FrameMaker:
                 *rng.uniform(low, high, 3).tolist(),
                 round(rng.uniform(low, high)),
             ]
-            return np.clip(rng.choice(choices, size).astype(float), low, high)
+            drawn = np.clip(rng.choice(choices, size).astype(float), low, high)
+            return np.where(rng.random(size) < 0.2, np.nan, drawn) if known.missing else drawn
         values: list[Any] = [_plain(value, whole=known.whole) for value in known.values]
         if known.missing:
             values.append(None if isinstance(values[0], str | bool) else np.nan)
