@@ -33,6 +33,8 @@ from dpaudit.targets.mechanism import Mechanism, mechanism
 from dpaudit.targets.signature import FORMS as SHAPES
 
 GROUP = "dpaudit.mechanisms"
+_OWN, _OWN_FOLDER = "dpaudit_mechanisms", "mechanisms"
+"""The catalogue of dpaudit itself, as wheels install it, and the folder that it is in a checkout."""
 FORMS = "a name of `dpaudit list`, 'package.module:name' or 'path/to/file.py:name'"
 
 
@@ -82,9 +84,13 @@ def _installed_module(point: EntryPoint) -> ModuleType:
     if point.dist is not None:
         installed.insert(0, str(point.dist.locate_file("")))
     spec = PathFinder.find_spec(top, installed)
+    if spec is None and top == _OWN:
+        top = _OWN_FOLDER
+        spec = PathFinder.find_spec(top, installed)
+    name = top + dot + rest
     if spec is None or spec.origin is None or _origin(top) == spec.origin:
         # it is not among the installed files: it is one of the user's, or has its own import hook
-        return importlib.import_module(point.value)
+        return importlib.import_module(name)
     alias = f"_dpaudit_{top}"
     if alias not in sys.modules:
         spec = importlib.util.spec_from_file_location(
@@ -291,7 +297,7 @@ def _meant(name: str, function: str) -> str:
 
 def _homes() -> list[str]:
     """The folders of the packages that offer a catalogue."""
-    tops = {point.value.partition(".")[0] for point in entry_points(group=GROUP)}
+    tops = {point.value.partition(".")[0] for point in entry_points(group=GROUP)} | {_OWN_FOLDER}
     return [str(Path(origin).parent.parent) for origin in map(_origin, tops) if origin is not None]
 
 
