@@ -19,26 +19,37 @@ from typing import Any, NoReturn
 import click
 
 from dpaudit.cli.apart import OWNED, OwnFaultError, blamed_on_target
+from dpaudit.cli.help import examples
 from dpaudit.cli.outputs import leave_standard_output
 
-_COMMANDS = {  # in the order of the help, which imports none of them
-    "list": "The mechanisms of the catalogue, or what is known of one.",
-    "audit": "Bound what a mechanism loses from below, by running it.",
-    "sensitivity": "Search for neighbours that move a query too far.",
-    "plan": "How many runs find a violation of a given size?",
-    "trace": "Name the line where noise does not hide a change of the data.",
-    "prove": "Bound what a program loses from above, or refute its claim.",
-    "account": "Bound what a list of releases loses, from both sides.",
-    "train": "Watch a training loop, and judge its claim by what is seen.",
-    "check": "Does evidence follow from what it holds?",
-    "replay": "Run the audit or proof of evidence again.",
-    "report": "Draw evidence as a summary, a page or another format.",
-    "scores": "Audit a model by scores of an attack on it.",
-    "gate": "Hold every target of a project to its claim, as CI does.",
-    "init": "Give a project a gate.",
+_GROUPS = {  # in the order of the help, which imports none of them
+    "Examine a mechanism": {
+        "audit": "Bound what a mechanism loses from below, by running it.",
+        "trace": "Name the line where noise does not hide a change of the data.",
+        "prove": "Bound what a program loses from above, or refute its claim.",
+        "sensitivity": "Search for neighbours that move a query too far.",
+        "plan": "How many runs find a violation of a given size?",
+        "list": "The mechanisms of the catalogue, or what is known of one.",
+    },
+    "Examine releases and models": {
+        "account": "Bound what a list of releases loses, from both sides.",
+        "train": "Watch a training loop, and judge its claim by what is seen.",
+        "scores": "Audit a model by scores of an attack on it.",
+    },
+    "Work with evidence": {
+        "check": "Does evidence follow from what it holds?",
+        "replay": "Run the audit or proof of evidence again.",
+        "report": "Draw evidence as a summary, a page or another format.",
+    },
+    "Guard a repository": {
+        "init": "Give a project a gate.",
+        "gate": "Hold every target of a project to its claim, as CI does.",
+    },
 }
+_COMMANDS = [name for group in _GROUPS.values() for name in group]
 _NO_VERDICT, _INTERRUPTED = 2, 130
 _DEBUG = "DPAUDIT_DEBUG"
+_COMPLETE = "_DPAUDIT_COMPLETE"
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
@@ -57,7 +68,7 @@ class _Program(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands, in the order of the help."""
-        return list(_COMMANDS)
+        return _COMMANDS
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -71,9 +82,10 @@ class _Program(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what each command does."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+        """Write what each command does, in groups."""
+        for title, commands in _GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command by its name."""
@@ -84,6 +96,8 @@ class _Program(click.Group):
 
     def main(self, args: Sequence[str] | None = None, *_: Any, obj: Any = None, **__: Any) -> NoReturn:
         """Run a command and exit; ``obj`` is `OWNED` if the process belongs to dpaudit."""
+        if _COMPLETE in os.environ:  # a shell asks for completions, and no command is run
+            super().main(args, prog_name="dpaudit")
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")  # an ε that the terminal cannot show
@@ -154,10 +168,20 @@ def _say(sentence: str) -> None:
         click.echo(f"dpaudit: {sentence}", err=True)
 
 
-@click.group(cls=_Program, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Program,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=examples(
+        "dpaudit audit laplace --claim epsilon=0.8",
+        "dpaudit prove above_threshold",
+        "dpaudit account --gaussian 1.1 --rate 0.004 --steps 14000 --claim 'epsilon=3.2, delta=1e-5'",
+        "dpaudit COMMAND --help",
+    ),
+)
 @click.version_option(package_name="dpaudit")
 def cli() -> None:
-    """Audit mechanisms of differential privacy.
+    """Is a claim of differential privacy to be believed?
 
-    A lower bound of ε that is certain at the stated confidence, held against the claim, with evidence.
+    Bounds of what a mechanism loses, from below by running it and from above by reading it, held against the claim,
+    with evidence that others can check.
     """

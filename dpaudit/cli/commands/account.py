@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from dpaudit.cli.help import Command, examples
 from dpaudit.cli.options import all_asked
 from dpaudit.cli.outputs import Results, results
 from dpaudit.request import AccountRequest, ReleaseRequest, options_of
@@ -21,7 +22,14 @@ _MECHANISMS = (
 )
 
 
-@click.command("account")
+@click.command(
+    "account",
+    cls=Command,
+    epilog=examples(
+        "dpaudit account --gaussian 1.1 --rate 0.004 --steps 14000 --claim 'epsilon=3.2, delta=1e-5'",
+        "dpaudit account --rate 0.004 --steps 14000 --calibrate --claim 'epsilon=3, delta=1e-5'",
+    ),
+)
 @click.argument("plan", required=False)
 @all_asked(ReleaseRequest)
 @click.option("--from", "record", metavar="RECORD", help="What a library recorded: opacus:FILE or dp-event:FILE.")

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from dpaudit.cli.apart import Apart, own_process, refuse_other
+from dpaudit.cli.help import Command, examples
 from dpaudit.cli.inputs import digests_of, loaded
 from dpaudit.cli.messages import at_work
 from dpaudit.cli.options import all_asked
@@ -15,7 +16,15 @@ from dpaudit.cli.outputs import Results, results
 from dpaudit.request import AuditRequest
 
 
-@click.command("audit")
+@click.command(
+    "audit",
+    cls=Command,
+    epilog=examples(
+        "dpaudit audit laplace --claim epsilon=0.8 --html laplace.html",
+        "dpaudit audit release.py:mean --data people.csv --claim epsilon=1",
+        "dpaudit audit release.py:count --domain 'age=[0, 120]' --claim epsilon=1",
+    ),
+)
 @click.argument("target")
 @all_asked(AuditRequest)
 @own_process(limit="End it after so long, without a verdict; a second look has twice as long to itself.")

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import click
 
+from dpaudit.cli.help import Command, examples
 from dpaudit.cli.messages import prints_to_standard_error
 
 
-@click.command("check")
+@click.command(
+    "check",
+    cls=Command,
+    epilog=examples("dpaudit check report.html", "dpaudit check evidence.json --against package.module:release"),
+)
 @click.argument("evidence_file", metavar="EVIDENCE")
 @click.option("--against", metavar="TARGET", help="Load TARGET and compare its code, and its proof, with EVIDENCE.")
 @click.option("--quiet", is_flag=True, help="Only the exit code.")

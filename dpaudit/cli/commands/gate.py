@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dpaudit.cli.apart import OWNED
+from dpaudit.cli.help import Command, examples
 from dpaudit.cli.options import Count
 from dpaudit.cli.outputs import OutputFiles
 from dpaudit.gate.formats import FORMATS
@@ -27,7 +28,7 @@ def _formats(command: Callable[..., int]) -> Callable[..., int]:
     return command
 
 
-@click.command("gate")
+@click.command("gate", cls=Command, epilog=examples("dpaudit gate", "dpaudit gate count mean --html pages"))
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @click.option("--config", "config_file", metavar="FILE", help="Instead of the nearest pyproject.toml.")
 @click.option("--update-baseline", is_flag=True, help="Write dpaudit-baseline.json, to be compared with later.")

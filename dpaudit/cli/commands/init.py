@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from dpaudit.cli.help import Command, examples
+
 _CONFIGURATION = "pyproject.toml"
 _FILES = {  # where they go, and what each is for; the configuration comes last
     "privacy/release.py": ("release.py.txt", "a release to be replaced by your own"),
@@ -23,7 +25,7 @@ their place (README of dpaudit, "Audit a mechanism"), and commit the files.
 """
 
 
-@click.command("init")
+@click.command("init", cls=Command, epilog=examples("dpaudit init ."))
 @click.argument("folder", default=".", type=click.Path(file_okay=False, path_type=Path))
 def command(folder: Path) -> None:
     """Give the project in FOLDER (default: this one) a gate: a release, a pair, the configuration and a workflow."""

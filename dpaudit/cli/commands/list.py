@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dpaudit.cli.help import Command, examples
 from dpaudit.cli.messages import prints_to_standard_error
 from dpaudit.cli.outputs import OutputFiles
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from dpaudit.targets.mechanism import Mechanism
 
 
-@click.command("list")
+@click.command("list", cls=Command, epilog=examples("dpaudit list", "dpaudit list laplace"))
 @click.argument("name", required=False)
 @click.option("--json", "json_file", metavar="FILE", help="Write the list as JSON ('-': standard output).")
 def command(name: str | None, json_file: str | None) -> None:

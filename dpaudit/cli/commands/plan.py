@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpaudit.cli.apart import Apart, own_process
+from dpaudit.cli.help import Command, examples
 from dpaudit.cli.inputs import loaded
 from dpaudit.cli.messages import at_work
 from dpaudit.cli.options import asked
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from dpaudit.auditing.plan import Plan
 
 
-@click.command("plan")
+@click.command("plan", cls=Command, epilog=examples("dpaudit plan laplace --detect epsilon=1.1"))
 @click.argument("target")
 @click.option("--detect", required=True, metavar="TEXT", help="The loss to be found, such as 'epsilon=1.1'.")
 @asked(AuditRequest, "parameters")

@@ -7,13 +7,21 @@ from typing import Any
 import click
 
 from dpaudit.cli.apart import Apart, own_process, refuse_other
+from dpaudit.cli.help import Command, examples
 from dpaudit.cli.messages import at_work
 from dpaudit.cli.options import all_asked
 from dpaudit.cli.outputs import Results, results
 from dpaudit.request import ProofRequest
 
 
-@click.command("prove")
+@click.command(
+    "prove",
+    cls=Command,
+    epilog=examples(
+        "dpaudit prove above_threshold",
+        "dpaudit prove release.py:count --domain 'age=[0, 120]' --relation add-remove --claim epsilon=1",
+    ),
+)
 @click.argument("target")
 @all_asked(
     ProofRequest,

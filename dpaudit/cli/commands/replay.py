@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpaudit.cli.apart import Apart, evidence_of, own_process
+from dpaudit.cli.help import Command, examples
 from dpaudit.cli.inputs import dataset_in, read_evidence
 from dpaudit.cli.messages import at_work
 from dpaudit.cli.options import asked
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _MOST_DIFFERENCES = 20  # printed, to fit one screen
 
 
-@click.command("replay")
+@click.command("replay", cls=Command, epilog=examples("dpaudit replay evidence.json"))
 @click.argument("evidence_file", metavar="EVIDENCE")
 @click.option("--target", metavar="TARGET", help="What to run, where the name in the evidence does not lead to it.")
 @asked(AuditRequest, "pairs", help="The datasets, where they were not kept.")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dpaudit.cli.help import Command, examples
 from dpaudit.cli.inputs import read_evidence
 from dpaudit.cli.outputs import OutputFiles
 from dpaudit.report.formats import FORMATS
@@ -26,7 +27,15 @@ _INDEX = "index.html"
 _ORDER = ("violated", "invalid", "inconclusive", "no claim", "not violated", "proved")
 
 
-@click.command("report")
+@click.command(
+    "report",
+    cls=Command,
+    epilog=examples(
+        "dpaudit report evidence.json --html page.html",
+        "dpaudit report --compare old.json new.json",
+        "dpaudit report evidence.json --format bibtex",
+    ),
+)
 @click.argument("evidence_files", metavar="EVIDENCE...", nargs=-1, required=True)
 @click.option(
     "--html",

@@ -6,13 +6,21 @@ from pathlib import Path
 
 import click
 
+from dpaudit.cli.help import Command, examples
 from dpaudit.cli.messages import prints_to_standard_error
 from dpaudit.cli.options import asked
 from dpaudit.cli.outputs import Results, results
 from dpaudit.request import AuditRequest
 
 
-@click.command("scores")
+@click.command(
+    "scores",
+    cls=Command,
+    epilog=examples(
+        "dpaudit scores in.npy out.npy --claim 'epsilon=4, delta=1e-5'",
+        "dpaudit scores in.npy out.npy --design one-run",
+    ),
+)
 @click.argument("in_file", metavar="IN")
 @click.argument("out_file", metavar="OUT")
 @asked(AuditRequest, "claim", help="The claim to hold it against, such as 'epsilon=1, delta=1e-5'.")

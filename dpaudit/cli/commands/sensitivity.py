@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpaudit.cli.apart import Apart, own_process
+from dpaudit.cli.help import Command, examples
 from dpaudit.cli.inputs import loaded
 from dpaudit.cli.messages import at_work
 from dpaudit.cli.options import asked
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
     from dpaudit.auditing.sensitivity import Sensitivity
 
 
-@click.command("sensitivity")
+@click.command(
+    "sensitivity", cls=Command, epilog=examples("dpaudit sensitivity release.py:total --data people.csv --claim 100")
+)
 @click.argument("target")
 @asked(AuditRequest, "data", help="A dataset whose neighbours are tried: CSV, Parquet, .npy, JSON.")
 @asked(AuditRequest, "pairs")

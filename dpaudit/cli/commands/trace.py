@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from dpaudit.cli.apart import Apart, own_process, refuse_other
+from dpaudit.cli.help import Command, examples
 from dpaudit.cli.inputs import digests_of, loaded
 from dpaudit.cli.messages import at_work
 from dpaudit.cli.options import all_asked
@@ -14,7 +15,9 @@ from dpaudit.cli.outputs import Results, results
 from dpaudit.request import TraceRequest
 
 
-@click.command("trace")
+@click.command(
+    "trace", cls=Command, epilog=examples("dpaudit trace release.py:mean --data people.csv --claim epsilon=1")
+)
 @click.argument("target")
 @all_asked(TraceRequest, confidence={"help": "Of what the measuring runs show."})
 @own_process(limit="End it after so long, without a verdict.")

@@ -7,12 +7,13 @@ from typing import Any
 import click
 
 from dpaudit.cli.apart import Apart, own_process
+from dpaudit.cli.help import Command, examples
 from dpaudit.cli.options import all_asked
 from dpaudit.cli.outputs import Results, results
 from dpaudit.request import TrainingRequest
 
 
-@click.command("train")
+@click.command("train", cls=Command, epilog=examples("dpaudit train script.py:train --claim 'epsilon=8, delta=1e-5'"))
 @click.argument("target")
 @all_asked(TrainingRequest)
 @own_process(limit="End it after so long, without a verdict.")

@@ -1,0 +1,62 @@
+"""How does the help of a command read? Its options in groups, and examples at its end."""
+
+from __future__ import annotations
+
+import click
+
+_SECTIONS = {
+    "What is released": (
+        *(
+            "gaussian",
+            "laplace",
+            "discrete_laplace",
+            "discrete_gaussian",
+            "randomised_response",
+            "exponential",
+            "block",
+        ),
+        *("sensitivity", "rate", "batch", "records", "batches", "steps", "record"),
+    ),
+    "What is asked": (
+        *("parameters", "claim", "claimed", "norm", "detect", "pairs", "data", "domain", "beyond_domain", "search"),
+        *("relation", "length", "delta", "epsilon", "design", "sigma", "clip", "sampling", "calibrate", "against"),
+    ),
+    "How it is examined": (
+        *("runs", "confidence", "false_alarm", "seed", "fixed", "floating_point", "sequential", "observe", "types"),
+        *("curve", "learn", "candidates", "paths", "tolerance", "alone", "require", "fresh", "update_baseline"),
+        *("nightly", "config_file", "target", "trust"),
+    ),
+    "Limits and workers": ("workers", "time_budget", "resume", "time_limit", "memory_limit", "memory", "here"),
+    "What is written": (
+        *("json_file", "html_file", "html_to", "html_folder", "junit", "sarif", "markdown", "format_name", "output"),
+        *("compare", "context", "keep_data", "quiet"),
+    ),
+}
+_FEW = 7  # options, up to which one list is easier to read
+
+
+class Command(click.Command):
+    """A command whose help has its options in groups."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, in groups where there are many."""
+        named = {str(each.name): each for each in self.get_params(ctx) if isinstance(each, click.Option)}
+        if len(named) <= _FEW:
+            super().format_options(ctx, formatter)
+            return
+        for title, names in _SECTIONS.items():
+            self._section(ctx, formatter, title, [named.pop(name) for name in names if name in named])
+        self._section(ctx, formatter, "Other options", list(named.values()))
+
+    def _section(
+        self, ctx: click.Context, formatter: click.HelpFormatter, title: str, options: list[click.Option]
+    ) -> None:
+        rows = [record for option in options if (record := option.get_help_record(ctx)) is not None]
+        if rows:
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+def examples(*lines: str) -> str:
+    """Return the end of a command's help: commands as they are typed, each perhaps with "  # a remark"."""
+    return "\n".join(("\b", "Examples:", *(f"  {line}" for line in lines)))

@@ -1,0 +1,49 @@
+"""Is every command and option in the help, once, under a heading, and does a shell complete them?"""
+
+from __future__ import annotations
+
+import click
+import pytest
+
+from dpaudit.cli.main import cli
+
+
+def help_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    with pytest.raises(SystemExit) as end:
+        cli.main([*words, "--help"])
+    assert end.value.code == 0
+    return capsys.readouterr().out
+
+
+def test_the_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = help_of([], capsys).splitlines()
+    for name in cli.list_commands(click.Context(cli)):
+        assert sum(line.startswith(f"  {name} ") for line in lines) == 1
+
+
+@pytest.mark.parametrize("name", cli.list_commands(click.Context(cli)))
+def test_the_help_of_a_command_has_every_option_once_and_an_example(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = help_of([name], capsys)
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None
+    firsts = [line.split()[0].rstrip(",") for line in text.splitlines() if line.lstrip().startswith("-")]
+    options = [each for each in command.params if isinstance(each, click.Option)]
+    assert sorted(firsts) == sorted([*(option.opts[0] for option in options), "-h"])
+    assert f"dpaudit {name}" in text.partition("Examples:")[2]
+    others = text.partition("Other options:")[2].split()
+    assert others[:1] in ([], ["-h,"])
+
+
+def test_a_shell_completes_options(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, value in {
+        "_DPAUDIT_COMPLETE": "bash_complete",
+        "COMP_WORDS": "dpaudit audit --fl",
+        "COMP_CWORD": "2",
+    }.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit) as end:
+        cli.main([])
+    assert end.value.code == 0
+    assert capsys.readouterr().out.strip() == "plain,--floating-point"
