@@ -27,9 +27,10 @@ from dpaudit.auditing.sensitivity import exposing, sensitivity_of
 from dpaudit.auditing.sequential import audit_sequentially
 from dpaudit.auditing.verdict import TwoLooks, decide
 from dpaudit.errors import InvalidRunsError, Notice
+from dpaudit.events import Lead
 from dpaudit.evidence.build import at_whole, no_bound, run_info
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Attempt, Bound, Histogram, Target
+from dpaudit.evidence.records import Attempt, Bound, Histogram, Led, Target, Verdict
 from dpaudit.loading.named import public_name
 from dpaudit.request import AuditOptions, AuditRequest, taking
 from dpaudit.sampling.blocks import Phase
@@ -55,12 +56,16 @@ def audit(target: str | Mechanism | Callable[..., Any], **options: Unpack[AuditO
     Raises:
         UsageError: if the request cannot be carried out as it stands.
     """
-    request = AuditRequest(target, **options)
+    return audited(AuditRequest(target, **options))
+
+
+def audited(request: AuditRequest, leads: tuple[tuple[Lead, ...], ...] = ()) -> Evidence:
+    """Carry out an audit; ``leads`` are what a trace of each pair points to."""
     refuse_budget(request)
     started, clock = datetime.now(UTC), time.perf_counter()
-    question = validated(replace(request, seed=seed_for(request)))
+    question = replace(validated(replace(request, seed=seed_for(request))), leads=leads)
     if question.alone is not None:
-        warnings.warn(question.alone, Notice, stacklevel=3)  # past the decorator
+        warnings.warn(question.alone, Notice, stacklevel=4)  # past `audit` and its decorator
     question = replace(question, mechanism=exposing(question.mechanism, request.query, request.sensitivity))
     least = LEAST_RUNS * len(question.pairs) if question.space is None else least_of(question.space)
     total = sum(map(sum, question.fixed)) if question.fixed and question.space is None else 0
@@ -97,7 +102,7 @@ def _answered(
             question, total = found.question, found.left
         said, question = question.alone, with_call_style(question)
         if question.alone != said:
-            warnings.warn(str(question.alone), Notice, stacklevel=4)  # past `audit` and its decorator
+            warnings.warn(str(question.alone), Notice, stacklevel=5)  # past `audit` and its decorator
         described = target_of(question)
         if sequential:
             evidence = _carry_out_sequentially(question, described, total, seconds)
@@ -147,6 +152,7 @@ def _carry_out(question: Question, target: Target, total: int, curve: bool) -> E
     fixed: list[tuple[int, int]] = []
     statements: list[Bound] = []
     constant: list[int] = []
+    unshown: list[Led] = []
     # the curve is a finding of its own, at the full confidence
     of_curve = (1 - question.confidence) / pairs
     further = partial(choose_statements, error=of_curve, learn=question.learn) if curve else None
@@ -155,6 +161,7 @@ def _carry_out(question: Question, target: Target, total: int, curve: bool) -> E
         learned = learn(question, pair, share, error, further)
         question = replace(question, made_as=learned.made_as)  # for the second look too
         constant += [pair] if learned.constant else []
+        unshown += [learned.led] if learned.led is not None else []
         ahead = question.fixed[pair][1] if question.fixed else share - learned.runs
         fixed += [(learned.runs, ahead)] if question.fixed else []
         measured = measure(question, pair, learned, ahead)
@@ -185,7 +192,9 @@ def _carry_out(question: Question, target: Target, total: int, curve: bool) -> E
     looks = two_looks(question, attempts, widths.__getitem__)
     evidence = _evidence(question, target, attempts, histograms, learning, measuring, fallback_reason, looks)
     whole_curve = curve_of(statements, question.confidence) if curve else None
-    return msgspec.structs.replace(evidence, fixed=tuple(fixed), curve=whole_curve, constant=tuple(constant))
+    shown = evidence.claim is None or evidence.verdict is Verdict.VIOLATED
+    led = () if shown else tuple(unshown)
+    return msgspec.structs.replace(evidence, fixed=tuple(fixed), curve=whole_curve, constant=tuple(constant), led=led)
 
 
 def _carry_out_sequentially(question: Question, target: Target, total: int, seconds: float | None) -> Evidence:

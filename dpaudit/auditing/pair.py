@@ -26,9 +26,18 @@ from dpaudit.auditing.independence import (
 )
 from dpaudit.auditing.question import LEAST_RUNS, Question
 from dpaudit.errors import UsageError
-from dpaudit.events import Partition, SelectedEvent, choose, choose_low_bits, count_event, counts_by_degree, identities
+from dpaudit.events import (
+    Partition,
+    SelectedEvent,
+    choose,
+    choose_low_bits,
+    count_event,
+    counts_by_degree,
+    identities,
+    led,
+)
 from dpaudit.evidence.event import Event
-from dpaudit.evidence.records import Counts, Histogram
+from dpaudit.evidence.records import Counts, Histogram, Led
 from dpaudit.sampling.blocks import Block, Phase, blocks_of, ramp_of, sides_of
 from dpaudit.sampling.first_error import first_exception
 from dpaudit.sampling.outputs import Outputs, concatenate
@@ -67,6 +76,7 @@ class LearnedPair:
     further: tuple[SelectedEvent, ...] = ()  # measured in addition, on the same runs
     constant: bool = False  # whether all runs of a side returned the same output, though they could have differed
     made_as: Shape | None = None  # the call style of measuring runs, if it is not the function's own
+    led: Led | None = None  # what a trace points to, as far as learning runs show it
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +195,13 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
     used = len(outputs[0]) + len(outputs[1])
     ahead = max(3 * used if question.fixed else runs - used, LEAST_RUNS)
     choices, histogram_partition = choose(
-        outputs[0], outputs[1], claim=question.notion, measuring=ahead, error=error, learn=question.learn
+        outputs[0],
+        outputs[1],
+        claim=question.notion,
+        measuring=ahead,
+        error=error,
+        learn=question.learn,
+        leads=question.leads_of(pair),
     )
     homogeneity = None
     if shape is not Shape.PROGRAM:
@@ -217,6 +233,7 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
         beside,
         constant,
         question.made_as,
+        led(outputs, question.leads_of(pair), claim=question.notion, error=error, pair=pair),
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from dpaudit.auditing.seeds import given_or_fresh
 from dpaudit.chances import refuse_confidence, refuse_false_alarm
 from dpaudit.errors import UsageError
-from dpaudit.events import learner
+from dpaudit.events import Lead, learner
 from dpaudit.evidence.records import PairRecord
 from dpaudit.loading.named import load
 from dpaudit.neighbours import Relation, parse_relation
@@ -86,6 +86,7 @@ class Question:
     session: Session | None = None  # progress, and the file of finished blocks
     false_alarm: float = FALSE_ALARM  # how often a mechanism that keeps its claim may be called violated
     made_as: Shape | None = None  # the call style of runs, if it was found not to be the function's own
+    leads: tuple[tuple[Lead, ...], ...] = ()  # of each pair, what a trace points to
     watch: RepeatDetector = field(default_factory=RepeatDetector, compare=False, repr=False)  # over all runs
 
     def about(self, pair: tuple[Any, Any]) -> Question:
@@ -93,6 +94,10 @@ class Question:
         self.relation.check(*pair)
         public = self.space is not None and self.space.source in ("mechanism", "domain")
         return replace(self, pairs=(pair,), records=(_pair_record(pair, "found", show=public, keep=self.keep_data),))
+
+    def leads_of(self, pair: int) -> tuple[Lead, ...]:
+        """Return what a trace of a pair points to."""
+        return self.leads[pair] if pair < len(self.leads) else ()
 
     @property
     def notion(self) -> Claim:

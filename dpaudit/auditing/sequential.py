@@ -261,19 +261,22 @@ class _Course:
         refuse_if_nothing_ran(self.question, pair.number, outputs)
         pair.width = numbers_a_run(outputs)
         self._refuse_unsteady(pair)
-        pair.choices = self._choose(outputs, pair.made)
+        pair.choices = self._choose(outputs, pair)
         pair.pasts = tuple(_past(choice.event, outputs) for choice in pair.choices)
         pair.own = np.zeros((len(pair.choices), 3, 2), dtype=np.int64)
         if isinstance(self.claim, GaussianDP):
             pair.graded = _Graded.along(pair.choices[0].event, outputs)
         pair.bettors.open([(stake.past, stake.speaks) for stake in pair.epoch().stakes])
 
-    def _choose(self, outputs: tuple[Outputs, Outputs], made: int) -> tuple[SelectedEvent, ...]:
+    def _choose(self, outputs: tuple[Outputs, Outputs], pair: _Pair) -> tuple[SelectedEvent, ...]:
         """Choose a stable and a rare event (possibly the same), outputs of one side alone, and for a curve a middle
         event.
         """
         tail, middle = searched(self.claim)
-        choose_for = partial(choose, *outputs, measuring=made, error=self.error, learn=self.question.learn)
+        leads = self.question.leads_of(pair.number)
+        choose_for = partial(
+            choose, *outputs, measuring=pair.made, error=self.error, learn=self.question.learn, leads=leads
+        )
         found, _ = choose_for(claim=tail)
         chosen = (replace(found[0], name="stable"), replace(found[-1], name="rare"), _unseen(outputs))
         if middle is None:

@@ -18,7 +18,8 @@ from typing import Any, Unpack
 import msgspec
 import numpy as np
 
-from dpaudit.auditing.audit import audit
+from dpaudit.auditing.audit import audited
+from dpaudit.auditing.leads import leads_of
 from dpaudit.auditing.question import LEAST_RUNS, Question, validated, whole
 from dpaudit.auditing.recorded import subject_of
 from dpaudit.auditing.seeds import given_or_fresh
@@ -38,6 +39,7 @@ from dpaudit.evidence.records import (
 from dpaudit.loading.named import load, public_name
 from dpaudit.neighbours.serialise import kept_text
 from dpaudit.request import AuditRequest, TraceOptions, TraceRequest, taking
+from dpaudit.sampling.outputs import OutputSnapshot
 from dpaudit.settings import lent, own_settings
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
@@ -113,7 +115,7 @@ class _Looked:
     @classmethod
     def on(cls, question: Question, request: TraceRequest, most: int) -> _Looked:
         """Trace the pairs of a question, or find the worst among the candidates first."""
-        target = Target(question.mechanism, question.parameters)
+        target = Target(question.mechanism, question.parameters, OutputSnapshot)
         seed = question.seed % 2**31  # what every generator can be seeded with
 
         def tell(stage: str, done: int, total: int) -> None:
@@ -292,7 +294,7 @@ def _concluded(question: Question, looked: _Looked, request: TraceRequest, runs:
     exact = _exact(question, looked.record)
     refuted = exact is not None and question.claim is not None and exact.value > question.claim.value
     measured = 0 if refuted else _affordable(question, runs, request.time_budget)
-    evidence = _measured(question, request, measured) if measured else _unmeasured(question)
+    evidence = _measured(question, looked, request, measured) if measured else _unmeasured(question)
     evidence = msgspec.structs.replace(evidence, trace=looked.record, pairs=question.records)
     if evidence.verdict is Verdict.INVALID:
         return evidence
@@ -341,9 +343,9 @@ def _seconds_of_a_call(question: Question) -> float:
     return min(took)
 
 
-def _measured(question: Question, request: TraceRequest, runs: int) -> Evidence:
+def _measured(question: Question, looked: _Looked, request: TraceRequest, runs: int) -> Evidence:
     own = all(record.origin == "mechanism" for record in question.records)
-    evidence = audit(
+    asked = AuditRequest(
         question.mechanism,
         parameters=question.parameters,
         claim=question.claim,
@@ -357,7 +359,7 @@ def _measured(question: Question, request: TraceRequest, runs: int) -> Evidence:
         keep_data=question.keep_data,
         listen=request.listen,
     )
-    return evidence
+    return audited(asked, tuple(leads_of(each) for each in looked.traced))
 
 
 def _unmeasured(question: Question) -> Evidence:

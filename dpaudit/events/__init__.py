@@ -3,13 +3,16 @@
 from dpaudit.events.candidate_partitions import families, watched
 from dpaudit.events.floating_point import choose_low_bits
 from dpaudit.events.grades import graded_along
+from dpaudit.events.leads import Lead
 from dpaudit.events.learned import learner, needed_by
+from dpaudit.events.led import led
 from dpaudit.events.partition import Partition, count_event, counts_by_degree, degree_of_each, identities
 from dpaudit.events.predict import event_weight
 from dpaudit.events.quick_predict import quick_predict
 from dpaudit.events.select import SelectedEvent, choose, choose_each
 
 __all__ = [
+    "Lead",
     "Partition",
     "SelectedEvent",
     "choose",
@@ -23,6 +26,7 @@ __all__ = [
     "graded_along",
     "identities",
     "learner",
+    "led",
     "needed_by",
     "partition",
     "predict",

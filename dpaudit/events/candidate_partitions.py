@@ -8,7 +8,7 @@ used to fit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from dpaudit.arrays import Floats, Integers
+from dpaudit.events.leads import Lead
 from dpaudit.events.learned import learned_fits
+from dpaudit.events.led import LED
 from dpaudit.events.partition import Partition, counts_between, row_keys, score_of
 from dpaudit.events.scores import (
     Fit,
@@ -149,7 +151,12 @@ def _forms(outputs0: Outputs, outputs1: Outputs) -> list[_Form]:
 
 
 def families(
-    outputs0: Outputs, outputs1: Outputs, learn: str | None = None, *, quick: bool = False
+    outputs0: Outputs,
+    outputs1: Outputs,
+    learn: str | None = None,
+    *,
+    quick: bool = False,
+    leads: Sequence[Lead] = (),
 ) -> Iterator[FittedPartition]:
     """Yield every candidate partition.
 
@@ -157,6 +164,7 @@ def families(
         outputs0, outputs1: learning runs of side 0 and side 1.
         learn: a learner whose score is tried too (see `learned`), or None.
         quick: whether to leave out scores of vectors that are slow to fit.
+        leads: paths that runs made earlier point to.
 
     Yields:
         Partitions with their counts.
@@ -175,6 +183,10 @@ def families(
         yield _ranked("forms", forms, _one)
     if vector:
         yield from _vector_families(forms, learn, quick)
+    for lead in leads:
+        for item in forms:
+            if item.form == lead.form and len(item) > 1:
+                yield from _led(item, lead)
 
 
 def watched(outputs: Outputs) -> Partition:
@@ -322,6 +334,16 @@ def _ordered(family: str, item: _Form, score: Score) -> FittedPartition:
     line = item.along(score)
     cut = _cut(item.form, score, line, spread_points(line.pooled, _TAIL_POINTS))
     return _whole(family, [item], [cut], ordered=True)
+
+
+def _led(item: _Form, lead: Lead) -> Iterator[FittedPartition]:
+    """The outputs of a path that runs made earlier point to, beside all others."""
+    for score, is_box in lead.scores(np.concatenate(item.rows)):
+        if is_box:
+            line = _line(*(score_of(score, side) for side in item.rows))
+            yield _whole(LED, [item], [_cut(item.form, score, line, (0.5,))], ordered=False)
+        else:
+            yield _ordered(LED, item, score)
 
 
 def _whole(family: str, forms: list[_Form], cuts: list[_Cut], *, ordered: bool) -> FittedPartition:

@@ -16,6 +16,7 @@ import numpy as np
 
 from dpaudit.arrays import Booleans, Floats, Integers
 from dpaudit.events.candidate_partitions import FittedPartition, families
+from dpaudit.events.leads import Lead
 from dpaudit.events.likelihood_order import FEW_CELLS, LikelihoodOrder, by_position, by_ratio, smoothed
 from dpaudit.events.methods import method_for_both_sides, method_for_one_side, same_everywhere
 from dpaudit.events.partition import Partition
@@ -142,6 +143,7 @@ def choose(
     measuring: int | tuple[int, int],
     error: float,
     learn: str | None = None,
+    leads: Sequence[Lead] = (),
 ) -> tuple[tuple[SelectedEvent, ...], Partition]:
     """Choose what to measure, from learning runs alone.
 
@@ -152,6 +154,7 @@ def choose(
             two-sided event will use equally many.
         error: the error level of all choices together.
         learn: a learner whose score is a candidate too (see `learned`), or None.
+        leads: paths that runs made earlier point to.
 
     Returns:
         The choices, and a partition for the histogram.
@@ -162,7 +165,7 @@ def choose(
     if not len(outputs0) + len(outputs1):
         raise ValueError("there are no learning runs to choose an event from")
     stakes = _Stakes.of(claim, measuring, error)
-    fitted = list(families(outputs0, outputs1, learn))
+    fitted = list(families(outputs0, outputs1, learn, leads=leads))
     stables, rares = _searched(fitted, stakes)
     stable, rare = _best(stables), _best(rares)
     picture = _to_draw(fitted, stable.partition)

@@ -25,6 +25,7 @@ from dpaudit.evidence.records import (
     Counterexample,
     Curve,
     Histogram,
+    Led,
     Moved,
     PairRecord,
     Power,
@@ -83,6 +84,8 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
         accounting: bounds from both sides on what a list of releases loses, or None for audits and proofs.
         trace: what recorded and replayed runs show, or None where none were made.
         training: what was seen of a training loop, or None where none was watched.
+        led: where a trace pointed to a violation and measuring runs did not show it: the outputs that would show most,
+            of each such pair, and how often learning runs had them.
         written: the record of an older file as it was written, if this dpaudit would write it differently, so that its
             id stays the same (`dpaudit.evidence.migrations`). Not part of the record.
     """
@@ -133,6 +136,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
     accounting: Accounting | None = None
     trace: Trace | None = None
     training: Training | None = None
+    led: tuple[Led, ...] = ()
     written: dict[str, Any] | None = None
 
     @property

@@ -10,6 +10,7 @@ from dpaudit.tracing.alignment import Spent
 from dpaudit.tracing.certain import Certain
 from dpaudit.tracing.price import Price
 from dpaudit.tracing.recording import Recorder
+from dpaudit.tracing.runs import Run
 from dpaudit.tracing.shift import Shift
 
 
@@ -72,6 +73,7 @@ class Path:
         checked: whether a run with shifted noise returned the recorded output; None where none was made.
         branches: whether the run decided anything by its noise.
         stated: what mechanisms of libraries lose by their own statement.
+        runs: the recorded run and the one that was frozen to it; None where that took no such path.
     """
 
     side: int
@@ -83,6 +85,7 @@ class Path:
     checked: bool | None = None
     branches: bool = False
     stated: Sequence[Spent] = ()
+    runs: tuple[Run, Run] | None = None
 
     @property
     def word(self) -> Word:

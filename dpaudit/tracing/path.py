@@ -92,6 +92,7 @@ def follow_path(task: Task, side: int, run: Run, seed: int, *, first: bool) -> P
     if run.raised and frozen.raised:
         path.found.append(Found(Word.NOT_SEEN, f"it raises on both sides: {run.raised[:100]}"))
         return path
+    path.runs = run, frozen
     _judged(task, path, run, frozen, seed)
     return path
 

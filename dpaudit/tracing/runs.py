@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import random
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 
 import dpaudit.tracing.operators  # noqa: F401  numbers get their operators
 from dpaudit.arrays import Floats
+from dpaudit.errors import UsageError
 from dpaudit.program.scalar import ScalarNoise
 from dpaudit.settings import lent
 from dpaudit.targets.mechanism import Mechanism
@@ -51,12 +52,14 @@ class Run:
         output: what it returned or raised; None where it could not be followed to its end.
         raised: the exception that it ended in, as text; empty without one.
         seconds: how long it took.
+        kept: what `Target` was asked to keep of what was returned; None where there is nothing.
     """
 
     recorder: Recorder
     output: Output | None
     raised: str
     seconds: float
+    kept: Any = None
 
     def same_output(self, other: Run) -> bool:
         """Whether both returned the same, up to rounding."""
@@ -72,10 +75,14 @@ class Target:
     Args:
         mechanism: what is run.
         parameters: all of them.
+        keep: makes of what a run returned what is kept of it, at once; what it cannot read is not kept.
     """
 
-    def __init__(self, mechanism: Mechanism, parameters: Mapping[str, Any]) -> None:
+    def __init__(
+        self, mechanism: Mechanism, parameters: Mapping[str, Any], keep: Callable[[Any], Any] | None = None
+    ) -> None:
         self.mechanism, self.parameters = mechanism, dict(parameters)
+        self._keep = keep
         self.hooks = Hooks()
         self.runs = 0
 
@@ -101,6 +108,7 @@ class Target:
         own = copy.deepcopy(data)
         self.runs += 1
         output: Output | None = None
+        kept = None
         raised = ""
         began = time.perf_counter()
         with _seeded(seed), lent(), self.hooks.following():
@@ -117,14 +125,20 @@ class Target:
                     output = _taken_apart(("raises", raised))
                 else:
                     with recorder.own_work():
-                        output = _taken_apart(returned)
+                        output, kept = _taken_apart(returned), self._kept(returned)
         if self.hooks.came_late:  # the target imported it itself: from now on it is there
             return self.run(data, seed, reference=reference, given=given, choices=choices, forced=forced)
         if recorder.diverged is not None or recorder.too_long:
             output = None
         elif reference is not None and len(recorder.events) < len(reference.recorder.events):
             recorder.diverged, output = reference.recorder.events[len(recorder.events)].site, None
-        return Run(recorder, output, raised, time.perf_counter() - began)
+        return Run(recorder, output, raised, time.perf_counter() - began, kept)
+
+    def _kept(self, returned: Any) -> Any:
+        try:
+            return None if self._keep is None else self._keep(returned)
+        except UsageError:
+            return None
 
     def raised_plainly(self, data: Any, seed: int) -> str:
         """Return the kind of exception that a run ends in that nobody follows; empty without one."""

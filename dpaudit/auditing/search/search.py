@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ from dpaudit.neighbours.candidates.candidates import chosen, smaller
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.serialise import kept_text
 from dpaudit.sampling.first_error import first_exception
+from dpaudit.sampling.outputs import OutputSnapshot
 from dpaudit.tracing.findings import LEADS
 
 if TYPE_CHECKING:
@@ -111,7 +112,21 @@ def find(question: Question, total: int) -> SearchResult:
     record = _record(question, space, race, pairs, ranked, best.name, climbed, steps, pair, left_out)
     if led is not None:
         record = msgspec.structs.replace(record, led=str(led.word), replayed=led.runs)
-    return SearchResult(question.about(pair), record, total)
+    return SearchResult(_about(question, pair, led is not None), record, total)
+
+
+def _about(question: Question, pair: Pair, is_led: bool) -> Question:
+    """Return the question about the pair, with what a replay of it points to."""
+    question = question.about(pair)
+    if not is_led:
+        return question
+    from dpaudit.auditing.leads import leads_of
+    from dpaudit.tracing.pair import trace_pair
+    from dpaudit.tracing.runs import Target
+
+    target = Target(question.mechanism, question.parameters, OutputSnapshot)
+    traced = trace_pair(target, pair, question.claim, seed=question.seed % 2**31, quick=True)
+    return replace(question, leads=(leads_of(traced),))
 
 
 def least_of(space: SearchSpace) -> int:

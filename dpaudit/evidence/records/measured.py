@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpaudit.evidence.event import Record
+from dpaudit.evidence.event import Event, Record
 from dpaudit.evidence.records.bounds import Bound, Counts
 
 
@@ -21,6 +21,24 @@ class Attempt(Record, frozen=True):
     name: str
     bound: Bound
     considered: tuple[Candidate, ...]
+
+
+class Led(Record, frozen=True):
+    """The outputs of a replayed path that would show most in very many runs; a forecast, which no bound rests on.
+
+    Attributes:
+        pair: whose path it is.
+        event: those outputs, with the side they speak for.
+        runs: learning runs of each side; met: how many of them had such an output.
+        needs: about how many measuring runs, of both sides, would show more than is claimed if outputs were as frequent
+            as there; None where no number would.
+    """
+
+    pair: int
+    event: Event
+    runs: tuple[int, int]
+    met: tuple[int, int]
+    needs: int | None
 
 
 class SecondLook(Record, frozen=True):

@@ -67,12 +67,35 @@ def trace_part(evidence: Evidence) -> TracePart | None:
     met = next((each.met for each in trace.findings if each.met and each.met != each.where), "")
     if met:
         sentences.append(f"The first operation that brought data which differ to the noise is at {met}.")
+    sentences += led_sentences(evidence)
     return TracePart(
         sentences=[text[0].upper() + text[1:] for text in sentences],
         findings=[(each.word, each.text, each.where) for each in trace.findings],
         calls=[_call(each) for each in trace.calls],
         facts=list(_facts(evidence, trace)),
     )
+
+
+def led_sentences(evidence: Evidence) -> list[str]:
+    """Say why measuring runs did not show what a replayed path points to."""
+    found = []
+    for led in evidence.led:
+        times = " and ".join(
+            f"{count_text(met)} of {count_text(runs)} learning runs of side {side}"
+            for side, (met, runs) in enumerate(zip(led.met, led.runs, strict=True))
+        )
+        side = 0 if led.event.toward(0) else 1
+        which = f" on pair {led.pair}" if len(evidence.pairs) > 1 else ""
+        after = (
+            "so few do not say how many measuring runs would show more than is claimed"
+            if led.needs is None
+            else f"if it is so frequent, about {count_text(led.needs)} measuring runs would show more than is claimed"
+        )
+        found.append(
+            f"The measuring runs did not confirm it{which}. What tells most of such a path is "
+            f"{led.event.describe(side)}. It came up in {times}; {after}."
+        )
+    return found
 
 
 def _call(call: TracedCall) -> tuple[str, str, str, str, str]:

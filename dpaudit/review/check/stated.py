@@ -46,6 +46,7 @@ def stated(evidence: Evidence) -> Iterator[Finding]:
     yield _target(evidence)
     yield _assumptions(evidence)
     yield from _sensitivity(evidence)
+    yield from _led(evidence)
     yield from _verdict(evidence)
 
 
@@ -70,6 +71,22 @@ def _sensitivity(evidence: Evidence) -> Iterator[Finding]:
 
 
 # --- the verdict ------------------------------------------------------------------------------------------
+
+
+def _led(evidence: Evidence) -> Iterator[Finding]:
+    """Look at what is said of outputs that a trace points to: learning runs are in no file."""
+    for led in evidence.led:
+        one_sided = led.event.toward(0) != led.event.toward(1)
+        met = all(0 <= met <= runs for met, runs in zip(led.met, led.runs, strict=True))
+        if not 0 <= led.pair < len(evidence.pairs) or not one_sided or not met or not (led.needs is None or led.needs >= 1):
+            yield failing("led", "what a trace points to cannot have come up as often as is said")
+        elif evidence.trace is None and (evidence.search is None or evidence.search.led is None):
+            yield failing("led", "outputs of a replayed path are named, and nothing was replayed")
+        elif sum(led.runs) > evidence.learning:
+            yield failing("led", "it came up in more learning runs than were made")
+        else:
+            said = f"outputs of a replayed path came up in {sum(led.met)} of {sum(led.runs)} learning runs"
+            yield unchecked("led", f"{said}; only a replay shows that they did", decides=False)
 
 
 def _verdict(evidence: Evidence) -> Iterator[Finding]:
