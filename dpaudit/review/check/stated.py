@@ -78,7 +78,8 @@ def _led(evidence: Evidence) -> Iterator[Finding]:
     for led in evidence.led:
         one_sided = led.event.toward(0) != led.event.toward(1)
         met = all(0 <= met <= runs for met, runs in zip(led.met, led.runs, strict=True))
-        if not 0 <= led.pair < len(evidence.pairs) or not one_sided or not met or not (led.needs is None or led.needs >= 1):
+        possible = one_sided and met and (led.needs is None or led.needs >= 1)
+        if not 0 <= led.pair < len(evidence.pairs) or not possible:
             yield failing("led", "what a trace points to cannot have come up as often as is said")
         elif evidence.trace is None and (evidence.search is None or evidence.search.led is None):
             yield failing("led", "outputs of a replayed path are named, and nothing was replayed")
