@@ -93,8 +93,11 @@ class Tail:
 
     def delta(self, epsilon: Fraction) -> Any:
         """Return a ball of which the upper end (from above) or the lower end (from below) bounds δ(ε)."""
-        at = ball(epsilon)
-        return self._largest(at)[0]
+        return self.at(ball(epsilon))
+
+    def at(self, epsilon: Any) -> Any:
+        """Return the same at an ε that is a ball."""
+        return self._largest(epsilon)[0]
 
     def place(self, epsilon: Fraction) -> int:
         """Return the first place whose loss is above ε (where two are possible, the lower one)."""

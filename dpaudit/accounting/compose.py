@@ -72,6 +72,7 @@ class Composition:
         check: called with the number of places that a product will have; raises where these are too many.
         width: of ε, that is wished for; 0 keeps the lattice as it is.
         most: how often it may be made coarser.
+        kept: of δ, what all cuts of one kind together may take.
 
     Attributes:
         cuts: the mass in units that was cut off at the low and at the high end, of each block in turn.
@@ -90,6 +91,7 @@ class Composition:
         check: Callable[[int], None],
         width: float = 0.0,
         most: int = 60,
+        kept: float = KEPT,
     ) -> None:
         self.up, self.unit = up, unit
         self.cuts: list[list[int]] = []
@@ -97,8 +99,8 @@ class Composition:
         self._size, self._tilt, self._check = size, tilt, check
         self._pad = flint().fmpz_poly([])
         self._steps = sum(tilt.counts)
-        self._log_share = math.log(KEPT / self._steps)
-        self._share = KEPT * math.exp(tilt.log_delta) / self._steps * unit
+        self._log_share = math.log(kept / self._steps)
+        self._share = kept * math.exp(tilt.log_delta) / self._steps * unit
         self._allowed = _TO_COARSER * width * tilt.tilt
         self._most = most
         self._shares: dict[int, Shares] = {}

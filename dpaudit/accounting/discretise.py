@@ -176,7 +176,7 @@ def above(law: Continuous, nodes: list[int], base: Any, size: Any, last: int | N
     losses = [base + size * node for node in nodes]
     while top is not None and not losses[-2] < top[1]:
         del nodes[-1], losses[-1]  # the formulas of the tails hold up to the end, and one corner beyond it is enough
-    values = [_height(law, loss) for loss in losses]
+    values = [height(law, loss) for loss in losses]
     ended = top is not None and (nodes[-1] == last or losses[-1] > top[1])
     if ended:
         values[-1] = ball(0)  # no loss is larger, so nothing is left for ∞
@@ -193,7 +193,8 @@ def above(law: Continuous, nodes: list[int], base: Any, size: Any, last: int | N
     return Masses(*_spread(found), infinite, base, nodes)
 
 
-def _height(law: Continuous, loss: Any) -> Any:
+def height(law: Continuous, loss: Any) -> Any:
+    """Return the curve P(L > u) − e^u·Q(L > u) at a loss u, as a ball."""
     p, q = law.tails(loss)
     return p - loss.exp() * q
 

@@ -13,7 +13,9 @@ from typing import Any
 
 from dpaudit.accounting.balls import ball, decimal, precision
 from dpaudit.accounting.concentrated import concentrated
+from dpaudit.accounting.discretise import height
 from dpaudit.accounting.events import Events
+from dpaudit.accounting.losses import GaussianLaw
 
 LEAST = Decimal("1e-300")
 """A smaller δ is only said to be at most this."""
@@ -92,5 +94,4 @@ def _at_most(square: Fraction, epsilon: Fraction, delta: Fraction) -> bool | Non
 
 
 def _delta(square: Fraction, epsilon: Fraction) -> Any:
-    mu, at, root = ball(square).sqrt(), ball(epsilon), ball(2).sqrt()
-    return (((at / mu - mu / 2) / root).erfc() - at.exp() * ((at / mu + mu / 2) / root).erfc()) / 2
+    return height(GaussianLaw(1 / square), ball(epsilon))

@@ -401,17 +401,22 @@ def discrete_laplace(scale: Fraction, sensitivity: int) -> Atoms:
     return Atoms(values, 2 / scale, tuple(range(sensitivity + 1)), symmetric=True)
 
 
-def discrete_gaussian(sigma: Fraction, sensitivity: int, digits: int) -> Atoms:
+def discrete_gaussian(square: Fraction, sensitivity: int, digits: int, most: int = _MOST_ATOMS) -> Atoms:
     """Return the law of noise ∝ e^(−k²/2σ²) around Δ and around 0: L = (2Δk − Δ²)/2σ² (Canonne, Kamath & Steinke 2020).
 
     The values reach to R beyond both centres, R being such that about 10^−digits is left over, which is spare. Beyond
     R the sum of e^(−k²/2σ²) is at most e^(−R²/2σ²)/(e^(R/σ²) − 1) on each side, because k² ≥ R² + 2R(k − R).
+
+    Args:
+        square: σ².
+        sensitivity: Δ.
+        digits: decimal digits to which the masses are wanted.
+        most: how far R may be.
     """
-    square = sigma * sigma
     reach = math.isqrt(math.ceil(square * math.ceil(_TWICE_LOG_TEN * (digits + 5)))) + 1 + sensitivity
-    if reach > _MOST_ATOMS:
+    if reach > most:
         raise UsageError(
-            f"discrete Gaussian noise of sigma {float(sigma):g} has over {_MOST_ATOMS:,} values to account for; "
+            f"discrete Gaussian noise of sigma {math.sqrt(square):g} has more than {most:,} values to account for; "
             "give sigma and the answers in larger units"
         )
 

@@ -151,7 +151,7 @@ def _mechanism(mechanism: Mechanism, digits: int) -> Pairs:
     if isinstance(mechanism, DiscreteLaplace):
         return _one(discrete_laplace(mechanism.scale, mechanism.sensitivity))
     if isinstance(mechanism, DiscreteGaussian):
-        return _one(discrete_gaussian(mechanism.sigma, mechanism.sensitivity, digits))
+        return _one(discrete_gaussian(mechanism.sigma**2, mechanism.sensitivity, digits))
     if isinstance(mechanism, Exponential):
         # losses ±ε/2: two answers, whose scores are equal in one dataset up to Δ each, against each other
         return Pairs(BoundedRangeLaw(mechanism.epsilon), randomised_response(mechanism.epsilon / 2), tight=False)

@@ -15,9 +15,11 @@ from dpaudit.errors import UsageError
 from dpaudit.program.enumerate import Exact
 
 flint = pytest.importorskip("flint")
+from dpaudit.accounting.enclosed import Enclosure, Level, enclosed  # noqa: E402
+from dpaudit.accounting.losses import LaplaceLaw  # noqa: E402
+from dpaudit.accounting.losses import randomised_response as randomised_response_law  # noqa: E402
 from dpaudit.verify import certified_delta as divergence  # noqa: E402
 from dpaudit.verify.certified_delta import (  # noqa: E402
-    Enclosure,
     discrete_gaussian,
     discrete_laplace,
     gaussian,
@@ -102,25 +104,12 @@ def test_gaussian_against_the_formula_in_floats(sigma, shift, releases, epsilon)
 @pytest.mark.parametrize("epsilon", [0, 0.2, 0.9])
 def test_the_cells_of_laplace_noise_enclose_its_formula(epsilon):
     """One release, by the cells that composition uses: they must enclose the formula, closer with more cells."""
-    formula = laplace(1, epsilon)
-    gaps = []
-    for cells in (3, 30):
-        low, high = cells_of_laplace(epsilon, cells)
-        assert low < formula.low and formula.high < high
-        gaps.append(high - low)
+    once, gaps = laplace(1, epsilon), []
+    for cells in (6, 60):
+        found = enclosed(lambda digits: LaplaceLaw(Fraction(1)), 1, Level(Fraction(repr(epsilon))), cells=cells)
+        assert found.low < once.low and once.high < found.high
+        gaps.append(found.high - found.low)
     assert gaps[1] < gaps[0] / 10
-
-
-def cells_of_laplace(epsilon, cells):
-    captured = {}
-    usual = divergence._enclosure
-    try:
-        divergence._enclosure = lambda law, epsilon, releases: captured.setdefault("law", law)
-        laplace(1, epsilon, releases=2, cells=cells)
-    finally:
-        divergence._enclosure = usual
-    found = usual(captured["law"], epsilon, 1)
-    return found.low, found.high
 
 
 def test_two_laplace_releases_against_a_midpoint_sum():
@@ -132,7 +121,7 @@ def test_two_laplace_releases_against_a_midpoint_sum():
     masses = np.concatenate([[0.5, math.exp(-1) / 2], inner])
     twin = np.sum(np.outer(masses, masses) * np.maximum(1 - np.exp(0.5 - np.add.outer(losses, losses)), 0))
     found = laplace(1, 0.5, releases=2, cells=n)
-    assert float(found.low) == pytest.approx(twin, rel=1e-12) and twin < found.high and found.gap < 1e-5
+    assert float(found.low) == pytest.approx(twin, rel=1e-7) and twin < found.high and found.gap < 1e-6
 
 
 # --- an independent implementation -----------------------------------------------------------------------
@@ -197,54 +186,24 @@ def test_the_precision_of_others_is_left_alone(monkeypatch):
 # --- what is cut off counts against us -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("reach", [2, 3, 5, 8])
+@pytest.mark.parametrize("digits", [1, 2, 5, 10])
 @pytest.mark.parametrize("releases", [1, 3])
-def test_a_discrete_gaussian_that_is_cut_short_is_still_enclosed(reach, releases):
+def test_a_discrete_gaussian_that_is_cut_short_is_still_enclosed(digits, releases):
     true = discrete_gaussian(4, 0.6, shift=2, releases=releases)
-    cut = divergence._enclosure(divergence._gaussian_cells(Fraction(4), 2, reach), 0.6, releases)
+    cut = enclosed(lambda _: law_of_digits(digits), releases, Level(Fraction("0.6")))
     assert cut.low < true.low and true.high < cut.high
 
 
-@pytest.mark.parametrize("reach", [1, 3])
-def test_the_cells_of_a_cut_gaussian_hold_all_mass_above_and_no_more_below(reach):
-    with divergence._Balls() as arb:
-        whole = sum(math.exp(-x * x / 8) for x in range(-60, 61))
-        for upper in (True, False):
-            _, _, masses, beyond = divergence._gaussian_cells(Fraction(4), 1, reach)(arb, upper)
-            low, high = divergence._ends(sum(masses, arb.arb(0)) + (beyond if upper else 0))
-            assert high >= 1 if upper else low <= sum(math.exp(-x * x / 8) for x in range(-reach, reach + 1)) / whole
-            middle = divergence._ends(masses[reach])
-            assert middle[0] <= Fraction(1 / whole) * (1 + Fraction(1, 10**14)) and middle[1] >= Fraction(1 / whole) * (
-                1 - Fraction(1, 10**14)
-            )
+def law_of_digits(digits):
+    """Noise of variance 4 whose values are listed as if masses of so few digits were wanted, less 5."""
+    return divergence.discrete_gaussian_law(Fraction(4), 2, digits - 5)
 
 
-@pytest.mark.parametrize(("releases", "at_least"), [(1, Fraction(1, 2)), (2, Fraction(3, 4)), (3, Fraction(7, 8))])
-def test_an_infinite_loss_in_any_release_counts_in_the_upper_end_alone(releases, at_least):
-    def law(flint, upper):
-        return Fraction(0), Fraction(1), [flint.arb(1) / 2], flint.arb(1) / 2
-
-    found = divergence._enclosure(law, 0, releases)
-    assert found.low == 0 and found.high >= at_least
-
-
-@pytest.mark.parametrize("upper", [True, False])
-def test_trimming_loses_no_mass_above(upper):
-    small = divergence._TRIMMED // 4
-    masses = [small, small, 5 * small, 1 << 150, 6 * small, small, 2 * small]
-    kept, first, infinite = divergence._trim(masses, 10, 7, upper)
-    if upper:
-        assert kept == [7 * small, 1 << 150, 6 * small] and (first, infinite) == (12, 7 + 3 * small)
-    else:
-        assert kept == [5 * small, 1 << 150, 6 * small] and first == 12
-
-
-def test_products_are_rounded_to_their_own_side():
-    half = flint.fmpz_poly([1, (1 << 159) + 1])
-    exactly = [Fraction(int(mass), 1 << 160) for mass in (half * half).coeffs()]
-    for upper in (True, False):
-        found = [int(mass) for mass in divergence._product(flint, half, half, upper).coeffs()]
-        assert found == [math.ceil(mass) if upper else math.floor(mass) for mass in exactly]
+def test_an_infinite_loss_in_any_release_counts():
+    law = randomised_response_law(Fraction(1), Fraction(1, 2))
+    for releases, at_least in ((1, Fraction(1, 2)), (2, Fraction(3, 4)), (3, Fraction(7, 8))):
+        found = enclosed(lambda digits: law, releases, Level(Fraction(4)))
+        assert found.low <= at_least <= found.high and found.high - found.low < Fraction(1, 2)
 
 
 def test_ends_are_shown_rounded_outward():

@@ -19,6 +19,7 @@ from scipy.stats import binomtest
 from support import provable
 from support.random_programs import programs
 
+from dpaudit.accounting.enclosed import Enclosure
 from dpaudit.errors import UsageError
 from dpaudit.events.partition import count_event, score_of
 from dpaudit.evidence.event import Box, Event, Rule
@@ -26,7 +27,6 @@ from dpaudit.loading.named import load
 from dpaudit.program.batch.reading import run_batch
 from dpaudit.program.symbolic.linear import Affine
 from dpaudit.sampling.outputs import from_list, from_paths
-from dpaudit.verify.certified_delta import Enclosure
 from dpaudit.verify.counterexample.counterexample import ExactCounterexample, find_counterexample
 from dpaudit.verify.counterexample.shapes import read_output
 from dpaudit.verify.prove import prove_program

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from dpaudit.accounting.enclosed import Enclosure
 from dpaudit.checker.reading import Steps, rational
 from dpaudit.checker.tree import Leaf, Tree
 from dpaudit.evidence.canonical_json import plain_value
@@ -24,7 +25,6 @@ from dpaudit.neighbours.digest import digest
 from dpaudit.program.symbolic.linear import Affine, Constraint
 from dpaudit.program.symbolic.tree import NoiseDraw, Output, ProgramPath, ProgramTree
 from dpaudit.targets.source_digest import PREFIX as REACHED
-from dpaudit.verify.certified_delta import Enclosure
 from dpaudit.verify.counterexample.forest_probability import probability
 from dpaudit.verify.counterexample.shapes import read_output
 from dpaudit.verify.merging import classes, merge

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
+from dpaudit.accounting.enclosed import Enclosure
 from dpaudit.errors import UsageError
 from dpaudit.events.partition import count_event
 from dpaudit.evidence.event import Box, Event, Rule
@@ -26,7 +27,6 @@ from dpaudit.program.batch.reading import run_batch
 from dpaudit.sampling.outputs import from_paths, taken_path
 from dpaudit.verify.alignment import AlignedClass
 from dpaudit.verify.certificate import nodes_as_data, rational
-from dpaudit.verify.certified_delta import Enclosure
 from dpaudit.verify.counterexample.forest_probability import flint, forest_probability, log_ratio
 from dpaudit.verify.counterexample.search import (
     LikelyCounterexample,

@@ -21,11 +21,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from dpaudit.accounting.enclosed import Enclosure
 from dpaudit.errors import UsageError
 from dpaudit.program.symbolic.budget import spend
 from dpaudit.program.symbolic.linear import Constraint
 from dpaudit.program.symbolic.tree import NoiseDraw, draw_name
-from dpaudit.verify.certified_delta import Enclosure
 from dpaudit.verify.counterexample.balls import Balls, Interval
 
 _BITS = 256  # of the balls, at first; doubled while the enclosure is too wide
