@@ -28,7 +28,18 @@ _SECTIONS = {
     ),
     "Limits and workers": ("workers", "time_budget", "resume", "time_limit", "memory_limit", "memory", "here"),
     "What is written": (
-        *("json_file", "html_file", "html_to", "html_folder", "junit", "sarif", "markdown", "format_name", "output"),
+        *(
+            "json_file",
+            "html_file",
+            "html_to",
+            "html_folder",
+            "junit",
+            "sarif",
+            "markdown",
+            "json",
+            "format_name",
+            "output",
+        ),
         *("compare", "context", "keep_data", "quiet"),
     ),
 }

@@ -45,8 +45,15 @@ def _markdown(result: GateResult, _: Path) -> str:
     return markdown(result)
 
 
+def _json(result: GateResult, _: Path) -> str:
+    from dpaudit.gate.as_json import gate_json
+
+    return gate_json(result)
+
+
 FORMATS: dict[str, GateFormat] = {
     "junit": GateFormat(_junit, "Write JUnit XML"),
     "sarif": GateFormat(_sarif, "Write SARIF 2.1.0"),
     "markdown": GateFormat(_markdown, "Write a summary"),
+    "json": GateFormat(_json, "Write what other programs read"),
 }

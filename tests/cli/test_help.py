@@ -50,3 +50,14 @@ def test_a_shell_completes_options(monkeypatch: pytest.MonkeyPatch, capsys: pyte
         cli.main([])
     assert end.value.code == 0
     assert capsys.readouterr().out.strip() == "plain,--floating-point"
+
+
+def test_a_word_is_explained_and_a_mistyped_one_gets_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    for words, code in ((["claim-violated"], 0), (["Not Violated"], 0), ([], 0), (["leakyer"], 2)):
+        with pytest.raises(SystemExit) as end:
+            cli.main(["explain", *words])
+        assert end.value.code == code
+    shown = capsys.readouterr()
+    assert "Look at the event in the report" in shown.out
+    assert "Nobody can try every dataset" in shown.out
+    assert "did you mean 'leak" in shown.err
