@@ -5,6 +5,7 @@ __all__ = [
     "bound_kinds",
     "cite",
     "command",
+    "glossary",
     "headline",
     "method_text",
     "numerals",
