@@ -14,10 +14,16 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any
 
+import numpy as np
+
 from dpaudit.accounting.balls import ball, middle
-from dpaudit.accounting.losses import Atoms, Continuous, Law, Spliced
+from dpaudit.accounting.losses import Atoms, Continuous, Law, Reversed, SampledLaw, Spliced
 
 _FINER = 16  # a common divisor may be so many times finer than what width asks for
+_FINEST = 64  # and the distance of ln(1 − q) from 0
+_LEFT_OUT = 1e-9  # of the mass, by the sketch of a cluster
+_CLUSTER = 0.05  # so much of the mass within half a step is one
+_CELL = 0.7  # how far it reaches above its place, in steps
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,7 @@ def step_for(laws: Sequence[tuple[Law, int]], wanted: float) -> Step:
     """
     anchored = [(number, law, count) for number, (law, count) in enumerate(laws) if _has_distance(law)]
     if not anchored:
-        return Step(_short(wanted))
+        return Step(_by_cluster(laws, wanted) or _short(wanted))
     exact = [_rational(law) for _, law, _ in anchored]
     units = [unit for unit in exact if unit is not None]
     if len(units) == len(exact):
@@ -82,6 +88,39 @@ def step_for(laws: Sequence[tuple[Law, int]], wanted: float) -> Step:
     unit = _rational(law)
     parts = max(1, math.ceil(middle(distance(law)) / wanted))
     return Step(unit / parts) if unit is not None else Step(None, number, parts)
+
+
+def _by_cluster(laws: Sequence[tuple[Law, int]], wanted: float) -> Fraction | None:
+    """Return a step of which a multiple is the mean loss of those who most likely do not take part.
+
+    With little noise nearly all of the mass of a rare record lies just above ln(1 − q), in one cell. From below it goes
+    to one place, and loses width of first order by how far its mean is from there.
+    """
+    sampled = [(count, law) for law, count in laws if isinstance(_one_way(law), SampledLaw)]
+    if not sampled:
+        return None
+    sketch = _one_way(max(sampled, key=lambda item: item[0])[1]).sketch(_LEFT_OUT)
+    edge = -float(sketch.losses[0])
+    if float(sketch.masses[sketch.at < wanted / 2 - edge].sum()) < _CLUSTER or edge < wanted / _FINEST:
+        return None
+    p, q = (np.cumsum(masses) for masses in (sketch.masses, sketch.masses * np.exp(-sketch.at)))
+    parts = math.ceil(edge / wanted)
+
+    def mean(end: float) -> float:
+        """ln(P/Q) of all losses up to one: where its test line meets 1 − α."""
+        return math.log(np.interp(end, sketch.losses[1:], p) / np.interp(end, sketch.losses[1:], q))
+
+    low, high = -mean(0.0) / parts, edge / parts
+    if not 0 < low < high:
+        return None
+    for _ in range(40):
+        half = (low + high) / 2
+        low, high = (low, half) if mean((_CELL - parts) * half) > -parts * half else (half, high)
+    return Fraction(f"{low:.9g}")
+
+
+def _one_way(law: Law) -> Law:
+    return law.law if isinstance(law, Reversed) else law
 
 
 def multiple(law: Law, number: int, step: Step) -> int | None:

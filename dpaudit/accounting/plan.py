@@ -11,7 +11,7 @@ the power −1/3, which takes the fewest nodes.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ KEPT = 1e-6  # of δ: what all cuts of one kind together may take
 _TO_STEP = 0.75  # of the width
 _LOWER = 3e-3  # of a cell: how far below its corner the mean of the first one is put
 _FEW = 0.01  # the mass of what counts as the first cells
+_STEEP = -0.3  # so much the logarithm of the density falls within a cell
 _NOISE = 1e-11  # a mass that floats do not tell from nothing
 _WIDEST = 0.3  # the widest gap, times the tilt
 _TILTS = (1e-3, 2e3)  # beyond, δ falls by a factor within the width that anybody asks for
@@ -228,7 +229,28 @@ def thresholds(sketch: Sketch, corners: Sequence[float], ends: Sequence[float]) 
             over = (more - p) * (1 + _LOWER * gap[place]) - factor * (other - q) > 0
             low, high = (low, middle) if over else (middle, high)
         found[place] = low
+    # behind a heavy cell, a mean below its corner would take more from the next corner than that has
+    steep = _slopes(sketch, nodes[1:]) * gap < _STEEP
+    for place in np.flatnonzero(steep[: len(found) - 1] & (ps[1:] > _NOISE))[::-1]:
+        found[place] = _raised(found[place], found[place + 1], float(nodes[place + 1]), float(gap[place]), below)
     return found
+
+
+def _raised(start: float, end: float, corner: float, gap: float, below: Callable[[Any], tuple[Any, Any]]) -> float:
+    """Return where a cell should start for its mean to be at its corner, from ``start`` on."""
+    p, q = below(end)
+
+    def under(loss: float) -> bool:
+        less, other = below(loss)
+        return bool(p - less < math.exp(corner) * (1 - 2 * _LOWER * gap) * (q - other))
+
+    low, high = start, corner - 0.05 * gap
+    if not under(low):
+        return start
+    for _ in range(25):
+        middle = (low + high) / 2
+        low, high = (middle, high) if under(middle) else (low, middle)
+    return high
 
 
 def _slopes(sketch: Sketch, at: Floats) -> Floats:

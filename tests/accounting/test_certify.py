@@ -113,3 +113,11 @@ def test_an_atom_a_hair_below_the_lattice_is_not_certified_too_low():
     on, beside = certify(RandomisedResponse(1).times(52), delta="1e-6"), certify(near, delta="1e-6")
     assert beside.high >= on.low - 1e-12
     assert beside.low <= on.high
+
+
+@pytest.mark.parametrize("tolerance", [5e-3, 2e-4])
+def test_few_steps_with_little_noise_are_narrow(tolerance):
+    """Nearly all mass of a step lies just above ln(1 − q), in one cell; on a fine lattice ε is 9.63992."""
+    found = certify(Gaussian("0.36").poisson("0.01").times(10), delta="1e-5", tolerance=tolerance)
+    assert found.low <= 9.639918 <= found.high
+    assert found.width <= tolerance and not found.note
