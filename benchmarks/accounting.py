@@ -1,10 +1,11 @@
 """How narrow are certified accounts, how long do they take, and which other accountants lie outside of them?
 
 ``python benchmarks/accounting.py`` writes ``results/accounting.md``: the rows of sampled Gaussian noise that the
-documentation names, their certificates checked, dp-accounting's PLD and RDP beside them, and random rows. With
-``--opacus PYTHON`` and ``--prv PYTHON``, the interpreters of environments that have Opacus and prv-accountant, these
-are asked too. ``--oracle 2000`` writes ``results/accounting_oracle.md`` instead: random parameters, at which the
-interval must not be empty and dp-accounting's pessimistic PLD must not lie below it.
+documentation names, their certificates checked, and dp-accounting's PLD and RDP beside them. With ``--opacus PYTHON``
+and ``--prv PYTHON``, the interpreters of environments that have Opacus and prv-accountant, these are asked too.
+``--random 100`` writes ``results/accounting_random.md`` instead: the same of random rows. ``--oracle 2000`` writes
+``results/accounting_oracle.md``: random parameters, at which the interval must not be empty and dp-accounting's
+pessimistic PLD must not lie below it. What is measured is written as it comes.
 """
 
 from __future__ import annotations
@@ -15,14 +16,16 @@ import math
 import platform
 import random
 import subprocess
+import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 from dp_accounting import dp_event
 from dp_accounting.pld import pld_privacy_accountant
 from dp_accounting.rdp import rdp_privacy_accountant
 
-from dpaudit.accounting import Gaussian, certify
+from dpaudit.accounting import Certified, Gaussian, certify
 from dpaudit.checker import check_certificate
 
 RESULTS = Path(__file__).parent / "results"
@@ -45,13 +48,12 @@ ROWS = [
     ("0.7", "0.0005", 20_000, "1e-6"),
     ("1", "0.001", 1_000_000, "1e-6"),
 ]
-RANDOM = 100
 OPACUS = """
 import json, sys, warnings
 warnings.filterwarnings("ignore")
 from opacus.accountants import GaussianAccountant, PRVAccountant, RDPAccountant
-found = []
-for sigma, q, steps, delta in json.load(sys.stdin):
+for line in sys.stdin:
+    sigma, q, steps, delta = json.loads(line)
     row = []
     for kind in (RDPAccountant, PRVAccountant, GaussianAccountant):
         accountant = kind()
@@ -60,8 +62,7 @@ for sigma, q, steps, delta in json.load(sys.stdin):
             row.append(float(accountant.get_epsilon(delta)))
         except Exception as error:
             row.append(type(error).__name__)
-    found.append(row)
-print(json.dumps(found))
+    print(json.dumps(row), flush=True)
 """
 PRV = """
 import json, resource, signal, sys, warnings
@@ -69,23 +70,47 @@ warnings.filterwarnings("ignore")
 resource.setrlimit(resource.RLIMIT_AS, (4 * 2**30, 4 * 2**30))
 signal.signal(signal.SIGALRM, lambda *_: 1 / 0)
 from prv_accountant import PoissonSubsampledGaussianMechanism, PRVAccountant
-found = []
-for sigma, q, steps, delta in json.load(sys.stdin):
+for line in sys.stdin:
+    sigma, q, steps, delta = json.loads(line)
     try:
         signal.alarm(20)
         law = PoissonSubsampledGaussianMechanism(sampling_probability=q, noise_multiplier=sigma)
         errors = {"eps_error": 0.01, "delta_error": max(delta / 1000, 1e-16)}
         accountant = PRVAccountant([law], max_self_compositions=[steps], **errors)
-        found.append([float(x) for x in accountant.compute_epsilon(delta=delta, num_self_compositions=[steps])])
+        found = [float(x) for x in accountant.compute_epsilon(delta=delta, num_self_compositions=[steps])]
     except Exception as error:
-        found.append(["over 20 s" if isinstance(error, ZeroDivisionError) else type(error).__name__] * 3)
-signal.alarm(0)
-print(json.dumps(found))
+        found = ["over 20 s" if isinstance(error, ZeroDivisionError) else type(error).__name__] * 3
+    signal.alarm(0)
+    print(json.dumps(found), flush=True)
 """
 
 
-def others(sigma: str, q: str, steps: int, delta: str) -> list[float]:
+NAMES = ["PLD", "RDP", "Opacus RDP", "Opacus PRV", "Opacus GDP", "prv low", "prv", "prv high"]
+Row = tuple[str, str, int, str]
+
+
+class Asked:
+    """The accountants of another environment, a row at a time; without one, dashes."""
+
+    def __init__(self, python: str | None, program: str, count: int) -> None:
+        self.count, self.running = count, None
+        if python is not None:
+            self.running = subprocess.Popen(
+                [python, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            )
+
+    def __call__(self, row: Row) -> list:
+        """Return what they say of a row."""
+        if self.running is None:
+            return ["–"] * self.count
+        sigma, q, steps, delta = row
+        print(json.dumps([float(sigma), float(q), steps, float(delta)]), file=self.running.stdin, flush=True)
+        return json.loads(self.running.stdout.readline())
+
+
+def here(row: Row) -> list[float]:
     """Return ε by dp-accounting's PLD and RDP."""
+    sigma, q, steps, delta = row
     event = dp_event.PoissonSampledDpEvent(float(q), dp_event.GaussianDpEvent(float(sigma)))
     found = []
     for accountant in (pld_privacy_accountant.PLDAccountant(), rdp_privacy_accountant.RdpAccountant()):
@@ -94,132 +119,147 @@ def others(sigma: str, q: str, steps: int, delta: str) -> list[float]:
     return found
 
 
-def asked(python: str | None, program: str, rows: list[tuple[float, float, int, float]], count: int) -> list[list]:
-    """Return what the accountants of another environment say; dashes without one."""
-    if python is None:
-        return [["–"] * count for _ in rows]
-    done = subprocess.run(
-        [python, "-c", program], input=json.dumps(rows), capture_output=True, text=True, check=True, timeout=3600
-    )
-    return json.loads(done.stdout.strip().splitlines()[-1])
-
-
 def placed(value: float | str, low: float, high: float) -> str:
-    """Return a number, and by how much it lies outside."""
+    """Return a number, and by how much it lies outside; one below 0 stands for 0."""
     if isinstance(value, str):
         return value
     if not math.isfinite(value):
         return "∞"
-    if value < low:
-        return f"{value:.5f} (**{100 * (value / low - 1):.2f} %**)" if low > 0 else f"{value:.5f}"
-    return f"{value:.5f}" + (f" (+{100 * (value / high - 1):.2f} %)" if value > high else "")
+    if max(0.0, value) < low:
+        return f"{value:.5f} (**{100 * (value / low - 1):.2f} %**)"
+    if value > high:
+        return f"{value:.5f} (+{100 * (value / high - 1):.2f} %)" if high > 0 else f"{value:.5f} (+)"
+    return f"{max(0.0, value):.5f}"
 
 
-NAMES = ["PLD", "RDP", "Opacus RDP", "Opacus PRV", "Opacus GDP", "prv low", "prv", "prv high"]
+HEAD = [
+    "",
+    "| σ, q, T, δ | certified ε | width | s | s to check | " + " | ".join(NAMES) + " |",
+    "|---" * (5 + len(NAMES)) + "|",
+]
+READ = (
+    "Gaussian noise σ on records that are sampled with probability q, T steps. Bold is below the certified lower end, "
+    "which some data reach; plus is above the upper one. PLD and RDP are of dp-accounting {}; prv-accountant says an "
+    "estimate, and an interval that should hold the certified one. Python {}; seconds of one core that other work "
+    "shared."
+)
 
 
-def named(rows: list[tuple[str, str, int, str]], opacus: str | None, prv: str | None) -> list[list]:
-    """Return what every other accountant says of each row, in the order of `NAMES`."""
-    numbers = [(float(sigma), float(q), steps, float(delta)) for sigma, q, steps, delta in rows]
-    beside = zip(asked(opacus, OPACUS, numbers, 3), asked(prv, PRV, numbers, 3), strict=True)
-    return [others(*row) + one + two for row, (one, two) in zip(rows, beside, strict=True)]
-
-
-def main(opacus: str | None, prv: str | None) -> None:
-    lines = [
-        "# Certified accounts",
-        "",
-        f"`python benchmarks/accounting.py --opacus PYTHON --prv PYTHON`. Python {platform.python_version()}; seconds "
-        "of one core that other work shared. Gaussian noise σ on records that are sampled with probability q, T steps. "
-        "Bold is below the certified lower end, which some data reach; plus is above the upper one. PLD and RDP are of "
-        "dp-accounting; prv-accountant says an estimate, and an interval that should hold the certified one.",
-        "",
-        "| σ, q, T, δ | certified ε | width | s | s to check | " + " | ".join(NAMES) + " |",
-        "|---" * (5 + len(NAMES)) + "|",
-    ]
-    for row, values in zip(ROWS, named(ROWS, opacus, prv), strict=True):
+def measured(rows: list[Row], title: str, command: str, file: str, opacus: str | None, prv: str | None) -> None:
+    """Write the table of some rows, and how far the others lie outside."""
+    lines, found = [], []
+    beside = [here, Asked(opacus, OPACUS, 3), Asked(prv, PRV, 3)]
+    for row in rows:
         sigma, q, steps, delta = row
         began = time.process_time()
-        found = certify(Gaussian(sigma).poisson(q).times(steps), delta=delta)
+        own = certify(Gaussian(sigma).poisson(q).times(steps), delta=delta)
         took, began = time.process_time() - began, time.process_time()
-        check_certificate(found.certificate)
+        check_certificate(own.certificate)
         checked = time.process_time() - began
-        shown = [placed(value, found.low, found.high) for value in values]
+        said = [value for asked in beside for value in asked(row)]
+        found.append((own, took, checked, said))
+        shown = [placed(value, own.low, own.high) for value in said]
         lines.append(
-            f"| {sigma}, {q}, {steps:,}, {delta} | {found.low:.6f}–{found.high:.6f} | {found.width:.1e} | {took:.1f} | "
+            f"| {sigma}, {q}, {steps:,}, {delta} | {own.low:.6f}–{own.high:.6f} | {own.width:.1e} | {took:.1f} | "
             f"{checked:.1f} | {' | '.join(shown)} |"
         )
         print(lines[-1], flush=True)
-    (RESULTS / "accounting.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    draw, took, widths, rows, intervals = random.Random(0), [], [], [], []
-    for _ in range(RANDOM):
-        sigma, q = round(draw.uniform(0.6, 5), 2), round(10 ** draw.uniform(-3.3, -0.3), 5)
-        rows.append((str(sigma), str(q), round(10 ** draw.uniform(0, 4)), f"{10 ** draw.uniform(-12, -3):.3g}"))
-        began = time.process_time()
-        found = certify(Gaussian(rows[-1][0]).poisson(rows[-1][1]).times(rows[-1][2]), delta=rows[-1][3])
-        took.append(time.process_time() - began)
-        widths.append(found.width)
-        intervals.append((found.low, found.high))
-    said = named(rows, opacus, prv)
-    over = sum(width > 1e-3 for width in widths)
-    lines += [
+        written(file, title, command, [*summary(found), *HEAD, *lines])
+
+
+def summary(found: list[tuple[Certified, float, float, list]]) -> list[str]:
+    """Return how wide and how long, and a table of who lies outside."""
+    widths, took, checked = [own.width for own, *_ in found], [each[1] for each in found], [each[2] for each in found]
+    lines = [
         "",
-        f"{RANDOM} random rows: widest {max(widths):.1e}, {over} wider than 1e-3; longest {max(took):.1f} s, "
-        f"{sum(one > 3 for one in took)} longer than 3 s.",
+        f"{len(found)} rows: {sum(own.low > own.high for own, *_ in found)} empty; widest {max(widths):.1e}, "
+        f"{sum(width > 5e-4 for width in widths)} wider than 5e-4 and {sum(width > 1e-3 for width in widths)} than "
+        f"1e-3; longest {max(took):.1f} s, {sum(one > 3 for one in took)} longer than 3 s, all "
+        f"{sum(took):.0f} s; every certificate checked, longest {max(checked):.1f} s.",
         "",
-        "| accountant | below the interval | most | above it | most | no number |",
-        "|---|---|---|---|---|---|",
+        "| accountant | below the interval | by at most | within | above it | by at most | no number |",
+        "|---|---|---|---|---|---|---|",
     ]
     for place, name in enumerate(NAMES):
         numbers = [
-            (values[place], *ends)
-            for values, ends in zip(said, intervals, strict=True)
-            if isinstance(values[place], float) and math.isfinite(values[place])
+            (said[place], own)
+            for own, _, _, said in found
+            if isinstance(said[place], float) and math.isfinite(said[place])
         ]
-        under = [100 * (value / low - 1) for value, low, _ in numbers if value < low]
-        above = [100 * (value / high - 1) for value, _, high in numbers if value > high]
+        under = [100 * (1 - value / own.low) for value, own in numbers if max(0.0, value) < own.low]
+        above = [100 * (value / own.high - 1) for value, own in numbers if value > own.high > 0]
+        over = sum(value > own.high for value, own in numbers)
         lines.append(
-            f"| {name} | {len(under)} | {min(under, default=0):.2f} % | {len(above)} | +{max(above, default=0):.2f} % "
-            f"| {RANDOM - len(numbers)} |"
+            f"| {name} | {len(under)} | {max(under, default=0):.3g} % | {len(numbers) - len(under) - over} | {over} | "
+            f"{max(above, default=0):.3g} % | {len(found) - len(numbers)} |"
         )
-    print("\n".join(lines[-12:]))
-    (RESULTS / "accounting.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return lines
+
+
+def written(file: str, title: str, command: str, lines: list[str]) -> None:
+    """Write a result: all of it, or as before."""
+    read = READ.format(version("dp-accounting"), platform.python_version())
+    head = [f"# {title}", "", f"`python benchmarks/accounting.py{command}`. {read}"]
+    (RESULTS / file).write_text("\n".join([*head, *lines]) + "\n", encoding="utf-8")
+
+
+def random_rows(count: int) -> list[Row]:
+    """Draw so many."""
+    draw, rows = random.Random(0), []
+    for _ in range(count):
+        sigma, q = round(draw.uniform(0.6, 5), 2), round(10 ** draw.uniform(-3.3, -0.3), 5)
+        rows.append((str(sigma), str(q), round(10 ** draw.uniform(0, 4)), f"{10 ** draw.uniform(-12, -3):.3g}"))
+    return rows
+
+
+_WIDTH = 2e-3
 
 
 def oracle(count: int) -> None:
     """Random parameters, against another accountant that is pessimistic."""
-    draw, faults, nearest, began = random.Random(1), [], math.inf, time.process_time()
-    for number in range(count):
+    draw, faults, wide, nearest, began = random.Random(1), [], [], math.inf, time.process_time()
+    for number in range(1, count + 1):
         sigma, q = round(draw.uniform(0.7, 4), 2), round(10 ** draw.uniform(-3, -0.5), 4)
         steps, delta = round(10 ** draw.uniform(0, 2.7)), 10 ** draw.uniform(-9, -3)
-        found = certify(Gaussian(sigma).poisson(q).times(steps), delta=delta, tolerance=2e-3)
+        found = certify(Gaussian(sigma).poisson(q).times(steps), delta=delta, tolerance=_WIDTH)
         accountant = pld_privacy_accountant.PLDAccountant(value_discretization_interval=1e-3)
         accountant.compose(dp_event.PoissonSampledDpEvent(q, dp_event.GaussianDpEvent(sigma)), steps)
         other = accountant.get_epsilon(delta)
         nearest = min(nearest, other - found.low)
+        if found.width > _WIDTH:
+            wide.append((number, sigma, q, steps, delta, found.low, found.high))
         if not found.low <= found.high or not found.low <= other * (1 + 1e-9) + 1e-12:
             faults.append((number, sigma, q, steps, delta, found.low, found.high, other))
-    lines = [
-        "# Certified accounts at random parameters",
-        "",
-        f"`python benchmarks/accounting.py --oracle {count}`: {time.process_time() - began:.0f} s of one core. σ from "
-        ".7 to 4, q from .001 to .3, T to 500, δ from 1e-9 to 1e-3.",
-        "",
-        f"{len(faults)} of {count:,} intervals are empty, or above dp-accounting's pessimistic PLD (steps of 1e-3). "
-        f"PLD is at least {nearest:.1e} above the lower end.",
-        *(f"- {fault}" for fault in faults),
-    ]
+        if number % 20 and number != count:
+            continue
+        lines = [
+            "",
+            f"σ from .7 to 4, q from .001 to .3, T to 500, δ from 1e-9 to 1e-3; {time.process_time() - began:.0f} s.",
+            "",
+            f"{len(faults)} of {number:,} intervals are empty, or above dp-accounting's pessimistic PLD (steps of "
+            f"1e-3). PLD is at least {nearest:.1e} above the lower end. {len(wide)} are wider than {_WIDTH:g}, which "
+            "was asked for.",
+            "",
+            *(f"- {each}" for each in [*faults, *wide]),
+        ]
+        written("accounting_oracle.md", "Certified accounts at random parameters", f" --oracle {count}", lines)
     print("\n".join(lines))
-    (RESULTS / "accounting_oracle.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--opacus", help="an interpreter that has Opacus")
     parser.add_argument("--prv", help="an interpreter that has prv-accountant")
+    parser.add_argument("--random", type=int, help="so many random rows")
     parser.add_argument("--oracle", type=int, help="so many random parameters")
     options = parser.parse_args()
     if options.oracle:
         oracle(options.oracle)
+        sys.exit()
+    both = options.opacus, options.prv
+    others = " --opacus PYTHON --prv PYTHON"
+    if options.random:
+        command, rows = f" --random {options.random}{others}", random_rows(options.random)
+        measured(rows, "Certified accounts of random rows", command, "accounting_random.md", *both)
     else:
-        main(options.opacus, options.prv)
+        measured(ROWS, "Certified accounts", others, "accounting.md", *both)
