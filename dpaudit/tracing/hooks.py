@@ -17,6 +17,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
+from operator import is_
 from types import ModuleType
 from typing import Any
 
@@ -41,6 +42,7 @@ from dpaudit.tracing.values import closed, is_followed
 _MISSING = object()
 # these names stand for the followed ones while a run is made
 _Generator, _RandomState = np.random.Generator, np.random.RandomState
+_HANDED_OUT = frozenset((_Generator, _RandomState))
 _OWN = ("dpaudit", "_dpaudit")  # whose names stay what they are
 _LIBRARIES = ("numpy", "scipy", "pandas", "polars", "hypothesis", "pytest", "_pytest", "matplotlib", "mypy")
 _NAMES = tuple(dict.fromkeys((*OF_NUMPY, *CHOICES_OF_NUMPY)))
@@ -202,6 +204,8 @@ class Hooks:
 
     def __init__(self) -> None:
         self._undo: list[tuple[Any, str, Any]] = []
+        self._modules: list[Any] = []
+        self._searched: list[tuple[str, dict[str, Any]]] = []
         self._scanned: dict[str, int] = {}
         self._places: list[tuple[dict[str, Any], str, Any]] = []
         self._units: dict[tuple[int, str], Any] = {}
@@ -306,20 +310,18 @@ class Hooks:
 
     def _scan(self, new: dict[int, tuple[Any, Any]]) -> None:
         """Replace what other modules imported by name, and the generators that they keep."""
-        for name, module in list(sys.modules.items()):
-            if not isinstance(module, ModuleType) or name.partition(".")[0] in (*_OWN, *_LIBRARIES):
-                continue
-            if module in (random, math, builtins):
-                continue
-            space = vars(module)
+        for name, space in self._names_of_others():
             if self._scanned.get(name) == len(space) and name != "__main__":
                 continue
             self._scanned[name] = len(space)
             self._places = [each for each in self._places if each[0] is not space]
+            values = list(space.values())
+            if new.keys().isdisjoint(map(id, values)) and _HANDED_OUT.isdisjoint(map(type, values)):
+                continue  # as nearly all: thousands of modules are looked through
             self._places += [
                 (space, key, value)
                 for key, value in list(space.items())
-                if id(value) in new or type(value) in (_Generator, _RandomState)
+                if id(value) in new or type(value) in _HANDED_OUT
             ]
         for space, key, known in self._places:
             value = space.get(key)
@@ -331,6 +333,20 @@ class Hooks:
                 self._set(space, key, _followed_generator()(value.bit_generator))
             elif type(value) is _RandomState:
                 self._set(space, key, _followed_state()(value._bit_generator))
+
+    def _names_of_others(self) -> list[tuple[str, dict[str, Any]]]:
+        """The names in all modules but those of dpaudit and of large libraries; gone through again if one came."""
+        modules = list(sys.modules.values())
+        if len(modules) != len(self._modules) or not all(map(is_, modules, self._modules)):
+            self._modules = modules
+            self._searched = [
+                (name, vars(module))
+                for name, module in list(sys.modules.items())
+                if isinstance(module, ModuleType)
+                and name.partition(".")[0] not in (*_OWN, *_LIBRARIES)
+                and module not in (random, math, builtins)
+            ]
+        return self._searched
 
     def _set(self, owner: Any, name: str, value: Any) -> None:
         if isinstance(owner, dict):
