@@ -82,7 +82,7 @@ class _Scored:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stakes:
+class _Design:
     """What a choice is made for: the claim, the measuring runs of each side, and the error level."""
 
     claim: Claim
@@ -90,7 +90,7 @@ class _Stakes:
     error: float
 
     @classmethod
-    def of(cls, claim: Claim, measuring: int | tuple[int, int], error: float) -> _Stakes:
+    def of(cls, claim: Claim, measuring: int | tuple[int, int], error: float) -> _Design:
         halves = (measuring / 2, measuring / 2) if isinstance(measuring, int) else measuring
         return cls(claim, (max(halves[0], 1), max(halves[1], 1)), error)
 
@@ -164,22 +164,22 @@ def choose(
     """
     if not len(outputs0) + len(outputs1):
         raise ValueError("there are no learning runs to choose an event from")
-    stakes = _Stakes.of(claim, measuring, error)
+    design = _Design.of(claim, measuring, error)
     fitted = list(families(outputs0, outputs1, learn, leads=leads))
-    stables, rares = _searched(fitted, stakes)
+    stables, rares = _searched(fitted, design)
     stable, rare = _best(stables), _best(rares)
     picture = _to_draw(fitted, stable.partition)
-    bins = graded(fitted, claim=claim, measuring=int(stakes.balanced), error=error)
+    bins = graded(fitted, claim=claim, measuring=int(design.balanced), error=error)
     if bins is not None and bins.predicted > max(stable.predicted, rare.predicted, 0.0):
         return (_graded_choice(bins, stables),), picture
     alike = rare.method == stable.method and rare.partition.event(rare.labels) == stable.partition.event(stable.labels)
     few = rare.partition.size <= FEW_CELLS + 2
     share = _FEW_SHARE if few else _RARE_SHARE
     if alike or rare.p > stable.p * (0.7 if few else 0.25):
-        return (_choice("stable", stable, stables, stakes, 1.0),), picture
+        return (_choice("stable", stable, stables, design, 1.0),), picture
     return (
-        _choice("stable", stable, stables, stakes, 1 - share),
-        _choice("rare", rare, rares, stakes, share),
+        _choice("stable", stable, stables, design, 1 - share),
+        _choice("rare", rare, rares, design, share),
     ), picture
 
 
@@ -200,35 +200,37 @@ def choose_each(
     """
     chosen = []
     for claim in claims:
-        stakes = _Stakes.of(claim, measuring, error)
-        stables, _ = _searched(fitted, stakes, rare=False)
+        design = _Design.of(claim, measuring, error)
+        stables, _ = _searched(fitted, design, rare=False)
         best = _best(stables)
         # right and wrong guesses are counted on all runs, an advantage that predictions understate
         both = max((s for s in stables if s.method != JOINT), key=lambda s: s.predicted)
         best = both if both.predicted > as_good * best.predicted else best
-        chosen.append((_choice(str(claim), best, stables, stakes, 1.0), best.predicted))
+        chosen.append((_choice(str(claim), best, stables, design, 1.0), best.predicted))
     return chosen
 
 
 def _searched(
-    fitted: list[FittedPartition], stakes: _Stakes, *, rare: bool = True
+    fitted: list[FittedPartition], design: _Design, *, rare: bool = True
 ) -> tuple[list[_Scored], list[_Scored]]:
     """The best events of every family, for the stable finalist and, if asked for, for the rare one."""
     stables: list[_Scored] = []
     rares: list[_Scored] = []
-    contests = _contests(fitted)
-    asked: list[tuple[list[_Scored], _Contest, float]] = []
-    for contest in contests.every:
-        asked.append((stables, contest, stakes.smooth[0] if contest.trust is None else contest.trust[0]))
-        if rare and contest.trust is not None:
-            asked.append((rares, contest, contest.trust[1]))
-    of_one = _best_of_one([(contest, penalty) for _, contest, penalty in asked], stakes)
+    candidates = _candidate_orders(fitted)
+    asked: list[tuple[list[_Scored], _CandidateOrder, float]] = []
+    for candidate in candidates.every:
+        asked.append((stables, candidate, design.smooth[0] if candidate.trust is None else candidate.trust[0]))
+        if rare and candidate.trust is not None:
+            asked.append((rares, candidate, candidate.trust[1]))
+    of_one = _best_of_one([(candidate, penalty) for _, candidate, penalty in asked], design)
     of_both = _best_of_both(
-        [(contest, penalty, band) for _, contest, penalty in asked for band in contest.bands], contests.orders, stakes
+        [(candidate, penalty, band) for _, candidate, penalty in asked for band in candidate.bands],
+        candidates.orders,
+        design,
     )
-    for found, contest, _ in asked:
+    for found, candidate, _ in asked:
         found += islice(of_one, 2)
-        found += islice(of_both, len(contest.bands))
+        found += islice(of_both, len(candidate.bands))
     return stables, rares
 
 
@@ -270,17 +272,17 @@ def _to_draw(fitted: list[FittedPartition], stable: Partition) -> Partition:
     return shown.get("histogram of 64") or stable
 
 
-def _choice(name: str, scored: _Scored, others: list[_Scored], stakes: _Stakes, share: float) -> SelectedEvent:
-    event, error = scored.partition.event(scored.labels), stakes.error * share
+def _choice(name: str, scored: _Scored, others: list[_Scored], design: _Design, share: float) -> SelectedEvent:
+    event, error = scored.partition.event(scored.labels), design.error * share
     if event.toward(0) and event.toward(1):
-        half = stakes.balanced / 2
-        method, weight = method_for_both_sides(scored.rates, (half, half), stakes.claim, error)
+        half = design.balanced / 2
+        method, weight = method_for_both_sides(scored.rates, (half, half), design.claim, error)
     else:
         p, q = scored.p, scored.q
         if scored.method != JOINT:  # it was tried as a two-sided event, but points to one side only
             p, q = (scored.rates[0], scored.rates[3]) if event.toward(0) else (scored.rates[2], scored.rates[1])
-        own = stakes.ahead if event.toward(0) else stakes.ahead[::-1]
-        method, weight = method_for_one_side(p, q, (own[0], own[1]), stakes.claim, error)
+        own = design.ahead if event.toward(0) else design.ahead[::-1]
+        method, weight = method_for_one_side(p, q, (own[0], own[1]), design.claim, error)
     return SelectedEvent(name, event, method, weight, share, _considered(others))
 
 
@@ -297,7 +299,7 @@ def _graded_choice(bins: Quantised, others: list[_Scored]) -> SelectedEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class _Contest:
+class _CandidateOrder:
     """One order of the cells, prepared for a search with any penalty.
 
     Attributes:
@@ -329,14 +331,14 @@ class _Contest:
 
 
 @dataclass(frozen=True, slots=True)
-class _Contests:
-    every: list[_Contest]
+class _CandidateOrders:
+    every: list[_CandidateOrder]
     orders: Orders
 
 
-def _contests(fitted: list[FittedPartition]) -> _Contests:
+def _candidate_orders(fitted: list[FittedPartition]) -> _CandidateOrders:
     """All orders of the cells of all families."""
-    every: list[_Contest] = []
+    every: list[_CandidateOrder] = []
     orders: list[LikelihoodOrder] = []
 
     def add(item: FittedPartition, ordering: LikelihoodOrder, counted: LikelihoodOrder | None, kind: str) -> None:
@@ -344,50 +346,54 @@ def _contests(fitted: list[FittedPartition]) -> _Contests:
         orders.extend([ordering] if counted is None else [ordering, counted])
         trust = None if counted is not None else _TRUST[kind]
         fine = ordering.spread(_FINE)
-        every.append(_Contest(item.partition, ordering, counted, number, number + (counted is not None), trust, fine))
+        every.append(
+            _CandidateOrder(item.partition, ordering, counted, number, number + (counted is not None), trust, fine)
+        )
 
     for item in fitted:
         for kind, ordering in _orderings(item):
             add(item, ordering, None, kind)
         for ordering, counted in _smooth_orderings(item):
             add(item, ordering, counted, "smooth")
-    return _Contests(every, Orders(orders))
+    return _CandidateOrders(every, Orders(orders))
 
 
-def _best_of_one(asked: Sequence[tuple[_Contest, float]], stakes: _Stakes) -> Iterator[_Scored]:
-    """Yield for each contest and penalty the best event that points to side 0 alone, and that to side 1."""
-    tried = [_one_sided(contest.ordering, contest.fine) for contest, _ in asked]
-    rows = [(*own, penalty, contest.smooth) for own, (contest, penalty) in zip(tried, asked, strict=True)]
-    rows += [(*_one_sided(c.counted, c.fine), stakes.smooth[1], True) for c, _ in asked if c.counted is not None]
+def _best_of_one(asked: Sequence[tuple[_CandidateOrder, float]], design: _Design) -> Iterator[_Scored]:
+    """Yield for each candidate and penalty the best event that points to side 0 alone, and that to side 1."""
+    tried = [_one_sided(candidate.ordering, candidate.fine) for candidate, _ in asked]
+    rows = [(*own, penalty, candidate.smooth) for own, (candidate, penalty) in zip(tried, asked, strict=True)]
+    rows += [(*_one_sided(c.counted, c.fine), design.smooth[1], True) for c, _ in asked if c.counted is not None]
     sizes = [row[0].shape[1] for row in rows]
     p, q = (np.concatenate([row[place] for row in rows], axis=1) for place in (0, 1))
     n, m = (np.repeat(np.concatenate([row[place] for row in rows], axis=1), sizes, axis=1) for place in (2, 3))
     penalties, smooth = (np.broadcast_to(np.repeat([row[place] for row in rows], sizes), p.shape) for place in (4, 5))
     shown = np.split(
-        stakes.predict(p, q, n, m, penalties, two_sided=False, smooth=smooth), np.cumsum(sizes)[:-1], axis=1
+        design.predict(p, q, n, m, penalties, two_sided=False, smooth=smooth), np.cumsum(sizes)[:-1], axis=1
     )
     counted = iter(shown[len(asked) :])
-    for (contest, _), (p, q, n, m), values in zip(asked, tried, shown, strict=False):
-        if contest.smooth:  # at most what the counts predict
+    for (candidate, _), (p, q, n, m), values in zip(asked, tried, shown, strict=False):
+        if candidate.smooth:  # at most what the counts predict
             values = np.minimum(values, next(counted))
         # an event with p + q > 1 shows less than its complement, which is also tried
         values = np.where(p + q <= 1, values, -np.inf)
         for side, best in enumerate(np.argmax(values, axis=1)):
-            threshold, at = int(contest.fine[best]), (side, best)
-            labels = contest.ordering.labels(*((threshold, None) if side == 0 else (None, threshold)))
-            yield _scored(values[at], contest.partition, labels, JOINT, p[at], q[at], n[side, 0], m[side, 0])
+            threshold, at = int(candidate.fine[best]), (side, best)
+            labels = candidate.ordering.labels(*((threshold, None) if side == 0 else (None, threshold)))
+            yield _scored(values[at], candidate.partition, labels, JOINT, p[at], q[at], n[side, 0], m[side, 0])
 
 
-def _best_of_both(asked: Sequence[tuple[_Contest, float, int]], orders: Orders, stakes: _Stakes) -> Iterator[_Scored]:
-    """Yield for each contest, penalty and band the best event that points to both sides."""
-    contests, penalties, bands = zip(*asked, strict=True)
-    number, counted = (np.array(own) for own in zip(*((c.number, c.number_counted) for c in contests), strict=True))
+def _best_of_both(
+    asked: Sequence[tuple[_CandidateOrder, float, int]], orders: Orders, design: _Design
+) -> Iterator[_Scored]:
+    """Yield for each candidate, penalty and band the best event that points to both sides."""
+    candidates, penalties, bands = zip(*asked, strict=True)
+    number, counted = (np.array(own) for own in zip(*((c.number, c.number_counted) for c in candidates), strict=True))
     smooth, penalty, band = number != counted, np.array(penalties), np.array(bands)
     starts: dict[tuple[int, int], Integers] = {}
-    for contest, _, tried in asked:
-        if (contest.number, tried) not in starts:
-            coarse = contest.ordering.spread(_COARSE)
-            starts[contest.number, tried] = orders.promising(contest.number, coarse, tried, stakes.claim.delta)
+    for candidate, _, tried in asked:
+        if (candidate.number, tried) not in starts:
+            coarse = candidate.ordering.spread(_COARSE)
+            starts[candidate.number, tried] = orders.promising(candidate.number, coarse, tried, design.claim.delta)
 
     def predicted(search: Integers, thresholds: Integers) -> Floats:
         """Predict bounds; in a smoothed order at most what the counts predict."""
@@ -395,9 +401,9 @@ def _best_of_both(asked: Sequence[tuple[_Contest, float, int]], orders: Orders, 
         twice = np.flatnonzero(smooth[search])
         again = orders.averaged(counted[search[twice]], thresholds[twice], band[search[twice]])
         p, q, n = np.append(p, again[0]), np.append(q, again[1]), np.append(n, n[twice])
-        doubt = np.append(penalty[search], np.full(len(twice), stakes.smooth[1]))
+        doubt = np.append(penalty[search], np.full(len(twice), design.smooth[1]))
         alike = np.append(smooth[search], np.full(len(twice), True))
-        values, counts = np.split(stakes.predict(p, q, n, n, doubt, two_sided=True, smooth=alike), [len(search)])
+        values, counts = np.split(design.predict(p, q, n, n, doubt, two_sided=True, smooth=alike), [len(search)])
         values[twice] = np.minimum(values[twice], counts)
         return values
 
@@ -406,8 +412,8 @@ def _best_of_both(asked: Sequence[tuple[_Contest, float, int]], orders: Orders, 
         own = np.flatnonzero((band != 0) == banded)
         if len(own):
             tops = refined(
-                [starts[contests[place].number, bands[place]] for place in own],
-                [contests[place].fine for place in own],
+                [starts[candidates[place].number, bands[place]] for place in own],
+                [candidates[place].fine for place in own],
                 orders.lengths[number[own]],
                 lambda search, thresholds, own=own: predicted(own[search], thresholds),  # type: ignore[misc]
                 banded=banded,
@@ -416,13 +422,13 @@ def _best_of_both(asked: Sequence[tuple[_Contest, float, int]], orders: Orders, 
     best = np.stack([found[place][1] for place in range(len(asked))])
     p, q, n = orders.averaged(number, best, band)
     rates = np.stack(orders.rates(number, best, band), axis=1)
-    for place, contest in enumerate(contests):
-        ordering = contest.ordering
+    for place, candidate in enumerate(candidates):
+        ordering = candidate.ordering
         labels = (bands[place] or 1) * ordering.labels(*best[place].tolist())
         rated = p[place], q[place], n[place], n[place]
         runs = np.repeat(np.maximum(ordering.known * np.array([ordering.total0, ordering.total1]), 1.0), 2)
         right0, wrong0, right1, wrong1 = ((rates[place] * runs + 0.5) / (runs + 1.5)).tolist()
-        scored = _scored(found[place][0], contest.partition, labels, stakes.two_sided, *rated)
+        scored = _scored(found[place][0], candidate.partition, labels, design.two_sided, *rated)
         yield replace(scored, rates=(right0, wrong0, right1, wrong1))
 
 
