@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from dpaudit.request.option import described
 from dpaudit.request.shared import (
+    BEYOND_DOMAIN,
     CLAIM,
     CONFIDENCE,
     DOMAIN,
@@ -203,16 +204,7 @@ class AuditRequest:
         default=None,
         metadata=DOMAIN,
     )
-    beyond_domain: bool = field(
-        default=False,
-        metadata=described(
-            "Try records outside of the declared domain too.",
-            kind="flag",
-            asked="whether records beyond the domain are tried",
-            recorded=lambda evidence: evidence.search is not None and evidence.search.beyond,
-            if_invalid=False,
-        ),
-    )
+    beyond_domain: bool = field(default=False, metadata=BEYOND_DOMAIN)
     keep_data: bool = field(
         default=False,
         metadata=KEEP_DATA,

@@ -63,6 +63,13 @@ DOMAIN = described(
     several=True,
     asked="the domain",
 )
+BEYOND_DOMAIN = described(
+    "Try records outside of the declared domain too.",
+    kind="flag",
+    asked="whether records beyond the domain are tried",
+    recorded=lambda evidence: any(each is not None and each.beyond for each in (evidence.search, evidence.trace)),
+    if_invalid=False,
+)
 KEEP_DATA = described(
     "Keep the datasets in the evidence, for replay; else digests alone.",
     kind="flag",

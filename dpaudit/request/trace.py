@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from dpaudit.request.option import described
 from dpaudit.request.shared import (
+    BEYOND_DOMAIN,
     CLAIM,
     CONFIDENCE,
     DOMAIN,
@@ -84,15 +85,7 @@ class TraceRequest:
         default=None,
         metadata=DOMAIN,
     )
-    beyond_domain: bool = field(
-        default=False,
-        metadata=described(
-            "Try records outside of the declared domain too.",
-            kind="flag",
-            asked="whether records beyond the domain are tried",
-            recorded=lambda evidence: evidence.trace is not None and evidence.trace.beyond,
-        ),
-    )
+    beyond_domain: bool = field(default=False, metadata=BEYOND_DOMAIN)
     candidates: int | float = field(
         default=500,
         metadata=described(
