@@ -145,3 +145,11 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "Traceback" not in result.output
     assert all_files(tmp_path) == {"privacy"}
+
+
+def test_a_project_on_gitlab_gets_a_job_of_its_own(tmp_path: Path) -> None:
+    result = CliRunner().invoke(cli, ["init", str(tmp_path), "--ci", "gitlab"])
+    assert result.exit_code == 0
+    job = yaml.safe_load((tmp_path / ".gitlab/dpaudit.yml").read_text(encoding="utf-8"))["privacy"]
+    assert job["artifacts"]["reports"] == {"junit": "dpaudit-report/junit.xml"}
+    assert not (tmp_path / ".github").exists() and not any("@VERSION@" in line for line in job["script"])

@@ -15,42 +15,49 @@ _CONFIGURATION = "pyproject.toml"
 _FILES = {  # where they go, and what each is for; the configuration comes last
     "privacy/release.py": ("release.py.txt", "a release to be replaced by your own"),
     "privacy/pair.json": ("pair.json", "two neighbouring datasets that it is run on"),
-    ".github/workflows/dpaudit.yml": ("workflow.yml", "the gate at every push"),
+}
+_WORKFLOWS = {
+    "github": (".github/workflows/dpaudit.yml", "workflow.yml", "the gate at every push"),
+    "gitlab": (".gitlab/dpaudit.yml", "gitlab.yml", "the gate at every push; include it in .gitlab-ci.yml"),
 }
 _NEXT = """
 Next:
   dpaudit gate{where}
 holds the release against its claim, in less than a minute. Then put your own release, its claim and its pair in
-their place (README of dpaudit, "Audit a mechanism"), and commit the files.
+their place, and commit the files. The workflow installs the wheel of dpaudit that lies under vendor/, where there is
+one, and else asks the package index.
 """
 
 
-@click.command("init", cls=Command, epilog=examples("dpaudit init ."))
+@click.command("init", cls=Command, epilog=examples("dpaudit init", "dpaudit init . --ci gitlab"))
 @click.argument("folder", default=".", type=click.Path(file_okay=False, path_type=Path))
-def command(folder: Path) -> None:
+@click.option("--ci", type=click.Choice(list(_WORKFLOWS)), default="github", help="For which service the workflow is.")
+def command(folder: Path, ci: str) -> None:
     """Give the project in FOLDER (default: this one) a gate: a release, a pair, the configuration and a workflow."""
-    files = _texts(folder)
+    workflow, template, use = _WORKFLOWS[ci]
+    made = {**_FILES, workflow: (template, use)}
+    files = _texts(folder, made)
     existed = (folder / _CONFIGURATION).exists()
     _refuse_what_is_there(folder, [name for name in files if name != _CONFIGURATION])
     _write(folder, files)
     for name in files:
-        what = _FILES[name][1] if name in _FILES else "the table [tool.dpaudit], which names what is checked"
+        what = made[name][1] if name in made else "the table [tool.dpaudit], which names what is checked"
         added = existed and name == _CONFIGURATION
         click.echo(f"{'added to' if added else 'wrote':<9} {folder / name}: {what}")
     elsewhere = f" --config {shlex.quote(str(folder / _CONFIGURATION))}"
     click.echo(_NEXT.format(where="" if folder.resolve() == Path.cwd() else elsewhere))
 
 
-def _texts(folder: Path) -> dict[str, str]:
+def _texts(folder: Path, made: dict[str, tuple[str, str]]) -> dict[str, str]:
     """Return the contents of all files to write, by name."""
     from importlib.metadata import version
     from importlib.resources import files
 
     scaffold = files("dpaudit.gate").joinpath("scaffold")
-    texts = {name: scaffold.joinpath(own).read_text(encoding="utf-8") for name, (own, _) in _FILES.items()}
-    texts[".github/workflows/dpaudit.yml"] = texts[".github/workflows/dpaudit.yml"].replace(
-        "@VERSION@", version("dpaudit")
-    )
+    texts = {
+        name: scaffold.joinpath(own).read_text(encoding="utf-8").replace("@VERSION@", version("dpaudit"))
+        for name, (own, _) in made.items()
+    }
     table = scaffold.joinpath("configuration.toml").read_text(encoding="utf-8")
     return texts | {_CONFIGURATION: _with_table(folder / _CONFIGURATION, table)}
 
