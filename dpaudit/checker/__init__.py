@@ -37,6 +37,7 @@ __all__ = [
     "check_certificate",
     "check_text",
     "reading",
+    "releases",
     "tree",
 ]
 

@@ -156,6 +156,7 @@ class _Reader:
             self.traced(raw, found, gate, at)
         self.check_texts(found, at)
         self.check_pairs(found, at)
+        self.check_domain(found, at)
         for name, value in _leaves(found.parameters, ()):
             if not isinstance(value, str | bool | int | float):
                 self.refuse((*at, "parameters", *name), f"a parameter is a number, text or list, not {value!r:.60}")
@@ -225,6 +226,17 @@ class _Reader:
         ):
             self.refuse((*at, "pairs"), f"pairs are [[data0, data1], …], or the names of files, not {pairs!r:.60}")
 
+    def check_domain(self, target: TargetSettings, at: tuple[Key, ...]) -> None:
+        """Refuse a domain of columns that cannot be read."""
+        if not isinstance(target.domain, dict):
+            return
+        from dpaudit.neighbours.domain import declared_domain
+
+        try:
+            declared_domain(target.domain)
+        except UsageError as error:
+            self.refuse((*at, "domain"), str(error))
+
     def with_names(self, targets: list[TargetSettings]) -> list[TargetSettings]:
         """Give every target a unique name: its own, or the last part of its target, with parameters or a number."""
         taken: dict[str, int] = {}
@@ -288,6 +300,11 @@ def without_proof(target: TargetSettings) -> str:
     if (target.require, target.types, target.expect) != ("proved", "ignore", "kept"):
         return ""
     return 'a proof is about outputs with their types; leave out types = "ignore", or require no proof'
+
+
+def is_of_records(target: TargetSettings) -> bool:
+    """Whether the data of a target are found in what its columns may hold, as a proof from records finds them."""
+    return isinstance(target.domain, dict) and target.pairs is None
 
 
 def pair_files(target: TargetSettings) -> list[str]:

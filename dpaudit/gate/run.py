@@ -32,7 +32,7 @@ from dpaudit.gate import baseline as baselines
 from dpaudit.gate import nightly, process
 from dpaudit.gate.accept import accept, is_acceptable
 from dpaudit.gate.cache import Cache, with_seed_of
-from dpaudit.gate.config import Configuration, pair_files, without_proof
+from dpaudit.gate.config import Configuration, is_of_records, pair_files, without_proof
 from dpaudit.gate.decide import OPAQUE, decide
 from dpaudit.gate.lock import alone_with
 from dpaudit.gate.process import Limits
@@ -116,8 +116,8 @@ def _run(configuration: Configuration, options: GateOptions, runner: Runner, lis
     clock = time.perf_counter()
     gate = _Gate.of(configuration, options, runner)
     targets = [_with_policy(target, options.require) for target in configuration.named(options.names)]
-    # an accounting is as certain every night: it is bet on in none
-    gate.begin_night([_name(target) for target in targets if target.account is None])
+    # an accounting and a proof are as certain every night: they are bet on in none
+    gate.begin_night([_name(target) for target in targets if _is_bet_on(target)])
     found = _side_by_side([_Work(gate, target) for target in targets], options.workers, gate.stop, listen)
     if gate.ledger is not None:
         found = gate.with_tonight(targets, found)
@@ -298,12 +298,16 @@ class _Gate:
                 "seed": seed,
                 "confidence": confidence,
                 # a baseline needs counts of a fixed number of runs
-                "sequential": self.options.nightly
+                "sequential": (self.options.nightly and _is_bet_on(target))
                 or (bool(target.sequential) and not target.trace and not self.options.update_baseline),
-                "prove": target.require == "proved" and target.expect != "violated" and not self.options.nightly,
+                # what a domain of columns allows is proved, or audited where a proof would be worst
+                "prove": is_of_records(target)
+                or (target.require == "proved" and target.expect != "violated" and not self.options.nightly),
                 "frozen": frozen,
                 # nights are judged by their total wealth
-                "false_alarm": 1 - confidence if self.ledger is not None else self.configuration.false_alarm,
+                "false_alarm": 1 - confidence
+                if self.ledger is not None and _is_bet_on(target)
+                else self.configuration.false_alarm,
             }
         )
 
@@ -322,7 +326,7 @@ class _Gate:
         for target, result in zip(targets, results, strict=True):
             look = self.nights[result.name]
             evidence = look.evidence
-            if evidence is None or evidence.verdict is Verdict.INVALID or target.account is not None:
+            if evidence is None or evidence.verdict is Verdict.INVALID or not _is_bet_on(target):
                 judged.append(result)
                 continue
             self.ledger = self.ledger.after(
@@ -393,6 +397,11 @@ def _side_by_side(
             pool.shutdown(wait=True, cancel_futures=True)
             raise
     return [future.result() for future in futures]
+
+
+def _is_bet_on(target: TargetSettings) -> bool:
+    """Whether nights add up for a target: not where nothing is run, nor where a proof decides."""
+    return target.account is None and not is_of_records(target)
 
 
 def _name(target: TargetSettings) -> str:

@@ -55,7 +55,11 @@ _IN_OTHER_WORDS: dict[str, Any] = {  # options with another form than in Python
     "pairs": _PAIRS,
     "runs": Annotated[int, Meta(ge=100, description=options_of(AuditRequest)["runs"].help)],
     "domain": Annotated[
-        str | list[Any], Meta(description="For a proof: 'real', 'integer', or all datasets that there are.")
+        str | list[Any] | dict[str, Any],
+        Meta(
+            description="For a proof: what each column may hold, { age = [0, 120] }, where a text is JSON, as in "
+            "'[1, null]'; 'real' or 'integer' answers; or all datasets that there are."
+        ),
     ],
 }
 _OWN_USUAL = {"runs": 200_000}  # defaults that differ from those of an audit

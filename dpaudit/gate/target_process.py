@@ -74,7 +74,12 @@ else:
 
 def options_in(request: Request, kind: type[AuditRequest] | type[ProofRequest] | type[TraceRequest]) -> dict[str, Any]:
     """Return the options of an audit, a proof or a trace in a request as keyword arguments; files are read here."""
-    return {name: getattr(request, name) for name, each in options_of(kind).items() if each.gate}
+    found = {name: getattr(request, name) for name, each in options_of(kind).items() if each.gate}
+    if isinstance(found.get("domain"), dict):
+        from dpaudit.neighbours.domain import declared_domain
+
+        found["domain"] = declared_domain(found["domain"])
+    return found
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -169,6 +174,8 @@ def _found(request: Request, mechanism: Any, pairs: list[tuple[Any, Any]] | None
         try:
             return prove(mechanism, **{**options_in(request, ProofRequest), "runs": request.runs}), None
         except UsageError as error:
+            if isinstance(request.domain, dict) and pairs is None:
+                raise  # there are no other data than those of the domain
             unproved = str(error)
     if request.trace:
         from dpaudit.auditing.trace import trace

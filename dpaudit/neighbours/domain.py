@@ -264,6 +264,28 @@ def read_domain(texts: Iterable[str]) -> Any:
     return named.get(None, named) if named else None
 
 
+def declared_domain(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Read a domain as settings declare it: a column and what it may hold, where a text is JSON (``"[1, null]"``).
+
+    Raises:
+        UsageError: if a column allows nothing that can be read.
+    """
+    if not table:
+        raise UsageError("the domain names no column; give one: { age = [0, 120] }")
+    found: dict[str, Any] = {}
+    for name, given in table.items():
+        try:
+            read = json.loads(given) if isinstance(given, str) else given
+        except (ValueError, RecursionError):
+            raise UsageError(
+                f"the domain of {name!r} is no JSON: {given!r:.60}; write [0, 120] for a range, "
+                """'["Adelie", null]' for the allowed values"""
+            ) from None
+        found[name] = _from_json(read)
+        allowed_of(found[name], f"the domain of {name!r}")
+    return found
+
+
 def _from_json(read: Any) -> Any:
     if _two_numbers(read):
         return tuple(read)

@@ -10,6 +10,7 @@ import numpy as np
 from dpaudit.program.scalar import ScalarNoise
 from dpaudit.settings import lent
 from dpaudit.targets.mechanism import Mechanism
+from dpaudit.targets.signature import Shape
 
 
 def first_exception(mechanism: Mechanism, data: Any, parameters: Mapping[str, Any]) -> str:
@@ -29,11 +30,11 @@ def first_exception(mechanism: Mechanism, data: Any, parameters: Mapping[str, An
         with lent():
             mechanism.function(data, **{name: filled[name] for name in mechanism.asked}, **parameters)
     except (Exception, SystemExit) as error:
-        return f"{type(error).__name__}: {error}{_another_kind(data, error)}"
+        return f"{type(error).__name__}: {error}{_another_kind(data, error, mechanism)}"
     return "an exception that a single call does not raise again"
 
 
-def _another_kind(data: Any, error: BaseException) -> str:
+def _another_kind(data: Any, error: BaseException, mechanism: Mechanism) -> str:
     """Advice for a function that seems to expect data of another kind; empty otherwise."""
     kind, text = type(data).__name__, str(error)
     if isinstance(error, AttributeError):
@@ -41,11 +42,15 @@ def _another_kind(data: Any, error: BaseException) -> str:
     else:
         meant = isinstance(error, TypeError) and (text.startswith(f"{kind} indices") or f"'{kind}'" in text)
     if type(data) in (list, tuple, dict) and meant:
+        proof = (
+            "; a program of data frames is proved by `dpaudit prove --domain COLUMN=JSON`, which derives its bound for "
+            "all frames over the domain, and audits those that lose most"
+        )
         return (
             f"; the data are a {kind} here: a function of data frames or arrays takes two .csv, .parquet or .npy files "
             "(--pair data0.csv --pair data1.csv), or pairs=[(frame0, frame1)] in Python, or begins with "
             "pandas.DataFrame(data) or numpy.asarray(data)"
-        )
+        ) + (proof if mechanism.shape is Shape.PROGRAM else "")
     if kind == "DataFrame" and isinstance(error, TypeError) and "string ind" in text:
         return (
             "; the data are a DataFrame here, and going through one yields the names of its columns: a function of "

@@ -55,6 +55,7 @@ from dpaudit.targets.signature import Shape
 from dpaudit.verify.exact import ExactLoss, enumerated_privacy
 from dpaudit.verify.fold import FoldProof, prove_fold
 from dpaudit.verify.prove import AlignmentProof, as_decimal, prove_program, rounded
+from dpaudit.verify.releases.alone import prices_alone
 from dpaudit.verify.releases.derive import derive
 
 if TYPE_CHECKING:
@@ -319,6 +320,7 @@ def _released(
             certificate=found.certificate,
             domain=kept_text(dict(domain)),
             comparison=Comparison(found.runs, found.passed_over, 0, 0, found.open_ends),
+            prices=() if found.certificate is None else prices_alone(found.certificate),
         ),
         kind="proof",
         relation=found.relation,

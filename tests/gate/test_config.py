@@ -12,6 +12,7 @@ from support import gate_projects as projects
 from dpaudit.errors import UsageError
 from dpaudit.gate.config import find, line_of, pair_files, read
 from dpaudit.gate.schema import SCHEMA_FILE, GateSettings, TargetSettings, json_schema, schema_text
+from dpaudit.neighbours.domain import declared_domain
 
 FACE = """
 [project]
@@ -195,3 +196,14 @@ def test_every_key_is_described():
         for name, known in json_schema()["$defs"][kind.__name__]["properties"].items():
             parts = [known, *known.get("anyOf", ())]
             assert any("description" in part for part in parts), name
+
+
+def test_a_domain_is_a_table_of_columns(tmp_path):
+    declared = FACE.replace("pairs = [[[1, 2, 3], [1, 2]]]", "domain = { age = [0, 120], city = '[\"a\", null]' }")
+    (target,) = read(written(tmp_path, declared)).targets
+    assert declared_domain(target.domain) == {"age": (0, 120), "city": ["a", None]}
+    for wrong, why in (("[120, 0]", "starts at 120"), ("'a'", "no JSON"), ("7", "cannot be 7"), ("[]", "no value")):
+        refused = refusal(tmp_path, declared.replace("[0, 120]", wrong))
+        assert "line 11, tool.dpaudit.targets[0].domain" in refused
+        assert "'age'" in refused
+        assert why in refused

@@ -39,6 +39,7 @@ class Proof(Record, frozen=True):
         domain: all datasets that were enumerated, if they were to be kept, or the declared domain of records, as JSON
             text.
         comparison: of runs with what was read; None if it was not recorded.
+        prices: of the first releases of a certificate of releases, each by itself, such as "epsilon=1/2".
     """
 
     stored_as: ClassVar[str] = "proof"
@@ -49,6 +50,7 @@ class Proof(Record, frozen=True):
     certificate: dict[str, Any] | None = None
     domain: str | None = None
     comparison: Comparison | None = None
+    prices: tuple[str, ...] = ()
 
 
 class Counterexample(Record, frozen=True):

@@ -21,6 +21,7 @@ from dpaudit.report.text.bound_kinds import (
     proved_for,
     without_bound,
 )
+from dpaudit.report.text.chain import Chain, chain
 from dpaudit.report.text.numerals import confidence_text, count_text, enclosure_text, share_text
 from dpaudit.report.text.phrases import full_text, symbol
 from dpaudit.report.view import View
@@ -35,6 +36,7 @@ class ProofPart:
     method: str
     outside: list[tuple[str, str]]
     certificate: str | None
+    chain: Chain | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,7 @@ def proof_part(evidence: Evidence, claim: Claim | None) -> ProofPart | None:
         method=_METHODS.get(proof.method, ""),
         outside=_outside(proof, bounded=upper is not None),
         certificate=certificate,
+        chain=chain(evidence),
     )
 
 

@@ -18,6 +18,7 @@ from dpaudit.report.text.bound_kinds import (
     sampled_lower,
     without_bound,
 )
+from dpaudit.report.text.chain import chain
 from dpaudit.report.text.headline import decisive
 from dpaudit.report.text.numerals import count_text, estimate_text, share_text, upper_text
 from dpaudit.report.text.phrases import (
@@ -101,6 +102,9 @@ def _proved(evidence: Evidence) -> Iterator[Row]:
         line = f"{_cell(upper, evidence)}, {proved_for(proof)}{doubt}{_read(proof)}"
         more = doubt if proof is None else f", {proved_for(proof)}{doubt}: {proof.scope}"
         yield _bound("upper", "proved", _upper_name(upper), upper, evidence, line, more)
+        links = chain(evidence)
+        if links is not None:
+            yield Row("chain", "released", "Releases", links.brief, importance=Importance.SUMMARY)
     elif proof is not None:
         why = without_bound(evidence)
         line, name = f"no finite bound{_read(proof)}; {why}", "Upper bound, proved"

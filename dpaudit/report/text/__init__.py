@@ -3,6 +3,7 @@
 __all__ = [
     "accounting",
     "bound_kinds",
+    "chain",
     "cite",
     "command",
     "glossary",

@@ -8,6 +8,7 @@ from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.privacy import PureDP
 from dpaudit.review.check.counterexample import another_program, same_parameter
 from dpaudit.verify.prove import as_decimal, rounded
+from dpaudit.verify.releases.alone import prices_alone
 from dpaudit.verify.releases.derive import NOTIONS, scope_text
 
 
@@ -32,4 +33,6 @@ def unlike_releases(evidence: Evidence, checked: Checked) -> str:
     for name, value in stated.items():
         if not same_parameter(scope["parameters"][name], value):
             return f"it is not for {name} = {value!r:.80}"
+    if proof.prices and proof.prices != prices_alone(proof.certificate or {}):
+        return "its releases have other prices than are stated"
     return another_program(evidence, checked.mechanism)

@@ -1,0 +1,213 @@
+"""How does a proof get from records to its bound? The links of the chain, each in words that a reviewer can follow.
+
+The certificate has the releases with their movements, and the proof what each costs by itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.records import Verdict
+from dpaudit.report.text.numerals import count_text, upper_text
+from dpaudit.report.text.phrases import claim_words, full_text
+
+MOST_SHOWN = 12  # releases; the certificate has all of them
+_MOST_TERMS = 2  # of a movement, and numbers of a vector
+_LETTERS = {"epsilon": "ε", "rho": "ρ", "mu": "μ"}
+_LAWS = {
+    "laplace": "Laplace noise",
+    "discrete_laplace": "discrete Laplace noise",
+    "gaussian": "Gaussian noise",
+    "discrete_gaussian": "discrete Gaussian noise",
+    "select": "exponential mechanism",
+    "laplace_threshold": "Laplace noise and a threshold",
+    "propose_test_release": "a test of the lead, with Laplace noise",
+    "truncated_laplace": "truncated Laplace noise",
+    "randomised_response": "randomised response",
+}
+_SPENDING = ("laplace_threshold", "propose_test_release", "truncated_laplace")
+_OUTCOMES = {Verdict.PROVED: "kept", Verdict.VIOLATED: "refuted by runs", Verdict.INVALID: "the runs decide nothing"}
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseLink:
+    """One release: where it is made, how far one record moves what it protects, by which law, and what it costs."""
+
+    place: str
+    code: str
+    moves: str
+    law: str
+    price: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """From records to the claim: the data and their neighbours, the releases, how they compose, bound and claim."""
+
+    records: tuple[str, ...]
+    releases: tuple[ReleaseLink, ...]
+    left_out: str
+    composition: tuple[str, ...]
+    bound: str
+    claim: str
+
+    @property
+    def brief(self) -> str:
+        """The chain in a line."""
+        shown = [f"{each.place} {each.law}, {each.price}" for each in self.releases[:3]]
+        return "; ".join([*shown, *(["…"] if len(self.releases) > len(shown) or self.left_out else [])])
+
+
+def chain(evidence: Evidence) -> Chain | None:
+    """Return the chain of a proof from records; None if there is no such proof, or its certificate does not hold."""
+    proof, upper = evidence.proof, evidence.upper
+    if proof is None or upper is None or proof.certificate is None or not proof.prices:
+        return None
+    given, prices = proof.certificate, proof.prices
+    try:
+        listed = _listed(given, prices)
+        releases = tuple(_link(given, *each) for each in listed[:MOST_SHOWN])
+        composition = tuple(_composition(given, releases, len(listed)))
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        return None  # it is no such certificate; a check says why
+    claim = evidence.claimed
+    kept = ""
+    if claim is not None:
+        kept = f"{claim_words(claim)}: {_OUTCOMES.get(evidence.verdict, 'not reached, which refutes nothing')}"
+    left = len(listed) - len(releases) + max(0, len(given["releases"]) - len(prices))
+    return Chain(
+        records=tuple(_records(proof.domain, evidence.relation)),
+        releases=releases,
+        left_out=f"and {count_text(left)} more, in the certificate" if left else "",
+        composition=composition,
+        bound=full_text(upper, claim),
+        claim=kept,
+    )
+
+
+def _listed(given: dict[str, Any], prices: Sequence[str]) -> list[tuple[dict[str, Any], str, int]]:
+    """Return the releases with their prices, in the order of the program, each with how often it stands there."""
+    found: dict[str, tuple[dict[str, Any], str, int]] = {}
+    for release, price in zip(given["releases"], prices, strict=False):
+        key = repr({**release, "sample": release["sample"] is not None})
+        found[key] = (release, price, found[key][2] + 1 if key in found else 1)
+    return list(found.values())
+
+
+def _link(given: dict[str, Any], release: dict[str, Any], price: str, counted: int) -> ReleaseLink:
+    place, _, code = str(release["line"]).partition(" ")
+    times = counted * release["times"]
+    price = _price(price, release["law"])
+    if times > 1:
+        price = f"{price}, {count_text(times)} times"
+    law = _LAWS[release["law"]]
+    if release["law"] == "select":
+        law += f" at the rate {_number(1 / Fraction(release['scale']))}"
+    elif release["law"] != "randomised_response":
+        law += f" of {'σ' if 'gaussian' in release['law'] else 'scale'} {_number(Fraction(release['scale']))}"
+    law += "".join(f", {name} {_number(Fraction(value))}" for name, value in release["details"].items())
+    if release["sample"] is not None:
+        law += f", on a sample at the rate {_number(Fraction(given['samples'][release['sample']]['rate']))}"
+    columns = [str(each["name"]) for each in given["columns"]]
+    return ReleaseLink(place, code.removeprefix("(").removesuffix(")"), _moves(release, columns), law, price)
+
+
+def _price(price: str, law: str) -> str:
+    notion, _, value = price.partition("=")
+    return f"{_LETTERS[notion]} = {_number(Fraction(value))}{' and a δ' if law in _SPENDING else ''}"
+
+
+def _composition(given: dict[str, Any], releases: Sequence[ReleaseLink], distinct: int) -> list[str]:
+    told, notion, delta = [], given["notion"], Fraction(given["delta"])
+    if given["samples"]:
+        told.append("what is made of one sample is amplified together")
+    if given.get("account") is not None:
+        told.append("all releases are accounted for together, with a certificate of their own")
+    elif distinct == 1 and releases[0].price.startswith(_LETTERS[notion]) and "times" not in releases[0].price:
+        told.append("one release")
+    elif notion == "mu":
+        told.append("the squares of all μ of a path add up, for the kind of records for which they are largest")
+    else:
+        told.append("all releases of a path add up, for the kind of records for which they are largest")
+    if len(given["paths"]) > 1:
+        told.append(f"of {count_text(len(given['paths']))} paths the largest sum counts")
+    if delta and given.get("account") is None:
+        told.append("what Gaussian noise loses is stated at the δ of the claim")
+    group = given["scope"]["group"]
+    if group > 1:
+        told.append(f"times {group}{'²' if notion == 'rho' else ''}, for a group of {group}")
+    return told
+
+
+def _records(domain: str | None, relation: str) -> list[str]:
+    told = ["data frames of any length"]
+    try:
+        columns = json.loads(domain or "null")
+    except (ValueError, RecursionError):
+        columns = None
+    if isinstance(columns, dict):
+        told += [f"{name}: {_allowed(given)}" for name, given in list(columns.items())[:8]]
+        told += ["…"] if len(columns) > 8 else []
+    return [*told, f"neighbours: {relation}"]
+
+
+def _allowed(given: Any) -> str:
+    if isinstance(given, dict) and len(given.get("$tuple", ())) == 2:
+        return "from {} to {}".format(*given["$tuple"])
+    values = list(given) if isinstance(given, list) else [json.dumps(given, ensure_ascii=False)[:40]]
+    shown = ", ".join("missing" if each is None else str(each) for each in values[:4])
+    return shown if len(values) <= 4 else f"{shown}, … ({count_text(len(values))} values)"
+
+
+def _moves(release: dict[str, Any], columns: Sequence[str]) -> str:
+    values = release["values"]
+    told = [_movement(each, columns) for each in values[:_MOST_TERMS]]
+    if len(values) == 1:
+        return told[0]
+    more = "; …" if len(values) > _MOST_TERMS else ""
+    return f"{count_text(len(values))} numbers: {'; '.join(told)}{more}"
+
+
+def _movement(value: dict[str, Any], columns: Sequence[str]) -> str:
+    if "ball" in value:
+        term = value["ball"]
+        far = _number(Fraction(term["high"]))
+        return f"a record adds a vector of length {far} at most{_where(term, columns)}"
+    terms = value["terms"]
+    told = [f"{_interval(each)}{_where(each, columns)}" for each in terms[:_MOST_TERMS]]
+    told += ["…"] if len(terms) > _MOST_TERMS else []
+    told += [f"no farther than where {_movement(each['inner'], columns)}" for each in value["bent"][:_MOST_TERMS]]
+    return f"a record adds {', '.join(told)}" if terms else ", ".join(told) or "no record moves it"
+
+
+def _interval(term: dict[str, Any]) -> str:
+    low, high = (_number(Fraction(term[end])) for end in ("low", "high"))
+    return low if low == high else f"{low} to {high}"
+
+
+def _where(term: dict[str, Any], columns: Sequence[str]) -> str:
+    told = [_condition(each, columns) for each in term["if"][:3]]
+    return f" if {' and '.join(told)}{' …' if len(term['if']) > 3 else ''}" if told else ""
+
+
+def _condition(condition: Sequence[Any], columns: Sequence[str]) -> str:
+    number, operator, operand, holds = condition
+    name = columns[number]
+    if operator == "missing":
+        return f"{name} is {'' if holds else 'not '}missing"
+    shown = _number(Fraction(operand[1])) if operand[0] == "number" else str(operand[1])
+    sign = {("<", True): "<", ("<", False): "≥", ("<=", True): "≤", ("<=", False): ">", ("==", True): "="}
+    return f"{name} {sign.get((operator, holds), '≠')} {shown}"
+
+
+def _number(value: Fraction) -> str:
+    """Return a number as it is best read: a short fraction as it is, or decimals."""
+    text = str(value)
+    if len(text) <= 7:
+        return text
+    return upper_text(float(value)) if value > 0 else f"{float(value):.4g}"

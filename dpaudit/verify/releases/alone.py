@@ -1,0 +1,40 @@
+"""What does each release of a certificate cost by itself? Computed by the checker, for people who follow the proof."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dpaudit.checker.reading import Steps
+from dpaudit.checker.releases import check_releases
+
+MOST_PRICED = 50
+"""Releases whose prices stand in evidence, from the first on: more than anybody reads."""
+
+_GAUSSIAN = ("gaussian", "discrete_gaussian")
+_SPENDING = ("laplace_threshold", "propose_test_release", "truncated_laplace")  # a δ of their own
+
+
+def prices_alone(certificate: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the price of each release by itself, such as "epsilon=1/2": of whole data, once, for a group of one.
+
+    Raises:
+        CertificateError: if the certificate cannot be read.
+    """
+    return tuple(_price(certificate, release) for release in certificate["releases"][:MOST_PRICED])
+
+
+def _price(certificate: Mapping[str, Any], release: Mapping[str, Any]) -> str:
+    notion, law = certificate["notion"], release["law"]
+    if notion == "epsilon" and law in _GAUSSIAN:
+        notion = "rho"  # there is no ε without a δ
+    alone = {
+        "columns": certificate["columns"],
+        "samples": [],
+        "releases": [{**release, "sample": None, "times": 1}],
+        "paths": [[0]],
+        "notion": notion,
+        "delta": certificate["delta"] if law in _SPENDING else "0",
+    }
+    found, _ = check_releases(alone, certificate["scope"]["relation"], 1, Steps())
+    return f"{notion}={found}"
