@@ -148,8 +148,6 @@ def _check_releases(given: dict[str, Any], mechanism: dict[str, str], bound: Fra
         raise CertificateError(f"scope: the relation is one of {', '.join(RELATIONS)}")
     group = whole(scope["group"], "scope: the group", 1, MOST_GROUP)
     person = None if scope["person"] is None else text(scope["person"], "scope: the person")
-    if person is not None and scope["relation"] != "add-remove":
-        raise CertificateError("scope: a person comes or goes")
     scope = {**scope, "parameters": _parameters(scope["parameters"])}
     found, sentences = check_releases(given, scope["relation"], group, Steps())
     if not found <= bound <= found * (1 + _ROUNDED):
@@ -159,7 +157,13 @@ def _check_releases(given: dict[str, Any], mechanism: dict[str, str], bound: Fra
     parameters = ", ".join(f"{name}={value}" for name, value in scope["parameters"].items()) or "none"
     unit = "one record" if person is None else f"all records of one person, named by {person!r},"
     times = "" if group == 1 else f", {group} times"
-    how = "is replaced by another" if scope["relation"] == "replace" else "comes or goes"
+    how = (
+        "comes or goes"
+        if scope["relation"] == "add-remove"
+        else "is replaced by another"
+        if person is None
+        else ("are replaced by others")
+    )
     told = (
         f"{checked.statement} for {mechanism['name']} (source {mechanism['source']}; parameters: {parameters}).",
         f"It holds for any number of records, where {unit} {how}{times}.",

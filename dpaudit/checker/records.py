@@ -117,19 +117,19 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """How a number moves: terms, and what moves within, each as (kind, factor, value).
+    """How a number moves: terms, and what moves within, each as (kind, factor, values).
 
     ``ball``: a vector instead, of at most the length ``high`` of its only term.
     """
 
     terms: tuple[Term, ...]
-    bent: tuple[tuple[str, Fraction, Value], ...] = ()
+    bent: tuple[tuple[str, Fraction, tuple[Value, ...]], ...] = ()
     ball: bool = False
 
     def tests(self) -> set[Test]:
         """Return all tests that it depends on."""
         found = {test for term in self.terms for test, _ in term.conditions}
-        return found.union(*(inner.tests() for _, _, inner in self.bent))
+        return found.union(*(inner.tests() for _, _, within in self.bent for inner in within))
 
     def moved(self, added: Kind, removed: Kind | None) -> Interval:
         """Return how far it moves where a record of one kind comes, and one of another kind goes; exact in a ball."""
@@ -143,12 +143,15 @@ class Value:
                 low, high = low + term.low, high + term.high
             if removed is not None and removed.is_in(term):
                 low, high = low - term.high, high - term.low
-        for kind, factor, inner in self.bent:
-            least, most = inner.moved(added, removed)
+        for kind, factor, within in self.bent:
+            ends = [inner.moved(added, removed) for inner in within]
+            least, most = min(end for end, _ in ends), max(end for _, end in ends)
             if kind == "abs":
                 most = max(abs(least), abs(most))
                 least = -most
-            least, most = min(least, Fraction(0)) * factor, max(most, Fraction(0)) * factor
+            if kind == "clip":
+                least, most = min(least, Fraction(0)), max(most, Fraction(0))
+            least, most = least * factor, most * factor
             low, high = low + min(least, most), high + max(least, most)
         return low, high
 
@@ -179,10 +182,11 @@ def read_value(value: object, columns: Sequence[Column], where: str, steps: Step
     bent = []
     for each in items(given["bent"], where, MOST_TERMS):
         each = fields(each, {"kind", "factor", "inner"}, where)
-        if each["kind"] not in ("abs", "clip"):
+        if each["kind"] not in ("abs", "clip", "among"):
             raise CertificateError(f"{where}: {shown(each['kind'])} is no function that is known")
-        inner = read_value(each["inner"], columns, where, steps, depth + 1)
-        if inner.ball:
+        listed = items(each["inner"], where, MOST_TERMS, 1) if each["kind"] == "among" else [each["inner"]]
+        inner = tuple(read_value(given, columns, where, steps, depth + 1) for given in listed)
+        if any(one.ball for one in inner):
             raise CertificateError(f"{where}: a function of a vector")
         bent.append((each["kind"], rational(each["factor"], where), inner))
     return Value(terms, tuple(bent))

@@ -88,6 +88,12 @@ ACCEPTED = {
     "gaussian, replaced": certificate([release("gaussian", "2", BERN, OSLO)], "1/4", notion="rho", relation="replace"),
     "a choice in rho": certificate([release("select", "1", COUNT, value())], "1/8", notion="rho"),
     "mu": certificate([release("gaussian", "3", COUNT), release("gaussian", "4", COUNT)], "5/12", notion="mu"),
+    "the largest of two": certificate(
+        [release("laplace", "1", value(bent=[{"kind": "among", "factor": "-2", "inner": [COUNT, value()]}]))], "2"
+    ),
+    "the largest of two that move alike": certificate(
+        [release("select", "1", value(bent=[{"kind": "among", "factor": "1", "inner": [COUNT, COUNT]}]), COUNT)], "0"
+    ),
     "a ball": certificate([release("gaussian", "8", BALL)], "1/32", notion="rho"),
     "a ball, replaced": certificate([release("gaussian", "8", BALL)], "1/8", notion="rho", relation="replace"),
     "discrete": certificate([release("discrete_gaussian", "2", COUNT)], "1/8", notion="rho"),
@@ -122,6 +128,10 @@ REFUSED = {
     "an order of texts": certificate([release("laplace", "1", under((1, "<", ["text", "x"], True)))], "1"),
     "no such column": certificate([release("laplace", "1", under((2, "==", ["text", "x"], True)))], "1"),
     "a float": certificate([release("laplace", 1.0, COUNT)], "1"),
+    "the largest of none": certificate(
+        [release("laplace", "1", value(bent=[{"kind": "among", "factor": "1", "inner": []}]))], "0"
+    ),
+    "a lead of one": certificate([release("propose_test_release", "1", COUNT, threshold="3")], "0", delta="1/2"),
     "a detail that the law has not": certificate([release("laplace", "1", COUNT, threshold="3")], "1"),
 }  # fmt: skip
 

@@ -81,6 +81,13 @@ OPERATIONS = {
     "a matrix": lambda d: np.array([[1, -2, 0.5]]) @ np.histogram(d["age"], bins=[0, 20, 40, 120])[0],
     "difference of counts": lambda d: len(d) - len(d[d["age"] < 18]),
     "abs of a difference": lambda d: -abs(0.5 * len(d) - len(d[d["age"] < 60])),
+    "largest of counts": lambda d: np.histogram(d["age"], bins=[0, 20, 40, 120])[0].max(),
+    "median of counts": lambda d: np.median(np.histogram(d["age"], bins=[0, 20, 40, 120])[0]),
+    "smallest of sums": lambda d: d.groupby("city")["debt"].sum().reindex(CITIES, fill_value=0).min(),
+    "largest of two": lambda d: max(len(d[d["age"] < 30]), len(d[d["age"] >= 60]), 3),
+    "clipped difference": lambda d: np.maximum(len(d[d["age"] < 30]) - len(d[d["age"] >= 60]), 0),
+    "largest value": lambda d: d["age"].clip(0, 50).to_numpy().max(initial=0),
+    "smallest value": lambda d: np.min(d["debt"].to_numpy(), initial=5),
     "sums of vectors": lambda d: d[["age", "debt"]].to_numpy().sum(axis=0),
 }  # fmt: skip
 
@@ -134,7 +141,12 @@ def test_what_is_derived_is_reached(name, kind):
 REFUSED = {
     "mean": (lambda d: d["age"].mean(), "a mean is a ratio"),
     "ratio": (lambda d: d["age"].sum() / len(d), "a ratio of private numbers"),
-    "max": (lambda d: d["age"].max(), "an extreme or a quantile"),
+    "max": (lambda d: d["age"].max(), r"an extreme, which is NaN.*max\(initial=0\)"),
+    "max of NaN": (lambda d: d["bmi"].fillna(0).clip(0, 9).to_numpy().max(), "an extreme, which is NaN"),
+    "max by a key": (lambda d: max([len(d), 3], key=abs), "with a key or a default"),
+    "max along an axis": (
+        lambda d: np.histogram(d["age"], bins=[0, 50, 120])[0].reshape(1, 2).max(axis=1), "along an axis"
+    ),
     "median": (lambda d: d["age"].median(), "an extreme or a quantile"),
     "shift": (lambda d: d["age"].shift().sum(), r"\.shift of a private column"),
     "rank": (lambda d: d["age"].rank().sum(), r"\.rank of a private column"),
@@ -170,7 +182,7 @@ REFUSED = {
     "a key": (lambda d: d["city"].value_counts()["oslo"], "a KeyError tells"),
     "NaN for missing keys": (lambda d: d["city"].value_counts().reindex(CITIES), "NaN says which keys"),
     "bincount that grows": (lambda d: np.bincount(d["children"], minlength=3), "np.bincount grows"),
-    "max of cells": (lambda d: np.histogram(d["age"], bins=[0, 50, 120])[0].max(), "a comparison of a private value"),
+    "place of the largest cell": (lambda d: np.argmax(np.histogram(d["age"], bins=[0, 50, 120])[0]), "np.argmax of"),
     "division by 0": (lambda d: d["age"].sum() / 0, "a division of a private number by 0"),
     "infinite gradients": (lambda d: np.nan_to_num(d[["age"]].to_numpy(), posinf=np.inf), "may leave NaN"),
     "sum of unclipped rows": (lambda d: (d[["age", "debt"]].to_numpy() ** 2).sum(axis=0), "over private rows"),

@@ -590,7 +590,7 @@ class Row:
         return bound == self.bound
 
 
-_AR, _R, _P = "add-remove", "replace", "add-remove(person=person)"
+_AR, _R, _P, _RP = "add-remove", "replace", "add-remove(person=person)", "replace(person=person)"
 _ONE = Fraction(1)
 
 RIGHT = [
@@ -609,6 +609,7 @@ RIGHT = [
     Row(11, adaptive_clip, _AR, "epsilon=1", _ONE),
     Row(12, two_stage, _AR, "epsilon=1", _ONE),
     Row(13, per_person, _P, "epsilon=1", _ONE),
+    Row(0, per_person, _RP, "epsilon=2", Fraction(2)),
     Row(14, sampled, _AR, "epsilon=0.49403", ("0.494028", "0.49403")),
     Row(15, tree_counter, _AR, "epsilon=1", _ONE),
     Row(16, matrix, _AR, "epsilon=1", _ONE),
@@ -633,6 +634,7 @@ RIGHT = [
     Row(30, census, _R, "rho=0.25", Fraction(1, 4)),
     Row(31, gaussian_max, _AR, "rho=0.125", Fraction(1, 8)),
     Row(32, gaussian_persons, _P, "rho=0.125", Fraction(1, 8)),
+    Row(0, gaussian_persons, _RP, "rho=0.25", Fraction(1, 4)),
     Row(33, partitions, _AR, "epsilon=1, delta=2.81e-9", _ONE),
     Row(34, person_partitions, _P, "epsilon=1, delta=3.1e-9", _ONE),
     Row(35, most_common, _AR, "epsilon=1, delta=1e-6", _ONE),
@@ -662,6 +664,7 @@ TWINS = [
     Row(12, two_stage_on_the_true_size, _AR, "epsilon=1", None),
     Row(13, per_person_for_any_number, _P, "epsilon=1", None),
     Row(13, per_person_as_if_one, _P, "epsilon=1", Fraction(5)),
+    Row(0, per_person, _RP, "epsilon=1", Fraction(2)),
     Row(14, sampled_beside_all, _AR, "epsilon=0.49403", ("1.158564", "1.158566")),
     Row(15, tree_counter_as_one_level, _AR, "epsilon=1", Fraction(5)),
     Row(16, matrix_as_one_cell, _AR, "epsilon=1", Fraction(5)),

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpaudit.program.tracked.draw import Draw
 from dpaudit.program.tracked.path import refuse
-from dpaudit.program.tracked.private import Additive, Number, Private
+from dpaudit.program.tracked.private import Additive, Number, Private, among
 from dpaudit.program.tracked.released import ReleasedArray, ReleasedNumber, is_private
 
 _KNOWN = {
@@ -111,6 +111,16 @@ class Numbers(Additive):
         """Return a list of the numbers."""
         return list(self.cells.tolist())
 
+    def _among(self, axis: Any = None) -> Any:
+        """Return the largest of all, or the smallest: which one it is nobody sees."""
+        if axis is not None or not self.size:
+            refuse(
+                "an extreme of private numbers along an axis, or of none; take that of all, or write max() of a list"
+            )
+        return among(self.tolist() if self.ndim == 1 else self.ravel().tolist())
+
+    max = min = _among
+
     def astype(self, kind: Any) -> Numbers:
         """Return the same numbers: as floats."""
         if kind not in (float, "float", "float64", np.float64):
@@ -172,7 +182,9 @@ class Numbers(Additive):
         return _made(_matrix(other) @ self.cells)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """Return what a function of NumPy gives that adds entries up, or moves them."""
+        """Return what a function of NumPy gives that adds entries up, moves them, or takes one in their order."""
+        if function in (np.max, np.min, np.median) and len(args) == 1 and not kwargs and args[0] is self:
+            return self._among()
         if function not in _KNOWN or not kwargs.keys() <= {"axis"}:
             named = f"np.{function.__name__}"
             refuse(f"{named} of private numbers, whose stability is not known; release them, and compute with those")

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpaudit.program.tracked.arrays import Numbers
 from dpaudit.program.tracked.magnitude import ONE, ZERO, Magnitude, exact, hull, of, widened
-from dpaudit.program.tracked.movement import Condition
+from dpaudit.program.tracked.movement import Condition, Linear, Term
 from dpaudit.program.tracked.path import refuse
 from dpaudit.program.tracked.private import Additive, Number, Private
 from dpaudit.program.tracked.released import ReleasedNumber, is_private, magnitude_of
@@ -120,7 +120,34 @@ class Column(Additive):
         """Refuse an extreme or a quantile."""
         refuse("an extreme or a quantile, which one record moves by any amount; choose a value by noise.select")
 
-    min = max = median = quantile
+    median = quantile
+
+    def max(self, initial: Any = None) -> Number:
+        """Return the largest value, or the constant where that is larger; of an array, which knows ``initial``."""
+        return self._extreme(initial, 1)
+
+    def min(self, initial: Any = None) -> Number:
+        """Return the smallest value, or the constant where that is smaller."""
+        return self._extreme(initial, -1)
+
+    def _extreme(self, initial: Any, sign: int) -> Number:
+        if initial is None:
+            refuse(
+                "an extreme, which is NaN where there are no rows; write column.to_numpy().max(initial=0), or choose a "
+                "value by noise.select"
+            )
+        low, high = self.ends
+        start = magnitude_of(initial)
+        if self.missing or low.unit or high.unit or start.unit:
+            refuse("an extreme of values that may be missing, or that were clipped to a released number; fill them")
+        if self.rows.most != 1 or not self.rows.sure:
+            refuse("an extreme of rows of which a person has several; sum or count them")
+        far = max(
+            high.coefficient - start.coefficient if sign > 0 else start.coefficient - low.coefficient, Fraction(0)
+        )
+        ends = (ZERO, of(far)) if sign > 0 else (of(-far), ZERO)
+        whole = self.whole and _is_whole(start)
+        return Number(Linear(tuple(Term(part, *ends) for part in self.rows.parts)), self.rows.sample, whole=whole)
 
     # --- row by row --------------------------------------------------------------------------------------
 
@@ -351,6 +378,8 @@ class Column(Additive):
             return self.to_numpy()
         if function is np.sum and len(args) == 1 and not kwargs:
             return self.sum()
+        if function in (np.max, np.min) and len(args) == 1 and kwargs.keys() == {"initial"}:
+            return self._extreme(kwargs["initial"], 1 if function is np.max else -1)
         if function is np.clip and args[0] is self:
             bounds = dict(zip(("a_min", "a_max"), args[1:], strict=False)) | kwargs
             return self.clip(bounds.pop("a_min", None), bounds.pop("a_max", None))

@@ -31,12 +31,12 @@ class Frame(Private):
         self.rows, self._columns, self.person = rows, columns, person
 
     @classmethod
-    def of_domain(cls, domain: dict[str, ColumnDomain], person: str | None = None) -> Frame:
-        """Return the data: any number of records over a domain."""
+    def of_domain(cls, domain: dict[str, ColumnDomain], person: str | None = None, *, replaced: bool = False) -> Frame:
+        """Return the data: any number of records over a domain; ``replaced``: whether neighbours replace a person."""
         for name in domain:
             if name.startswith("=") or " of rows " in name:
                 raise UsageError(f"a column cannot be called {name!r} here; rename it, without '=' in front")
-        rows = Rows(most=1 if person is None else None, known=dict(domain))
+        rows = Rows(most=1 if person is None else None, sure=person is None or not replaced, known=dict(domain))
         return cls(rows, {name: Column.of_data(rows, name, known) for name, known in domain.items()}, person)
 
     def _with_rows(self, rows: Rows) -> Frame:

@@ -50,11 +50,15 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Bent:
-    """A function of a sum that moves no farther than the sum, times a factor: "abs", or "clip", which never turns."""
+    """A function of sums that moves no farther than they do, times a factor.
 
-    kind: Literal["abs", "clip"]
+    "abs" of one sum; "clip", which never turns; "among" several: the largest, the smallest, or one of a place in their
+    order, or a mean of such.
+    """
+
+    kind: Literal["abs", "clip", "among"]
     factor: Fraction
-    inner: Linear
+    inner: tuple[Linear, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,4 +87,4 @@ def units_of(moves: Iterable[Movement]) -> Iterator[Unit]:
             yield from [] if each.radius.is_zero else [each.radius.unit]
         else:
             yield from (end.unit for term in each.terms for end in (term.low, term.high) if not end.is_zero)
-            yield from units_of(bent.inner for bent in each.bent)
+            yield from units_of(inner for bent in each.bent for inner in bent.inner)

@@ -7,6 +7,7 @@ move no farther than what they are made of.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -23,6 +24,7 @@ _ADD_NOISE = "add noise to it first, and compute with what is released"
 _ARITHMETIC = {
     np.add: "add", np.subtract: "sub", np.multiply: "mul", np.divide: "truediv", np.matmul: "matmul",
 }  # fmt: skip
+_EXTREMES = (np.maximum, np.minimum)
 _ALONE = {np.negative: "neg", np.positive: "pos", np.absolute: "abs"}
 
 
@@ -83,6 +85,8 @@ class Private(Guarded):
         if method == "__call__" and not keywords:
             if ufunc in _ALONE and len(inputs) == 1:
                 return getattr(type(self), f"__{_ALONE[ufunc]}__")(self)
+            if ufunc in _EXTREMES and all(isinstance(each, Number) or not _shape(each) for each in inputs):
+                return among(inputs)
             if ufunc in _ARITHMETIC and len(inputs) == 2:
                 name, found = _ARITHMETIC[ufunc], NotImplemented
                 if is_private(inputs[0]):
@@ -203,18 +207,42 @@ class Number(Additive):
     __iadd__, __isub__, __imul__, __itruediv__ = Additive.__add__, Additive.__sub__, __mul__, __truediv__
 
     def __abs__(self) -> Number:
-        return Number(Linear((), (Bent("abs", Fraction(1), self.moves),)), self.sample, whole=self.whole)
+        return Number(Linear((), (Bent("abs", Fraction(1), (self.moves,)),)), self.sample, whole=self.whole)
 
     def clip(self, lower: Any = None, upper: Any = None) -> Number:
         """Clip to constants, which moves no farther."""
         for each in (lower, upper):
             if each is not None and magnitude_of(each).unit:
                 refuse("a private number clipped to a released one; clip to constants")
-        return Number(Linear((), (Bent("clip", Fraction(1), self.moves),)), self.sample)
+        return Number(Linear((), (Bent("clip", Fraction(1), (self.moves,)),)), self.sample)
 
     def item(self) -> Number:
         """Return the number itself."""
         return self
+
+
+def among(values: Iterable[Any]) -> Number:
+    """Return the largest, the smallest or the median of private numbers and constants: it moves as one of them does.
+
+    Where all numbers move up by at most h, so does each number in their order.
+    """
+    listed = list(values)
+    numbers = [each for each in listed if isinstance(each, Number)]
+    for each in listed:
+        if not isinstance(each, Number):
+            magnitude_of(each)  # a private value that is no number is refused
+    if len({each.sample for each in numbers}) > 1:
+        refuse("the largest or smallest of numbers of several samples; release each by itself")
+    moves = tuple(each.moves if isinstance(each, Number) else Linear(()) for each in listed)
+    whole = all(
+        each.whole
+        if isinstance(each, Number)
+        else magnitude_of(each).coefficient.denominator == 1 and not magnitude_of(each).unit
+        for each in listed
+    )
+    return Number(
+        Linear((), (Bent("among", Fraction(1), tuple(dict.fromkeys(moves))),)), numbers[0].sample, whole=whole
+    )
 
 
 class Array(Private):

@@ -31,6 +31,7 @@ from dpaudit.program.tracked.guarded import is_one_of
 from dpaudit.program.tracked.magnitude import exact, of
 from dpaudit.program.tracked.noise import TrackedNoise
 from dpaudit.program.tracked.path import PATH, Path, RefusedReading, Release, UnknownColumnError, refuse
+from dpaudit.program.tracked.private import Number, among
 from dpaudit.program.tracked.released import ReleasedArray, ReleasedNumber, is_private
 from dpaudit.program.tracked.rows import ColumnDomain
 from dpaudit.program.tracked.series import Series
@@ -66,6 +67,7 @@ def read_releases(
     parameters: Mapping[str, Any],
     *,
     person: str | None = None,
+    replaced: bool = False,
     watched: WatchedProgram | None = None,
 ) -> Releases:
     """Read all paths of a program on records; one program at a time, whatever the threads.
@@ -75,6 +77,7 @@ def read_releases(
         domain: what each column of the frame may hold.
         parameters: floats count as the decimals that are written.
         person: the column that names persons, where neighbours differ in one.
+        replaced: whether neighbours replace the records of a person, who comes or goes else.
         watched: what is told which code the reading comes through.
 
     Raises:
@@ -85,16 +88,15 @@ def read_releases(
     if not _READING.acquire(timeout=_PATIENCE):
         raise RefusedReading("another thread has been reading a program for ten minutes; wait for it, or use processes")
     try:
-        return _read(function, domain, parameters, person, watched)
+        return _read(function, partial(Frame.of_domain, dict(domain), person, replaced=replaced), parameters, watched)
     finally:
         _READING.release()
 
 
 def _read(
     function: Callable[..., Any],
-    domain: Mapping[str, ColumnDomain],
+    data: Callable[[], Frame],
     parameters: Mapping[str, Any],
-    person: str | None,
     watched: WatchedProgram | None,
 ) -> Releases:
     state = global_state()
@@ -105,13 +107,13 @@ def _read(
     read, again = 0, False
     while pending:
         count_path()
-        path, used = _follow(function, domain, parameters, pending.pop(), person, watched)
+        path, used = _follow(function, data(), parameters, pending.pop(), watched)
         columns.update(used)
         if watched is not None:
             watched.coverage.closed |= path.posted
             watched.runs.closed |= path.posted
         if not again:
-            repeated, _ = _follow(function, domain, parameters, path.tape, person, None)
+            repeated, _ = _follow(function, data(), parameters, path.tape, None)
             if repeated.releases != path.releases or repeated.tape != path.tape or repeated.left:
                 raise RefusedReading("the program asks for other releases on the same path; it must keep no state")
             again = True
@@ -135,17 +137,15 @@ def _read(
 
 def _follow(
     function: Callable[..., Any],
-    domain: Mapping[str, ColumnDomain],
+    data: Frame,
     parameters: Mapping[str, Any],
     tape: list[Any],
-    person: str | None,
     watched: WatchedProgram | None,
 ) -> tuple[Path, dict[str, ColumnDomain]]:
     """Read one path; return it, and the columns that it names."""
     path = Path(tape)
     token = PATH.set(path)
     try:
-        data = Frame.of_domain(dict(domain), person)
         given = {name: _exact(value) for name, value in parameters.items()}
         try:
             with _own_names(), _followed(watched, path):
@@ -198,8 +198,8 @@ def _exact(value: Any) -> Any:
 
 @contextmanager
 def _own_names() -> Iterator[None]:
-    """Let ``len`` and ``np.array`` return what tracked data answer: Python and NumPy demand plain values of others."""
-    plain = builtins.len
+    """Let some names return what tracked data answer: Python and NumPy demand plain values, or a branch, of others."""
+    plain, extremes = builtins.len, {name: getattr(builtins, name) for name in ("max", "min")}
     makers = {name: getattr(np, name) for name in ("array", "asarray")}
 
     def tracked_len(value: Any, /) -> Any:
@@ -210,14 +210,29 @@ def _own_names() -> Iterator[None]:
     builtins.len = tracked_len
     is_plainly = builtins.isinstance
     builtins.isinstance = partial(is_one_of, is_plainly)
+    for name, extreme in extremes.items():
+        setattr(builtins, name, partial(_extreme_by, extreme))
     for name, make in makers.items():
         setattr(np, name, partial(_made_by, make))
     try:
         yield
     finally:
         builtins.len, builtins.isinstance = plain, is_plainly
+        for name, extreme in extremes.items():
+            setattr(builtins, name, extreme)
         for name, make in makers.items():
             setattr(np, name, make)
+
+
+def _extreme_by(extreme: Callable[..., Any], *given: Any, **options: Any) -> Any:
+    if sys._getframe(1).f_code.co_filename.startswith(_OURS) or not given:
+        return extreme(*given, **options)
+    listed = list(given[0]) if len(given) == 1 else list(given)
+    if not any(isinstance(each, Number) for each in listed):
+        return extreme(listed, **options) if len(given) == 1 else extreme(*given, **options)
+    if options:
+        refuse(f"{extreme.__name__}() of private numbers with a key or a default; leave it out")
+    return among(listed)
 
 
 def _made_by(make: Callable[..., Any], value: Any, *given: Any, **options: Any) -> Any:

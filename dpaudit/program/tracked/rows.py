@@ -47,6 +47,7 @@ class Rows:
         distinct: the columns, beside the one that names persons, in which two rows of one person differ; None for any.
         labels: which labels they have: 0 those of the data, another number after they were numbered anew.
         most: how many rows one unit of privacy has at most; None for any number of them.
+        sure: whether what is replaced has a row on both sides: one record has, and one person's records need not.
         known: the columns of the reading, with their domains; shared by all frames of one reading.
     """
 
@@ -54,6 +55,7 @@ class Rows:
     source: int = 0
     sample: Sample | None = None
     most: int | None = 1
+    sure: bool = True
     distinct: frozenset[str] | None = None
     labels: int = 0
     known: dict[str, ColumnDomain] = field(default_factory=dict, compare=False, repr=False)
@@ -78,7 +80,7 @@ class Rows:
         """Return a number that each of the rows adds something from low to high to, if it is ``within`` a part."""
         if self.most is None:
             refuse("a person may have any number of rows; bound them first, by groupby(person).head(k)")
-        if self.most > 1:
+        if self.most > 1 or not self.sure:
             times = of(Fraction(self.most))
             low, high = widened(low * times, high * times)
         terms = tuple(Term(part | within, low, high) for part in self.parts if consistent(part | within))

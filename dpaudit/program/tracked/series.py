@@ -10,7 +10,7 @@ import numpy as np
 from dpaudit.program.tracked.arrays import Numbers
 from dpaudit.program.tracked.draw import Draw
 from dpaudit.program.tracked.path import refuse
-from dpaudit.program.tracked.private import Number, Private
+from dpaudit.program.tracked.private import Number, Private, among
 from dpaudit.program.tracked.released import is_private, shape_of
 
 
@@ -84,6 +84,12 @@ class Series(Private):
     def sum(self) -> Any:
         """Return the sum of all."""
         return sum(self._numbers[1:], self._numbers[0])
+
+    def _among(self) -> Number:
+        """Return the largest number, the smallest, or the median."""
+        return among(self._numbers)
+
+    max = min = median = _among
 
     def sort_index(self) -> Series:
         """Sort by the keys."""

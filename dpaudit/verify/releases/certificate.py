@@ -8,7 +8,7 @@ from typing import Any
 
 from dpaudit.checker import FORMAT, VERSION
 from dpaudit.neighbours import Relation
-from dpaudit.program.tracked.movement import Ball, Condition, Movement, Part
+from dpaudit.program.tracked.movement import Ball, Bent, Condition, Movement, Part
 from dpaudit.program.tracked.path import Release
 from dpaudit.program.tracked.reading import Releases
 from dpaudit.program.tracked.rows import ColumnDomain
@@ -103,10 +103,14 @@ def _movement(movement: Movement, columns: Mapping[str, int]) -> dict[str, Any]:
     return {
         "terms": [_term(each.part, each.low.coefficient, each.high.coefficient, columns) for each in movement.terms],
         "bent": [
-            {"kind": each.kind, "factor": str(each.factor), "inner": _movement(each.inner, columns)}
-            for each in movement.bent
+            {"kind": each.kind, "factor": str(each.factor), "inner": _inner(each, columns)} for each in movement.bent
         ],
     }
+
+
+def _inner(bent: Bent, columns: Mapping[str, int]) -> Any:
+    found = [_movement(each, columns) for each in bent.inner]
+    return found if bent.kind == "among" else found[0]
 
 
 def _term(part: Part, low: Fraction, high: Fraction, columns: Mapping[str, int]) -> dict[str, Any]:

@@ -89,7 +89,14 @@ def derive(
     watched = WatchedProgram(mechanism.function, parameters, strict=True)
     releases, priced, refused, known = None, None, None, None
     try:
-        releases = read_releases(mechanism.function, columns, parameters, person=which.person, watched=watched)
+        releases = read_releases(
+            mechanism.function,
+            columns,
+            parameters,
+            person=which.person,
+            replaced=which.kind == "replace",
+            watched=watched,
+        )
         now("pricing its releases")
         priced = price(releases, replace=which.kind == "replace", group=which.group, notion=notion, delta=delta)
         if delta:
@@ -178,8 +185,6 @@ def _refuse_relation(relation: Relation, columns: Mapping[str, ColumnDomain]) ->
         raise UsageError(
             f"a proof from records holds under 'add-remove' (also of persons) or 'replace', not under {str(relation)!r}"
         )
-    if relation.person is not None and relation.kind == "replace":
-        raise UsageError("a proof for persons holds under 'add-remove(person=…)'; two of its steps replace a person")
     if relation.person is not None and relation.person not in columns:
         raise UsageError(f"the domain names no column {relation.person!r}, which tells persons apart; add it")
 

@@ -140,7 +140,12 @@ class FrameMaker:
         if self._relation.person is not None:
             whole = self.frame(max(size, 1))
             names = whole[self._relation.person]
-            pair = whole[names != names.iloc[int(self._rng.integers(len(whole)))]], whole
+            gone = names.iloc[int(self._rng.integers(len(whole)))]
+            pair = whole[names != gone], whole
+            if self._relation.kind == "replace":
+                others = self.frame(int(self._rng.integers(1, 8)))
+                others[self._relation.person] = gone
+                return self._pandas.concat([pair[0], others]), whole
             return pair if self._rng.random() < 0.5 else pair[::-1]
         whole = self.frame(size + 1)
         place = int(self._rng.integers(size + 1))

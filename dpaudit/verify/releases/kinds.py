@@ -26,7 +26,8 @@ def conditions_of(movement: Movement) -> Iterator[Condition]:
     for term in movement.terms:
         yield from term.part
     for bent in movement.bent:
-        yield from conditions_of(bent.inner)
+        for inner in bent.inner:
+            yield from conditions_of(inner)
 
 
 def kinds_of(releases: Iterable[Release], columns: Mapping[str, ColumnDomain]) -> list[Kind]:
@@ -100,10 +101,13 @@ def _linear(movement: Linear, added: Kind, removed: Kind | None) -> tuple[Fracti
         if removed is not None and is_in(removed, term.part):
             low, high = low - most, high - least
     for bent in movement.bent:
-        least, most = _linear(bent.inner, added, removed)
+        ends = [_linear(inner, added, removed) for inner in bent.inner]
+        least, most = min(low for low, _ in ends), max(high for _, high in ends)
         if bent.kind == "abs":
             far = max(-least, most, _ZERO)
             least, most = -far, far
-        ends = min(least, _ZERO) * bent.factor, max(most, _ZERO) * bent.factor
-        low, high = low + min(ends), high + max(ends)
+        if bent.kind != "among":
+            least, most = min(least, _ZERO), max(most, _ZERO)
+        least, most = sorted((least * bent.factor, most * bent.factor))
+        low, high = low + least, high + most
     return low, high
