@@ -394,6 +394,164 @@ def other_method(people, noise):
     return rare(people)["age"].count() + noise.laplace(1)
 
 
+# --- functions of rows, joins, extremes, and further laws ----------------------------------------------------
+
+
+def one_object_in_apply(people, noise):
+    five = 5
+    return rare(people)["children"].apply(lambda value: 100 if value is five else 0).sum() + noise.laplace(1)
+
+
+def type_in_apply(people, noise):
+    return rare(people)["children"].apply(lambda value: {int: 100}.get(type(value), 1)).sum() + noise.laplace(1)
+
+
+def rows_that_are_counted(people, noise):
+    def told(value, seen=[0]):  # noqa: B006
+        seen[0] += 1
+        return seen[0]
+
+    return people["age"].apply(told).sum() + noise.laplace(1)
+
+
+def rows_that_are_counted_outside(people, noise):
+    count = 0
+
+    def told(value):
+        nonlocal count
+        count += 1
+        return count
+
+    return people["age"].apply(told).sum() + noise.laplace(1)
+
+
+def other_rows_in_apply(people, noise):
+    total = people["age"].sum()
+    return people["age"].apply(lambda value: value - total).sum() + noise.laplace(1)
+
+
+def rows_that_raise(people, noise):
+    def told(value):
+        if value == 33.125:
+            raise ValueError
+        return 1
+
+    try:
+        return people["age"].apply(told).sum() + noise.laplace(1)
+    except ValueError:
+        return 0
+
+
+def rows_drawn_at_random(people, noise):
+    rng = np.random.default_rng(0)
+    return people["age"].apply(lambda value: rng.random()).sum() + noise.laplace(1)
+
+
+def nothing_in_apply(people, noise):
+    return people["weight"].apply(lambda value: 100 if value is None else 0).sum() + noise.laplace(1)
+
+
+def numbers_of_texts(people, noise):
+    """Of no rows pandas makes a text."""
+    return rare(people)["city"].map({"bern": 1, "oslo": 1}).sum() + noise.laplace(1)
+
+
+class Else(dict):
+    def __missing__(self, key):
+        return 1000
+
+
+def dict_with_a_method(people, noise):
+    return rare(people)["children"].map(Else({1: 1})).sum() + noise.laplace(1)
+
+
+def clip_of_texts(people, noise):
+    return rare(people)["city"].clip(0, 5).sum() + noise.laplace(5)
+
+
+def twice(pandas):
+    return pandas.DataFrame({"city": ["bern", "bern"], "rank": [1, 2]})
+
+
+def sample_of_a_join(people, noise):
+    import pandas
+
+    return len(noise.poisson(people.merge(twice(pandas), on="city"), 0.1)) + noise.laplace(1)
+
+
+def largest_of_a_join(people, noise):
+    import pandas
+
+    return people.merge(twice(pandas), on="city")["rank"].to_numpy().max(initial=0) + noise.laplace(2)
+
+
+def keys_of_a_join(people, noise):
+    import pandas
+
+    counts = people.merge(twice(pandas), on="city")["rank"].value_counts()
+    noisy = counts + noise.laplace(1, len(counts))
+    return noisy[noisy >= 30].sort_index()
+
+
+def mask_from_before_a_join(people, noise):
+    import pandas
+
+    return len(people.merge(twice(pandas), on="city")[people["age"] == 33.125]) + noise.laplace(1)
+
+
+def which_is_largest(people, noise):
+    young, none = len(rare(people)), 0
+    return [0, 1][max(young, none) is young]
+
+
+def text_of_a_replaced_name(people, noise):
+    return rare(people)["age"].clip(0, [100, 1]["partial" in repr(max)]).sum() + noise.laplace(1)
+
+
+def replaced_name_in_a_comprehension(people, noise):
+    bounds = [1 for max in [0]]  # noqa: A001
+    bounds.append([100, 1][hasattr(max, "func")])
+    return rare(people)["age"].clip(0, bounds[1]).sum() + noise.laplace(1)
+
+
+def largest_of_two_samples(people, noise):
+    return max(len(people), len(noise.poisson(people, 0.5))) + noise.laplace(1)
+
+
+def stretched_truncated_noise(people, noise):
+    return len(people) + 0.01 * noise.truncated_laplace(100, 5)
+
+
+def truncated_at_the_data(people, noise):
+    return len(people) + noise.truncated_laplace(1, len(people))
+
+
+def coins_of_others(people, noise):
+    return ((people["age"] > 5) ^ noise.bernoulli(0.25, size=len(rare(people)))).sum()
+
+
+def reports_of_some(people, noise):
+    some = rare(people)
+    return ((some["x"] > 0) ^ noise.bernoulli(0.25, size=len(some))).sum()
+
+
+def coins_twice(people, noise):
+    coins = noise.bernoulli(0.25, size=len(people))
+    return ((people["age"] > 5) ^ coins).sum(), ((people["x"] > 0) ^ coins).sum()
+
+
+def coins_that_hide_nothing(people, noise):
+    return ((people["age"] > 5) ^ noise.bernoulli(0, size=len(people))).sum()
+
+
+def threshold_from_the_data(people, noise):
+    return noise.propose_test_release(["a", "b"], [len(people), 3], 1, len(people))
+
+
+def options_from_the_data(people, noise):
+    return noise.propose_test_release([len(people), 3], [len(people), 3], 1, 9)
+
+
 REFUSED = [
     text_of_a_number, text_of_a_list, text_of_an_array, bytes_of_an_array, kind_of_an_array, array_by_another_name,
     is_an_int, is_a_small_int_by_a_function, divided_by_divmod, attribute_of_the_reading,
@@ -406,7 +564,12 @@ REFUSED = [
     array_changed_in_place, vectors_changed_in_place, whole_numbers_cut, whole_numbers_cut_in_a_new_array,
     too_large_for_floats, too_large_for_64_bits, inverted_numbers, numbered_anew, order_of_texts, order_of_truth,
     histogram_of_truth, python_for_rows, rounding_decides, negative_unit, key_twice, scale_in_another_unit,
-    bound_that_may_be_negative,
+    bound_that_may_be_negative, one_object_in_apply, type_in_apply, rows_that_are_counted,
+    rows_that_are_counted_outside, other_rows_in_apply, rows_that_raise, rows_drawn_at_random, nothing_in_apply,
+    numbers_of_texts, dict_with_a_method, clip_of_texts, sample_of_a_join, largest_of_a_join, keys_of_a_join,
+    mask_from_before_a_join, which_is_largest, text_of_a_replaced_name, replaced_name_in_a_comprehension,
+    largest_of_two_samples, stretched_truncated_noise, truncated_at_the_data, coins_of_others, reports_of_some,
+    coins_twice, coins_that_hide_nothing, threshold_from_the_data, options_from_the_data,
 ]  # fmt: skip
 PARAMETERS = {type_of_a_parameter: {"epsilon": 1.0}, rounding_decides: {"epsilon": 0.1}}
 
@@ -493,7 +656,17 @@ def sum_in_steps(people, noise):
     return total
 
 
+def two_joins(people, noise):
+    """Rows of one record in one join may be of one kind, and those of another join of another kind."""
+    import pandas
+
+    one, other = people.merge(twice(pandas), on="city"), people.merge(twice(pandas), on="city")
+    first, second = one[one["rank"] == 1], other[other["rank"] == 2]
+    return len(first) + noise.laplace(1), len(second) + noise.laplace(1)
+
+
 BOUNDED = {
+    two_joins: 4,
     truth_is_one: 1, one_is_truth: 1, key_of_truth: 1, not_a_number: 100, text_from_post: 100, infinity_from_post: 100,
     quotient_of_one: 100, nothing_of_infinity: 100, two_lines: 2, places_by_paths: 2, sum_in_steps: 1,
 }  # fmt: skip

@@ -35,6 +35,9 @@ _PURE = {
 _STRANGE = {"id", "vars", "dir", "globals", "locals", "eval", "exec", "compile", "open", "input", "__import__",
             "breakpoint", "memoryview"}  # fmt: skip
 _LOOKS = {"type", "hasattr", "getattr", "callable", "issubclass"}
+_REPLACED = ("len", "max", "min", "isinstance", "array", "asarray")
+"""Names that the tracked reading replaces while it reads: whatever looks at them could tell."""
+_CALLING = (map, filter, sorted, max, min, functools.reduce)
 _HIDDEN = {
     "__code__", "__globals__", "__closure__", "__defaults__", "__kwdefaults__", "__slots__", "__subclasses__",
     "__traceback__", "__self__", "__builtins__", "__dict__", "__reduce__", "__reduce_ex__", "__sizeof__",
@@ -61,7 +64,9 @@ def other_inputs(coverage: Coverage, dependence: Dependence, *, strict: bool = F
                 found[f"{code.co_name} has no source that could be read"] = None
             continue
         for part in ast.walk(node):
-            why = _why_strange(part, ran.names, dependence) or (_why_typed(part, dependence) if strict else None)
+            why = _why_strange(part, ran.names, dependence) or (
+                _why_typed(part, ran.names, dependence) if strict else None
+            )
             if why is not None:
                 found[f"{line_of_node(code, part)} {why}"] = None
     return list(found)
@@ -93,7 +98,7 @@ def _why_strange(part: ast.AST, names: Mapping[str, Any], dependence: Dependence
         return None
     value = module_value(part, names)
     within = module_value(getattr(part, "_parent", part), names)
-    if sys.exit in (value, within):
+    if value is sys.exit or within is sys.exit:  # == is another question to a table
         return None
     if isinstance(part, ast.Name) and part.id in _STRANGE and value is getattr(builtins, part.id, None):
         return f"calls {part.id}"
@@ -110,7 +115,7 @@ def _is_single(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and (node.value is None or node.value is ... or type(node.value) is bool)
 
 
-def _why_typed(part: ast.AST, dependence: Dependence) -> str | None:
+def _why_typed(part: ast.AST, names: Mapping[str, Any], dependence: Dependence) -> str | None:
     if isinstance(part, ast.Compare) and any(isinstance(each, ast.Is | ast.IsNot) for each in part.ops):
         sides = [part.left, *part.comparators]
         if any(isinstance(each, ast.Constant) and type(each.value) is bool for each in sides):
@@ -120,9 +125,8 @@ def _why_typed(part: ast.AST, dependence: Dependence) -> str | None:
             return "looks at the type of a value (type)"
         if part.func.id in ("setattr", "delattr"):
             return "changes an attribute"
-    if isinstance(part, ast.Name) and part.id == "isinstance":
-        call = getattr(part, "_parent", None)
-        return None if isinstance(call, ast.Call) and call.func is part else "hands on isinstance"
+    if _named(part) in _REPLACED and isinstance(part, ast.Name | ast.Attribute) and not _is_used(part, names):
+        return f"hands on {_named(part)}"
     if isinstance(part, ast.Attribute):
         if part.attr in ("is_", "is_not", "isinstance"):
             return "looks at whether two values are one object"
@@ -133,7 +137,62 @@ def _why_typed(part: ast.AST, dependence: Dependence) -> str | None:
             return "changes an attribute"
     if isinstance(part, ast.ImportFrom) and any(each.name in ("is_", "is_not") for each in part.names):
         return "looks at whether two values are one object"
+    if isinstance(part, ast.Import | ast.ImportFrom):
+        listed = [part.module or ""] if isinstance(part, ast.ImportFrom) else [each.name for each in part.names]
+        return "looks at the module builtins" if "builtins" in listed else None
     return None
+
+
+def _is_used(part: ast.Name | ast.Attribute, names: Mapping[str, Any]) -> bool:
+    """Whether a name that a reading replaces is only called, or handed to what calls it, or is one of the program's."""
+    above = getattr(part, "_parent", None)
+    if isinstance(part, ast.Attribute) and not isinstance(module_value(part.value, names), types.ModuleType):
+        return True  # a method
+    if isinstance(part, ast.Name) and _is_local(part):
+        return True
+    if not isinstance(above, ast.Call | ast.keyword):
+        return False
+    if isinstance(above, ast.Call) and above.func is part:
+        return True
+    call = above if isinstance(above, ast.Call) else getattr(above, "_parent", None)
+    if not isinstance(call, ast.Call) or _named(part) == "isinstance":
+        return False
+    is_own = isinstance(call.func, ast.Name) and _is_local(call.func)
+    return not is_own and any(module_value(call.func, names) is each for each in _CALLING)
+
+
+def _named(part: ast.AST) -> str:
+    """Return the name that a piece of source is, or the attribute; empty for anything else."""
+    return part.id if isinstance(part, ast.Name) else part.attr if isinstance(part, ast.Attribute) else ""
+
+
+def _is_local(name: ast.Name) -> bool:
+    """Whether a name is an argument of a function around it, or is assigned to there."""
+    above: ast.AST | None = getattr(name, "_parent", None)
+    while above is not None:
+        if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            given = {each.arg for each in ast.walk(above.args) if isinstance(each, ast.arg)}
+            body = above.body if isinstance(above.body, list) else [above.body]
+            if name.id in given or any(name.id in _stored(each) for each in body):
+                return True
+        above = getattr(above, "_parent", None)
+    return False
+
+
+def _stored(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a piece of source assigns to, without scopes of their own within it."""
+    if isinstance(node, _SCOPES):
+        return
+    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+        yield node.id
+    for each in ast.iter_child_nodes(node):
+        yield from _stored(each)
+
+
+_SCOPES = (
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.ListComp, ast.SetComp, ast.DictComp,
+    ast.GeneratorExp,
+)  # fmt: skip
 
 
 def _is_plain(value: Any) -> bool:

@@ -194,6 +194,18 @@ class Column(Additive):
             return self
         return refuse(f"a conversion of private values to {kind!r}")
 
+    def apply(self, function: Any) -> Column:
+        """Return what a function gives of each value."""
+        from dpaudit.program.tracked.cells import applied
+
+        return applied(self, function)
+
+    def map(self, by: Any) -> Column:
+        """Return what a function or a public dict gives of each value."""
+        from dpaudit.program.tracked.cells import mapped
+
+        return mapped(self, by) if type(by) is dict else self.apply(by)
+
     def copy(self) -> Column:
         """Return the same values."""
         return self

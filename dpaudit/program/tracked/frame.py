@@ -10,6 +10,7 @@ import numpy as np
 from dpaudit.errors import UsageError, nearest
 from dpaudit.program.tracked.columns import Column
 from dpaudit.program.tracked.groups import GroupBy
+from dpaudit.program.tracked.joins import joined
 from dpaudit.program.tracked.path import PATH, Sample, refuse
 from dpaudit.program.tracked.private import Number, Private
 from dpaudit.program.tracked.released import is_private
@@ -134,6 +135,10 @@ class Frame(Private):
         for name in names:
             self._named(name)
         return GroupBy(self, names)
+
+    def merge(self, right: Any, how: str = "inner", on: Any = None) -> Frame:
+        """Join with a public table: each record has so many rows as it matches."""
+        return Frame(*joined(self, self._columns, right, how, on), self.person)
 
     def value_counts(self, subset: Any = None) -> Any:
         """Count every combination of values."""

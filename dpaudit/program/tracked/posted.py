@@ -48,7 +48,7 @@ _FRAMES = ("f_", "gi_", "cr_", "ag_", "tb_")
 
 
 def refuse_private(root: Any, function: Any) -> None:
-    """Refuse post-processing that holds private values, unused noise, a source of noise, or what it may change."""
+    """Refuse a function that holds private values, unused noise, a source of noise, or what it may change."""
     pending, seen, kept = [(root, False)], set(), []
     while pending:
         value, is_captured = pending.pop()
@@ -57,19 +57,21 @@ def refuse_private(root: Any, function: Any) -> None:
         seen.add(id(value))
         kept.append(value)
         if len(seen) > _MOST_HELD:
-            refuse("post-processing that holds more than can be looked through; give it what it needs as arguments")
+            refuse(
+                "a handed-on function that holds more than can be looked through; give it what it needs as arguments"
+            )
         if isinstance(value, Private):
-            refuse("post-processing that sees private values or noise; give it released values alone")
+            refuse("a handed-on function that sees private values or noise; give it released values alone")
         if isinstance(value, Noise):
-            refuse("post-processing that draws noise; draw outside of it")
+            refuse("a handed-on function that draws noise; draw outside of it")
         if isinstance(value, ReleasedNumber | ReleasedArray | Truth):
             if is_captured and not (isinstance(value, ReleasedNumber) and value.is_constant):
-                refuse("post-processing that closes over a released value; hand it over: noise.post(f, value)")
+                refuse("a handed-on function that closes over a released value; hand it over: noise.post(f, value)")
             continue
         if is_captured and isinstance(value, _MUTABLE):
             refuse(
-                "post-processing that closes over a list, dict, set or array, which it could change; hand it over, or "
-                "use a tuple"
+                "a handed-on function that closes over a list, dict, set or array, which it could change; use a "
+                "tuple, or hand it over"
             )
         pending += [(each, captured or is_captured) for each, captured in _held(value)]
 
@@ -87,7 +89,7 @@ def _held(value: Any) -> Iterable[tuple[Any, bool]]:
             try:
                 yield (cell.cell_contents, True)
             except ValueError:  # an empty cell
-                refuse("post-processing that closes over a name without a value")
+                refuse("a handed-on function that closes over a name without a value")
         yield from ((each, True) for each in value.__defaults__ or ())
         yield from ((each, True) for each in (value.__kwdefaults__ or {}).values())
         yield from ((each, True) for each in vars(value).values())
@@ -114,9 +116,11 @@ def _held(value: Any) -> Iterable[tuple[Any, bool]]:
             yield from ((each, False) for each in value.ravel().tolist())
     elif kind is types.ModuleType:
         if value.__name__.partition(".")[0] not in _KNOWN:
-            refuse(f"post-processing that uses the module {value.__name__}; hand over what it needs")
+            refuse(f"a handed-on function that uses the module {value.__name__}; hand over what it needs")
     elif not _is_known(value):
-        refuse(f"post-processing that holds a {kind.__name__}, which cannot be looked through; give it plain values")
+        refuse(
+            f"a handed-on function that holds a {kind.__name__}, which cannot be looked through; give it plain values"
+        )
 
 
 def _is_known(value: Any) -> bool:
@@ -138,15 +142,15 @@ def _changes(code: types.CodeType) -> bool:
     known = [*code.co_names, *code.co_freevars]
     for name in code.co_names:
         if name in _PEEKS or name.startswith(_FRAMES):
-            refuse(f"post-processing that uses {name}, which shows more than it was given")
+            refuse(f"a handed-on function that uses {name}, which shows more than it was given")
     found = not _CHANGES.isdisjoint(known)
     for each in dis.get_instructions(code):
         if each.opname in ("STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR", "DELETE_ATTR") or (
             each.opname in ("STORE_DEREF", "DELETE_DEREF") and each.argval in code.co_freevars
         ):
-            refuse("post-processing that assigns to a name or an attribute outside of it; return the value")
+            refuse("a handed-on function that assigns to a name or an attribute outside of it; return the value")
         if each.opname == "IMPORT_NAME" and str(each.argval).partition(".")[0] not in _KNOWN:
-            refuse(f"post-processing that imports {each.argval}; hand over what it needs")
+            refuse(f"a handed-on function that imports {each.argval}; hand over what it needs")
         found |= each.opname.startswith(("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE"))
         found |= each.opname == "BINARY_OP" and each.argrepr.endswith("=")
     for inner in code.co_consts:
