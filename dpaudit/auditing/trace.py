@@ -22,10 +22,12 @@ from dpaudit.auditing.audit import audited
 from dpaudit.auditing.leads import leads_of
 from dpaudit.auditing.question import LEAST_RUNS, Question, validated, whole
 from dpaudit.auditing.recorded import subject_of
+from dpaudit.auditing.search import DRAWN_PAIR
 from dpaudit.auditing.seeds import given_or_fresh
 from dpaudit.auditing.verdict import LEAK, TRACE, TwoLooks, decide
 from dpaudit.evidence.build import exact_bound, run_info
 from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.installed import installed_version
 from dpaudit.evidence.records import (
     Bound,
     Trace,
@@ -47,7 +49,7 @@ from dpaudit.tracing.certain import Certain
 from dpaudit.tracing.findings import Path, Traced
 from dpaudit.tracing.pair import trace_pair
 from dpaudit.tracing.runs import Target
-from dpaudit.tracing.search import worst_neighbours, worst_of
+from dpaudit.tracing.search import DRAWN, FoundPair, worst_neighbours, worst_of
 
 _LEAST_MEASURED = 1_000  # runs; fewer show nothing that a trace does not
 _REHEARSED = 3  # calls that say how long one takes
@@ -122,7 +124,7 @@ class _Looked:
             if request.listen is not None:
                 request.listen(stage, done, total)
 
-        found = None
+        found, drawn = None, 0
         space = question.space
         if space is not None:
             found = worst_neighbours(
@@ -137,6 +139,7 @@ class _Looked:
                 seconds=request.time_budget,
                 tell=lambda done, total: tell("tracing", done, total),
             )
+            found, drawn = _drawn(target, question, found, seed)
             question = question.about(found.pair)
         limit = _paths(target, question, request)
         traced = []
@@ -158,12 +161,36 @@ class _Looked:
                 tried=found.tried,
                 left_out=found.left_out,
                 found=found.name,
+                drawn=drawn,
                 data=space.digest,
                 domain=None if space.domain is None else kept_text(space.domain),
                 beyond=space.beyond,
                 kept=kept_text(space.data) if question.keep_data and space.data is not None else None,
             )
         return cls(question, traced, record)
+
+
+def _drawn(target: Target, question: Question, found: FoundPair, seed: int) -> tuple[FoundPair, int]:
+    """Draw pairs over a declared domain too; return the pair on which most was found, and how many were drawn."""
+    space = question.space
+    assert space is not None
+    if space.domain is None or found.rank is None:
+        return found, 0
+    from dpaudit.auditing.search.hill_climbing import climb_by_replay  # imports Hypothesis, which is slow to import
+
+    pair, higher, drawn = climb_by_replay(
+        target,
+        question.claim,
+        space.data,
+        space.domain,
+        question.relation,
+        seed=seed,
+        above=found.rank,
+        trials=int(DRAWN * found.tried),
+    )
+    if pair is None:
+        return found, drawn
+    return replace(found, pair=pair, name=DRAWN_PAIR, rank=higher.rank), drawn
 
 
 def _paths(target: Target, question: Question, request: TraceRequest) -> int:
@@ -295,7 +322,10 @@ def _concluded(question: Question, looked: _Looked, request: TraceRequest, runs:
     refuted = exact is not None and question.claim is not None and exact.value > question.claim.value
     measured = 0 if refuted else _affordable(question, runs, request.time_budget)
     evidence = _measured(question, looked, request, measured) if measured else _unmeasured(question)
-    evidence = msgspec.structs.replace(evidence, trace=looked.record, pairs=question.records)
+    drew = {"hypothesis": installed_version("hypothesis")} if looked.record.drawn else {}
+    evidence = msgspec.structs.replace(
+        evidence, trace=looked.record, pairs=question.records, versions={**evidence.versions, **drew}
+    )
     if evidence.verdict is Verdict.INVALID:
         return evidence
     lower = evidence.lower if exact is None or evidence.lower.value > exact.value else exact

@@ -16,6 +16,8 @@ from dpaudit.tracing.runs import Target
 
 _FIRST = 8  # candidates whose time says how many can be tried
 _LEAST = 20
+DRAWN = 1 / 3
+"""How many pairs over a domain are drawn for each candidate that was tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +28,14 @@ class FoundPair:
         pair: the two datasets.
         name: what changes between them, without a value of the data.
         tried: how many candidates were traced; left_out: how many more were thought of.
+        rank: by which the worst of several is the largest (`Path.rank`); None where no noise was followed.
     """
 
     pair: tuple[Any, Any]
     name: str
     tried: int
     left_out: int
+    rank: tuple[int, float] | None
 
 
 def worst_neighbours(
@@ -72,12 +76,14 @@ def worst_neighbours(
         began = time.perf_counter()
         for each in found[:_FIRST]:
             _quick(target, each, claim, seed)
-        affordable = int(seconds * _FIRST / max(time.perf_counter() - began, 1e-9))
+        took = max(time.perf_counter() - began, 1e-9) / _FIRST
+        affordable = int(seconds / took / (1 if domain is None else 1 + DRAWN))
         if affordable < len(found):
             found, left_out = listed(max(affordable, _LEAST))
     best = worst_pair(target, [each.pair for each in found], claim, seed=seed, tell=tell)
     chosen_pair = found[0 if best is None else best.place]
-    return FoundPair(chosen_pair.pair(), chosen_pair.name, len(found), left_out)
+    rank = None if best is None else best.rank
+    return FoundPair(chosen_pair.pair(), chosen_pair.name, len(found), left_out, rank)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +94,14 @@ class Worst:
         place: which it is.
         word: what they show.
         tried: how many were looked at; ``runs``: executions for all of them.
+        rank: by which the worst of several is the largest (`Path.rank`).
     """
 
     place: int
     word: Word
     tried: int
     runs: int
+    rank: tuple[int, float] = (-1, 0.0)
 
 
 def worst_pair(
@@ -121,7 +129,7 @@ def worst_pair(
         tell(number + 1, len(pairs))
         if number + 1 == _FIRST and word is Word.NOT_SEEN:
             return None
-    return Worst(best, word, len(pairs), target.runs - before)
+    return Worst(best, word, len(pairs), target.runs - before, rank)
 
 
 def _quick(target: Target, each: LazyPair, claim: Claim | None, seed: int) -> None:

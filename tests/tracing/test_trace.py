@@ -68,6 +68,18 @@ def test_a_search_finds_the_small_pair_on_which_the_scale_differs_most(found):
 
 
 @pytest.mark.slow
+def inside(data, rng):
+    return sum(max(0.0, 10.0 - abs(each - 37.0)) for each in data) + rng.laplace(0, 4.0)
+
+
+def test_pairs_are_drawn_over_the_domain_where_noise_has_to_move_farther():
+    evidence = dp.trace(inside, data=[5.0], domain=(0.0, 100.0), claim="epsilon=1", seed=1, runs=0, candidates=45)
+    trace = evidence.trace
+    assert 0 < trace.drawn <= trace.tried / 3 and "hypothesis" in evidence.versions
+    assert trace.word == "violated, given the stated laws" and trace.found == "a pair of small datasets over the domain"
+    assert dp.trace(inside, data=[5.0], claim="epsilon=1", seed=1, runs=0).trace.drawn == 0
+
+
 @pytest.mark.parametrize("name", ["certain", "right", "searched"])
 def test_evidence_reads_back_checks_and_replays(found, name):
     evidence = found[name]

@@ -6,6 +6,6 @@ there over a declared domain, and `shrink` looks for a simpler pair that shows a
 nothing else; it is learned and measured afresh at the full confidence, like a pair that a user gave.
 """
 
-from dpaudit.auditing.search.search import find, first_of, least_of, with_search
+from dpaudit.auditing.search.search import DRAWN_PAIR, find, first_of, least_of, with_search
 
-__all__ = ["find", "first_of", "least_of", "with_search"]
+__all__ = ["DRAWN_PAIR", "find", "first_of", "least_of", "with_search"]

@@ -3,7 +3,8 @@
 Hypothesis draws small datasets over the domain and their neighbours, and its `target` continues from those that show
 most: hill climbing over whole datasets, with the predicted bound from a few hundred runs as the height. The data may be
 far from where a release goes wrong, and a domain says where data may be. The same datasets are drawn every time; only
-the runs are random, and they have streams of their own.
+the runs are random, and they have streams of their own. Where noise is followed, the cost of the alignment that a
+replay finds is the height, for a few runs a pair.
 """
 
 from __future__ import annotations
@@ -11,17 +12,24 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from dpaudit.auditing.search.race import Pair, Race, RacedPair
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.neighbours import Relation
+from dpaudit.privacy import Claim
+from dpaudit.tracing.findings import Word
+from dpaudit.tracing.pair import trace_pair
+from dpaudit.tracing.runs import Target
+from dpaudit.tracing.search import Worst
 
 # chosen for small datasets; no benchmark measures climbing alone
 _TRIALS = 160
 _LEAST, _MOST = 128, 2_000  # runs of a trial
 _FINAL = 4  # the final comparison makes so many times the runs of a trial
 _MOST_RECORDS = 6
+_HIGHEST = 1e9  # cost of an alignment, which may be infinite
 _FIRST = 3_000_000  # number of the first pair tried, above those of all other pairs
 
 
@@ -62,6 +70,46 @@ def climb(
         return None, tried
     higher = best
     return (lambda: higher), tried
+
+
+def climb_by_replay(
+    target: Target,
+    claim: Claim | None,
+    data: Any,
+    domain: Any,
+    relation: Relation,
+    *,
+    seed: int,
+    above: tuple[int, float],
+    trials: int,
+) -> tuple[Pair | None, Worst, int]:
+    """Look for a pair over the domain on which noise has to move farther than on the best one so far.
+
+    Args:
+        target: what is run.
+        claim: what is claimed.
+        data, domain, relation: as for `climb`.
+        seed: of the noise.
+        above: the rank of the best pair so far (`Path.rank`).
+        trials: how many pairs are drawn at most.
+
+    Returns:
+        The better pair, or None; what was found on it; and how many pairs were tried.
+    """
+    best: Pair | None = None
+    found = Worst(0, Word.NOT_SEEN, 0, 0, above)
+    before = target.runs
+
+    def look(pair: Pair) -> float:
+        nonlocal best, found
+        worst = trace_pair(target, pair, claim, seed=seed, quick=True).worst
+        if worst.rank > found.rank:
+            best, found = pair, Worst(0, worst.word, 0, 0, worst.rank)
+        priced = worst.price is not None or worst.stretch > 0
+        return min(worst.rank[1], _HIGHEST) if priced and worst.word is not Word.NOT_PRICED else -math.inf
+
+    tried = 0 if trials < 1 else _climbed(look, data, domain, relation, trials)[1]
+    return best, replace(found, tried=tried, runs=target.runs - before), tried
 
 
 def _climbed(

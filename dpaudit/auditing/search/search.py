@@ -39,7 +39,8 @@ _FOR_ONE = 1.0  # learning and measuring the winner count as so many rounds of h
 _SHRINKING, _CLIMBING = 0.15, 0.25  # of the runs of the search
 _LEADING = 0.1  # of them, for the pair that a replay of the noise singles out
 _PROBE, _LEAST_TOTAL = 64, 1_000  # runs
-_OWN, _HIGHER = 2_000_000, 2_000_001  # numbers of the data themselves and of a pair found by climbing
+_OWN, _HIGHER, _REPLAYED = 2_000_000, 2_000_001, 2_000_002  # numbers of the data, and of pairs found by climbing
+DRAWN_PAIR = "a pair of small datasets over the domain"
 _SHOWN = 12  # rows of a table in the report
 
 
@@ -95,14 +96,14 @@ def find(question: Question, total: int) -> SearchResult:
     if not ranked:
         raise _nothing_ran(question, pairs[0].make()[0])
     if led is not None:
-        ranked = _with_lead(race, ranked, pairs[led.place], int(_LEADING * allowed))
+        ranked = _with_lead(race, ranked, led[1], int(_LEADING * allowed))
     best, climbed = ranked[0], None
     if space.domain is not None:
         from dpaudit.auditing.search.hill_climbing import climb  # imports Hypothesis, which is slow to import
 
         runs = int(_CLIMBING * allowed)
         higher, climbed = climb(race, best, space.data, space.domain, question.relation, runs)
-        best = best if higher is None else RacedPair(_HIGHER, "a pair of small datasets over the domain", higher)
+        best = best if higher is None else RacedPair(_HIGHER, DRAWN_PAIR, higher)
     claimed = 0.0 if question.claim is None else question.claim.value
     pair, steps = best.make(), 0
     if space.made:
@@ -111,7 +112,7 @@ def find(question: Question, total: int) -> SearchResult:
     unchanged.check()
     record = _record(question, space, race, pairs, ranked, best.name, climbed, steps, pair, left_out)
     if led is not None:
-        record = msgspec.structs.replace(record, led=str(led.word), replayed=led.runs)
+        record = msgspec.structs.replace(record, led=str(led[0].word), replayed=led[0].runs)
     return SearchResult(_about(question, pair, led is not None), record, total)
 
 
@@ -191,16 +192,39 @@ def _pairs(question: Question, space: SearchSpace, total: int) -> tuple[list[Rac
     return given, 0
 
 
-def _led(question: Question, space: SearchSpace, pairs: Sequence[RacedPair]) -> Worst | None:
-    """Return the pair that a few replayed runs of each single out; None where no noise is followed, or none leads."""
+def _led(question: Question, space: SearchSpace, pairs: Sequence[RacedPair]) -> tuple[Worst, RacedPair] | None:
+    """Return the pair that a few replayed runs of each single out, and what they found; None where none leads.
+
+    Over a domain, further pairs are drawn where noise has to move farther.
+    """
     if not space.made or len(pairs) < 2:
         return None
     from dpaudit.tracing.runs import Target
-    from dpaudit.tracing.search import worst_pair
+    from dpaudit.tracing.search import DRAWN, worst_pair
 
-    target = Target(question.mechanism, question.parameters)
-    found = worst_pair(target, [one.make for one in pairs], question.claim, seed=question.seed % 2**31)
-    return found if found is not None and str(found.word) in LEADS else None
+    target, seed = Target(question.mechanism, question.parameters), question.seed % 2**31
+    found = worst_pair(target, [one.make for one in pairs], question.claim, seed=seed)
+    if found is None:
+        return None
+    lead = pairs[found.place]
+    if space.domain is not None:
+        from dpaudit.auditing.search.hill_climbing import climb_by_replay  # imports Hypothesis, which is slow to import
+
+        pair, higher, _ = climb_by_replay(
+            target,
+            question.claim,
+            space.data,
+            space.domain,
+            question.relation,
+            seed=seed,
+            above=found.rank,
+            trials=int(DRAWN * len(pairs)),
+        )
+        replayed = found.runs + higher.runs
+        if pair is not None:
+            found, lead = higher, RacedPair(_REPLAYED, DRAWN_PAIR, partial(_given, pair))
+        found = replace(found, runs=replayed)
+    return (found, lead) if str(found.word) in LEADS else None
 
 
 def _with_lead(race: Race, ranked: list[RacedPair], lead: RacedPair, runs: int) -> list[RacedPair]:

@@ -85,6 +85,7 @@ class Trace(Record, frozen=True):
         loss: what is certain of the pair, or None.
         unseen: what was not followed, in words.
         data, domain, beyond, kept: as in `Search`.
+        drawn: further pairs, drawn over the domain where noise has to move farther.
     """
 
     word: str
@@ -108,3 +109,4 @@ class Trace(Record, frozen=True):
     beyond: bool = False
     kept: str | None = None
     chance: float | None = None
+    drawn: int = 0

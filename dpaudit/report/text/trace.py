@@ -115,8 +115,9 @@ def _facts(evidence: Evidence, trace: Trace) -> list[tuple[str, str]]:
         facts.append(("Pair", trace.found))
     elif len(evidence.pairs) > 1:
         facts.append(("Pair", f"{trace.pair + 1} of {len(evidence.pairs)}"))
+    drawn = f", {_many(trace.drawn, 'pair')} drawn over the domain" if trace.drawn else ""
     left = f"; {count_text(trace.left_out)} more were thought of and not tried" if trace.left_out else ""
-    facts.append(("Tried", f"{_many(trace.tried, 'pair')}, {_many(trace.paths, 'path')} on this one{left}"))
+    facts.append(("Tried", f"{_many(trace.tried, 'pair')}{drawn}, {_many(trace.paths, 'path')} on this one{left}"))
     facts.append(("Runs", count_text(trace.runs)))
     if trace.epsilon is not None and (trace.epsilon or trace.mu):
         parts = [f"ε = {number_text(trace.epsilon)}"] if trace.epsilon or not trace.mu else []

@@ -73,7 +73,7 @@ def _worded(trace: Trace) -> tuple[bool, str]:
 
 def _impossible(trace: Trace, evidence: Evidence) -> str:
     """Say what of a trace cannot be; empty if nothing is wrong."""
-    if min(trace.runs, trace.tried, trace.paths, trace.limit) < 1 or trace.left_out < 0:
+    if min(trace.runs, trace.tried, trace.paths, trace.limit) < 1 or min(trace.left_out, trace.drawn) < 0:
         return "its numbers of runs, pairs and paths cannot be"
     if not trace.findings:
         return "it found nothing, not even that nothing was seen"
@@ -84,6 +84,8 @@ def _impossible(trace: Trace, evidence: Evidence) -> str:
         return "where its pair comes from, and how that was found, do not agree"
     if (trace.source == "data") != (trace.data is not None) or (trace.source == "domain" and trace.domain is None):
         return "its data, or their domain, are not what its source says"
+    if trace.drawn and (trace.domain is None or trace.drawn > trace.tried):
+        return "pairs were drawn over a domain that it does not name, or more than it would"
     if trace.loss is not None and trace.unseen:
         return "a loss is called certain, and not everything was followed"
     if (trace.epsilon is None) != (trace.mu is None) and trace.mu is None:
