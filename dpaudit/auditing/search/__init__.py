@@ -8,4 +8,4 @@ nothing else; it is learned and measured afresh at the full confidence, like a p
 
 from dpaudit.auditing.search.search import DRAWN_PAIR, find, first_of, least_of, with_search
 
-__all__ = ["DRAWN_PAIR", "find", "first_of", "least_of", "with_search"]
+__all__ = ["DRAWN_PAIR", "find", "first_of", "hill_climbing", "least_of", "with_search"]
