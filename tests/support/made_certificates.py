@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from dpaudit.checker import CertificateError, check_certificate
+
 Json = Any
 TRUE, FALSE, NONE = ["bool", True], ["bool", False], ["none"]
 
@@ -23,6 +25,14 @@ def whole(kind: str, length: int | str, bound: str, **rest: Json) -> Json:
         **rest,
     }
     return json.loads(json.dumps(certificate))
+
+
+def accepted(certificate: Json) -> bool:
+    try:
+        check_certificate(certificate)
+    except CertificateError:
+        return False
+    return True
 
 
 def tree(length: int, bound: str, nodes: Json, classes: Json = (), **scope: Json) -> Json:
