@@ -289,6 +289,7 @@ def test_pages_of_all_audits_go_where_they_are_asked_to(run, pytester):
     assert not (pytester.path / ".dpaudit").exists()
 
 
+@pytest.mark.slow
 def test_a_page_that_cannot_be_written_hides_no_verdict(run, pytester):
     (pytester.path / "taken").write_text("")
     result = run(called(BAD), "--dp-html", "taken")
@@ -365,6 +366,7 @@ def test_the_evidence_is_a_property_of_the_report(run, pytester):
 PLAN = 'claims = ["epsilon=2"]\n[[release]]\nmechanism = "laplace"\nscale = 2\nsteps = 4\n'
 
 
+@pytest.mark.slow
 def test_releases_are_accounted_for(run, pytester):
     (pytester.path / "plan.toml").write_text(PLAN, encoding="utf-8")
     body = """

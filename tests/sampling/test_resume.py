@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from dpaudit.sampling.checkpoint import MAGIC, Checkpoint, _plain, _restored
 from dpaudit.sampling.outputs import from_list
 from dpaudit.sampling.play import BlockResult, play
 from dpaudit.sampling.progress import Session
+from dpaudit.targets.signature import Shape
 
 pytestmark = pytest.mark.slow
 
@@ -336,19 +338,29 @@ def test_objects_are_neither_kept_nor_made():
             _restored(value)
 
 
-def _game(session=None, seed=0):
-    return Experiment(dp.mechanism(seeded), {}, (PAIR,), ((digest(PAIR[0]), digest(PAIR[1])),), seed, session=session)
+def _game(session=None):
+    return Experiment(dp.mechanism(seeded), {}, (PAIR,), ((digest(PAIR[0]), digest(PAIR[1])),), 0, session=session)
 
 
 def test_a_block_is_known_by_everything_that_it_depends_on(tmp_path):
     blocks = [Block(Phase.LEARNING, 0, 0, 50), Block(Phase.MEASURING, 0, 0, 50), Block(Phase.LEARNING, 0, 1, 50)]
     with Checkpoint(tmp_path / "blocks", {}) as checkpoint:
+        empty = (tmp_path / "blocks").stat().st_size
         kept = next(iter(play(_game(Session(checkpoint=checkpoint)), blocks[:1], both_sides)))
+        assert (tmp_path / "blocks").stat().st_size > empty  # a process that is killed now has lost nothing
         assert isinstance(checkpoint.find(_game(), blocks[0], both_sides), BlockResult)
         assert checkpoint.find(_game(), blocks[0], both_sides).sizes == kept.sizes
         for block in (*blocks[1:], Block(Phase.LEARNING, 0, 0, 51), Block(Phase.LEARNING, 0, 0, 50, 0.4)):
             assert checkpoint.find(_game(), block, both_sides) is None
-        assert checkpoint.find(_game(seed=1), blocks[0], both_sides) is None
+        others = (
+            {"seed": 1},
+            {"digests": (("another", digest(PAIR[1])),)},
+            {"types": "ignore"},
+            {"observe": ("time",)},
+            {"made_as": Shape.OPAQUE},
+        )
+        for changed in others:
+            assert checkpoint.find(replace(_game(), **changed), blocks[0], both_sides) is None
         assert checkpoint.find(_game(), blocks[0], _count) is None
         assert checkpoint.find(_game(), blocks[0], lambda *sides: sides) is None
 

@@ -14,6 +14,8 @@ import secrets
 import subprocess
 import sys
 import threading
+import time
+import types
 
 import numpy as np
 import pytest
@@ -25,6 +27,7 @@ from dpaudit.targets.mechanism import mechanism
 from dpaudit.tracing.findings import Word
 from dpaudit.tracing.pair import trace_pair
 from dpaudit.tracing.runs import Target
+from dpaudit.tracing.telling import telling_place
 
 PAIR = ([1.0], [1.0, 1.0])
 KEPT: list = []
@@ -229,6 +232,79 @@ def test_noise_that_is_not_followed_is_never_called_supported_or_certain(target)
     found = trace_pair(Target(mechanism(target), {}), PAIR, dp.parse_claim("epsilon=1"), seed=0, paths=2)
     assert found.certain is None
     assert found.worst.word in (Word.NOT_SEEN, Word.NOT_PRICED)
+
+
+def beside_its_text(data, rng):
+    noise = rng.laplace()
+    return [len(data) + noise, f"{noise:.3f}"]  # together they tell how many records there are
+
+
+def kind_of_number(data, rng):
+    if type(noise := rng.laplace()) is not float:
+        raise TypeError("a float is wanted")
+    return len(data) + noise
+
+
+def of_a_clock(data, rng):
+    return len(data) + rng.laplace() + time.perf_counter_ns() % 1000
+
+
+@pytest.mark.parametrize(
+    ("target", "word", "why"),
+    [
+        (beside_its_text, Word.NOT_PRICED, "the shifted noise does not give the same output"),
+        (kind_of_number, Word.NOT_SEEN, "a run that is followed raises"),
+        (of_a_clock, Word.NOT_SEEN, "randomness that was not followed"),
+    ],
+)
+def test_what_following_changes_or_leaves_out_is_said(target, word, why):
+    worst = traced(target).worst
+    assert worst.word is word
+    assert why in worst.found[0].text
+
+
+def test_names_that_come_after_the_first_run_are_followed(monkeypatch):
+    kept = types.ModuleType("kept")
+
+    def release(data):
+        return len(data) + (kept.draw() if hasattr(kept, "draw") else 0)
+
+    target = Target(mechanism(release), {})
+
+    def draws():
+        return target.run(PAIR[0], 1).recorder.columns
+
+    assert draws() == 0
+    monkeypatch.setitem(sys.modules, "kept", kept)
+    kept.draw = np.random.laplace
+    assert draws() == 1
+    kept.spread, kept.draw = kept.draw, float  # no followed one
+    assert draws() == 0
+    kept.other, kept.draw = None, np.random.laplace  # one name more
+    assert draws() == 1
+    assert kept.draw is np.random.laplace
+
+
+def test_a_name_in_main_may_change(monkeypatch):
+    """A notebook defines the same name again and again."""
+    main = types.ModuleType("__main__")
+    main.draw = float
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    target = Target(mechanism(lambda data: len(data) + main.draw()), {})
+    assert not target.run(PAIR[0], 1).recorder.columns
+    main.draw = np.random.laplace
+    assert target.run(PAIR[0], 1).recorder.columns
+
+
+def test_a_value_above_which_one_side_lies_tells_the_sides_apart():
+    def release(data, rng):
+        return 100 * len(data) + rng.laplace()
+
+    def noise_alone(data, rng):
+        return rng.laplace()
+
+    apart, alike = (telling_place(Target(mechanism(each), {}), PAIR, None, 0, 64) for each in (release, noise_alone))
+    assert (apart, alike) == ("the output", None)
 
 
 def test_a_generator_of_the_module_is_followed_and_keeps_its_state():

@@ -69,6 +69,7 @@ def test_the_published_mechanisms_at_any_length(name, parameters, bound):
     assert proof.bound == bound
     assert proof.scope.length == "any" and str(proof.scope.relation) == FOLDS[name].relation
     assert proof.agreement.disagreement is None and proof.agreement.runs > 25
+    assert proof.agreement.leaves + proof.agreement.missed == proof.agreement.paths  # each path of each step is run
     if bound is None:
         assert proof.certificate is None and proof.cases is None
         return
@@ -135,6 +136,15 @@ def test_one_move_costs_once_though_every_step_would():
     fold = Fold(lambda s, x, noise: Emit(x + noise.laplace(2), s), finish=None)
     assert prove_fold(fold, relation="queries(one)").bound == Fraction(1, 2)
     assert prove_fold(fold, relation="queries").bound is None
+
+
+@pytest.mark.parametrize("scales", [(1, 2), (2, 1)])
+def test_a_start_with_several_states_pays_for_the_worst_of_them(scales):
+    def step(scale, answer, noise):
+        return Emit(answer + noise.laplace(scale), Stop())
+
+    proof = prove_fold(Fold(step, lambda noise: scales[noise.bernoulli(0.5)], None), relation="queries")
+    assert proof.bound == 1 == check_certificate(proof.certificate).bound
 
 
 # --- whole numbers, half-lines, ends ---------------------------------------------------------------------
