@@ -13,7 +13,7 @@ import itertools
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 import click
@@ -95,6 +95,16 @@ class _Program(click.Group):
         found: click.Command = importlib.import_module(f"dpaudit.cli.commands.{cmd_name}").command
         return found
 
+    def make_context(self, *args: Any, **more: Any) -> click.Context:
+        """Read the words; help is written here."""
+        with _seen_by_us():
+            return super().make_context(*args, **more)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with _seen_by_us():
+            return super().invoke(ctx)
+
     def main(self, args: Sequence[str] | None = None, *_: Any, obj: Any = None, **__: Any) -> NoReturn:
         """Run a command and exit; ``obj`` is `OWNED` if the process belongs to dpaudit."""
         if _COMPLETE in os.environ:  # a shell asks for completions, and no command is run
@@ -120,6 +130,19 @@ class _Program(click.Group):
         return code if isinstance(code, int) else 0
 
 
+class _ReaderGoneError(Exception):
+    """Who read our output has gone, as ``head`` does when it has seen enough."""
+
+
+@contextlib.contextmanager
+def _seen_by_us() -> Iterator[None]:
+    """Hide from click that the reader has gone: it would exit with 1, which means VIOLATED."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise _ReaderGoneError from error
+
+
 def _kept(args: Sequence[str] | None) -> str:
     """Say which files an interrupted command leaves behind."""
     words = list(sys.argv[1:] if args is None else args)
@@ -134,12 +157,10 @@ def _report_failure(error: BaseException) -> int:
     """Say why there is no verdict, in a sentence; return the exit code."""
     from dpaudit.errors import InvalidRunsError, UsageError
 
-    if isinstance(error, BrokenPipeError):
+    if isinstance(error, BrokenPipeError | _ReaderGoneError):
         leave_standard_output()
     elif isinstance(error, UsageError | InvalidRunsError):
         _say(str(error))
-    elif isinstance(error, SystemExit) and isinstance(error.__context__, BrokenPipeError):
-        leave_standard_output()  # raised by click if the reader of our output has gone
     else:
         blamed = blamed_on_target(error)
         if blamed is not None:
