@@ -26,6 +26,7 @@ import numpy as np
 from dpaudit.tracing import libraries
 from dpaudit.tracing.array_functions import array_of, extreme
 from dpaudit.tracing.elementwise import operate
+from dpaudit.tracing.kept_generators import kept_generators
 from dpaudit.tracing.primitives import (
     CHOICES_OF_NUMPY,
     CHOICES_OF_RANDOM,
@@ -200,10 +201,15 @@ def _extreme_of(original: Callable[..., Any], sign: int) -> Callable[..., Any]:
 
 
 class Hooks:
-    """All replacements, made and undone as often as is needed; `followed` makes a followed generator."""
+    """All replacements, made and undone as often as is needed; ``generator`` makes a followed generator.
 
-    def __init__(self) -> None:
-        self._undo: list[tuple[Any, str, Any]] = []
+    Args:
+        function: the target, whose own generators are followed too.
+    """
+
+    def __init__(self, function: Any = None) -> None:
+        self._kept = list(kept_generators(function))
+        self._undo: list[tuple[Any, Any, Any]] = []
         self._modules: list[Any] = []
         self._searched: list[tuple[str, dict[str, Any]]] = []
         self._scanned: dict[str, int] = {}
@@ -329,10 +335,19 @@ class Hooks:
                 continue
             if id(value) in new:
                 self._set(space, key, new[id(value)][1])
-            elif type(value) is _Generator:
-                self._set(space, key, _followed_generator()(value.bit_generator))
-            elif type(value) is _RandomState:
-                self._set(space, key, _followed_state()(value._bit_generator))
+            else:
+                self._follow(space, key, value)
+        for owner, key, known in self._kept:
+            found = owner[key] if type(owner) in (dict, list) else getattr(owner, key, None)
+            if found is known:
+                self._follow(owner, key, found)
+
+    def _follow(self, owner: Any, name: Any, value: Any) -> None:
+        """Hand out a generator as a followed one with the same state."""
+        if type(value) is _Generator:
+            self._set(owner, name, _followed_generator()(value.bit_generator))
+        elif type(value) is _RandomState:
+            self._set(owner, name, _followed_state()(value._bit_generator))
 
     def _names_of_others(self) -> list[tuple[str, dict[str, Any]]]:
         """The names in all modules but those of dpaudit and of large libraries; gone through again if one came."""
@@ -348,18 +363,19 @@ class Hooks:
             ]
         return self._searched
 
-    def _set(self, owner: Any, name: str, value: Any) -> None:
-        if isinstance(owner, dict):
+    def _set(self, owner: Any, name: Any, value: Any) -> None:
+        if isinstance(owner, dict | list):
             self._undo.append((owner, name, owner[name]))
             owner[name] = value
             return
-        self._undo.append((owner, name, vars(owner).get(name, _MISSING)))
+        own = vars(owner).get(name, _MISSING) if hasattr(owner, "__dict__") else getattr(owner, name)
+        self._undo.append((owner, name, own))
         setattr(owner, name, value)
 
     def _put_back(self) -> None:
         while self._undo:
             owner, name, value = self._undo.pop()
-            if isinstance(owner, dict):
+            if isinstance(owner, dict | list):
                 owner[name] = value
             elif value is _MISSING:
                 delattr(owner, name)

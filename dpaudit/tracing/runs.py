@@ -83,7 +83,7 @@ class Target:
     ) -> None:
         self.mechanism, self.parameters = mechanism, dict(parameters)
         self._keep = keep
-        self.hooks = Hooks()
+        self.hooks = Hooks(mechanism.function)
         self.runs = 0
 
     def run(
