@@ -153,7 +153,7 @@ def main():
             "",
             f"`python benchmarks/proofs.py`, Python {platform.python_version()}, SciPy {scipy.__version__}.",
             "ε = 1, CPU seconds. Claimed is what was published of the mechanism; the bounds expected are those of the",
-            "tests (`tests/verify/provable.py`), and one that differs is bold. The check is the independent one of",
+            "tests (`tests/support/provable.py`), and one that differs is bold. The check is the independent one of",
             "`dpaudit.checker`. No bound means that alignment gives none, which refutes nothing.",
             "",
             *parts,

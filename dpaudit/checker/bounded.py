@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from dpaudit.checker.parts import dearest_by_parts
 from dpaudit.checker.reading import CertificateError, ForgedError, Steps, expression, fields, items, whole
 from dpaudit.checker.shifts import Movement, Region, dearest
-from dpaudit.checker.tree import MOST_NODES, Condition, Draw, Leaf, Tree, condition, contradict, supports
+from dpaudit.checker.tree import ALIGNED, MOST_NODES, Condition, Draw, Leaf, Tree, condition, contradict, supports
 
 MOST_CONDITIONS = 10_000  # of a hull
 
@@ -30,7 +32,7 @@ def check_tree(given: dict[str, Any], length: int, movement: Movement, steps: St
     """
     nodes = items(given["nodes"], "nodes", MOST_NODES, 1)
     merged = items(given["classes"], "classes", MOST_NODES)
-    tree = Tree("", {"q": length}, steps, (set(), frozenset({"shifts", "class"}))).read(nodes)
+    tree = Tree("", {"q": length}, steps, (set(), ALIGNED)).read(nodes)
     members: dict[int, list[Leaf]] = {}
     alone: list[Leaf] = []
     live: list[Leaf] = []
@@ -42,28 +44,35 @@ def check_tree(given: dict[str, Any], length: int, movement: Movement, steps: St
                 raise CertificateError(f"{leaf.name}: it is null (its equality has probability 0), so it has no shifts")
             continue
         live.append(leaf)
-        if leaf.given.keys() == {"shifts"}:
+        if leaf.given.keys() in ({"shifts"}, {"parts"}):
             alone.append(leaf)
         elif leaf.given.keys() == {"class"}:
             number = whole(leaf.given["class"], f"{leaf.name}: the class", 0, len(merged) - 1)
             members.setdefault(number, []).append(leaf)
         else:
-            raise ForgedError(f"{leaf.name}: it has shifts of its own or a class, one of the two")
+            raise ForgedError(f"{leaf.name}: it has shifts of its own or a class or parts, one of the three")
     bound = Fraction(0)
     for leaf in alone:
         region = Region.of(leaf.name, leaf.conditions, leaf.output.released, leaf.draws)
-        bound = max(bound, dearest(region, leaf.given["shifts"], length, movement, steps))
+        bound = max(bound, _cost(region, leaf.given, length, movement, steps))
     if merged:
         _same_supports(tree)
     for number, entry in enumerate(merged):
-        region, shifts = _merged(f"class {number}", entry, members.get(number, []), live, length, steps)
-        bound = max(bound, dearest(region, shifts, length, movement, steps))
+        region, aligned = _merged(f"class {number}", entry, members.get(number, []), live, length, steps)
+        bound = max(bound, _cost(region, aligned, length, movement, steps))
     return bound, [
         f"The tree has {len(nodes):,} nodes, {len(tree.leaves):,} leaves ({len(tree.leaves) - len(live):,} of "
         f"probability 0) and {tree.dead:,} dead ends; it is complete.",
         f"Its leaves form {len(alone) + len(merged):,} classes ({len(merged):,} of them merged), and the shifts of "
         "each keep it and what it releases.",
     ]
+
+
+def _cost(region: Region, given: Mapping[str, Any], length: int, movement: Movement, steps: Steps) -> Fraction:
+    """Return the cost of a class, by its shifts or by those of its parts."""
+    if "parts" in given:
+        return dearest_by_parts(region, given["parts"], length, movement, steps)
+    return dearest(region, given["shifts"], length, movement, steps)
 
 
 def _same_supports(tree: Tree) -> None:
@@ -75,9 +84,10 @@ def _same_supports(tree: Tree) -> None:
 
 def _merged(
     where: str, entry: object, leaves: list[Leaf], live: list[Leaf], length: int, steps: Steps
-) -> tuple[Region, Any]:
+) -> tuple[Region, dict[str, Any]]:
     """Check that a merged class equals its hull; return the region, and the shifts that are still to be checked."""
-    entry = fields(entry, {"hull", "inside", "apart", "shifts"}, where)
+    by_parts = type(entry) is dict and "parts" in entry
+    entry = fields(entry, {"hull", "inside", "apart", "parts" if by_parts else "shifts"}, where)
     if not leaves:
         raise CertificateError(f"{where}: no leaf belongs to it")
     first = leaves[0]
@@ -99,7 +109,7 @@ def _merged(
         steps.spend(len(hull) + len(leaf.conditions) + len(leaf.draws))
         draws = (*first.draws, *leaf.draws[len(first.draws) :])
         contradict([*hull, *leaf.conditions, *supports(draws)], vector, f"{where}: apart, {leaf.name}", steps)
-    return Region.of(where, hull, first.output.released, first.draws), entry["shifts"]
+    return Region.of(where, hull, first.output.released, first.draws), entry
 
 
 def _hull(value: object, length: int, draws: tuple[Draw, ...], where: str, steps: Steps) -> list[Condition]:

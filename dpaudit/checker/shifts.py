@@ -169,9 +169,8 @@ def worst(region: Region, length: int, movement: Movement, steps: Steps) -> Iter
     ways = region.way([f"q{number}" for number in range(length)])
     whole_numbers = region.discrete
     if not movement.summed:
-        for low, high in movement.ranges:
-            between = list(range(low, high + 1)) if whole_numbers else sorted({low, high})
-            options = [[low] if way == "low" else [high] if way == "high" else between for way in ways]
+        for box in movement.ranges:
+            options = ends(ways, box, whole_numbers=whole_numbers)
             if prod(map(len, options)) > MOST_DIFFERENCES:
                 raise CertificateError(f"{region.name}: more than {MOST_DIFFERENCES:,} worst differences")
             yield from product(*options)
@@ -181,6 +180,13 @@ def worst(region: Region, length: int, movement: Movement, steps: Steps) -> Iter
         for number, way in enumerate(ways):
             for size in {"low": [-1], "high": [1], "both": [-1, 1]}[way]:
                 yield tuple(size * movement.group * (j == number) for j in range(length))
+
+
+def ends(ways: Iterable[str], box: tuple[int, int], *, whole_numbers: bool) -> list[list[int]]:
+    """Return the worst differences of each query within a box, by the way in which it is worse."""
+    low, high = box
+    between = list(range(low, high + 1)) if whole_numbers else sorted({low, high})
+    return [[low] if way == "low" else [high] if way == "high" else between for way in ways]
 
 
 def _points(ways: list[str], most: int, where: str, steps: Steps) -> list[tuple[int, ...]]:
@@ -211,8 +217,24 @@ def dearest(region: Region, value: object, length: int, movement: Movement, step
     Raises:
         ForgedError: if a shift fails, or a worst difference has none.
     """
-    listed: set[tuple[Fraction, ...]] = set()
-    largest = Fraction(0)
+    listed = costs(region, value, length, steps)
+    for needed in worst(region, length, movement, steps):
+        steps.spend(length + 1)
+        if needed not in listed:
+            raise ForgedError(f"{region.name}: no shift is given for the difference ({', '.join(map(str, needed))})")
+    return max(listed.values(), default=Fraction(0))
+
+
+def costs(region: Region, value: object, length: int, steps: Steps) -> dict[tuple[Fraction, ...], Fraction]:
+    """Return the cost of the shift for each difference that is listed; raise if a shift fails.
+
+    Args:
+        region: what the shifts must keep.
+        value: the shifts as JSON.
+        length: the number of queries.
+        steps: the counter of the work.
+    """
+    listed: dict[tuple[Fraction, ...], Fraction] = {}
     for entry in items(value, f"{region.name}: the shifts", MOST_DIFFERENCES * 2):
         where = f"{region.name}: shift {len(listed)}"
         steps.spend(length + len(region.draws) + 1)
@@ -222,11 +244,6 @@ def dearest(region: Region, value: object, length: int, movement: Movement, step
         shift = region.shift(entry["shift"], where)
         if difference in listed:
             raise CertificateError(f"{where}: its difference is listed twice")
-        listed.add(difference)
         values = {f"q{number}": moved for number, moved in enumerate(difference)}
-        largest = max(largest, region.cost(values, shift, where, steps))
-    for needed in worst(region, length, movement, steps):
-        steps.spend(length + 1)
-        if needed not in listed:
-            raise ForgedError(f"{region.name}: no shift is given for the difference ({', '.join(map(str, needed))})")
-    return largest
+        listed[difference] = region.cost(values, shift, where, steps)
+    return listed

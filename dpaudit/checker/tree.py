@@ -31,6 +31,9 @@ from dpaudit.checker.reading import (
     whole,
 )
 
+ALIGNED = frozenset({"shifts", "parts", "class"})
+"""What a leaf of a tree may say of its alignment: one of these."""
+
 MOST_NODES = 100_000
 MOST_DRAWS = 1_000  # on a path
 _WAYS = (("<", ">="), ("<=", ">"), ("<", "=", ">"))

@@ -20,6 +20,7 @@ from dpaudit.program.symbolic.linear import Affine, Constraint
 from dpaudit.program.symbolic.tree import NoiseDraw, Output, ProgramPath, ProgramTree
 from dpaudit.verify.differences import Difference, direction, worst_differences
 from dpaudit.verify.merging import MergedClass, can_merge, classes, merge
+from dpaudit.verify.parts import AlignedPart, align_parts, parts_of
 from dpaudit.verify.shifts import Shift, Shifter
 
 
@@ -34,6 +35,7 @@ class AlignedClass:
         shifts: one for each worst difference, up to the first that has none.
         cost: the largest cost of a shift in nats, or None where some difference has no shift.
         worst: the difference that costs most, or one that has no shift.
+        parts: in place of shifts, those of parts whose shifts do not depend on each other.
     """
 
     leaves: tuple[ProgramPath, ...]
@@ -42,6 +44,7 @@ class AlignedClass:
     shifts: tuple[Shift, ...]
     cost: Fraction | None
     worst: Difference
+    parts: tuple[AlignedPart, ...] = ()
 
     @property
     def output(self) -> Output:
@@ -120,10 +123,14 @@ def _aligned(
     rows = [condition.expression for condition in conditions if condition.sign != "="]
     equalities = [condition.expression for condition in conditions if condition.sign == "="] + list(leaves[0].released)
     directions = [direction(variable, rows, equalities) for variable in variables]
+    parts = parts_of(rows, equalities, draws, directions, relation)
+    if parts:
+        aligned, cost, worst = align_parts(parts, rows, equalities, draws, directions, relation)
+        return AlignedClass(leaves, merged, tuple(conditions), (), cost, worst, aligned)
     differences = worst_differences(directions, relation, whole=any(draw.is_discrete for draw in draws))
     shifter = Shifter(rows, equalities, draws, variables)
     shifts: list[Shift] = []
-    cost: Fraction | None = Fraction(-1)
+    cost = Fraction(-1)
     worst = differences[0]
     for difference in differences:
         found = shifter.cheapest(difference)
@@ -131,6 +138,6 @@ def _aligned(
             cost, worst = None, difference
             break
         shifts.append(found)
-        if cost is not None and found.cost > cost:
+        if found.cost > cost:
             cost, worst = found.cost, difference
     return AlignedClass(leaves, merged, tuple(conditions), tuple(shifts), cost, worst)

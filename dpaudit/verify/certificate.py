@@ -49,7 +49,7 @@ def tree_certificate(
     said: dict[int, dict[str, Any]] = {}
     for each in alignment.classes:
         for leaf in each.leaves:
-            own = {"shifts": shifts_as_data(each.shifts)} if each.merged is None else {"class": merged.index(each)}
+            own = _aligned(each) if each.merged is None else {"class": merged.index(each)}
             said[leaf.node] = own
     return {
         "format": FORMAT,
@@ -101,7 +101,23 @@ def _class(each: AlignedClass) -> dict[str, Any]:
         "hull": list(map(condition, each.merged.hull)),
         "inside": [{"leaf": leaf.node, "reasons": list(map(farkas, reasons))} for leaf, reasons in each.merged.inside],
         "apart": [{"leaf": leaf.node, "reason": farkas(reason)} for leaf, reason in each.merged.apart],
-        "shifts": shifts_as_data(each.shifts),
+        **_aligned(each),
+    }
+
+
+def _aligned(each: AlignedClass) -> dict[str, Any]:
+    """Return the shifts of a class, or those of its parts."""
+    if not each.parts:
+        return {"shifts": shifts_as_data(each.shifts)}
+    return {
+        "parts": [
+            {
+                "queries": list(aligned.part.queries),
+                "draws": list(aligned.part.draws),
+                "shifts": shifts_as_data(aligned.shifts),
+            }
+            for aligned in each.parts
+        ]
     }
 
 

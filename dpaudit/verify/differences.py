@@ -65,9 +65,7 @@ def worst_differences(directions: Sequence[Direction], relation: Relation, *, wh
     if relation.movement in ("one", "norm=1"):
         found: Iterator[Difference] = _whole_ball(directions, group) if whole else _corners(directions, group)
     else:
-        starts = range(-group, 1) if relation.movement == "monotone" else (-group,)
-        width = group if relation.movement == "monotone" else 2 * group
-        boxes = [[_ends(each, low, low + width, whole=whole) for each in directions] for low in starts]
+        boxes = boxes_of(directions, relation, whole=whole)
         if sum(math.prod(map(len, box)) for box in boxes) > 2 * MOST_DIFFERENCES:
             raise _too_many()
         found = itertools.chain.from_iterable(itertools.product(*box) for box in boxes)
@@ -75,6 +73,27 @@ def worst_differences(directions: Sequence[Direction], relation: Relation, *, wh
     if len(differences) > MOST_DIFFERENCES:
         raise _too_many()
     return differences
+
+
+def boxes_of(directions: Sequence[Direction], relation: Relation, *, whole: bool) -> list[list[Sequence[int]]]:
+    """Return, for each box of the differences, the ends that are worst for each query; no box under a sum.
+
+    Args:
+        directions: of each query.
+        relation: of kind "queries".
+        whole: whether whole numbers between the ends count too.
+    """
+    group = relation.group
+    if is_summed(relation):
+        return []
+    starts = range(-group, 1) if relation.movement == "monotone" else (-group,)
+    width = group if relation.movement == "monotone" else 2 * group
+    return [[_ends(each, low, low + width, whole=whole) for each in directions] for low in starts]
+
+
+def is_summed(relation: Relation) -> bool:
+    """Whether the sum of all differences is limited, instead of each of them."""
+    return relation.movement in ("one", "norm=1")
 
 
 def _too_many() -> UsageError:

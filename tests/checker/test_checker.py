@@ -489,3 +489,26 @@ def test_the_checker_imports_nothing_heavy() -> None:
         "or m.startswith('dpaudit.') and not m.startswith(('dpaudit.checker', 'dpaudit.evidence'))])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_parts_cover_what_there_is() -> None:
+    def forged(change: Any, made_of: Any = made.vector, words: str = ".") -> None:
+        certificate = made_of()
+        change(certificate, certificate["nodes"][-1]["parts"])
+        refused(certificate, words)
+
+    forged(lambda _, parts: parts.pop(), words="every query belongs to one part")
+    forged(lambda _, parts: parts[1].update(queries=[0]), words="every query belongs to one part")
+    forged(lambda _, parts: parts[0]["shifts"].pop(), words="no shift is given for the difference")
+    forged(lambda _, parts: parts[0].update(draws=[1]), words="does not keep")
+    forged(lambda all_of, _: all_of.update(bound="1"), words="show the bound 2")
+    forged(lambda all_of, _: all_of.update(bound="1"), made.shared, words="show the bound 2")
+    # a draw that both release cannot be shifted for one of them alone
+    certificate = made.shared()
+    certificate["nodes"][-1]["leaf"] = ["list", ["float", {"q0": "1", "h0": "1"}], ["float", {"q1": "1", "h0": "1"}]]
+    refused(certificate, "does not keep")
+    # of whole numbers whose sum moves by two, one part cannot tell what is left
+    certificate = made.vector("one", "discrete_laplace")
+    assert accepted(certificate)
+    certificate["scope"]["group"] = 2
+    refused(certificate, "share no sum")

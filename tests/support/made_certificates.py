@@ -291,6 +291,28 @@ def fold_second() -> Json:
     return fold("1", init, states, [{"distances": [], "allowances": [["1", "0"], ["1", "0"]]}], movement="norm=1")
 
 
+def part(queries: list[int], draws: list[int], *shifts: tuple[str, str]) -> Json:
+    """A part: the numbers of its queries and draws, and (difference, shift) for each worst difference."""
+    listed = [{"difference": moved.split(), "shift": shift.split()} for moved, shift in shifts]
+    return {"queries": queries, "draws": draws, "shifts": listed}
+
+
+def vector(movement: str = "all", method: str = "laplace") -> Json:
+    """q0 + draw, q1 + draw, by parts: 2; under "one" and "monotone" with whole numbers 1 and 2."""
+    output = ["list", *(["float" if method == "laplace" else "int", e(f"q{k} + h{k}")] for k in (0, 1))]
+    moves = [("-1", "1"), ("1", "-1")] + [("0", "0")] * (method != "laplace")
+    parts = {"leaf": output, "parts": [part([k], [k], *moves) for k in (0, 1)]}
+    nodes = [draw(method, "1", 1), draw(method, "1", 2), parts]
+    values = "real" if method == "laplace" else "integer"
+    return tree(2, "1" if movement == "one" else "2", nodes, movement=movement, values=values)
+
+
+def shared() -> Json:
+    """q0 + q1 + Laplace(1) under all, by parts that share the draw: 2."""
+    parts = [part([k], [0], ("-1", "1"), ("1", "-1")) for k in (0, 1)]
+    return tree(2, "2", [draw("laplace", "1", 1), {"leaf": ["float", e("q0 + q1 + h0")], "parts": parts}])
+
+
 TREES = {
     "laplace": laplace,
     "noisy max": noisy_max,
@@ -305,6 +327,10 @@ TREES = {
     "norm": norm,
     "one, group": lambda: norm("one", 2),
     "monotone": monotone,
+    "parts": vector,
+    "parts, one": lambda: vector("one"),
+    "parts, whole": lambda: vector("monotone", "discrete_laplace"),
+    "parts that share": shared,
 }
 FOLDS = {
     "sparse vector": fold_sparse_vector,

@@ -127,6 +127,24 @@ def dims(shift: list[F]) -> dict[str, F]:
     return {f"h{j}": s for j, s in enumerate(shift)}
 
 
+def whole_shifts(entries: Any, count: int) -> Iterator[list[F]]:
+    """Yield every shift of all draws; of parts every combination of theirs, where one part moves or all of them do."""
+    if not any("draws" in entry for entry in entries):
+        yield from ([F(s) for s in entry["shift"]] for entry in entries)
+        return
+    own = []
+    for entry in entries:
+        own.append([])
+        for listed in entry["shifts"]:
+            shift = [F(0)] * count
+            for draw, s in zip(entry["draws"], listed["shift"], strict=True):
+                shift[draw] = F(s)
+            own[-1].append(shift)
+        yield from own[-1]
+    for some in product(*own):
+        yield [sum(each, F(0)) for each in zip(*some, strict=True)]
+
+
 def tree_is_true(certificate: Any, seed: int = 0, runs: int = 300) -> bool:
     scope, nodes, bound = certificate["scope"], certificate["nodes"], F(certificate["bound"])
     found = {at: (conditions, draws) for at, conditions, draws in paths(nodes)}
@@ -137,6 +155,9 @@ def tree_is_true(certificate: Any, seed: int = 0, runs: int = 300) -> bool:
         elif "shifts" in nodes[at]:
             home[at] = len(regions)
             regions.append((conditions, draws, nodes[at]["leaf"], nodes[at]["shifts"]))
+        elif "parts" in nodes[at]:
+            home[at] = len(regions)
+            regions.append((conditions, draws, nodes[at]["leaf"], nodes[at]["parts"]))
     for number, entry in enumerate(certificate["classes"]):
         members = [at for at in found if nodes[at].get("class") == number]
         home.update(dict.fromkeys(members, len(regions)))
@@ -144,12 +165,11 @@ def tree_is_true(certificate: Any, seed: int = 0, runs: int = 300) -> bool:
         if any(found[at][1] != draws or nodes[at]["leaf"] != output for at in members):
             return False
         hull = tuple((e, kind) for e, kind in entry["hull"])
-        regions.append((hull, draws, output, entry["shifts"]))
+        regions.append((hull, draws, output, entry.get("parts", entry.get("shifts"))))
     if set(home) != set(found):
         return False
     for conditions, draws, output, entries in regions:
-        shifts = [[F(s) for s in entry["shift"]] for entry in entries]
-        shifts = [s for s in shifts if allowed(s, draws) and cost(s, draws) <= bound]
+        shifts = [s for s in whole_shifts(entries, len(draws)) if allowed(s, draws) and cost(s, draws) <= bound]
         discrete = any(method == "discrete_laplace" for method, _ in draws)
         if discrete and scope["values"] != "integer":
             return False

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import itertools
+import json
 from fractions import Fraction
 
 import pytest
 from support import provable
 
 import mechanisms
+from dpaudit.checker import check_text
 from dpaudit.errors import UsageError
 from dpaudit.loading.named import load
 from dpaudit.neighbours.relation import Relation, parse_relation
 from dpaudit.program.symbolic.reading import queries, read
 from dpaudit.verify.alignment import align
-from dpaudit.verify.differences import Direction, worst_differences
+from dpaudit.verify.differences import Direction, direction, worst_differences
+from dpaudit.verify.parts import Part, align_parts
 from dpaudit.verify.prove import prove_program
 
 ROWS = [
@@ -221,3 +224,72 @@ def test_worst_differences_dominate_all(movement, group, whole):
 def test_too_many_differences_are_refused():
     with pytest.raises(UsageError, match="worst differences"):
         worst_differences([Direction.BOTH] * 20, Relation("queries"), whole=False)
+
+
+def vector(data, noise, *, epsilon=1):
+    return [answer + noise.laplace(1 / epsilon) for answer in data]
+
+
+def whole_vector(data, noise, *, epsilon=1):
+    return {place: answer + noise.discrete_laplace(1 / epsilon) for place, answer in enumerate(data)}
+
+
+def running(data, noise, *, epsilon=1):
+    sums, total = [], 0
+    for answer in data:
+        total = total + answer + noise.laplace(1 / epsilon)
+        sums.append(total)
+    return sums
+
+
+def total_of(data, noise, *, epsilon=1):
+    return sum(data) + noise.laplace(1 / epsilon)
+
+
+def one_for_all(data, noise, *, epsilon=1):
+    shared = noise.laplace(1 / epsilon)
+    return [answer + shared for answer in data]
+
+
+def last_without(data, noise, *, epsilon=1):
+    return [answer + noise.laplace(1 / epsilon) for answer in data[:-1]] + [data[-1]]
+
+
+@pytest.mark.parametrize(
+    ("program", "relation", "domain", "bound"),
+    [
+        (vector, "queries", None, 30),
+        (vector, "queries(monotone, group=2)", None, 60),
+        (vector, "queries(one)", None, 1),
+        (vector, "queries(norm=1, group=3)", None, 3),
+        (whole_vector, "queries(monotone)", "integer", 30),
+        (whole_vector, "queries(norm=1)", "integer", 1),
+        (running, "queries", None, 30),
+        (running, "queries(one)", None, 1),
+        (total_of, "queries(monotone)", None, 30),
+        (one_for_all, "queries(monotone)", None, None),
+        (last_without, "queries", None, None),
+    ],
+)
+def test_long_outputs_are_aligned_part_by_part(program, relation, domain, bound):
+    proof = prove_program(program, {}, length=40 if bound in (1, 3) else 30, relation=relation, domain=domain, runs=4)
+    assert proof.bound == bound
+    if bound is not None:
+        assert proof.worst.parts
+        assert check_text(json.dumps(proof.certificate)).bound == bound
+        assert proof.worst.cost == bound
+        moved = proof.worst.worst
+        assert sum(map(abs, moved)) == (bound if "one" in relation or "norm" in relation else 30 * max(map(abs, moved)))
+
+
+def test_parts_cost_what_the_whole_does():
+    """Of what has few differences, shifts by parts and shifts of the whole give the same bound."""
+    for relation in map(parse_relation, ("queries", "queries(monotone, group=2)", "queries(group=2)")):
+        for length in (3, 4):
+            tree = read(running, queries(length), {"epsilon": 1})
+            (leaf,) = tree.leaves
+            variables = [f"q{number}" for number in range(length)]
+            ways = [direction(name, (), leaf.released) for name in variables]
+            parts = [Part((number,), (number,)) for number in range(length)]
+            _, cost, _ = align_parts(parts, (), leaf.released, leaf.draws, ways, relation)
+            assert cost == align(tree, relation, length).bound

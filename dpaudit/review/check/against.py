@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from dpaudit.checker.tree import ALIGNED
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import json_values, plain_value
 from dpaudit.evidence.evidence import Evidence
@@ -97,5 +98,5 @@ def _is_same_program(evidence: Evidence, proof: Proof, mechanism: Mechanism, giv
 def _bare(nodes: Any) -> Any:
     """Return the nodes of a tree without their shifts."""
     if isinstance(nodes, dict):
-        return {name: _bare(part) for name, part in nodes.items() if name not in ("shifts", "class")}
+        return {name: _bare(part) for name, part in nodes.items() if name not in ALIGNED}
     return list(map(_bare, nodes)) if isinstance(nodes, list) else nodes

@@ -15,7 +15,7 @@ from typing import Any
 
 from dpaudit.accounting.enclosed import Enclosure
 from dpaudit.checker.reading import Steps, rational
-from dpaudit.checker.tree import Leaf, Tree
+from dpaudit.checker.tree import ALIGNED, Leaf, Tree
 from dpaudit.evidence.canonical_json import plain_value
 from dpaudit.evidence.event import Box, Event, Rule
 from dpaudit.evidence.evidence import Evidence
@@ -30,7 +30,7 @@ from dpaudit.verify.counterexample.shapes import read_output
 from dpaudit.verify.merging import classes, merge
 from dpaudit.verify.prove import VALUES, Scope, as_text
 
-_EXTRA: tuple[set[str], frozenset[str]] = (set(), frozenset({"shifts", "class"}))
+_EXTRA: tuple[set[str], frozenset[str]] = (set(), ALIGNED)
 
 
 def scope_of(given: Mapping[str, Any]) -> Scope:
