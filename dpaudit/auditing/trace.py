@@ -46,7 +46,7 @@ from dpaudit.settings import lent, own_settings
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
 from dpaudit.tracing.certain import Certain
-from dpaudit.tracing.findings import Path, Traced
+from dpaudit.tracing.findings import Path, Traced, Word
 from dpaudit.tracing.pair import trace_pair
 from dpaudit.tracing.runs import Target
 from dpaudit.tracing.search import DRAWN, FoundPair, worst_neighbours, worst_of
@@ -213,7 +213,7 @@ def _record(traced: Traced, number: int) -> Trace:
         TraceFinding(str(each.word), each.text, each.where, each.met)
         for path in traced.paths
         for each in sorted(path.found, key=lambda found: -found.word)
-        if each.word >= min(worst.word, 2) or path is worst
+        if each.word >= min(worst.word, Word.NOT_PRICED) or each.word is Word.NOT_SEEN or path is worst
     )
     price = worst.price
     return Trace(

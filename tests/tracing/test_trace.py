@@ -10,8 +10,10 @@ from click.testing import CliRunner
 
 import dpaudit as dp
 from dpaudit.cli.main import cli
+from dpaudit.evidence.records import TraceFinding
 from dpaudit.report import console_summary, html_page
 from dpaudit.report.text.command import reproduce_command
+from dpaudit.report.text.trace import trace_line
 from dpaudit.request import TraceOptions, TraceRequest, options_of
 from dpaudit.review.check import CheckResult, check, passes
 
@@ -133,6 +135,41 @@ def test_a_trace_that_was_edited_fails_a_check(found, name):
     evidence = found["certain"]
     forged = msgspec.structs.replace(evidence.trace, **FORGED[name](evidence.trace))
     assert not passes(list(check(msgspec.structs.replace(evidence, trace=forged), second=False)))
+
+
+NOT_SEEN = TraceFinding("not seen", "it raises on both sides: ValueError", "")
+BESIDE = {
+    "shifted noise": {"checked": False},
+    "no shifted noise": {"checked": None},
+    "a price below the draws": {"epsilon": 0.1},
+    "drawn": {"drawn": 10_000},
+}
+
+
+@pytest.mark.parametrize("change", BESIDE.values(), ids=BESIDE)
+def test_a_supported_path_that_was_edited_fails_a_check(found, change):
+    evidence = found["right"]
+    assert passes(list(check(evidence, second=False)))
+    forged = msgspec.structs.replace(evidence, trace=msgspec.structs.replace(evidence.trace, **change))
+    assert not passes(list(check(forged, second=False)))
+
+
+def test_what_no_file_can_show_is_not_checked(found):
+    """A verdict does not pass a check where nothing but the runs of a trace shows what it rests on."""
+    answers = {each.what: each.answer for each in check(found["certain"], second=False)}
+    assert answers["certain"] is CheckResult.HOLDS and answers["runs of the trace"] is CheckResult.NOT_CHECKED
+    leak = list(check(dp.trace("exact_count", seed=0, runs=0), second=False))
+    assert {each.what for each in leak if each.answer is CheckResult.NOT_CHECKED and each.decides} == {"certain"}
+    assert not any(each.fails for each in leak) and not passes(leak)
+
+
+def test_what_was_not_seen_stands_beside_what_is_supported(found):
+    evidence = found["right"]
+    assert "not all was followed" not in trace_line(evidence)
+    trace = msgspec.structs.replace(evidence.trace, findings=(*evidence.trace.findings, NOT_SEEN))
+    assert "not all was followed" in trace_line(msgspec.structs.replace(evidence, trace=trace))
+    trace = msgspec.structs.replace(evidence.trace, unseen=("a thread is started",))
+    assert "not all was followed" in trace_line(msgspec.structs.replace(evidence, trace=trace))
 
 
 @pytest.mark.slow

@@ -49,7 +49,17 @@ def trace_line(evidence: Evidence) -> str | None:
     if trace is None:
         return None
     first = trace.findings[0] if trace.findings else None
-    return trace.word if first is None else f"{trace.word}: {_told(first)}"
+    if first is None:
+        return trace.word
+    return f"{trace.word}: {_told(first)}{'; not all was followed' if _left_out(trace) else ''}"
+
+
+def _left_out(trace: Trace) -> list[str]:
+    """What was not seen or not priced beside paths that are supported."""
+    if trace.word != "supported on this path":
+        return []
+    found = [_told(each) for each in trace.findings if each.word in ("not seen", "not priced")]
+    return [*found, *trace.unseen]
 
 
 def _told(finding: TraceFinding) -> str:
@@ -67,6 +77,7 @@ def trace_part(evidence: Evidence) -> TracePart | None:
     met = next((each.met for each in trace.findings if each.met and each.met != each.where), "")
     if met:
         sentences.append(f"The first operation that brought data which differ to the noise is at {met}.")
+    sentences += [f"Not all was followed: {_left_out(trace)[0]}."] if _left_out(trace) else []
     sentences += led_sentences(evidence)
     return TracePart(
         sentences=[text[0].upper() + text[1:] for text in sentences],

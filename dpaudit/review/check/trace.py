@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dpaudit.auditing.verdict import LEAK, TRACE
 from dpaudit.evidence.build import exact_bound
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Trace, round_outward
+from dpaudit.evidence.records import Trace, Verdict, round_outward
 from dpaudit.privacy import PureDP
-from dpaudit.review.check.finding import Finding, answered, failing
+from dpaudit.review.check.finding import Finding, answered, failing, unchecked
 from dpaudit.tracing.certain import Step, loss_of
 from dpaudit.tracing.findings import WORDS, Word
 from dpaudit.tracing.laws import LAWS
@@ -31,6 +31,8 @@ def traced(evidence: Evidence) -> Iterator[Finding]:
     wrong = _impossible(trace, evidence)
     if wrong:
         yield failing("trace", wrong)
+    said = "which draws there were, how far they move, and what was not followed"
+    yield unchecked("runs of the trace", f"{said}, its runs showed, which are in no file; a replay does", decides=False)
     loss = trace.loss
     if loss is None or not loss.value > 0:
         if exact is not None:
@@ -41,9 +43,12 @@ def traced(evidence: Evidence) -> Iterator[Finding]:
     if exact != wanted:
         yield failing("certain", "the exact bound is not the loss that the trace found")
     elif not loss.steps:
-        said = "it is the loss that the trace states; what its runs returned is in no file, and only a replay shows it"
         tried = loss.why.startswith("all ways") and not trace.calls
-        yield answered("certain", math.isinf(loss.value) or (tried and not loss.leaks), said)
+        if not math.isinf(loss.value) and (loss.leaks or not tried):
+            yield failing("certain", "a finite loss is stated, and neither shifts of noise nor choices that lose it")
+            return
+        said = "it is the loss that the trace states; what its runs returned is in no file, and only a replay shows it"
+        yield unchecked("certain", said, decides=evidence.verdict is Verdict.VIOLATED and _rests_on(evidence))
     else:
         try:
             steps = [Step(LAWS[each.law], each.scale, each.by, each.where) for each in loss.steps]
@@ -92,7 +97,24 @@ def _impossible(trace: Trace, evidence: Evidence) -> str:
         return "its price has no part of Gaussian noise"
     if any(value is not None and not 0 <= value < math.inf for value in (trace.epsilon, trace.mu)):
         return "its price is none"
-    return _unlike_calls(trace) or _over(trace, evidence)
+    return _unlike_checked(trace) or _unlike_calls(trace) or _over(trace, evidence)
+
+
+def _rests_on(evidence: Evidence) -> bool:
+    """Whether no runs show what the trace calls certain."""
+    return evidence.exact is not None and evidence.lower == evidence.exact
+
+
+def _unlike_checked(trace: Trace) -> str:
+    """Say where a run with shifted noise, or none, does not go with the word."""
+    if trace.word != str(Word.SUPPORTED) or trace.findings[0].text.startswith("all ways"):
+        return ""
+    if trace.checked is False:
+        return "a run with shifted noise returned something else, and the path is called supported"
+    moved = any(call.moved for call in trace.calls)
+    if trace.checked is None and moved and not any(call.recognised for call in trace.calls):
+        return "a path on which noise moves is called supported, and no run with shifted noise was made"
+    return ""
 
 
 def _unlike_calls(trace: Trace) -> str:
