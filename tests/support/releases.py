@@ -640,7 +640,7 @@ RIGHT = [
     Row(35, most_common, _AR, "epsilon=1, delta=1e-6", _ONE),
     Row(36, truncated_count, _AR, "epsilon=1, delta=2.629e-7", _ONE),
     Row(37, gaussian_count, _AR, "epsilon=1, delta=2.93e-6", ("0.999", "1")),
-    Row(38, sampled_sgd, _AR, "epsilon=1.8283, delta=1e-5", ("1.82806", "1.8283")),
+    Row(38, sampled_sgd, _AR, "epsilon=1.8284, delta=1e-5", ("1.82806", "1.8284")),
     Row(39, sampled_gaussian, _AR, "epsilon=1, delta=2.072e-4", ("0.999", "1")),
     Row(40, keys_and_total, _AR, "epsilon=2, delta=2.933e-6", ("1.999", "2")),
     Row(0, parallel, _AR, "epsilon=1", _ONE),

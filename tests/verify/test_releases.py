@@ -18,6 +18,7 @@ from dpaudit.neighbours import parse_relation
 from dpaudit.privacy.claims import as_claim
 from dpaudit.program.fold import Fold
 from dpaudit.program.tracked.reading import read_releases
+from dpaudit.report.text.chain import chain
 from dpaudit.targets.mechanism import mechanism
 from dpaudit.verify.fold import prove_fold
 from dpaudit.verify.releases.agreement import compare
@@ -406,6 +407,17 @@ def test_prove_says_proved_with_a_certificate_and_runs_that_agree():
     assert (evidence.upper.exact, evidence.upper.parameter, evidence.proof.method) == ("1", "epsilon", "releases")
     assert evidence.proof.comparison.runs == 400
     assert evidence.lower.value <= 1
+
+
+def test_the_page_tells_how_far_the_largest_of_several_numbers_moves():
+    def release(people, noise):
+        return max(len(people[people["age"] < 18]), len(people), 3) + noise.laplace(1)
+
+    evidence = dp.prove(release, domain=SMALL, relation="add-remove", claim="epsilon=1", runs=0, seed=1)
+    assert evidence.verdict is Verdict.PROVED
+    drawn = chain(evidence)
+    assert drawn is not None
+    assert "no farther than where a record adds 1" in str(drawn)
 
 
 def test_prove_audits_the_pair_that_a_failed_derivation_suspects():

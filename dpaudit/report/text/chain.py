@@ -181,8 +181,14 @@ def _movement(value: dict[str, Any], columns: Sequence[str]) -> str:
     terms = value["terms"]
     told = [f"{_interval(each)}{_where(each, columns)}" for each in terms[:_MOST_TERMS]]
     told += ["…"] if len(terms) > _MOST_TERMS else []
-    told += [f"no farther than where {_movement(each['inner'], columns)}" for each in value["bent"][:_MOST_TERMS]]
+    told += [f"no farther than where {_inner(each['inner'], columns)}" for each in value["bent"][:_MOST_TERMS]]
     return f"a record adds {', '.join(told)}" if terms else ", ".join(told) or "no record moves it"
+
+
+def _inner(inner: dict[str, Any] | list[dict[str, Any]], columns: Sequence[str]) -> str:
+    listed = inner if isinstance(inner, list) else [inner]
+    more = " or …" if len(listed) > _MOST_TERMS else ""
+    return " or ".join(_movement(each, columns) for each in listed[:_MOST_TERMS]) + more
 
 
 def _interval(term: dict[str, Any]) -> str:
