@@ -116,19 +116,19 @@ class RecordedNoise(Noise):
         made: what was released.
     """
 
-    __slots__ = ("_before", "_kept", "_rng", "_samples", "_spread", "made")
+    __slots__ = ("_before", "_drawn", "_kept", "_rng", "_samples", "_spread", "made")
 
     def __init__(
         self, rng: np.random.Generator, before: Sequence[Recorded] = (), *, spread: float = 1.0, kept: Any = None
     ) -> None:
         self._rng, self._before, self._spread = rng, before, spread
-        self._kept: dict[Any, bool] = {} if kept is None else kept
-        self._samples = 0
+        self._kept: dict[Any, Any] = {} if kept is None else kept
+        self._samples = self._drawn = 0
         self.made: list[Recorded] = []
 
     @property
-    def kept(self) -> dict[Any, bool]:
-        """Which records were sampled, by sample and label; handed on to the run that replays this one."""
+    def kept(self) -> dict[Any, Any]:
+        """Which records were sampled, by sample and label, and what everybody saw; for the run that replays this."""
         return self._kept
 
     def _sized(self, method: str, size: Any, *arguments: Any) -> Any:
@@ -143,10 +143,17 @@ class RecordedNoise(Noise):
         return RecordedDraw(self, method, scale, shape, tuple(more))
 
     def _draw(self, method: str, *arguments: Any) -> Any:
-        return LAWS[method].sample(self._rng, 1, *map(float, arguments))[0].item()
+        values = tuple(map(float, arguments))
+        return self._seen((method, *values), lambda: LAWS[method].sample(self._rng, 1, *values)[0].item())
 
     def _pick(self, weights: Sequence[float]) -> int:
-        return int(self._rng.choice(len(weights), p=np.asarray(weights) / np.sum(weights)))
+        chances = np.asarray(weights) / np.sum(weights)
+        return int(self._seen(("pick", *weights), lambda: self._rng.choice(len(weights), p=chances)))
+
+    def _seen(self, asked: Any, make: Callable[[], Any]) -> Any:
+        """Draw what everybody sees: the same in a run that replays this one."""
+        self._drawn += 1
+        return self._kept.setdefault(("seen", self._drawn, asked), make())
 
     def choose(self, scale: float, scores: Any, count: int, line: str | None = None, law: str = "select") -> int:
         """Choose a place by scores: at random, whatever they are."""

@@ -465,6 +465,33 @@ def dict_with_a_method(people, noise):
     return rare(people)["children"].map(Else({1: 1})).sum() + noise.laplace(1)
 
 
+def numbers_of_truth(people, noise):
+    """Of no rows they are truth values, which cannot be subtracted."""
+    made = rare(people)["smoker"].apply(lambda value: 1 if value == 1 else 0)
+    return (made - made).sum() + noise.laplace(1)
+
+
+def whole_numbers_of_none(people, noise):
+    """Of no rows they are floats, which cannot be counted by place."""
+    return np.bincount(rare(people)["age"].apply(lambda value: 1 if value > 3 else 0), minlength=2) + noise.laplace(
+        1, 2
+    )
+
+
+def initial_value_that_is_cut(people, noise):
+    """Of whole numbers NumPy makes 7.5 a 7, however much the largest number could be."""
+    return (rare(people)["children"].to_numpy().max(initial=7.5) - 7.5) + noise.laplace(0.01)
+
+
+def endless_function(people, noise):
+    def told(value):
+        while value < 1000:
+            value = value + 1
+        return value
+
+    return people["age"].apply(told).sum() + noise.laplace(1)
+
+
 def clip_of_texts(people, noise):
     return rare(people)["city"].clip(0, 5).sum() + noise.laplace(5)
 
@@ -566,7 +593,8 @@ REFUSED = [
     histogram_of_truth, python_for_rows, rounding_decides, negative_unit, key_twice, scale_in_another_unit,
     bound_that_may_be_negative, one_object_in_apply, type_in_apply, rows_that_are_counted,
     rows_that_are_counted_outside, other_rows_in_apply, rows_that_raise, rows_drawn_at_random, nothing_in_apply,
-    numbers_of_texts, dict_with_a_method, clip_of_texts, sample_of_a_join, largest_of_a_join, keys_of_a_join,
+    numbers_of_texts, numbers_of_truth, whole_numbers_of_none, initial_value_that_is_cut, endless_function,
+    dict_with_a_method, clip_of_texts, sample_of_a_join, largest_of_a_join, keys_of_a_join,
     mask_from_before_a_join, which_is_largest, text_of_a_replaced_name, replaced_name_in_a_comprehension,
     largest_of_two_samples, stretched_truncated_noise, truncated_at_the_data, coins_of_others, reports_of_some,
     coins_twice, coins_that_hide_nothing, threshold_from_the_data, options_from_the_data,
@@ -692,6 +720,24 @@ def keys_that_differ_elsewhere(people, noise):
     counts = some["city"].value_counts()
     noisy = counts + noise.laplace(3, len(counts))
     return noisy[noisy >= 61].sort_index()
+
+
+def persons_of_a_table(people, noise):
+    import pandas
+
+    table = pandas.DataFrame({"city": ["bern", "oslo"], "person": [1, 2]})
+    some = people[["age", "city"]].merge(table, on="city").groupby("person").head(1)
+    return len(some) + noise.laplace(1)
+
+
+def largest_of_persons(people, noise):
+    return people["age"].to_numpy().max(initial=0) + noise.laplace(120)
+
+
+@pytest.mark.parametrize("program", [persons_of_a_table, largest_of_persons], ids=lambda each: each.__name__)
+def test_persons_are_those_of_the_data_and_have_many_rows(program):
+    with pytest.raises(RefusedReading, match=r"which names persons|of which a person has several"):
+        read_releases(program, COLUMNS, {}, person="person")
 
 
 def test_rows_of_a_person_that_differ_elsewhere_may_have_one_key():

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.program.tracked.columns import Column
+from dpaudit.program.tracked.columns import Column, expression
 from dpaudit.program.tracked.guarded import Guarded
 from dpaudit.program.tracked.joins import plain_cell
 from dpaudit.program.tracked.magnitude import Magnitude, hull, of
@@ -45,6 +45,8 @@ class _Way:
         key = frozenset(mask.parts)
         if key in self._known:
             return self._known[key]
+        if self.taken >= _MOST_WAYS:
+            refuse(f"a function of rows that decides more than {_MOST_WAYS} times")
         if self.taken == len(self.tape):
             self.left.append([*self.tape, (key, False)])
             self.tape = [*self.tape, (key, True)]
@@ -161,6 +163,8 @@ def applied(column: Column, function: Any) -> Column:
     """
     if not isinstance(function, types.FunctionType):
         refuse("apply() of something else than a function of one value that is written in Python")
+    if column.is_truth:
+        refuse("apply() on truth values; filter by the column, or count it")
     if column.missing:
         refuse("apply() on values that may be missing; fillna(constant) or dropna first")
     if _WAY.get() is not None:
@@ -168,7 +172,11 @@ def applied(column: Column, function: Any) -> Column:
     refuse_private((function,), function)
     pending: list[list[tuple[Any, bool]]] = [[]]
     found: list[tuple[tuple[Part, ...], Any]] = []
+    calls = 0
     while pending:
+        calls += 1
+        if calls > _MOST_WAYS:
+            refuse(f"a function of rows with more than {_MOST_WAYS} ways through it")
         way = _Way(pending.pop())
         token = _WAY.set(way)
         try:
@@ -182,8 +190,6 @@ def applied(column: Column, function: Any) -> Column:
         pending += way.left
         if way.parts:
             found.append((way.parts, result))
-        if len(found) > _MOST_WAYS:
-            refuse(f"a function of rows with more than {_MOST_WAYS} ways through it")
     return _pieced(column, found)
 
 
@@ -191,13 +197,11 @@ def _pieced(column: Column, found: list[tuple[tuple[Part, ...], Any]]) -> Column
     """Return a column with what each way through a function gives."""
     constants: list[Fraction | str] = []
     ends: list[Magnitude] = []
-    whole = True
     for parts, result in found:
         if isinstance(result, Cell):
             if result.column.rows != column.rows:
                 refuse("a function of rows that returns a value of another frame")
             ends += [end for part in parts for end in _within(result.column, column, part)]
-            whole &= result.column.whole
             continue
         if isinstance(result, Told):
             refuse("a function of rows that returns a comparison; write 1 if … else 0, or compare the column itself")
@@ -206,17 +210,16 @@ def _pieced(column: Column, found: list[tuple[tuple[Part, ...], Any]]) -> Column
         if not isinstance(value, Fraction | str):
             refuse(f"a function of rows that returns a {type(result).__name__}; known are numbers and texts")
         constants.append(value)
-        whole &= isinstance(value, Fraction) and value.denominator == 1
     kinds = {type(value) for value in constants} | ({Fraction} if ends else set())
     if len(kinds) != 1:
         refuse("a function of rows that returns numbers for some and texts for others")
     if not ends:
-        domain = ColumnDomain(values=tuple(dict.fromkeys(constants)), whole=whole)
+        domain = ColumnDomain(values=tuple(dict.fromkeys(constants)))
     else:
         low, high = hull((*ends, *(of(value) for value in constants if isinstance(value, Fraction))))
         if low.unit or high.unit:
             refuse("a function of rows of values that were clipped to a released number")
-        domain = ColumnDomain(low.coefficient, high.coefficient, whole=whole)
+        domain = ColumnDomain(low.coefficient, high.coefficient)
     return made(column, "applied", domain)
 
 
@@ -255,12 +258,14 @@ def mapped(column: Column, table: dict[Any, Any]) -> Column:
     if len(kinds) != 1 or kinds == {bool}:
         refuse("map() by a dict that gives no numbers and no texts alone")
     missing = column.missing or None in values
-    whole = kinds == {Fraction} and not missing and all(value.denominator == 1 for value in present)
-    return made(column, "mapped", ColumnDomain(values=present, missing=missing, whole=whole))
+    return made(column, "mapped", ColumnDomain(values=present, missing=missing))
 
 
 def made(column: Column, how: str, domain: ColumnDomain) -> Column:
-    """Return a column of which the values are known, and how they hang together with those of another is not."""
+    """Return a column of which the values are known, and how they hang together with those of another is not.
+
+    Of no rows pandas leaves the type as it was: numbers are floats then, whatever the function gives.
+    """
     known = column.rows.known.get(column.name)
     gives_texts = domain.values is not None and isinstance(domain.values[0], str)
     if known is not None and known.values is not None and isinstance(known.values[0], str) and not gives_texts:
@@ -268,6 +273,6 @@ def made(column: Column, how: str, domain: ColumnDomain) -> Column:
             "numbers made of texts, where pandas keeps texts if there are no rows; join a table of the numbers: "
             "frame.merge(table, on='column')"
         )
-    name = f"={how} {PATH.get().fresh()} {column.name} {domain}"
+    name = expression(how, column, str(PATH.get().fresh()), str(domain))
     column.rows.known[name] = domain
     return Column.of_data(column.rows, name, domain)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from fractions import Fraction
 from typing import Any
@@ -16,6 +17,7 @@ from dpaudit.program.tracked.private import Additive, Number, Private
 from dpaudit.program.tracked.released import ReleasedNumber, is_private, magnitude_of
 from dpaudit.program.tracked.rows import RATIO, ColumnDomain, Mask, Rows
 
+_LONGEST = 300  # characters of the name of an expression, which holds those of its parts
 _LARGEST, _WHOLE = Fraction(10) ** 300, Fraction(2) ** 62
 
 
@@ -140,6 +142,8 @@ class Column(Additive):
         start = magnitude_of(initial)
         if self.missing or low.unit or high.unit or start.unit:
             refuse("an extreme of values that may be missing, or that were clipped to a released number; fill them")
+        if start.coefficient.denominator != 1:  # of an array of whole numbers NumPy cuts it
+            refuse("an extreme with an initial value that is no whole number")
         if self.rows.most != 1 or not self.rows.sure:
             refuse("an extreme of rows of which a person has several; sum or count them")
         far = max(
@@ -167,14 +171,14 @@ class Column(Additive):
                 refuse("a clip to one bound of what has no constant bounds; give both")
             if low.coefficient > 0 or high.coefficient < 0:
                 refuse("a clip to a released bound needs 0 in between, as clip(0, bound) has")
-            return self._made(_expression("clip", self, low, high), *hull((low, high)))
+            return self._made(expression("clip", self, low, high), *hull((low, high)))
 
         def clipped(value: Magnitude) -> Magnitude:
             found = value.coefficient if low is None else max(value.coefficient, low.coefficient)
             return of(found if high is None else min(found, high.coefficient))
 
         whole = self.whole and all(each is None or each.coefficient.denominator == 1 for each in (low, high))
-        name = _expression("clip", self, low, high)
+        name = expression("clip", self, low, high)
         return self._made(name, clipped(self.low), clipped(self.high), whole=whole)
 
     def fillna(self, value: Any) -> Column:
@@ -182,7 +186,7 @@ class Column(Additive):
         given = magnitude_of(value)
         low, high = self.ends
         whole = self.whole and not given.unit and given.coefficient.denominator == 1
-        return self._made(_expression("fillna", self, given), *hull((low, high, given)), missing=False, whole=whole)
+        return self._made(expression("fillna", self, given), *hull((low, high, given)), missing=False, whole=whole)
 
     def astype(self, kind: Any) -> Column:
         """Convert to floats, or whole numbers to whole numbers, which changes no value."""
@@ -232,7 +236,7 @@ class Column(Additive):
             given = magnitude_of(other)
             more = most = given if sign > 0 else -given
             missing, whole, added = self.missing, self.whole and _is_whole(given), given
-        name = _expression("+" if sign > 0 else "-", self, added)
+        name = expression("+" if sign > 0 else "-", self, added)
         return self._made(name, low + more, high + most, missing=missing, whole=whole)
 
     def __neg__(self) -> Any:
@@ -245,7 +249,7 @@ class Column(Additive):
         least = (
             ZERO if inside else hull((low if low.coefficient > 0 else -low, high if high.coefficient > 0 else -high))[0]
         )
-        return self._made(_expression("abs", self), least, ends[1], whole=self.whole)
+        return self._made(expression("abs", self), least, ends[1], whole=self.whole)
 
     abs = __abs__
 
@@ -258,12 +262,12 @@ class Column(Additive):
                 refuse("arithmetic of columns of two frames, which pandas would align by index")
             ends = hull([here * there for here in (low, high) for there in other.ends])
             whole, missing = self.whole and other.whole, self.missing or other.missing
-            return self._made(_expression("*", self, other), *ends, missing=missing, whole=whole)
+            return self._made(expression("*", self, other), *ends, missing=missing, whole=whole)
         if isinstance(other, Private):
             return refuse(f"a product of rows and a private {type(other).__name__.lower()}")
         given = magnitude_of(other)
         ends = hull((low * given, high * given))
-        return self._made(_expression("*", self, given), *ends, whole=self.whole and _is_whole(given))
+        return self._made(expression("*", self, given), *ends, whole=self.whole and _is_whole(given))
 
     __rmul__ = __mul__
 
@@ -283,7 +287,7 @@ class Column(Additive):
             refuse("where() without a constant leaves missing values; give one: where(mask, 0)")
         given = magnitude_of(other)
         whole = self.whole and _is_whole(given)
-        name = _expression("where", self, *sorted(repr(sorted(map(repr, part))) for part in mask.parts), given)
+        name = expression("where", self, *sorted(repr(sorted(map(repr, part))) for part in mask.parts), given)
         return self._made(name, *hull((*self.ends, given)), whole=whole)
 
     # --- comparisons -------------------------------------------------------------------------------------
@@ -328,7 +332,7 @@ class Column(Additive):
         """Compare with a released number: a test of which nothing is known but that it holds or not."""
         if not self._is_of_numbers():
             refuse(f"a comparison of {self.name!r} with a released number, which its domain does not hold")
-        name = self.rows.column(_expression(operator, self, given))
+        name = self.rows.column(expression(operator, self, given))
         self.rows.known.setdefault(name, ColumnDomain(values=(False, True)))
         if self.missing and negated:
             refuse("≥ or ≠ of values that may be missing with a released number; fill them first")
@@ -465,16 +469,17 @@ def operand_of(domain: ColumnDomain, name: str, value: Any) -> Any:
 
 def column_of_mask(mask: Mask) -> Column:
     """Return the numbers 1 and 0 of the rows that meet a mask, and do not."""
-    name = _expression("mask", *sorted(repr(sorted(map(repr, part))) for part in mask.parts))
+    name = expression("mask", *sorted(repr(sorted(map(repr, part))) for part in mask.parts))
     return Column(mask.rows, name, ZERO, ONE, whole=True)
 
 
-def _expression(name: str, *parts: Any) -> str:
+def expression(name: str, *parts: Any) -> str:
     """Name what is computed of columns; no column of the data has a name that begins with '='."""
     texts = [
         part.name if isinstance(part, Column) else part if isinstance(part, str) else _text(part) for part in parts
     ]
-    return f"={name}{texts}"
+    found = f"={name}{texts}"
+    return found if len(found) <= _LONGEST else f"={name} {hashlib.sha256(found.encode()).hexdigest()}"
 
 
 def _text(value: Magnitude | None) -> str:

@@ -48,6 +48,8 @@ def joined(frame: Frame, columns: dict[str, Column], table: Any, how: str, on: A
     twice = [str(name) for name in table.columns if name != on and name in columns]
     if twice or not all(isinstance(name, str) for name in table.columns):
         refuse(f"a join of two columns of one name, {', '.join(twice)}; rename one of them")
+    if frame.person in table.columns and frame.person != on:
+        refuse(f"a table with a column {frame.person!r}, which names persons; rename it")
     key = columns[on]
     if key.missing:
         refuse(f"a join on {on!r}, which may be missing: pandas lets a missing value match one; dropna first")
