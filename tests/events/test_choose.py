@@ -16,6 +16,7 @@ from dpaudit.events.candidate_partitions import families, spread_points, watched
 from dpaudit.events.likelihood_order import by_position, by_ratio, smoothed
 from dpaudit.events.predict import predicted_bound
 from dpaudit.events.scores import center_and_scale, cross_fitted, logistic_fit, sum_fit
+from dpaudit.events.select import _Design
 from dpaudit.evidence.event import Event, Rows
 from dpaudit.evidence.records import Counts
 from dpaudit.privacy import ApproxDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
@@ -254,6 +255,12 @@ def test_a_rare_event_is_doubted_more_where_it_is_the_best_of_many():
     alone, best = (predicted_bound(p, p / 4, n, n, rivals=rivals, **own) for rivals in (False, True))
     lost = alone - best
     assert np.all(lost > 0) and lost[1] > 3 * lost[0] and lost[2] > 3 * lost[1]
+
+
+def test_an_event_of_both_sides_is_measured_on_as_many_runs_of_each():
+    design = _Design.of(PureDP(1), (1_000, 9_000), 0.05)
+    assert (design.balanced, design.ahead) == (2_000, (1_000, 9_000))
+    assert _Design.of(PureDP(1), 10_000, 0.05).ahead == (5_000, 5_000)
 
 
 def test_where_nothing_differs_hardly_anything_is_predicted():
