@@ -152,7 +152,7 @@ def _product(one: Any, other: Any, *more: Any) -> Any:
     """The product of two matrices or vectors, one of which is plain."""
     recorder = active()
     one, other = (each if is_followed(each) else _asarray(each) for each in (array_of(one), array_of(other)))
-    if recorder is None or more or (is_followed(one) and is_followed(other)):
+    if recorder is None or more or is_followed(one) == is_followed(other):
         return NotImplemented
     if np.ndim(plain(one)) == 0 or np.ndim(plain(other)) == 0:
         return one * other
@@ -183,7 +183,7 @@ def extreme(array: Any, sign: int) -> int:
     recorder = active()
     bare = sign * plain(array).reshape(-1)
     place = int(np.argmax(bare))
-    if recorder is None or not array.mark.form.is_noisy:
+    if recorder is None or not is_followed(array) or not array.mark.form.is_noisy:
         return place
     array.mark.used = True
     with recorder.own_work():

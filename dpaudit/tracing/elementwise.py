@@ -113,7 +113,7 @@ def put(array: FollowedArray, places: Any, values: Any) -> None:
     recorder = active()
     bare = array.view(np.ndarray)
     bare[places] = plain(values)
-    if recorder is None or array.mark is None:
+    if recorder is None or not is_followed(array) or array.mark is None:
         return
     with recorder.own_work():
         form = array.mark.form

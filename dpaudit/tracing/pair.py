@@ -56,7 +56,8 @@ def trace_pair(
     tried: list[Path] = []
     for side in (0, 1):
         tried += _direction(task, side, 1 if quick else paths, recorded)
-    sure = None if quick or any(map(_unfollowed, tried)) else _certain(task, recorded)
+    open_ = any(_unfollowed(path) or path.checked is False for path in tried)
+    sure = None if quick or open_ else _certain(task, recorded)
     if not quick:
         _say_constant(tried, recorded)
     if sure is not None:

@@ -99,11 +99,13 @@ class Mark:
         values: (n,) its numbers.
         used: whether a followed operation, or the output, took it up; what did not may have gone where nothing is seen.
         scaled: the form that was multiplied, and its factors, where this is a product.
+        recorder: of the run that it is of.
     """
 
     site: str
     form: Form
     values: Floats
+    recorder: Recorder
     used: bool = False
     scaled: tuple[Form, Floats] | None = None
 
@@ -298,7 +300,7 @@ class Recorder:
         if len(before) > MOST_EVENTS:
             self.too_long = True
             raise TooLongError
-        found = Mark(site, form, values, scaled=scaled)
+        found = Mark(site, form, values, self, scaled=scaled)
         before.append(found)
         return found
 
@@ -339,6 +341,14 @@ def active() -> Recorder | None:
         found.unseen["noise is drawn, or a followed value is used, in a thread of its own"] = None
         return None
     return None if found.busy else found
+
+
+def is_of_this_run(mark: Mark) -> bool:
+    """Whether a value is of the run that is being made: what a target keeps of an earlier one is a number like any."""
+    if not _RECORDER or mark.recorder is _RECORDER[-1]:
+        return True
+    _RECORDER[-1].unseen["noise of an earlier run is used again"] = None
+    return False
 
 
 @contextmanager

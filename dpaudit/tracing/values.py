@@ -14,7 +14,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from dpaudit.tracing.forms import Form
-from dpaudit.tracing.recording import Mark, Recorder, active, site
+from dpaudit.tracing.recording import Mark, Recorder, active, is_of_this_run, site
 
 _array, _asarray, _shape = np.array, np.asarray, np.shape
 _isinstance = builtins.isinstance
@@ -157,7 +157,9 @@ def followed(values: Any, form: Form, where: str, recorder: Recorder, scaled: An
 
 def is_followed(value: Any) -> bool:
     """Whether a value has a form."""
-    return _isinstance(value, FollowedFloat) or (_isinstance(value, FollowedArray) and value.mark is not None)
+    if not _isinstance(value, FollowedFloat | FollowedArray) or value.mark is None:
+        return False
+    return is_of_this_run(value.mark)
 
 
 def plain(value: Any) -> Any:

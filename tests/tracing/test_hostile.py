@@ -6,6 +6,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import copy
+import functools
 import math
 import os
 import pickle
@@ -212,6 +213,21 @@ def into_an_array_of_the_caller(data, rng):
     return len(data) + out[0]
 
 
+@functools.cache
+def remembered(size):
+    return np.random.laplace(size=size)
+
+
+def of_an_earlier_run(data, rng):
+    return len(data) + rng.laplace(0, 0.5) + remembered(len(data))[0]
+
+
+def put_into_an_earlier_run(data, rng):
+    kept = remembered(3)
+    kept[0] = len(data) + rng.laplace()
+    return kept @ [1.0, 0.0, 0.0] + kept.sum() + np.argmax(kept)
+
+
 HIDDEN = [of_a_subclass, held_elsewhere, drawn_before, of_the_system, of_a_secret, copied, pickled, numbers_of_draws,
           through_a_buffer, through_c, through_text, into_an_array_of_the_caller]  # fmt: skip
 
@@ -221,6 +237,18 @@ def test_noise_that_is_not_followed_is_never_called_supported_or_certain(target)
     found = trace_pair(Target(mechanism(target), {}), PAIR, dp.parse_claim("epsilon=1"), seed=0, paths=2)
     assert found.certain is None
     assert found.worst.word in (Word.NOT_SEEN, Word.NOT_PRICED)
+
+
+@pytest.mark.parametrize("target", [of_an_earlier_run, put_into_an_earlier_run])
+def test_noise_of_an_earlier_run_is_a_number_like_any_and_is_named(target):
+    found = traced(target)
+    assert found.certain is None and "noise of an earlier run is used again" in found.unseen
+
+
+def test_nothing_is_certain_where_shifted_noise_gives_another_output(monkeypatch):
+    """What an address is may agree in two runs, and not in the third."""
+    monkeypatch.setattr("dpaudit.tracing.path._reached", lambda *args: False)
+    assert traced(lambda data, rng: len(data) + rng.laplace(0, 0.5)).certain is None
 
 
 def beside_its_text(data, rng):
