@@ -1,7 +1,8 @@
 """What do other accountants say of the same list? Whoever is installed is asked; none of them decides.
 
 dp-accounting (Google): the PLD accountant, pessimistic, and the RDP accountant both state upper bounds, computed in
-floating point. Opacus (Meta): RDP states an upper bound, PRV and GDP an estimate.
+floating point. Opacus (Meta): RDP states an upper bound, PRV and GDP an estimate. prv-accountant (Microsoft): an
+estimate between two bounds, of which the upper one is shown, too.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from dpaudit.evidence.records import OtherAccountant, Statement
 # beyond these an accountant in floating point may take minutes, or all memory
 _LEAST_NOISE = Fraction(1, 10)
 _MOST_STEPS, _MOST_EVENTS, _MOST_EPSILON = 10**7, 50, 300.0
+_PRV_STEPS, _PRV_EPSILON, _PRV_DELTA, _PRV_ERROR = 20_000, 20.0, 1e-13, 0.01
 
 
 def others_say(events: Events, asked: Statement) -> tuple[OtherAccountant, ...]:
@@ -33,9 +35,9 @@ def others_say(events: Events, asked: Statement) -> tuple[OtherAccountant, ...]:
     if not small or at <= 0 or not all(_is_common(event) for event, _ in events.parts):
         return ()
     found = []
-    for ask in (_dp_accounting, _opacus):
+    for ask in (_dp_accounting, _opacus, _prv):
         with _quiet(), contextlib.suppress(Exception):  # what another library cannot do is left out
-            found += [each for each in ask(events, asked.parameter, at) if math.isfinite(each.value)]
+            found += [each for each in ask(events, asked.parameter, at, about) if math.isfinite(each.value)]
     return tuple(found)
 
 
@@ -75,7 +77,7 @@ def _installed(package: str, module: str) -> str:
 # --- dp-accounting ----------------------------------------------------------------------------------------
 
 
-def _dp_accounting(events: Events, parameter: str, at: float) -> Iterator[OtherAccountant]:
+def _dp_accounting(events: Events, parameter: str, at: float, _: float) -> Iterator[OtherAccountant]:
     own = _installed("dp-accounting", "dp_accounting")
     if not own:
         return
@@ -113,7 +115,7 @@ def _as_dp_event(library: Any, event: Event) -> Any:
 # --- Opacus -----------------------------------------------------------------------------------------------
 
 
-def _opacus(events: Events, parameter: str, at: float) -> Iterator[OtherAccountant]:
+def _opacus(events: Events, parameter: str, at: float, _: float) -> Iterator[OtherAccountant]:
     own = _installed("opacus", "opacus")
     if not own or parameter != "epsilon":
         return
@@ -135,3 +137,31 @@ def _noise_and_rate(event: Event) -> tuple[float | None, float]:
     if isinstance(event, Sampled) and isinstance(event.sampling, Poisson):
         mechanism, rate = event.mechanism, event.sampling.rate
     return (float(mechanism.sigma / mechanism.sensitivity) if isinstance(mechanism, Gaussian) else None), float(rate)
+
+
+# --- prv-accountant ---------------------------------------------------------------------------------------
+
+
+def _prv(events: Events, parameter: str, at: float, about: float) -> Iterator[OtherAccountant]:
+    own = _installed("prv-accountant", "prv_accountant")
+    if not own or parameter != "epsilon" or events.steps > _PRV_STEPS or about > _PRV_EPSILON or at < _PRV_DELTA:
+        return
+    import prv_accountant as library
+
+    laws = [_as_prv(library, event) for event, _ in events.parts]
+    if any(law is None for law in laws):
+        return
+    counts = [count for _, count in events.parts]
+    accountant = library.PRVAccountant(laws, eps_error=_PRV_ERROR, delta_error=at / 1000, max_self_compositions=counts)
+    _, estimate, upper = accountant.compute_epsilon(delta=at, num_self_compositions=counts)
+    yield OtherAccountant("prv-accountant, estimate", own, float(estimate), "estimate")
+    yield OtherAccountant("prv-accountant, upper end", own, float(upper), "upper")
+
+
+def _as_prv(library: Any, event: Event) -> Any:
+    if isinstance(event, Laplace):
+        return library.LaplaceMechanism(mu=float(event.sensitivity / event.scale))
+    noise, rate = _noise_and_rate(event)
+    if noise is None:
+        return None
+    return library.PoissonSubsampledGaussianMechanism(sampling_probability=rate, noise_multiplier=noise)

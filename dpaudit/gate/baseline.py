@@ -3,13 +3,16 @@
 ``dpaudit-baseline.json`` is a file to be reviewed like code: sorted, with one entry for each target, which holds its
 most revealing event and the counts of that event. A later gate counts the same event on fresh runs. It does not compare
 two numbers: each version of the code has an interval for the loss of that event, both hold simultaneously at the
-target's confidence, and the target is leakier if the new interval is above the old one.
+target's confidence, and the target is leakier if the new interval is above the old one. A list of releases has
+certified intervals instead of counts.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +25,14 @@ from dpaudit.evidence.records import Bound, Counts, round_outward
 from dpaudit.gate.result import BaselineComparison
 from dpaudit.gate.target_process import FrozenEvent
 from dpaudit.privacy import parse_claim
+from dpaudit.privacy.claims import number_text
 from dpaudit.stats.interval import loss_interval
 from dpaudit.stats.methods import BOTH_SIDES, method_of, plain
 from dpaudit.targets.source_digest import PREFIX
 
 FILE = "dpaudit-baseline.json"
 _VERSION = 1
+_LONGEST = 300  # characters of a list of releases
 _EVEN = 0.7071  # 1/√2: equal weights for both counts of an event for which no weight was chosen
 
 
@@ -51,13 +56,24 @@ class BaselineEvent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     notion: str
 
 
-class BaselineEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class BaselineInterval(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a list of releases certainly lost: the interval of ``parameter`` at ``at``, as in evidence."""
+
+    parameter: str
+    at: str
+    low: float
+    high: float
+
+
+class BaselineEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The baseline of one target.
 
     Attributes:
         claim, relation, parameters, code: of the target at that time; ``code`` is the digest of its function's source.
         verdict, lower, confidence: of its evidence, whose id is ``evidence``.
         measured: the event to compare with; None if nothing was measured.
+        releases: of a list of releases, what it was; empty where that takes many words.
+        accounted: of a list of releases, the finite intervals to compare with.
     """
 
     target: str
@@ -70,6 +86,8 @@ class BaselineEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     confidence: float
     evidence: str
     measured: BaselineEvent | None
+    releases: str = ""
+    accounted: tuple[BaselineInterval, ...] = ()
 
 
 def read(path: Path) -> dict[str, BaselineEntry]:
@@ -114,7 +132,26 @@ def entry_of(target: str, evidence: Evidence) -> BaselineEntry:
         confidence=evidence.confidence,
         evidence=evidence.id,
         measured=_measured(evidence, record),
+        releases=_releases(evidence),
+        accounted=_accounted(evidence),
     )
+
+
+def _releases(evidence: Evidence) -> str:
+    listed = () if evidence.accounting is None else evidence.accounting.releases
+    text = " + ".join(each.event if each.steps == 1 else f"{each.event}.times({each.steps})" for each in listed)
+    return text if len(text) <= _LONGEST else ""
+
+
+def _accounted(evidence: Evidence) -> tuple[BaselineInterval, ...]:
+    """Return the finite intervals of a list of releases, one of each kind."""
+    stated = () if evidence.accounting is None else evidence.accounting.statements
+    found = {
+        (each.parameter, each.at): BaselineInterval(each.parameter, each.at, each.low, each.high)
+        for each in stated
+        if math.isfinite(each.high)
+    }
+    return tuple(found.values())
 
 
 def _measured(evidence: Evidence, record: Mapping[str, Any]) -> BaselineEvent | None:
@@ -185,6 +222,22 @@ def compare(entry: BaselineEntry, counts: Mapping[str, Any] | None, error: float
     return BaselineComparison(interval(measured.counts, error / 2 / measured.considered), interval(counts, error / 2))
 
 
+def compare_accounts(entry: BaselineEntry, evidence: Evidence) -> BaselineComparison | None:
+    """Return the certified intervals before and now: those that grew, else the first; None if none can be compared."""
+    before = {(each.parameter, each.at): (each.low, each.high) for each in entry.accounted}
+    found = [
+        BaselineComparison(before[parameter, at], (each.low, each.high), _about(parameter, at))
+        for each in _accounted(evidence)
+        if (parameter := each.parameter, at := each.at) in before
+    ]
+    return next((each for each in found if each.leakier), found[0] if found else None)
+
+
+def _about(parameter: str, at: str) -> str:
+    near = number_text(float(Fraction(at)))
+    return {"epsilon": f"ε at δ = {near}", "delta": f"δ at ε = {near}", "mu": "μ", "rho": "ρ"}[parameter]
+
+
 def changes(entry: BaselineEntry, evidence: Evidence) -> tuple[str, ...]:
     """Say what differs from the baseline: claim, relation, parameters, code."""
     now = entry_of(entry.target, evidence)
@@ -193,6 +246,7 @@ def changes(entry: BaselineEntry, evidence: Evidence) -> tuple[str, ...]:
         ("claim", entry.claim, now.claim),
         ("relation", entry.relation, now.relation),
         ("parameters", _listed(entry.parameters), _listed(now.parameters)),
+        ("list of releases", entry.releases, now.releases),
     ):
         if old != new:
             notes.append(f"Since the baseline the {what} changed from {old or 'none'} to {new or 'none'}.")

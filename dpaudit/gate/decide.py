@@ -57,7 +57,6 @@ def _expected(evidence: Evidence) -> Decision:
 
 
 def _leakier(comparison: BaselineComparison) -> str:
-    return (
-        "The event of the baseline now tells more than it did: at least "
-        f"{lower_text(comparison.after[0])}, and at most {upper_text(comparison.before[1])} in the baseline."
-    )
+    told = f"{comparison.about} grew" if comparison.about else "The event of the baseline now tells more than it did"
+    now, before = lower_text(comparison.after[0]), upper_text(comparison.before[1])
+    return f"{told}: it is at least {now}, and was at most {before} in the baseline."

@@ -48,11 +48,13 @@ class Location:
 class BaselineComparison:
     """The loss of the baseline's fixed event: exact intervals for the code of the baseline and for the present code.
 
-    Each is (low, high) in units of the claim's parameter; they hold simultaneously at the target's confidence.
+    Each is (low, high) in units of the claim's parameter; they hold simultaneously at the target's confidence. Those of
+    a list of releases are certified, and ``about`` says of what, such as "ε at δ = 1e-5".
     """
 
     before: tuple[float, float]
     after: tuple[float, float]
+    about: str = ""
 
     @property
     def leakier(self) -> bool:

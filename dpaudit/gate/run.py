@@ -227,7 +227,11 @@ class _Gate:
                 evidence = accept(report.evidence, request)
             except UsageError as error:
                 report = Report(error=str(error), location=report.location)
-        comparison = None if entry is None else baselines.compare(entry, report.counts, share / 2)
+        comparison = None
+        if entry is not None and target.account is None:
+            comparison = baselines.compare(entry, report.counts, share / 2)
+        elif entry is not None and evidence is not None:
+            comparison = baselines.compare_accounts(entry, evidence)
         return _Look(request, report, evidence, comparison, cached)
 
     def judged(self, target: TargetSettings) -> TargetResult:
@@ -236,7 +240,7 @@ class _Gate:
         notes: tuple[str, ...] = ()
         if self.ledger is not None:
             self.nights[_name(target)] = first
-        elif first.red and target.expect != "violated":
+        elif first.red and target.expect != "violated" and target.account is None:  # an accounting is certain at once
             last = self.look(target, 2)
             notes = (_confirmed(first, last),)
         result = TargetResult(
@@ -277,6 +281,8 @@ class _Gate:
         notes = baselines.changes(entry, look.evidence)
         if entry.measured is not None and look.comparison is None:
             notes += ("The baseline's event, or its pair, is no longer audited, so that nothing was compared.",)
+        if target.account is not None and look.comparison is None:
+            notes += ("The baseline has no interval of what is claimed now, so that nothing was compared.",)
         return notes
 
     def _request(
@@ -382,6 +388,8 @@ def _side_by_side(
     work: Sequence[_Work], workers: int, stop: threading.Event, listen: Listener | None
 ) -> list[TargetResult]:
     """Do all work, ``workers`` items at a time; when interrupted, end what is running."""
+    for kind in (Evidence, Report):  # msgspec learns a type where it is first read, and two threads at once crash it
+        msgspec.json.Decoder(kind)
     with ThreadPoolExecutor(max_workers=max(1, min(workers, len(work)))) as pool:
         futures: list[Future[TargetResult]] = [pool.submit(each) for each in work]
         waiting = set(futures)

@@ -40,7 +40,8 @@ MEANINGS = {
     ),
     OutcomeRule.LEAKIER: Meaning(
         "Leakier than its baseline",
-        "The event of the baseline tells more than it did: the two intervals do not meet. The claim may still hold.",
+        "The event of the baseline tells more than it did, or the list of releases loses more: the two intervals do "
+        "not meet. The claim may still hold.",
         "Find the change that made it so. Where it is meant, write the baseline again with --update-baseline.",
     ),
     OutcomeRule.NOT_PROVED: Meaning(
@@ -152,7 +153,8 @@ def comparison_text(comparison: BaselineComparison) -> str:
     """Write both intervals, rounded outward."""
     before, after = (f"{lower_text(low)} to {upper_text(high)}" for low, high in (comparison.before, comparison.after))
     word = "leakier" if comparison.leakier else "not shown to be leakier"
-    return f"{word}: the baseline's event lost {before} before, and {after} now"
+    of = f"{comparison.about} was" if comparison.about else "the baseline's event lost"
+    return f"{word}: {of} {before} before, and {after} now"
 
 
 def seconds_text(seconds: float) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 from dpaudit.errors import UsageError
 from dpaudit.gate.accept import accept
+from dpaudit.gate.baseline import FILE
 from dpaudit.gate.config import read
 from dpaudit.gate.result import Outcome, OutcomeRule
 from dpaudit.gate.run import GateOptions, run
@@ -101,3 +102,22 @@ def test_a_list_that_has_not_changed_is_not_accounted_for_again(tmp_path):
     assert (first.cached, second.cached, first.evidence.id) == (False, True, second.evidence.id)
     third = run(read(project(tmp_path, 'account = "plan.toml"', steps=3))).result.results[0]
     assert not third.cached and third.evidence.upper.value < first.evidence.upper.value
+
+
+@pytest.mark.slow
+def test_a_list_that_loses_more_than_its_baseline_fails_although_its_claim_holds(tmp_path):
+    settings = 'account = "plan.toml"\nclaim = "epsilon=9, delta=1e-5"'
+    file = project(tmp_path, settings, steps=3)
+    gated(file, update_baseline=True)
+    kept = json.loads((tmp_path / FILE).read_text(encoding="utf-8"))["baseline"]["targets"]
+    assert [each["accounted"][0]["at"] for each in kept.values()] == ["1/100000"]
+    same = gated(file).results[0]
+    assert same.outcome is Outcome.PASSED and same.comparison is not None and not same.notes
+    more = gated(project(tmp_path, settings, steps=4)).results[0]
+    assert more.outcome is Outcome.FAILED and more.rule is OutcomeRule.LEAKIER
+    assert more.sentence.startswith("ε at δ = 1e-5 grew: it is at least ")
+    assert any("list of releases changed from" in note for note in more.notes)
+    fewer = gated(project(tmp_path, settings, steps=2)).results[0]
+    assert fewer.outcome is Outcome.PASSED
+    other = gated(project(tmp_path, settings.replace("1e-5", "1e-6"), steps=4)).results[0]
+    assert other.outcome is Outcome.PASSED and any("nothing was compared" in note for note in other.notes)
