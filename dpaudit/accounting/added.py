@@ -13,7 +13,7 @@ from fractions import Fraction
 from dpaudit.accounting.balls import outward, short
 from dpaudit.accounting.certificate import certificate
 from dpaudit.accounting.certify import TOLERANCE, Certified
-from dpaudit.accounting.concentrated import concentrated
+from dpaudit.accounting.concentrated import concentrated, least
 from dpaudit.accounting.events import Event, Events, as_events
 from dpaudit.errors import UsageError
 
@@ -26,8 +26,7 @@ _DIGITS = 30
 def certify_added(events: Events | Event | Sequence[Event], parameter: str) -> Certified:
     """Return an interval that certainly holds μ or ρ of a list, with its certificate.
 
-    From below it is that of the Gaussian noise, and of the claims of μ and ρ, in the list: the other events may lose
-    nothing beside them.
+    From below it is the sum of the Kullback-Leibler divergences of pairs that are attained, which ρ is no less than.
 
     Args:
         events: a list of events, or one.
@@ -37,11 +36,11 @@ def certify_added(events: Events | Event | Sequence[Event], parameter: str) -> C
         UsageError: for an event of which no theorem says μ or ρ.
     """
     listed = as_events(events)
-    square, least = sums(listed, parameter)
+    square, lowest = sums(listed, parameter)
     if parameter == "mu":
         low, high = _root(square)
     else:
-        low, high = short(least, up=False), short(square, up=True)
+        low, high = short(lowest, up=False), short(square, up=True)
     return Certified(
         listed,
         parameter,
@@ -51,7 +50,7 @@ def certify_added(events: Events | Event | Sequence[Event], parameter: str) -> C
         certificate(listed, parameter, Fraction(0), (low, high), 0, []),
         (),
         TOLERANCE,
-        "" if parameter == "mu" or least == square else "Of some events only an upper bound of ρ is known.",
+        "" if parameter == "mu" or lowest == square else "Of some events ρ is known between two bounds.",
     )
 
 
@@ -72,8 +71,7 @@ def sums(events: Events, parameter: str) -> tuple[Fraction, Fraction]:
         )
     factor = 2 if gaussian else 1  # μ² = 2ρ of Gaussian noise
     most = sum((factor * own.rho * count for own, _, count in known if own is not None), Fraction(0))
-    least = sum((factor * own.rho * count for own, _, count in known if own is not None and own.exact), Fraction(0))
-    return most, least
+    return most, most if gaussian else sum((least(event) * count for _, event, count in known), Fraction(0))
 
 
 def _root(square: Fraction) -> tuple[Fraction, Fraction]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpaudit.accounting.balls import ball
+from dpaudit.accounting.balls import ball, decimal, precision
 from dpaudit.accounting.events import (
     Block,
     DiscreteGaussian,
@@ -23,8 +23,13 @@ from dpaudit.accounting.events import (
     Sampled,
     stated,
 )
+from dpaudit.accounting.losses import Atoms
+from dpaudit.accounting.pairs import attained
 from dpaudit.errors import UsageError
 from dpaudit.privacy import GaussianDP, PureDP, ZeroConcentratedDP
+
+_BITS = 512
+_LEAST = Fraction(1, 10**40)  # a smaller ρ is not told from 0 from below
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,7 @@ class Concentrated:
 
     Attributes:
         rho: no neighbours lose more.
-        exact: whether some lose as much.
+        exact: whether Gaussian noise, which has this ρ at every order, is such an event.
         gaussian: whether the event is Gaussian noise, or a claim of μ, so that μ² = 2ρ.
     """
 
@@ -71,6 +76,28 @@ def _claimed(block: Block) -> Concentrated | None:
     if isinstance(claim, GaussianDP):
         return Concentrated(stated(claim.mu) ** 2 / 2, exact=True, gaussian=True)
     return Concentrated(stated(claim.epsilon) ** 2 / 2) if isinstance(claim, PureDP) else None
+
+
+def least(event: Event) -> Fraction:
+    """Return a ρ that some neighbours certainly lose: the Kullback-Leibler divergence of the attained pair, D₁ ≤ ρ.
+
+    It is the mean of the loss. Of discrete Gaussian noise it is Δ²/2σ², by symmetry, and of Laplace noise
+    ε + e^(−ε) − 1, with ε = Δ/b.
+    """
+    own = concentrated(event)
+    if own is None or own.rho < _LEAST:
+        return Fraction(0)
+    if own.exact or isinstance(event, DiscreteGaussian):
+        return own.rho
+    with precision(_BITS):
+        if isinstance(event, Laplace):
+            loss = ball(event.sensitivity / event.scale)
+            found = loss + (-loss).expm1()
+        else:
+            law = attained(event, 0)
+            assert isinstance(law, Atoms)
+            found = sum((loss * mass for loss, mass, _ in law.values()), ball(0))
+        return max(Fraction(0), Fraction(decimal(found, up=False))) if found.is_finite() else Fraction(0)
 
 
 def total(events: Events) -> Fraction | None:

@@ -106,9 +106,9 @@ def _concentrated(events: Events, claim: Claim) -> Decision:
     if most <= limit:
         return Decision(PROVED, claim, f"{symbol} ≤ {high:.6g} for all neighbours.", found, low, high)
     if least > limit:
-        reason = f"Some data with some queries have {symbol} = {low:.6g}, more than {claim.value:.6g}."
+        reason = f"Some data with some queries have {symbol} ≥ {low:.6g}, more than {claim.value:.6g}."
         return Decision(VIOLATED, claim, reason, found, low, high)
-    reason = f"Only {symbol} ≤ {high:.6g} is proved, and how much is really lost is not known."
+    reason = f"{symbol} is between {low:.6g} and {high:.6g}, with {claim.value:.6g} between them."
     return Decision(INCONCLUSIVE, claim, reason, found, low, high)
 
 

@@ -220,7 +220,7 @@ class SampledLaw(Continuous):
         own, rate = self.law.sketch(tail), float(self.rate)
         # (1 − q)Q + qP = P·(1 − q)e^(−L₀) + qP
         masses = own.masses * (rate + (1 - rate) * np.exp(np.minimum(-own.at, 700.0)))
-        return Sketch(_transported(own.losses, rate), _transported(own.at, rate), masses)
+        return Sketch(_transported(own.losses, rate), _transported(own.at, rate), np.minimum(masses, 1.0))
 
 
 def transported(loss: Any, rate: Fraction) -> Any:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpaudit.accounting.losses import Atoms, Law, Sketch
+from dpaudit.errors import UsageError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,6 +31,7 @@ _TO_STEP = 0.75  # of the width
 _LOWER = 3e-3  # of a cell: how far below its corner the mean of the first one is put
 _FEW = 0.01  # the mass of what counts as the first cells
 _STEEP = -0.3  # so much the logarithm of the density falls within a cell
+_LARGE = 700.0  # of the losses that floats carry to a power of e
 _NOISE = 1e-11  # a mass that floats do not tell from nothing
 _WIDEST = 0.3  # the widest gap, times the tilt
 _TILTS = (1e-3, 2e3)  # beyond, δ falls by a factor within the width that anybody asks for
@@ -116,7 +118,8 @@ def _weights(sketch: Sketch, tilt: float, most: float) -> tuple[Floats, float]:
     """Tilted masses, and the logarithm of their sum. No loss of one step counts for more than 1/δ."""
     with np.errstate(divide="ignore"):
         logs = np.log(sketch.masses) + np.minimum(tilt * sketch.at, most)
-    top = float(logs.max())
+    if not np.isfinite(top := float(logs.max())):  # floats do not reach the masses of so large losses
+        logs, top = np.zeros(len(sketch.at)), 0.0
     shares = np.exp(logs - top)
     total = float(shares.sum())
     return shares / total, top + math.log(total)
@@ -205,7 +208,7 @@ def thresholds(sketch: Sketch, corners: Sequence[float], ends: Sequence[float]) 
     local = halves - gap * np.clip(shifts, -0.4, 0.4)
     tables = [
         np.concatenate([[0.0], np.cumsum(masses)])
-        for masses in (sketch.masses, sketch.masses * np.exp(np.minimum(-sketch.at, 700.0)))
+        for masses in (sketch.masses, sketch.masses * np.exp(np.minimum(-sketch.at, _LARGE)))
     ]
 
     def below(loss: Any) -> tuple[Any, Any]:
@@ -219,6 +222,11 @@ def thresholds(sketch: Sketch, corners: Sequence[float], ends: Sequence[float]) 
         if ps[place] < _NOISE:
             continue
         # nothing below the first cells makes up for a mean above their corner: let it be a little below
+        if corner > _LARGE:
+            raise UsageError(
+                f"one step loses up to {corner:,.0f}, too much to account for with sampled records; is the noise in "
+                "the units of the answers, and the sensitivity that of one record?"
+            )
         factor, (p, q) = math.exp(corner), below(found[place - 1]) if place else (0.0, 0.0)
         if p > _FEW:
             break

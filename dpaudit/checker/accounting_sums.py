@@ -1,7 +1,7 @@
 """Do μ, ρ, or the largest losses of a list add up to what its certificate says? And what follows for Gaussian noise?
 
-μ adds up as squares (Dong, Roth & Su 2022, Corollary 3.3), ρ as it is (Bun & Steinke 2016, Lemma 2.3). From below count
-the events that lose exactly so much, Gaussian noise and claims of μ and ρ: one mechanism and some data have all of it.
+μ adds up as squares (Dong, Roth & Su 2022, Corollary 3.3), ρ as it is (Bun & Steinke 2016, Lemma 2.3). From below it is
+no less than the mean loss, its order 1, which Gaussian noise, discrete or not, and claims of μ and ρ have in full.
 Sums are rational numbers; δ of Gaussian noise is computed between decimals, with more digits until it is decided.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.checker.accounting_laws import Step
+from dpaudit.checker.accounting_laws import Discrete, Step
 from dpaudit.checker.accounting_numbers import Field, Real
 from dpaudit.checker.reading import CertificateError, ForgedError
 
@@ -44,15 +44,20 @@ def check_sum(
     at, low, high, digits = given
     if at or digits or ends:
         raise CertificateError("μ and ρ add up: they are at no δ, and there are no digits and no ends")
-    total = least = Fraction(0)
+    total = exactly = Fraction(0)
+    field = Field(_DIGITS[0])
+    more = field(0)
     for event, one in zip(listed, steps, strict=True):
-        attained = _attained(event)
         if one.rho is None or (parameter == "mu" and event["mechanism"]["name"] != "gaussian"):
             raise ForgedError(f"no theorem says {ADDED[parameter]} of {one.name}")
         total += one.rho * one.count
-        least += one.rho * one.count if attained else 0
+        if _attained(event) or (event["mechanism"]["name"] == "discrete gaussian" and "sampling" not in event):
+            exactly += one.rho * one.count
+        else:
+            more = more + _mean(event["mechanism"], one) * one.count
     # μ² = 2ρ of Gaussian noise
-    if not (low**2 <= 2 * total <= high**2 if parameter == "mu" else low <= least and total <= high):
+    lost = low <= exactly or field(low).high <= (field(exactly) + more).low
+    if not (low**2 <= 2 * total <= high**2 if parameter == "mu" else lost and total <= high):
         raise ForgedError(f"{ADDED[parameter]} of the events does not add up to the interval")
     return [f"{ADDED[parameter]} of all steps was added up."]
 
@@ -92,6 +97,18 @@ def gaussian_sum(
         if _above(square, epsilon, delta) != (side == "above"):
             raise ForgedError(f"δ is not shown to be {side} {float(delta):.6g}")
     return [f"δ of Gaussian noise with μ² = {float(square):.6g} was computed by its formula."]
+
+
+def _mean(mechanism: dict[str, Any], step: Step) -> Real:
+    """The mean loss of the attained pair, which ρ is at least (Laplace noise: ε + e^(−ε) − 1)."""
+    law = step.below
+    if isinstance(law, Discrete):
+        found = law.values[0][1].field(0)
+        for loss, mass, _ in law.values:
+            found = found + loss * mass
+        return found
+    assert mechanism["name"] == "laplace" and law.high is not None
+    return law.high + (-law.high).exp() - 1
 
 
 def _attained(event: dict[str, Any]) -> bool:

@@ -23,6 +23,7 @@ from dpaudit.accounting.compose import Composition
 from dpaudit.accounting.discretise import Masses, above, below
 from dpaudit.accounting.losses import BoundedRangeLaw, GaussianLaw, LaplaceLaw, SampledLaw
 from dpaudit.accounting.plan import tilted
+from dpaudit.errors import UsageError
 
 UNIT = 10**20
 
@@ -303,6 +304,16 @@ def test_coarser_lattices_keep_to_their_side(up):
             assert now - was >= -1e-6 if up else was - now >= -1e-6
             if level > 2 * (start + 26):
                 assert was == now == 0
+
+
+@pytest.mark.filterwarnings("error")
+def test_losses_beyond_floats_are_planned_without_a_word():
+    law = SampledLaw(GaussianLaw(Fraction(1, 2500)), Fraction(1, 10**6))
+    for own in (law, law.reversed()):
+        tilt = tilted([(own, 1)], log_delta=math.log(1e-5))
+        assert math.isfinite(tilt.tilt) and all(np.isfinite(weights).all() for weights in tilt.weights)
+    with pytest.raises(UsageError, match="one step loses up to"):
+        certify(Gaussian("0.02").poisson("1e-6"), delta="1e-140", tolerance=0.5)
 
 
 def test_what_is_searched_for_is_shown_before_it_is_returned(monkeypatch):

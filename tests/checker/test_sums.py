@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import copy
+import math
 from fractions import Fraction
 
 import pytest
 
-from dpaudit.accounting import Block, DiscreteLaplace, Exponential, Gaussian, Laplace, certify, certify_added
+from dpaudit.accounting import (
+    Block,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Exponential,
+    Gaussian,
+    Laplace,
+    RandomisedResponse,
+    certify,
+    certify_added,
+)
 from dpaudit.checker import CertificateError, check_certificate
 
 
@@ -45,6 +56,29 @@ def test_a_sum_is_accepted_and_no_narrower_one(account, closed):
     ):
         with pytest.raises(CertificateError):
             check_certificate(other)
+
+
+@pytest.mark.parametrize(
+    ("event", "mean"),
+    [
+        (Laplace(2), 0.5 + math.exp(-0.5) - 1),
+        (RandomisedResponse(2), 2 * math.tanh(1)),
+        (Block("epsilon=0.5"), 0.5 * math.tanh(0.25)),
+        (Exponential(1), 0.5 * math.tanh(0.25)),
+        (DiscreteLaplace(2, sensitivity=1), 0.5 * math.tanh(0.25)),
+        (DiscreteGaussian(2, sensitivity=3), 9 / 8),
+        (Laplace("1e19"), 5e-39),
+    ],
+    ids=str,
+)
+def test_rho_is_at_least_the_mean_loss(event, mean):
+    found = certify_added(event.times(3), "rho")
+    assert found.low == pytest.approx(3 * mean, rel=1e-9)
+    check_certificate(found.certificate)
+    low = Fraction(found.certificate["low"])
+    for more in (Fraction(1, 10**10), Fraction(1, 1000)):
+        with pytest.raises(CertificateError):
+            check_certificate(changed(found.certificate, "low", str(low * (1 + more))))
 
 
 @pytest.mark.parametrize("parameter", ["mu", "rho"])
