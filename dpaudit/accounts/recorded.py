@@ -31,6 +31,11 @@ FORMS = {"opacus": OPACUS, "dp-event": DP_ACCOUNTING}
 """What ``--from`` calls a record, and whose it is."""
 
 _OPACUS_ACCOUNTANTS = ("rdp", "gdp", "prv")
+_OPACUS_KEYS = ("history", "mechanism")
+_SAMPLED_HOW = (
+    "state_dict() of an accountant has history and mechanism. If records come in otherwise than by Poisson sampling, "
+    "list the releases in a plan file"
+)
 _DEEPEST = 40
 
 
@@ -83,6 +88,9 @@ def opacus_plan(value: Any) -> AccountPlan:
             raise UsageError(
                 f"the accountant {kind!r:.60} of Opacus is not known here; known: {', '.join(_OPACUS_ACCOUNTANTS)}"
             )
+        for key in value:
+            if key not in _OPACUS_KEYS:
+                raise UsageError(f"the record of Opacus has {key!r:.60}, which is not known here; {_SAMPLED_HOW}")
         history = value.get("history")
     elif hasattr(value, "history"):
         history = value.history

@@ -53,8 +53,8 @@ APPROXIMATE = Words(
         "probability of {delta} that is left out of the promise."
     ),
     proved=(
-        "Whoever sees an output hardly becomes surer of what it says about them, but for a chance of {delta} in which "
-        "anything may come out. This is about the mechanism as mathematics."
+        "Whoever sees an output becomes surer of what it says about them by no more than the factor above, but for a "
+        "chance of {delta} in which anything may come out. This is about the mechanism as mathematics."
     ),
     not_violated=(
         "An attacker who tried these ways of telling from an output whether their record was used did no better than "

@@ -38,6 +38,7 @@ def test_a_history_of_opacus_is_read(record):
         ([], "has seen no step"),
         ({"history": HISTORY, "mechanism": "moments"}, "'moments' of Opacus is not known"),
         ({"mechanism": "rdp"}, "a history of Opacus is a list"),
+        ({"history": HISTORY, "sampler": "round robin"}, "has 'sampler', which is not known"),
         ([[1.1, 0.004]], "entry 1 of the history of Opacus is"),
         ([[1.1, 0.004, "10"]], "entry 1"),
         ([[0.0, 0.004, 10]], "sigma must be above 0"),
