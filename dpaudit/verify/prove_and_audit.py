@@ -68,6 +68,7 @@ _EVENT_SHARE = 0.5  # of the error and of the runs go to the counterexample's ev
 _AGAIN = 1e-6  # the error at which a bound that contradicts a proof is measured again
 _LEAST_RUNS = 400  # below this a bound shows next to nothing
 _NEARLY = 0.8  # of the largest exact loss, for an event that runs can confirm; chosen, not tuned
+_MOST_DRAWS = 256  # on a path, for which a counterexample is looked for: some 20 s of a proof's 60
 _COUNTEREXAMPLE_LENGTH = 4  # answers in a counterexample to a proof for any number of answers
 
 
@@ -243,7 +244,7 @@ def _counterexample(
     tree: AlignmentProof, mechanism: Mechanism, given: Mapping[str, Any], runs: int, seed: int
 ) -> ExactCounterexample | None:
     """The counterexample with the largest exact loss, or one of nearly that loss that runs can confirm."""
-    if find_spec("flint") is None:
+    if find_spec("flint") is None or max((len(leaf.draws) for leaf in tree.tree.leaves), default=0) > _MOST_DRAWS:
         return None
     now("looking for a counterexample")
     from dpaudit.verify.counterexample.counterexample import find_counterexample

@@ -99,3 +99,17 @@ def test_a_budget_is_a_number_of_seconds(seconds):
 def test_without_a_budget_there_is_no_limit():
     evidence = dp.prove("above_threshold", runs=0, seed=0, time_budget=None)
     assert evidence.verdict is dp.Verdict.PROVED and evidence.id == dp.prove("above_threshold", runs=0, seed=0).id
+
+
+def test_a_long_vector_is_proved_without_a_search_that_takes_its_time(monkeypatch):
+    pytest.importorskip("flint")
+    asked = {"length": 20, "relation": "queries", "claim": "epsilon=20", "runs": 0}
+    monkeypatch.setattr("dpaudit.verify.prove_and_audit._MOST_DRAWS", 20)
+    assert dp.prove(vector, **asked).exact.value > 19
+    monkeypatch.setattr("dpaudit.verify.prove_and_audit._MOST_DRAWS", 19)
+    found = dp.prove(vector, **asked)
+    assert (found.exact, str(found.verdict)) == (None, "proved")
+
+
+def vector(data, noise):
+    return [answer + noise.laplace(1) for answer in data]

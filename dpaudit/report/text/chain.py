@@ -25,7 +25,7 @@ _LAWS = {
     "gaussian": "Gaussian noise",
     "discrete_gaussian": "discrete Gaussian noise",
     "select": "exponential mechanism",
-    "laplace_threshold": "Laplace noise and a threshold",
+    "laplace_threshold": "Laplace noise",
     "propose_test_release": "a test of the lead, with Laplace noise",
     "truncated_laplace": "truncated Laplace noise",
     "randomised_response": "randomised response",
@@ -136,7 +136,8 @@ def _composition(given: dict[str, Any], releases: Sequence[ReleaseLink], distinc
         told.append("all releases of a path add up, for the kind of records for which they are largest")
     if len(given["paths"]) > 1:
         told.append(f"of {count_text(len(given['paths']))} paths the largest sum counts")
-    if delta and given.get("account") is None:
+    has_gaussian = any("gaussian" in release["law"] for release in given["releases"])
+    if delta and has_gaussian and given.get("account") is None:
         told.append("what Gaussian noise loses is stated at the δ of the claim")
     group = given["scope"]["group"]
     if group > 1:
