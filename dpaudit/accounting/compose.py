@@ -104,6 +104,7 @@ class Composition:
         self._allowed = _TO_COARSER * width * tilt.tilt
         self._most = most
         self._shares: dict[int, Shares] = {}
+        self._costs: dict[tuple[int, int], tuple[float, bool]] = {}
         self.forced = 0.0
 
     def size(self, level: int) -> Any:
@@ -220,6 +221,12 @@ class Composition:
 
     def _cost(self, block: Block) -> tuple[float, bool]:
         """By how much ln δ would change for each copy, and whether odd places are then the better ones to keep."""
+        key = block.number, block.level
+        if key not in self._costs:
+            self._costs[key] = self._cost_of(block)
+        return self._costs[key]
+
+    def _cost_of(self, block: Block) -> tuple[float, bool]:
         masses = np.array([float(int(mass)) for mass in block.poly.coeffs()] or [0.0])
         if not masses.any():
             return 0.0, False
