@@ -57,6 +57,7 @@ def test_a_release_from_records_is_proved_and_its_page_shows_how(tmp_path, monke
         "ε\N{NO-BREAK SPACE}≤\N{NO-BREAK SPACE}1",
         "ε\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}1: kept",
     )
+    assert links.keeps_claim
     page, told = html_page(found.evidence), console_summary(found.evidence)
     assert 'aria-labelledby="chain-title" aria-describedby="chain-text"' in page
     assert "a record adds 0 to 100 if age ≥ 65" in page

@@ -55,6 +55,7 @@ class Chain:
     composition: tuple[str, ...]
     bound: str
     claim: str
+    keeps_claim: bool
 
     @property
     def brief(self) -> str:
@@ -87,6 +88,7 @@ def chain(evidence: Evidence) -> Chain | None:
         composition=composition,
         bound=full_text(upper, claim),
         claim=kept,
+        keeps_claim=evidence.verdict is Verdict.PROVED,
     )
 
 
