@@ -93,6 +93,7 @@ def test_same_evidence_gives_the_same_bytes(kind: str) -> None:
         assert html_page(made.KINDS[kind]()) == page(kind)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", made.KINDS)
 def test_page_is_well_formed_and_loads_nothing(kind: str) -> None:
     reader = Reader(page(kind))
