@@ -72,6 +72,8 @@ def _law(target: Target, data: Any, seed: int) -> dict[str, float] | None:
 
 def _key(run: Run) -> str:
     assert run.output is not None
+    if run.kept is not None:
+        return str((run.kept.form, run.kept.numbers))
     return str((run.output.structure, run.output.values.tolist()))
 
 

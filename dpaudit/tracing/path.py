@@ -94,7 +94,20 @@ def follow_path(task: Task, side: int, run: Run, seed: int, *, first: bool) -> P
         return path
     path.runs = run, frozen
     _judged(task, path, run, frozen, seed)
+    if path.word is Word.SUPPORTED:
+        path.found += _otherwise_unlike(run, frozen)
     return path
+
+
+def _otherwise_unlike(run: Run, frozen: Run) -> list[Found]:
+    """Say where two runs with one noise return something else, to the last bit, type and letter."""
+    if run.unread or frozen.unread:
+        return [Found(Word.NOT_PRICED, "its output holds something that cannot be compared", "the output")]
+    one, two = run.kept, frozen.kept
+    if one is None or two is None or (one.form, one.numbers) == (two.form, two.numbers):
+        return []
+    text = "with the same noise it returns another type, text or number, if only in the last bits"
+    return [Found(Word.NOT_PRICED, text, "the output")]
 
 
 def _ends(run: Run) -> str:

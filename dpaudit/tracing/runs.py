@@ -52,7 +52,8 @@ class Run:
         output: what it returned or raised; None where it could not be followed to its end.
         raised: the exception that it ended in, as text; empty without one.
         seconds: how long it took.
-        kept: what `Target` was asked to keep of what was returned; None where there is nothing.
+        kept: what was returned, as `Target` was asked to read it; None where it was not, or could not be.
+        unread: why it could not be read.
     """
 
     recorder: Recorder
@@ -60,6 +61,7 @@ class Run:
     raised: str
     seconds: float
     kept: Any = None
+    unread: str = ""
 
     def same_output(self, other: Run) -> bool:
         """Whether both returned the same, up to rounding."""
@@ -75,7 +77,8 @@ class Target:
     Args:
         mechanism: what is run.
         parameters: all of them.
-        keep: makes of what a run returned what is kept of it, at once; what it cannot read is not kept.
+        keep: reads what a run returned, at once: its ``form``, all that is discrete in it, and its ``numbers``; raises
+            `UsageError` for what it cannot read.
     """
 
     def __init__(
@@ -108,7 +111,7 @@ class Target:
         own = copy.deepcopy(data)
         self.runs += 1
         output: Output | None = None
-        kept = None
+        kept, unread = None, ""
         raised = ""
         began = time.perf_counter()
         with _seeded(seed), lent(), self.hooks.following():
@@ -125,20 +128,20 @@ class Target:
                     output = _taken_apart(("raises", raised))
                 else:
                     with recorder.own_work():
-                        output, kept = _taken_apart(returned), self._kept(returned)
+                        output, (kept, unread) = _taken_apart(returned), self._read(returned)
         if self.hooks.came_late:  # the target imported it itself: from now on it is there
             return self.run(data, seed, reference=reference, given=given, choices=choices, forced=forced)
         if recorder.diverged is not None or recorder.too_long:
             output = None
         elif reference is not None and len(recorder.events) < len(reference.recorder.events):
             recorder.diverged, output = reference.recorder.events[len(recorder.events)].site, None
-        return Run(recorder, output, raised, time.perf_counter() - began, kept)
+        return Run(recorder, output, raised, time.perf_counter() - began, kept, unread)
 
-    def _kept(self, returned: Any) -> Any:
+    def _read(self, returned: Any) -> tuple[Any, str]:
         try:
-            return None if self._keep is None else self._keep(returned)
-        except UsageError:
-            return None
+            return None if self._keep is None else self._keep(returned), ""
+        except UsageError as error:
+            return None, str(error)
 
     def raised_plainly(self, data: Any, seed: int) -> str:
         """Return the kind of exception that a run ends in that nobody follows; empty without one."""

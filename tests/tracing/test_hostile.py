@@ -24,6 +24,7 @@ import scipy.stats
 
 import dpaudit as dp
 from dpaudit.errors import InvalidRunsError
+from dpaudit.sampling.outputs import OutputSnapshot
 from dpaudit.targets.mechanism import mechanism
 from dpaudit.tracing.findings import Word
 from dpaudit.tracing.pair import trace_pair
@@ -381,3 +382,43 @@ def test_a_generator_of_the_module_is_followed_and_keeps_its_state():
     assert traced(of_the_module).worst.word is Word.SUPPORTED
     assert traced(of_the_module, claim="epsilon=0.5").worst.word is Word.VIOLATED
     assert type(MODULE_GENERATOR) is np.random.Generator
+
+
+class Attribute:
+    def __init__(self, n):
+        self.n = n
+
+    def __repr__(self):
+        return "Attribute"
+
+
+UNLIKE = {
+    "last bits": lambda n: 5.0 + 1e-12 * n,
+    "sign of zero": lambda n: -0.0 if n > 1 else 0.0,
+    "type": lambda n: 1 if n > 1 else 1.0,
+    "bits of NaN": lambda n: math.nan if n > 1 else -math.nan,
+    "end of a text": lambda n: "a" * 300 + str(n),
+    "end of a key": lambda n: {"a" * 300 + str(n): 1},
+    "end of bytes": lambda n: bytes(500) + bytes([n]),
+    "text in an array": lambda n: np.array(["z" * 300 + str(n)]),
+    "an attribute": Attribute,
+}
+
+
+@pytest.mark.parametrize("part", UNLIKE.values(), ids=UNLIKE)
+def test_nothing_is_supported_where_the_output_differs_in_any_way(part):
+    own = mechanism(lambda data, rng: [len(data) + rng.laplace(), part(len(data))])
+    found = trace_pair(Target(own, {}, OutputSnapshot), PAIR, dp.parse_claim("epsilon=1"), seed=0, paths=3)
+    assert found.worst.word is Word.NOT_PRICED
+    own = mechanism(lambda data, rng: [len(data) + rng.laplace(), part(1)])
+    found = trace_pair(Target(own, {}, OutputSnapshot), PAIR, dp.parse_claim("epsilon=1"), seed=0, paths=3)
+    assert found.worst.word is Word.SUPPORTED
+
+
+def test_choices_are_told_apart_by_the_end_of_a_text():
+    def release(data, rng):
+        return "a" * 300 + str(len(data) if rng.choice([True, False], p=[0.9, 0.1]) else 3 - len(data))
+
+    own = mechanism(release)
+    found = trace_pair(Target(own, {}, OutputSnapshot), PAIR, dp.parse_claim("epsilon=1"), seed=0, paths=3)
+    assert found.worst.word is Word.VIOLATED and found.certain.epsilon == pytest.approx(math.log(9))
