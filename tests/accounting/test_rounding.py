@@ -8,12 +8,16 @@ from fractions import Fraction
 import pytest
 from flint import arb, fmpz_poly
 
-from dpaudit.accounting import Gaussian, certify, certify_added
+from dpaudit.accounting import Exponential, Gaussian, certify, certify_added, decide
 from dpaudit.accounting.added import _root
 from dpaudit.accounting.balls import ball, decimal, outward, precision, rounded_down, rounded_up, short
 from dpaudit.accounting.bounds import Tail
 from dpaudit.accounting.certify import _outward
 from dpaudit.accounting.compose import Block
+from dpaudit.accounting.decide import _judged
+from dpaudit.accounting.discretise import Grid, _lowered, _split, above, below
+from dpaudit.accounting.lattice import Step
+from dpaudit.accounting.losses import GaussianLaw, SampledLaw, discrete_gaussian, randomised_response
 
 NUMBERS = [Fraction(1, 3), Fraction(2, 3), Fraction(1, 10), Fraction(3, 10), Fraction(10**70, 3 * 10**69 + 1)]
 
@@ -64,3 +68,101 @@ def test_the_curve_is_beside_the_interval(at):
     found = certify(Gaussian(1).poisson("0.5").times(2), **at, points=9)
     assert all(low < high for _, low, high in found.curve[1:4])
     assert all(low <= high for _, low, high in found.curve)
+
+
+@pytest.mark.parametrize("up", [True, False])
+def test_where_two_places_are_possible_the_larger_sum_counts(up, monkeypatch):
+    with precision(200):
+        own = tail(up=up)
+        own._size = arb("0.1", "1e-3")
+        places = list(own._places(ball(Fraction(1, 5))))
+        each = []
+        for place in places:
+            monkeypatch.setattr(Tail, "_places", lambda self, at, only=place: range(only, only + 1))
+            each.append(own.delta(Fraction(1, 5)).upper())
+        monkeypatch.setattr(Tail, "_places", lambda self, at: range(places[0], places[-1] + 1))
+        assert len(places) > 1 and min(each) < own.delta(Fraction(1, 5)).upper() == max(each)
+
+
+def test_a_delta_that_is_not_certainly_on_its_side_shows_nothing(monkeypatch):
+    eighth = Fraction(1, 8)
+    monkeypatch.setattr(Tail, "_root", lambda self, delta, guess: 0.5)
+    with precision(200):
+        ends = {up: tail(up=up) for up in (True, False)}
+        for first in (arb("0.125", "0.01"), ball(Fraction(1, 2))):
+            # at 0, and elsewhere: as large as was asked for, about or exactly
+            for later in (arb("0.125", "0.01"), ball(eighth)):
+                monkeypatch.setattr(Tail, "delta", lambda self, at, f=first, o=later: o if at else f)
+                assert ends[False].epsilon(eighth, 0.1) == 0
+                if later.rad() > 0:
+                    assert ends[True].epsilon(eighth, 0.1) == Decimal("Infinity")
+
+
+@pytest.mark.parametrize("law", [GaussianLaw(Fraction(1)), SampledLaw(GaussianLaw(Fraction(1)), Fraction(1, 5))])
+def test_masses_in_coarse_units_are_on_their_side(law):
+    """Of units of which 1,000 are 1, all roundings together are far larger than what chords and test lines lose."""
+    with precision(200):
+        size, base, places = ball(Fraction(1, 20)), ball(-3), list(range(160))
+        middles = [4096 * k + 2048 for k in places[:-2]]
+        over = above(law, places, base, size, None, 1000)
+        under = below(law, list(range(160)), [*middles, 4096 * 159], base, size, 1000)
+        beyond = law.tails(base + size * 159)[0] - (base + size * 159).exp() * law.tails(base + size * 159)[1]
+        assert over.infinite >= beyond * 1000 + 0.3
+        for epsilon in (ball(Fraction(-1, 5)), ball(0)):
+            p, q = law.tails(epsilon)
+            true = p - epsilon.exp() * q
+            for found in (over, under):
+                curve = ball(found.infinite)
+                for place, mass in enumerate(found.masses):
+                    loss = found.base + size * (found.start + place)
+                    curve += mass * (1 - (epsilon - loss).exp()) if loss > epsilon else 0
+                assert curve > true * 1000 + 5 if found is over else curve < true * 1000 - 5
+
+
+def test_atoms_in_coarse_units_and_on_uncertain_places_are_on_their_side():
+    third = Fraction(1, 3)
+    with precision(200):
+        grid = Grid(randomised_response(Fraction(1), third), 0, Step(Fraction(2)), ball(2), None, 100)
+        e = float(ball(1).exp().mid())
+        high = 100 * float(1 - third) * e / (1 + e)
+        over, under = grid.above(), grid.below()
+        assert under.infinite <= 100 * third - Fraction(3, 10) < 100 * third + Fraction(3, 10) <= over.infinite
+        assert under.masses[-1] <= high - 0.3 < high + 0.3 <= over.masses[-1]
+        base, size, mass = ball(0), ball(1), ball(Fraction(1, 2))
+        start = (base, mass, mass)
+        # nobody knows on which side of 2 these lie
+        for at in ("1.9999999", "2.0000001"):
+            unsure = arb(at, "1e-6")
+            assert min(k for k in _split([start, (unsure, mass, mass)], base, size) if k) >= 2
+            assert max(_lowered([start, (unsure, mass, mass)], base, size)) <= 1
+
+
+def test_infinite_masses_of_two_factors_add_up_to_their_side():
+    with precision(200):
+        over, under = tail(up=True, infinite=300), tail(up=False, infinite=300)
+        assert over.infinite_units == 600 * 1000
+        assert under.infinite_units == 300 * (299 + 334 + 300) + 300 * (99 + 334)
+        spare = discrete_gaussian(Fraction(1, 2), 1, 3)
+        left = 1 - sum((mass for _, mass, _ in spare.values()), ball(0))
+        assert Grid(spare, 0, Step(Fraction(4)), ball(4), None, 10).above().infinite >= left * 10 + 0.3
+
+
+def test_sums_of_many_digits_are_rounded_outward():
+    sigma = 1 + Fraction(1, 10**40)
+    found = certify_added(Gaussian(sigma), "rho").certificate
+    assert Fraction(found["low"]) < 1 / (2 * sigma**2) < Fraction(found["high"])
+
+
+@pytest.mark.parametrize(
+    ("events", "claim", "verdict"),
+    [
+        # ρ is from .1225 to .125 for the exponential mechanism, and 1/2 for Gaussian noise
+        (Exponential(1), "rho=0.123", "INCONCLUSIVE"),
+        (Exponential(1), "rho=0.125", "PROVED"),
+        (Gaussian(1) + Exponential(1), "rho=0.623", "INCONCLUSIVE"),
+        (Gaussian(1) + Exponential(1), "rho=0.62", "VIOLATED"),
+    ],
+)
+def test_only_a_larger_loss_violates_and_only_a_smaller_bound_proves(events, claim, verdict):
+    assert decide(events, claim).verdict == verdict
+    assert _judged(1.0, 2.0, 1.0, "ε", "")[0] == "INCONCLUSIVE"
