@@ -8,12 +8,14 @@ from fractions import Fraction
 import pytest
 from flint import arb, fmpz_poly
 
-from dpaudit.accounting import Exponential, Gaussian, certify, certify_added, decide
+from dpaudit.accounting import Block as Claimed
+from dpaudit.accounting import Exponential, Gaussian, Laplace, RandomisedResponse, certify, certify_added, decide
 from dpaudit.accounting.added import _root
 from dpaudit.accounting.balls import ball, decimal, outward, precision, rounded_down, rounded_up, short
 from dpaudit.accounting.bounds import Tail
 from dpaudit.accounting.certify import _outward
 from dpaudit.accounting.compose import Block
+from dpaudit.accounting.concentrated import best_order
 from dpaudit.accounting.decide import _judged
 from dpaudit.accounting.discretise import Grid, _lowered, _split, above, below
 from dpaudit.accounting.lattice import Step
@@ -166,3 +168,38 @@ def test_sums_of_many_digits_are_rounded_outward():
 def test_only_a_larger_loss_violates_and_only_a_smaller_bound_proves(events, claim, verdict):
     assert decide(events, claim).verdict == verdict
     assert _judged(1.0, 2.0, 1.0, "ε", "")[0] == "INCONCLUSIVE"
+
+
+def ends(found):
+    """The ends of the certificate, and those of the interval outside of them."""
+    low, high = (Fraction(found.certificate[name]) for name in ("low", "high"))
+    assert Fraction(found.low) <= low and high <= Fraction(found.high)
+    return low, high
+
+
+@pytest.mark.parametrize("delta", ["1e-5", "1e-7"])
+def test_an_interval_is_outside_of_its_certificate_and_that_of_the_truth(delta):
+    ends(certify(Gaussian(1).poisson("0.5").times(2), delta=delta))
+    order = best_order(Fraction(1, 8), delta=Fraction(delta))
+    with precision(200):
+        exact = order.epsilon(Fraction(delta))
+        assert ball(ends(certify(Claimed("rho=0.125"), delta=delta))[1]) > exact
+        # Balle & Wang 2018, Theorem 8, with μ = 1/3
+        low, high = (ball(end) for end in ends(certify(Gaussian(3), delta=delta)))
+        mu, root = ball(Fraction(1, 3)), ball(2).sqrt()
+
+        def at(epsilon):
+            first, second = (sign * mu / 2 - epsilon / mu for sign in (1, -1))
+            return ((-first / root).erfc() - epsilon.exp() * (-second / root).erfc()) / 2
+
+        assert at(high) <= ball(Fraction(delta)) < at(low)
+
+
+def test_largest_losses_are_rounded_outward():
+    own = 1 + Fraction(1, 3 * 10**61)
+    low, high = ends(certify(RandomisedResponse(own), delta=0))
+    assert low < own < high
+    low, high = ends(certify(Laplace(3).poisson("1/3"), delta=0))
+    with precision(200):
+        true = (1 + ball(Fraction(1, 3)).expm1() / 3).log()
+        assert ball(low) < true < ball(high)
