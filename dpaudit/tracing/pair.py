@@ -137,7 +137,8 @@ def _certain(task: Task, recorded: tuple[list[Run], list[Run]]) -> Certain | Non
         )
         return certain((sides[0], sides[1]), claim)
     if kinds == {"choice"}:
-        return enumerated(target, pair, claim, seed)
+        # what cannot be read cannot be told apart
+        return None if any(each.unread for each in first) else enumerated(target, pair, claim, seed)
     for data, runs in zip(pair, recorded, strict=True):
         runs += [target.run(data, seed + 1009 * (number + 1)) for number in range(_FRESH)]
     linear = kinds == {"draw"}

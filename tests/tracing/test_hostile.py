@@ -415,6 +415,12 @@ def test_nothing_is_supported_where_the_output_differs_in_any_way(part):
     assert found.worst.word is Word.SUPPORTED
 
 
+def test_choices_of_what_cannot_be_read_are_not_supported():
+    own = mechanism(lambda data, rng: [rng.choice([True, False]), (len(data) for _ in data)])
+    found = trace_pair(Target(own, {}, OutputSnapshot), PAIR, dp.parse_claim("epsilon=1"), seed=0, paths=3)
+    assert found.certain is None and found.worst.word is Word.NOT_PRICED
+
+
 def test_choices_are_told_apart_by_the_end_of_a_text():
     def release(data, rng):
         return "a" * 300 + str(len(data) if rng.choice([True, False], p=[0.9, 0.1]) else 3 - len(data))
