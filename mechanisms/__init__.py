@@ -25,6 +25,7 @@ from .broken.sparse_vector import (
 from .broken.sums import partial_sum_half_noise, smart_sum_exact_blocks
 from .combinators import laplace_group, mixture_of_noises, partition_counts, rounded_laplace, two_counts
 from .contributions import suggestions
+from .events import EVENTS as EVENTS
 from .histograms import noisy_histogram
 from .local import generalised_randomised_response, randomised_response, rappor, two_coins, unary_encoding
 from .queries import bounded_mean, bounded_sum, count, histogram, noisy_average

@@ -1,6 +1,7 @@
 """Which events does a text write? The inverse of ``str`` of events: ``Gaussian('1.1').poisson('0.004').times(14000)``.
 
-Numbers are read as Python reads them: 0.1 is the double, '0.1' the decimal. Nothing is evaluated.
+Numbers are read as Python reads them: 0.1 is the double, '0.1' the decimal. Nothing is evaluated. Entries of the
+catalogue are read too, with their parameters by name: ``laplace(epsilon=0.5)``.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Any, NoReturn
 
 from dpaudit import accounting
 from dpaudit.accounting import Events
+from dpaudit.accounts.catalogue import entry
 from dpaudit.errors import UsageError, nearest
 
 MECHANISMS = {
@@ -66,7 +68,14 @@ def _read(node: ast.expr, text: str, depth: int) -> Any:
     if isinstance(node.func, ast.Name):
         name = node.func.id
         if name not in MECHANISMS:
-            raise UsageError(f"there is no mechanism {name!r}; {nearest(name, MECHANISMS)}")
+            if arguments:
+                raise UsageError(f"there is no mechanism {name!r}; {nearest(name, MECHANISMS)}")
+            found = entry(name, named)
+            if found is None:
+                raise UsageError(
+                    f"there is no mechanism {name!r}, and no entry of the catalogue; {nearest(name, MECHANISMS)}"
+                )
+            return found
         called = MECHANISMS[name]
     elif isinstance(node.func, ast.Attribute):
         name, on = node.func.attr, _read(node.func.value, text, depth + 1)

@@ -22,6 +22,7 @@ from dataclasses import replace
 from functools import lru_cache
 from importlib.machinery import PathFinder
 from importlib.metadata import EntryPoint, entry_points
+from inspect import signature
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -64,6 +65,37 @@ def catalogue() -> dict[str, Mechanism]:
         title = found.name if times[found.name] == 1 else f"{package}:{found.name}"
         named[title] = replace(found, name=title, reference=title)
     return named
+
+
+def event_of(name: str, given: Mapping[str, Any]) -> Any:
+    """Return what accounting knows an entry of a catalogue as, or None if there is no such entry.
+
+    Args:
+        name: of the entry.
+        given: parameters; the others keep their defaults.
+
+    Raises:
+        UsageError: for an entry that no event describes, and for parameters that it does not have.
+    """
+    entry = _from_catalogue(name)
+    if entry is None:
+        return None
+    parameters = entry.parameters_with(given)
+    known = next((table[name] for table in map(_events, entry_points(group=GROUP)) if name in table), None)
+    if known is None:
+        claim = entry.claim_for(parameters) if entry.correct else None
+        kept = "" if claim is None else f"; its claim is, as Block('{claim}')"
+        raise UsageError(f"{name} is no release that is accounted for by its law{kept}")
+    try:
+        return known(**{own: parameters[own] for own in signature(known).parameters})
+    except (TypeError, ArithmeticError) as error:
+        raise UsageError(f"{name} has no such parameters {dict(given)!r:.200}: {error}") from None
+
+
+def _events(point: EntryPoint) -> Mapping[str, Callable[..., Any]]:
+    """What a catalogue says that its entries are for accounting: its `EVENTS`, callables of parameters by name."""
+    found = getattr(_installed_module(point), "EVENTS", {})
+    return found if isinstance(found, Mapping) else {}
 
 
 def _from_catalogue(target: str) -> Mechanism | None:

@@ -167,7 +167,8 @@ class _Walk:
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.origin is not None and spec.origin.endswith(".py"):
             file = Path(spec.origin)
-            own = _INSTALLED.isdisjoint(file.parts) and name.partition(".")[0] not in sys.stdlib_module_names
+            top = name.partition(".")[0]
+            own = top == self._top or (_INSTALLED.isdisjoint(file.parts) and top not in sys.stdlib_module_names)
             yield f"import {_tree_text(_parsed(spec.origin)) if own else _library(name)}"
 
     def _members(self, module: ModuleType, attributes: set[str], path: str) -> Iterator[str]:

@@ -67,7 +67,7 @@ def offering(monkeypatch: pytest.MonkeyPatch, *points: tuple[str, str]) -> None:
 
 def test_the_catalogue_is_found_by_entry_point() -> None:
     assert {"laplace", "exponential", "exact_count"} <= set(dp.catalogue())
-    assert any(point.value == "mechanisms" for point in importlib.metadata.entry_points(group=loading.GROUP))
+    assert any(point.value == "dpaudit_mechanisms" for point in importlib.metadata.entry_points(group=loading.GROUP))
     for name, found in dp.catalogue().items():
         assert found.name == found.reference == name
         assert dp.load(name) is found

@@ -46,8 +46,9 @@ _MECHANISMS = (
 def command(plan: str | None, record: str | None, calibrate: str | None, to: Results, **options: Any) -> int:
     """Bound ε or δ of many releases from both sides, with a proof, and hold claims against it.
 
-    PLAN is a plan file (.toml), or releases as text: "Gaussian('1.1').poisson('0.004').times(14000) + Laplace(2)". One
-    release may be given by options instead: --gaussian 1.1 --rate 0.004 --steps 14000.
+    PLAN is a plan file (.toml), or releases as text: "Gaussian('1.1').poisson('0.004').times(14000) + Laplace(2)", or
+    entries of the catalogue: "laplace(epsilon=0.5) + count()". One release may be given by options instead: --gaussian
+    1.1 --rate 0.004 --steps 14000.
 
     Exit code 0: every claim is PROVED, or there is none; 1: a claim is VIOLATED; 2: no verdict; 3: INCONCLUSIVE.
     """
