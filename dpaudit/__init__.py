@@ -8,8 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from dpaudit.accounts.catalogue import register as register_entries
-from dpaudit.evidence.renderers import register
+from dpaudit.evidence.registered import register
 
 if TYPE_CHECKING:
     from dpaudit import strategies
@@ -52,7 +51,7 @@ if TYPE_CHECKING:
 
 register("page", "dpaudit.report:html_page")
 register("card", "dpaudit.report:evidence_card")
-register_entries("dpaudit.loading.named:event_of")
+register("event", "dpaudit.loading.named:event_of")
 
 _MODULES = {
     "certified_delta": "verify.certified_delta",

@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 
 from dpaudit import accounting
 from dpaudit.accounting import Events
-from dpaudit.accounts.catalogue import entry
 from dpaudit.errors import UsageError, nearest
+from dpaudit.evidence.registered import registered
 
 MECHANISMS = {
     name: getattr(accounting, name)
@@ -70,7 +70,7 @@ def _read(node: ast.expr, text: str, depth: int) -> Any:
         if name not in MECHANISMS:
             if arguments:
                 raise UsageError(f"there is no mechanism {name!r}; {nearest(name, MECHANISMS)}")
-            found = entry(name, named)
+            found = registered("event")(name, named)
             if found is None:
                 raise UsageError(
                     f"there is no mechanism {name!r}, and no entry of the catalogue; {nearest(name, MECHANISMS)}"

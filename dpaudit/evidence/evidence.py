@@ -39,7 +39,7 @@ from dpaudit.evidence.records import (
     Trace,
     Verdict,
 )
-from dpaudit.evidence.renderers import draw
+from dpaudit.evidence.registered import draw
 from dpaudit.evidence.training import Training
 from dpaudit.privacy import Claim, parse_claim
 

@@ -1,0 +1,38 @@
+"""Who does what evidence and accounts need from rooms above them? They register themselves, and nobody looks upwards.
+
+"page" and "card" render evidence; "event" finds the entry of a catalogue that an account names.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+_HOMES: dict[str, str] = {}
+
+
+def register(kind: str, home: str) -> None:
+    """Register the function ("module:function") that does something; it is imported at its first use."""
+    _HOMES[kind] = home
+
+
+def registered(kind: str) -> Callable[..., Any]:
+    """Return the function that is registered.
+
+    Raises:
+        KeyError: if there is none.
+    """
+    module, _, function = _HOMES[kind].partition(":")
+    found: Callable[..., Any] = getattr(importlib.import_module(module), function)
+    return found
+
+
+def draw(kind: str, evidence: Any) -> str:
+    """Return evidence rendered as ``kind``.
+
+    Raises:
+        KeyError: if no renderer is registered for it.
+    """
+    drawn: str = registered(kind)(evidence)
+    return drawn
