@@ -34,6 +34,7 @@ def pytest_collection_finish() -> None:
     sys.dont_write_bytecode = _unkept
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 50)  # a twentieth of the time went into looking for circles
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -184,7 +184,7 @@ def test_two_shuffled_batches_are_an_integral(epsilon):
     densities = [np.exp(-((x - moved) ** 2) / 2) / math.sqrt(2 * math.pi) for moved in (0, 1, 2)]
     p, q = (np.outer(densities[m], densities[0]) / 2 + np.outer(densities[0], densities[m]) / 2 for m in (2, 1))
     true = float(np.maximum(p - math.exp(epsilon) * q, 0).sum()) * step**2
-    found = certify(Gaussian(1).shuffled(2), epsilon=epsilon)
+    found = certify(Gaussian(1).shuffled(2), epsilon=epsilon, tolerance=0.01)
     assert found.low <= true <= found.high
     assert found.low >= 0.9 * true  # the largest output tells most of it
 
