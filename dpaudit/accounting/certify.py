@@ -389,6 +389,8 @@ class Account:
         points: int,
         order: Order | None = None,
     ) -> Certified:
+        if low > high:  # no arithmetic of intervals can come here
+            raise ArithmeticError(f"a lower end {low} above the upper end {high} of {self.events}: please report it")
         given = certificate(
             self.events,
             parameter,

@@ -163,23 +163,26 @@ def test_one_process_instead_of_two_is_said_in_a_line(run):
 
 
 SLOW = """
-import time
+import os, time
 
 def slow(data, rng):
-    time.sleep(0.0005)
+    if "SLOW" in os.environ:
+        time.sleep(0.0005)
     return len(data) + rng.laplace()
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for one process there")
 @pytest.mark.slow
-def test_an_audit_that_is_interrupted_ends_with_130_and_goes_on(run, tmp_path):
+def test_an_audit_that_is_interrupted_ends_with_130_and_goes_on(run, tmp_path, monkeypatch):
     (tmp_path / "slow.py").write_text(SLOW)
     words = ["audit", "slow.py:slow", *AUDIT, "--seed", "0", "--resume", "blocks", "--json", "found.json"]
+    monkeypatch.setenv("SLOW", "yes")
     with forked.children():
         process = forked.Popen(
             [sys.executable, "-m", "dpaudit", *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         )
+    monkeypatch.delenv("SLOW")
     file = tmp_path / "blocks"
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and (not file.exists() or file.stat().st_size < 4_000):
