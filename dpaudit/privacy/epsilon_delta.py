@@ -24,16 +24,16 @@ PURE = Words(
     ),
     claimed="That one record, whatever it says, makes no output more than {factor} times as likely, or as unlikely.",
     proved=(
-        "Whoever sees an output cannot become much surer of what it says about them: the table says how sure at most. "
-        "This is about the mechanism as mathematics."
+        "Whoever sees an output cannot become much surer of what it says about them: the table below says how sure at "
+        "most. This is about the mechanism as mathematics."
     ),
     not_violated=(
         "An attacker who tried these ways of telling from an output whether their record was used did no better than "
         "the claim allows. Another attacker may do better."
     ),
     violated=(
-        "Whoever sees an output can become surer of what it says about them than was promised: the table says how sure "
-        "at least, when the event occurs."
+        "Whoever sees an output can become surer of what it says about them than was promised: the table below "
+        "says how sure at least, for some outputs."
     ),
 )
 

@@ -78,7 +78,7 @@ def visit(browser, tmp_path_factory):
     page.on("pageerror", lambda error: said.append(str(error)))
     shown = []
 
-    def show(kind, *, width=1280, scheme="light", media="screen"):
+    def show(kind, *, width=1280, scheme="light", media="screen", opened=True):
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(media=media, color_scheme=scheme)
         if shown != [kind]:
@@ -88,6 +88,7 @@ def visit(browser, tmp_path_factory):
             file = folder / f"{kind}.html"
             file.write_text(written(kind), encoding="utf-8")
             page.goto(file.as_uri())
+        page.evaluate(f"document.querySelectorAll('details.part').forEach(part => part.open = {json.dumps(opened)})")
         return page
 
     show.asked, show.said = asked, said
@@ -130,8 +131,8 @@ def test_it_fits_a_phone(visit, kind):
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     if kind not in IMPOSSIBLE:
         drawn = page.evaluate("[...document.querySelectorAll('svg.drawing')].map(d => [...d.classList, d.clientWidth])")
-        assert any("narrow" in classes and classes[-1] > 200 for classes in drawn)
-        assert all("narrow" in classes or classes[-1] == 0 for classes in drawn)
+        assert any("wide" not in classes and classes[-1] > 200 for classes in drawn)
+        assert all("wide" not in classes or classes[-1] == 0 for classes in drawn)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -166,12 +167,27 @@ _CUT = """
 def test_print_has_every_section(visit, kind):
     pdf = pytest.importorskip("pypdfium2", reason="pypdfium2 is not installed: pip install '.[test]'")
     page = visit(kind)
-    headings = page.locator("section > h2").all_inner_texts()
+    headings = page.locator("section > h2, section > h3, summary > h2").all_inner_texts()
     for paper in ("A4", "Letter") if kind == "invalid" else ("A4",):
         printed = page.pdf(format=paper)
         text = _bare("".join(part.get_textpage().get_text_range() for part in pdf.PdfDocument(printed)))
         assert [heading for heading in headings if _bare(heading) not in text] == []
         assert _bare(page.locator("#verdict .sentence").inner_text()) in text
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in {"invalid", "nasty"}])
+def test_the_first_screen_answers_and_the_summary_prints_on_two_pages(visit, kind):
+    pdf = pytest.importorskip("pypdfium2", reason="pypdfium2 is not installed: pip install '.[test]'")
+    page = visit(kind, opened=False)
+    for answer in ("#verdict .sentence", ".glance figure", ".glance dd"):
+        box = page.locator(answer).first.bounding_box()
+        assert box["y"] + box["height"] < 900, answer
+    printed = pdf.PdfDocument(visit(kind, opened=False, media="print").pdf(prefer_css_page_size=True))
+    assert len(printed) <= 2
+    for number, part in enumerate(printed, 1):
+        text = _bare(part.get_textpage().get_text_range())
+        assert _bare(page.locator(".facts code").inner_text()) in text
+        assert f"{number}/{len(printed)}" in text
 
 
 def _bare(text):
@@ -180,7 +196,7 @@ def _bare(text):
 
 @pytest.mark.parametrize("kind", ["refuted-sparse-vector", "model-scores"])
 def test_it_is_complete_without_scripts(browser, visit, kind):
-    with_scripts = visit(kind).locator("main").inner_text()
+    with_scripts = visit(kind, opened=False).locator("main").inner_text()
     context = browser.new_context(java_script_enabled=False, viewport={"width": 1280, "height": 900})
     page = context.new_page()
     page.goto(visit(kind).url)

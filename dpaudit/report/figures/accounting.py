@@ -18,19 +18,18 @@ from dpaudit.report.figures.canvas import CLAIM, INK, canvas, svg
 _LEAST = 1e-300
 
 
-def accounting_figure(curve: AccountingCurve, claims: Sequence[Claim], *, narrow: bool = False) -> str:
+def accounting_figure(curve: AccountingCurve, claims: Sequence[Claim]) -> str:
     """Draw δ against ε on a logarithmic axis.
 
     Args:
         curve: with at least two places.
         claims: that are points of the curve, (ε, δ) with δ above 0.
-        narrow: for phones.
     """
     epsilon, low, high = (np.array(each, dtype=np.float64) for each in (curve.epsilons, curve.lows, curve.highs))
     seen = high > _LEAST
     points = [(claim.value, claim.delta) for claim in claims if claim.is_point and claim.delta > _LEAST]
     floor = min([float(high[seen].min()), *(delta for _, delta in points)]) / 3
-    with canvas("accounting", 3.4, narrow=narrow) as figure:
+    with canvas("accounting", 3.0, narrow=True) as figure:
         axes = figure.add_subplot()
         axes.fill_between(epsilon, np.maximum(low, floor), np.maximum(high, floor), facecolor=(INK, 0.2), linewidth=0)
         for values, style in ((low, "-"), (high, (0, (4, 2)))):
@@ -52,6 +51,6 @@ def accounting_figure(curve: AccountingCurve, claims: Sequence[Claim], *, narrow
         axes.set_xlabel("ε")
         axes.set_ylabel("δ")
         axes.grid(axis="y")
-        figure.legend(handles=handles, loc="outside upper left", ncols=1 if narrow else 4)
+        figure.legend(handles=handles, loc="outside upper left", ncols=2)
         claimed = "".join(f", and the claim {claim}" for claim in claims[:3])
-        return svg(figure, "accounting", f"δ against ε, certified from below and from above{claimed}", narrow=narrow)
+        return svg(figure, "accounting", f"δ against ε, certified from below and from above{claimed}", narrow=True)

@@ -125,6 +125,11 @@ def both(draw: Callable[[bool], str]) -> Markup:
     return Markup(draw(False) + draw(True))
 
 
+def alone(drawing: str) -> Markup:
+    """Return a drawing for phones as the only one of its kind: every page shows it, at any width."""
+    return Markup(drawing.replace('class="drawing narrow"', 'class="drawing"', 1))
+
+
 def _own(tag: str, name: str) -> str:
     """Rewrite one tag: ids get our prefix, colours and fonts become those of the page."""
     tag = re.sub(r'\bid="([^"]*)"', rf'id="{name}-\1"', tag)

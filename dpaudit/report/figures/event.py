@@ -167,11 +167,11 @@ def event_figure(histogram: Histogram, event: Event | None, *, narrow: bool = Fa
     return _density_figure(histogram, event, narrow)
 
 
-def legend_sides() -> list[Any]:
-    """Return the legend handles of both sides."""
+def legend_sides(noun: str = "side") -> list[Any]:
+    """Return the legend handles of both sides, which a reader may know as datasets (``noun``)."""
     return [
-        Patch(facecolor=(SIDE0, 0.25), edgecolor=SIDE0, label="side 0"),
-        Patch(facecolor="none", edgecolor=SIDE1, hatch="////", linestyle="--", label="side 1"),
+        Patch(facecolor=(SIDE0, 0.25), edgecolor=SIDE0, label=f"{noun} 0"),
+        Patch(facecolor="none", edgecolor=SIDE1, hatch="////", linestyle="--", label=f"{noun} 1"),
     ]
 
 

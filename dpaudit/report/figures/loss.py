@@ -6,6 +6,7 @@ Sides are distinguished as in `dpaudit.report.figures.event`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from dpaudit.report.text.bound_kinds import Proved
 def loss_figure(
     bins: Bins, limit: float | None, limit_text: str, upper: Proved | None = None, *, narrow: bool = False
 ) -> str:
-    """Draw the distribution of the privacy loss under each side, with lines at ± the claimed ε.
+    """Draw the distribution of the privacy loss under each side on two scales, with the claimed band shaded.
 
     Args:
         bins: frequencies of the loss and their intervals.
@@ -33,36 +34,79 @@ def loss_figure(
         upper: the proved upper limit of the loss, or None.
         narrow: draw for a phone.
     """
-    centres, width = (bins.edges[1:] + bins.edges[:-1]) / 2, float(bins.edges[1] - bins.edges[0])
-    reach = float(bins.edges[-1])
-    alone = bins.minus[0] > 0 or bins.plus[0] > 0
-    with canvas("loss", 3.7 if narrow else 3.5, narrow=narrow) as figure:
-        axes = figure.add_subplot()
-        _scale(axes, bins)
-        for side in (0, 1):
-            _draw_side(axes, side, centres, width, bins.mass[side], bins.low[side], bins.high[side])
-        if bins.atoms:
-            _draw_atoms(axes, bins.atoms, width)
-        if alone:
-            _draw_alone(axes, reach, width, bins)
-        handles = _loss_handles(bins)
-        if bins.stated is not None:
-            handles += _draw_stated(axes, bins.stated, bins.edges)
-        if limit is not None and limit <= reach * 1.001:
-            handles.append(_draw_limits(axes, limit, CLAIM, (0, (1, 1.5)), f"± claimed {limit_text}"))
-        if upper is not None and upper.value <= reach * 1.001:
-            ink = PROOF if upper.keeps_claim else MUTED
-            handles.append(_draw_limits(axes, upper.value, ink, "-", f"± {upper.text}, no loss beyond by proof"))
-        axes.axvline(0, color=GRID, linewidth=0.8, zorder=0)
-        edge = reach + (4.2 * width if alone else 0.5 * width)
-        axes.set_xlim(-edge, edge)
-        _loss_axes(axes, reach, width, alone, 5 if narrow else 9)
-        _name_axes(axes, narrow)
+    with canvas("loss", 6.2, narrow=narrow) as figure:
+        plain, powers = figure.subplots(2, 1, sharex=True)
+        _linear_scale(plain, bins)
+        _logarithmic_scale(powers, bins)
+        handles = _draw(plain, bins, limit, limit_text, upper)
+        _draw(powers, bins, limit, limit_text, upper)
+        _loss_axes(powers, bins, 5 if narrow else 9)
+        _name_axes(powers, "speaks for side", "privacy loss ln(p/q)", narrow=narrow)
+        for axes, scale in ((plain, "linear"), (powers, "logarithmic")):
+            axes.set_ylabel(f"share of the runs, {scale}")
         figure.legend(handles=handles, loc="outside upper left", ncols=1 if narrow else 3)
-        label = "Histogram of the privacy loss under side 0 and side 1, with intervals" + (
-            f" and lines at plus and minus the claimed {limit_text}" if limit is not None and limit <= reach else ""
+        label = "Histogram of the privacy loss under side 0 and side 1, with intervals" + _lines_label(
+            bins, limit, limit_text
         )
         return svg(figure, "loss", label, narrow=narrow)
+
+
+def loss_glance(bins: Bins, limit: float | None, limit_text: str, upper: Proved | None = None) -> str:
+    """Draw the same on half of a page, on one scale, in words for readers who know nothing of sides.
+
+    Args:
+        bins: frequencies of the loss and their intervals.
+        limit: the claimed ε, or None for a claim that does not limit the loss of each output.
+        limit_text: the text of the claim.
+        upper: the proved upper limit of the loss, or None.
+    """
+    with canvas("glance", 3.0, narrow=True) as figure:
+        axes = figure.add_subplot()
+        scale = _logarithmic_scale if _hides_a_bar(bins, limit) else _linear_scale
+        scale(axes, bins)
+        handles = _draw(axes, bins, limit, limit_text, upper, glance=True)
+        _loss_axes(axes, bins, 5)
+        _name_axes(axes, "points to dataset", "privacy loss", narrow=True)
+        axes.set_ylabel("share of outputs" + (", logarithmic" if scale is _logarithmic_scale else ""))
+        figure.legend(handles=handles, loc="outside upper left", ncols=2)
+        label = "Histogram of the privacy loss for dataset 0 and dataset 1" + _lines_label(bins, limit, limit_text)
+        return svg(figure, "glance", label, narrow=True)
+
+
+def _lines_label(bins: Bins, limit: float | None, limit_text: str) -> str:
+    inside = limit is not None and limit <= float(bins.edges[-1])
+    return f" and lines at plus and minus the claimed {limit_text}" if inside else ""
+
+
+def _draw(
+    axes: Axes, bins: Bins, limit: float | None, limit_text: str, upper: Proved | None, *, glance: bool = False
+) -> list[Any]:
+    """Draw bars, limits and the claimed band on axes with a scale; return the entries of the legend."""
+    centres, width = (bins.edges[1:] + bins.edges[:-1]) / 2, float(bins.edges[1] - bins.edges[0])
+    reach = float(bins.edges[-1])
+    for side in (0, 1):
+        _draw_side(axes, side, centres, width, bins.mass[side], bins.low[side], bins.high[side])
+    if bins.atoms:
+        _draw_atoms(axes, bins.atoms, width)
+    if _alone(bins):
+        _draw_alone(axes, reach, width, bins)
+    handles = legend_sides("dataset") if glance else _loss_handles(bins)
+    if bins.stated is not None and not glance:
+        handles += _draw_stated(axes, bins.stated, bins.edges)
+    if limit is not None and limit <= reach * 1.001:
+        axes.axvspan(-limit, limit, facecolor=(CLAIM, 0.08), linewidth=0, zorder=0)
+        handles.append(_draw_limits(axes, limit, CLAIM, (0, (1, 1.5)), f"± claimed {limit_text}"))
+    if upper is not None and upper.value <= reach * 1.001:
+        ink = PROOF if upper.keeps_claim else MUTED
+        text = f"± {upper.text}, proved" if glance else f"± {upper.text}, no loss beyond by proof"
+        handles.append(_draw_limits(axes, upper.value, ink, "-", text))
+    axes.axvline(0, color=GRID, linewidth=0.8, zorder=0)
+    return handles
+
+
+def _alone(bins: Bins) -> bool:
+    """Whether some outputs were seen on one side only."""
+    return bins.minus[0] > 0 or bins.plus[0] > 0
 
 
 def _draw_stated(axes: Axes, stated: Stated, edges: Any) -> list[Any]:
@@ -87,9 +131,9 @@ def _draw_limits(axes: Axes, at: float, ink: str, dashes: Any, label: str) -> Li
     return Line2D([], [], color=ink, linewidth=1.2, linestyle=dashes, label=label)
 
 
-def _name_axes(axes: Axes, narrow: bool) -> None:
-    axes.set_xlabel("privacy loss ln(p/q)" + ("\n" if narrow else ""))
-    for at, text, colour in ((0.0, "◂ speaks for side 1", SIDE1), (1.0, "speaks for side 0 ▸", SIDE0)):
+def _name_axes(axes: Axes, towards: str, name: str, *, narrow: bool) -> None:
+    axes.set_xlabel(name + ("\n" if narrow else ""))
+    for at, text, colour in ((0.0, f"◂ {towards} 1", SIDE1), (1.0, f"{towards} 0 ▸", SIDE0)):
         axes.annotate(
             text,
             (at, 0.0),
@@ -100,7 +144,6 @@ def _name_axes(axes: Axes, narrow: bool) -> None:
             va="center",
             color=colour,
         )
-    axes.set_ylabel("share of the runs")
 
 
 def _loss_handles(bins: Bins) -> list[Any]:
@@ -173,7 +216,11 @@ def _draw_alone(axes: Axes, reach: float, width: float, bins: Bins) -> None:
         axes.axvline(sign * (reach + 1.0 * width), color=MUTED, linewidth=0.8, linestyle=(0, (2, 2)))
 
 
-def _loss_axes(axes: Axes, reach: float, width: float, alone: bool, most: int) -> None:
+def _loss_axes(axes: Axes, bins: Bins, most: int) -> None:
+    """Set the range and the ticks of the axis of the loss; what only one side reached is at its ends."""
+    reach, width, alone = float(bins.edges[-1]), float(bins.edges[1] - bins.edges[0]), _alone(bins)
+    edge = reach + (4.2 * width if alone else 0.5 * width)
+    axes.set_xlim(-edge, edge)
     ticks = [
         tick for tick in MaxNLocator(most, symmetric=True).tick_values(-reach, reach) if abs(tick) <= reach * 1.0001
     ]
@@ -186,23 +233,57 @@ def _loss_axes(axes: Axes, reach: float, width: float, alone: bool, most: int) -
     axes.set_xticks(ticks, names)
 
 
-def _scale(axes: Axes, bins: Bins) -> None:
-    """Set the scale of the shares: logarithmic if a linear one would hide a bar. Bars begin at its lower end."""
+@dataclass(frozen=True, slots=True)
+class _Heights:
+    """What the scale of the shares has to show: the lowest and highest bar, the ends of their intervals, the law."""
+
+    least: float
+    most: float
+    low: float
+    high: float
+
+
+def _heights(bins: Bins) -> _Heights:
     atoms = np.array([atom.sides for atom in bins.atoms], dtype=np.float64).reshape(-1, 3)
     every = np.concatenate([bins.mass.ravel(), [bins.minus[0], bins.plus[0]], atoms[:, 0]])
     lows = np.concatenate([bins.low.ravel(), [bins.minus[1], bins.plus[1]], atoms[:, 1]])
     highs = np.concatenate([bins.high.ravel(), [bins.minus[2], bins.plus[2]], atoms[:, 2]])
-    seen, top = every[every > 0], float(np.max(highs[every > 0], initial=0.0)) or 1.0
     stated = 0.0
     if bins.stated is not None:
         stated = max(float(bins.stated.mass.max()), 0.0, *(mass for atom in bins.stated.atoms for mass in atom[1:]))
-    top = max(top, stated)
-    if len(seen) and seen.min() < 0.004 * seen.max():
-        most = max(float(seen.max()), stated)
-        axes.set_yscale("log")
-        axes.yaxis.set_minor_locator(NullLocator())
-        axes.set_ylim(max(float(lows[every > 0].min()) / 2, float(seen.min()) / 10), min(2.0, most * 3))
-    else:
-        axes.set_ylim(0.0, 1.06 * top)
+    seen = every > 0
+    if not seen.any():
+        return _Heights(1.0, 1.0, 1.0, max(1.0, stated))
+    most = float(every[seen].max())
+    return _Heights(float(every[seen].min()), most, float(lows[seen].min()), max(float(highs[seen].max()), stated))
+
+
+def _hides_a_bar(bins: Bins, limit: float | None) -> bool:
+    """Whether a linear scale would hide all that is beyond the claim, or some bar where nothing is claimed."""
+    heights = _heights(bins)
+    if limit is None:
+        return heights.least < 0.004 * heights.most
+    outside = (bins.edges[:-1] >= limit * 0.999) | (bins.edges[1:] <= -limit * 0.999)
+    atoms = [side[0] for atom in bins.atoms if abs(atom.loss) > limit for side in atom.sides]
+    beyond = max([float(bins.mass[:, outside].max(initial=0.0)), bins.minus[0], bins.plus[0], *atoms])
+    return 0 < beyond < 0.02 * heights.most
+
+
+def _linear_scale(axes: Axes, bins: Bins) -> None:
+    axes.set_ylim(0.0, 1.06 * _heights(bins).high)
+    _show_percent(axes)
+
+
+def _logarithmic_scale(axes: Axes, bins: Bins) -> None:
+    """Set a logarithmic scale; bars begin at its lower end."""
+    heights = _heights(bins)
+    axes.set_yscale("log")
+    axes.yaxis.set_minor_locator(NullLocator())
+    floor = max(heights.low / 2, heights.least / 10)
+    axes.set_ylim(floor, min(2.0, 3 * max(heights.most, heights.high / 3)))
+    _show_percent(axes)
+
+
+def _show_percent(axes: Axes) -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{100 * y:.3g} %"))
     axes.grid(axis="y")

@@ -12,7 +12,7 @@ from dpaudit.evidence.records import Bound, Verdict
 from dpaudit.evidence.training import Training
 from dpaudit.privacy import Claim
 from dpaudit.privacy.claims import number_text
-from dpaudit.report.figures.canvas import both
+from dpaudit.report.figures.canvas import alone
 from dpaudit.report.figures.event import Mark, line_figure
 from dpaudit.report.text.bound_kinds import (
     contradicting,
@@ -39,24 +39,23 @@ class LineRow:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The drawing, and the same numbers as a table."""
+    """The numbers of the line as a table."""
 
-    figure: Markup | None
     rows: list[LineRow]
 
 
 def line(evidence: Evidence, claim: Claim | None) -> Line:
     """Return the line of an audit: sampled and exact lower bounds, claim, upper bound and yardsticks."""
-    entries = _entries(evidence, claim)
-    marks, letter = _marks(entries), symbol(evidence)
-    figure = both(lambda narrow: line_figure(marks, letter, narrow=narrow)) if marks else None
-    return Line(figure, [row for row, _ in entries])
+    return Line([row for row, _ in _entries(evidence, claim)])
 
 
-def line_drawing(evidence: Evidence) -> Markup | None:
-    """Return only the drawing, for a page of common width; None if there are no numbers."""
+def line_drawing(evidence: Evidence, *, narrow: bool = False) -> Markup | None:
+    """Return the drawing, wide or for half of a page; None if there are no numbers."""
     marks = _marks(_entries(evidence, evidence.claimed))
-    return Markup(line_figure(marks, symbol(evidence))) if marks else None
+    if not marks:
+        return None
+    drawing = line_figure(marks, symbol(evidence), narrow=narrow)
+    return alone(drawing) if narrow else Markup(drawing)
 
 
 def _marks(entries: list[tuple[LineRow, Mark | None]]) -> list[Mark]:

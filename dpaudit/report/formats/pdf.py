@@ -29,7 +29,8 @@ def pdf(html: str) -> bytes:
     nothing = URLFetcher(allowed_protocols=())
     paper = weasyprint.CSS(string=".record { display: none }")  # the raw record, which browsers print collapsed
     try:
-        printed: bytes = weasyprint.HTML(string=_self_contained(html), url_fetcher=nothing).write_pdf(
+        opened = html.replace('<details class="part"', '<details open class="part"')
+        printed: bytes = weasyprint.HTML(string=_self_contained(opened), url_fetcher=nothing).write_pdf(
             stylesheets=[paper]
         )
     finally:

@@ -14,7 +14,7 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Accounting, Statement
 from dpaudit.privacy import Claim, parse_claim
 from dpaudit.report.figures.accounting import accounting_figure
-from dpaudit.report.figures.canvas import both
+from dpaudit.report.figures.canvas import alone
 from dpaudit.report.html.templates import Section
 from dpaudit.report.text.accounting import (
     accounting_of,
@@ -76,7 +76,6 @@ class AccountingPart:
     neighbours: str
     recorded_by: str
     others: list[OtherRow]
-    figure: Markup | None
     note: str
     certificates: str
 
@@ -122,7 +121,6 @@ def accounting_part(evidence: Evidence, accounting: Accounting) -> AccountingPar
             )
             for each in accounting.others[:_MOST]
         ],
-        figure=_figure(accounting),
         note=accounting.note,
         certificates=f"{many}, {count_text(max(1, round(size / 1000)))} kB of JSON",
     )
@@ -135,14 +133,15 @@ def _statement(stated: Statement) -> StatementRow:
     return StatementRow(claim_of(stated), str(stated.verdict), low, high, where(stated).removeprefix(" at "))
 
 
-def _figure(accounting: Accounting) -> Markup | None:
+def curve_drawing(accounting: Accounting) -> Markup | None:
+    """Return the drawing of the certified curve; None without one that can be drawn."""
     curve = accounting.curve
     if curve is None or len(curve.epsilons) < 2 or not len(curve.epsilons) == len(curve.lows) == len(curve.highs):
         return None
     if not all(map(math.isfinite, (*curve.epsilons, *curve.lows, *curve.highs))) or not max(curve.highs) > 0:
         return None
     claims = [claim for each in accounting.statements for claim in _claims(each)]
-    return both(lambda narrow: accounting_figure(curve, claims, narrow=narrow))
+    return alone(accounting_figure(curve, claims))
 
 
 def _claims(stated: Statement) -> list[Claim]:

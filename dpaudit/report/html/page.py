@@ -1,4 +1,4 @@
-"""What is on the page of an audit, and in which order?
+"""What is on the page of an audit, and where? A summary for everybody, and a part each for three readers.
 
 Everything that the template shows is computed in Python; the template only lays it out.
 """
@@ -14,7 +14,19 @@ from markupsafe import Markup
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import PairRecord
 from dpaudit.report.figures.number_line import line
-from dpaudit.report.html import accounting, attempts, change, curves, loss, measured, posterior, power, proof, training
+from dpaudit.report.html import (
+    accounting,
+    attempts,
+    change,
+    curves,
+    glance,
+    loss,
+    measured,
+    posterior,
+    power,
+    proof,
+    training,
+)
 from dpaudit.report.html.attempts import methods
 from dpaudit.report.html.difference import Piece, differences
 from dpaudit.report.html.embedded_json import BLOCK_ID, drawn_with, embedded_json
@@ -41,13 +53,17 @@ _LONGEST_SHOWN = 120_000  # characters of the record that the page also shows as
 def render(evidence: Evidence, baseline: Evidence | None = None) -> str:
     """Return the page of an audit; with a baseline it includes what changed since."""
     shown = view(evidence)
-    order = SECTIONS if accounting_of(evidence) is None else SECTIONS_OF_ACCOUNTING
-    order = order if evidence.training is None else SECTIONS_OF_TRAINING
-    sections = [section for sections in order for section in sections(shown, baseline)]
+    layout = LAYOUT if accounting_of(evidence) is None else LAYOUT_OF_ACCOUNTING
+    layout = layout if evidence.training is None else LAYOUT_OF_TRAINING
+    summary, *others = [
+        [section for sections in makers for section in sections(shown, baseline)]
+        for makers in (layout.summary, layout.reviewers, layout.engineers, layout.statisticians)
+    ]
+    parts = [Part(*names, sections) for names, sections in zip(PARTS, others, strict=True)]
     context = _context(shown, baseline)
-    for section in sections:
+    for section in [*summary, *(section for sections in others for section in sections)]:
         context |= section.parts
-    return environment().get_template("template.html.j2").render(**context, sections=sections)
+    return environment().get_template("template.html.j2").render(**context, summary=summary, parts=parts)
 
 
 def _context(shown: View, baseline: Evidence | None) -> dict[str, Any]:
@@ -115,18 +131,20 @@ def _pair(number: int, pair: PairRecord, *, shown_above: bool, asks: str) -> _Pa
     return _Pair(number, (pair.digest0, pair.digest1), words, shown, where)
 
 
-# --- short sections, and the order of all -----------------------------------------------------------------
+# --- short sections, and where all of them stand ----------------------------------------------------------
 
 
 def _line(shown: View, _: Evidence | None) -> Iterator[Section]:
     evidence = shown.evidence
-    yield Section("line", f"Where {symbol(evidence)} lies", {"line": line(evidence, evidence.claimed)})
+    yield Section("line", "The numbers", {"line": line(evidence, evidence.claimed)})
 
 
 def _words(shown: View, _: Evidence | None) -> Iterator[Section]:
     evidence = shown.evidence
     posterior = posterior_part(evidence, evidence.claimed, drawn=False)
-    yield Section("words", "In plain words", {"meaning": plain_words(evidence), "posterior": posterior})
+    yield Section(
+        "words", "What was claimed, and what was found", {"meaning": plain_words(evidence), "posterior": posterior}
+    )
 
 
 def _scope(shown: View, _: Evidence | None) -> Iterator[Section]:
@@ -176,7 +194,7 @@ def _reproduce(shown: View, _: Evidence | None) -> Iterator[Section]:
 
 def _cite(shown: View, _: Evidence | None) -> Iterator[Section]:
     evidence = shown.evidence
-    yield Section("cite", "Cite", {"bibtex": bibtex(evidence), "citation": citation(evidence)})
+    yield Section("cite", "Check and cite", {"bibtex": bibtex(evidence), "citation": citation(evidence)})
 
 
 def _glossary(_: View, __: Evidence | None) -> Iterator[Section]:
@@ -190,56 +208,74 @@ def _raw(shown: View, _: Evidence | None) -> Iterator[Section]:
     yield Section("raw", "Raw evidence", parts)
 
 
-SECTIONS: tuple[Callable[[View, Evidence | None], Iterator[Section]], ...] = (
-    _line,
-    _words,
-    proof.section,
-    _scope,
-    _limits,
-    _pairs,
-    _search,
-    measured.section,
-    measured.low_bits_section,
-    _sensitivity,
-    _trace,
-    loss.section,
-    curves.section,
-    posterior.section,
-    power.section,
-    attempts.section,
-    change.section,
-    _method,
-    _reproduce,
-    _cite,
-    _glossary,
-    _raw,
-)
-"""The sections in their order; each yields nothing if the evidence (and the baseline, if any) has nothing for it."""
+_Sections = tuple[Callable[[View, Evidence | None], Iterator[Section]], ...]
 
-SECTIONS_OF_ACCOUNTING: tuple[Callable[[View, Evidence | None], Iterator[Section]], ...] = (
-    _line,
-    _words,
-    accounting.section,
-    _scope,
-    _limits,
-    _method,
-    _reproduce,
-    _cite,
-    _glossary,
-    _raw,
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What stands where: a summary for everybody, and three parts that open.
+
+    The functions yield nothing if the evidence (and the baseline, if any) has nothing for them.
+    """
+
+    summary: _Sections
+    reviewers: _Sections
+    engineers: _Sections
+    statisticians: _Sections
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the page that opens: its anchor, its heading, what is in it, and its sections."""
+
+    name: str
+    title: str
+    about: str
+    sections: list[Section]
+
+
+PARTS = (
+    ("reviewers", "For reviewers", "what it holds for, what was taken for granted, how to check and cite it"),
+    ("engineers", "For engineers", "what was run, what tells the datasets apart, how to run it again"),
+    ("statisticians", "For statisticians", "the method, every attempt, curves, the record itself"),
+)
+
+LAYOUT = Layout(
+    summary=(glance.section, _words),
+    reviewers=(_line, proof.section, _scope, _limits, change.section, _cite, _glossary),
+    engineers=(
+        _pairs,
+        _search,
+        measured.section,
+        measured.low_bits_section,
+        _sensitivity,
+        _trace,
+        _reproduce,
+    ),
+    statisticians=(
+        loss.section,
+        curves.section,
+        posterior.section,
+        power.section,
+        attempts.section,
+        _method,
+        _raw,
+    ),
+)
+"""The page of an audit or a proof."""
+
+LAYOUT_OF_ACCOUNTING = Layout(
+    summary=(glance.section, _words),
+    reviewers=(_line, accounting.section, _scope, _limits, _cite, _glossary),
+    engineers=(_reproduce,),
+    statisticians=(_method, _raw),
 )
 """The same for an accounting, of which nothing was run."""
 
-SECTIONS_OF_TRAINING: tuple[Callable[[View, Evidence | None], Iterator[Section]], ...] = (
-    _line,
-    _words,
-    training.section,
-    _scope,
-    _limits,
-    _method,
-    _reproduce,
-    _cite,
-    _glossary,
-    _raw,
+LAYOUT_OF_TRAINING = Layout(
+    summary=(glance.section, training.section, _words),
+    reviewers=(_line, training.reviewed, _scope, _limits, _cite, _glossary),
+    engineers=(_reproduce,),
+    statisticians=(_method, _raw),
 )
-"""The same for a training loop that was watched."""
+"""The same for a training loop that was watched: a checklist."""

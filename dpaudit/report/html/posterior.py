@@ -48,6 +48,7 @@ class PosteriorPart:
     limited: bool
     shown: bool
     basis: str
+    plain: str
     note: str
     figure: Markup | None
 
@@ -110,7 +111,9 @@ def posterior_part(evidence: Evidence, claim: Claim | None, *, drawn: bool = Tru
     figure = None
     if drawn and (limit is not None or loss > 0):
         figure = both(lambda narrow: posterior_figure(limit, loss, narrow=narrow))
-    return PosteriorPart(rows, limit is not None, loss > 0, _basis(bound, loss), _note(claim), figure)
+    return PosteriorPart(
+        rows, limit is not None, loss > 0, _basis(bound, loss), _plain(bound, loss), _note(claim), figure
+    )
 
 
 def _limits(claim: Claim | None) -> bool:
@@ -142,6 +145,14 @@ def _basis(bound: Bound | None, loss: float) -> str:
         "By the evidence, for at least one of the two datasets: a suspicion of it becomes at least so much whenever "
         f"the output falls into the event that speaks for it, or misses the one that speaks against it ({sure})."
     )
+
+
+def _plain(bound: Bound | None, loss: float) -> str:
+    """Return the same for readers who know nothing of events."""
+    if bound is None or loss <= 0:
+        return "Nothing was shown that would raise a suspicion."
+    sure = f"at {confidence_text(bound.confidence)} confidence" if bound.kind == "sampled" else "with certainty"
+    return f"By the evidence: some outputs make a suspicion of one of the two datasets at least so strong, {sure}."
 
 
 def _note(claim: Claim | None) -> str:

@@ -58,7 +58,12 @@ def section(shown: View, _: Evidence | None) -> Iterator[Section]:
     if training is None:
         return
     yield Section("training", "What was seen", {"training": training_part(shown.evidence, training)})
-    yield Section("pitfalls", "Twelve pitfalls", {})
+
+
+def reviewed(shown: View, _: Evidence | None) -> Iterator[Section]:
+    """Yield what reviewers ask of a watched loop; none of other evidence."""
+    if shown.evidence.training is not None:
+        yield Section("pitfalls", "Twelve pitfalls", {})
 
 
 def training_part(evidence: Evidence, training: Training) -> TrainingPart:

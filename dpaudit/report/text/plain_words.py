@@ -68,7 +68,7 @@ MEANS = {
     Verdict.INCONCLUSIVE: "Nothing can be said to them yet: the promise may hold, or it may not.",
     Verdict.INVALID: "Nothing follows for them from these runs, neither good nor bad.",
     Verdict.NO_CLAIM: (
-        "Whoever sees an output can learn at least as much about them as the table says, and perhaps more."
+        "Whoever sees an output can learn at least as much about them as the table below says, and perhaps more."
     ),
 }
 """The meaning of the verdicts for which claims have no words of their own."""
