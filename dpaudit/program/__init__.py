@@ -8,7 +8,6 @@ __all__ = [
     "laws",
     "noise",
     "outcome",
-    "replay",
     "scalar",
     "symbolic",
     "tracked",

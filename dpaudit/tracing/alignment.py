@@ -21,7 +21,7 @@ from dpaudit.arrays import Floats
 from dpaudit.tracing.forms import Form, Whole, close
 from dpaudit.tracing.laws import UNIFORM
 from dpaudit.tracing.noises import Noises
-from dpaudit.tracing.recording import Event
+from dpaudit.tracing.recording import SAMPLE, Event
 from dpaudit.tracing.runs import Run
 from dpaudit.tracing.units import Stated
 
@@ -181,6 +181,8 @@ def _event(found: Conditions, one: Event, two: Event, noise: Floats, noises: Noi
     elif one.kind == "unit":
         _unit(found, one, two)
     elif one.kind == "closed":
+        if one.scale is not None and two.scale is not None and not np.all(close(one.scale, two.scale)):
+            found.scales.append(one.site)
         _released(found, one.forms[0], two.forms[0], noise, one.site)
         if not _moved(one.forms[0], two.forms[0]).any():
             found.generous.append(f"noise goes where it is not followed, at {one.site}")
@@ -201,6 +203,8 @@ def _event(found: Conditions, one: Event, two: Event, noise: Floats, noises: Noi
 
 def _choice(found: Conditions, one: Event, two: Event) -> None:
     if one.arguments == two.arguments:
+        if one.what == SAMPLE:
+            found.generous.append(f"records are sampled, which hides more than the noise alone, at {one.site}")
         return
     found.coins.append(one.site)
     if one.chance is None or two.chance is None:

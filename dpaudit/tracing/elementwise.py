@@ -1,6 +1,7 @@
 """What are sums, multiples, comparisons and other functions of single numbers, when the numbers remember their noise?
 
-Sums and multiples keep the form, a comparison is a decision, any other function makes derived noise.
+Sums and multiples keep the form, a comparison is a decision, any other function makes derived noise. In a run that
+closes, a sum of noise and of a number without noise is released at once.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.tracing.forms import Form
+from dpaudit.tracing.laws import GUMBEL
 from dpaudit.tracing.recording import Recorder, active, site
 from dpaudit.tracing.values import FollowedArray, closed, followed, is_followed, plain
 
@@ -22,19 +24,39 @@ _COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_
 _FINITE = ("isnan", "isinf", "isfinite")
 
 
-def operate(ufunc: Any, inputs: Sequence[Any]) -> Any:
-    """Apply a function of NumPy element by element, and follow it."""
+def operate(ufunc: Any, inputs: Sequence[Any], keys: str = "") -> Any:
+    """Apply a function of NumPy element by element, and follow it; ``keys``: what the elements go by, if anything."""
     recorder = active()
     raw = [plain(each) for each in inputs]
     if recorder is None:
         return ufunc(*raw)
     with recorder.own_work(), np.errstate(all="ignore"):
         values = ufunc(*raw)
-        if not all(_is_real(each) for each in raw) or not any(
-            each.mark.form.is_noisy for each in inputs if is_followed(each)
-        ):
+        own = [each.mark.form for each in inputs if is_followed(each)]
+        noisy = any(each.is_noisy or (recorder.closes and not len(each)) for each in own)
+        if not noisy or not all(map(_is_real, raw)):
             return _unfollowed(recorder, ufunc, inputs, values)
-        return _operated(recorder, ufunc, inputs, raw, values)
+        found = _operated(recorder, ufunc, inputs, raw, values)
+        meets = recorder.closes and ufunc in (np.add, np.subtract) and not all(map(is_followed, inputs))
+        return _released(recorder, found, keys) if meets else found
+
+
+def _released(recorder: Recorder, found: Any, keys: str) -> Any:
+    """Close what data came to; noise of which only the largest is to be seen waits for that."""
+    form: Form = found.mark.form
+    known = [recorder.drawn(int(column)) for column in form.column]
+    if any(law is GUMBEL for law, _ in known):
+        return found
+    scale = np.full(len(form), np.nan)
+    single = np.bincount(form.row, minlength=len(form)) == 1
+    laws = {law.name for law, _ in known}
+    for row, coefficient, (_, own) in zip(form.row.tolist(), form.coefficient.tolist(), known, strict=True):
+        if single[row]:
+            scale[row] = abs(coefficient) * own
+    found.mark.used = True
+    what = laws.pop() if len(laws) == 1 else ""
+    values = recorder.decide("closed", (form,), found.mark.values, site(), what, scale=scale, arguments=keys)
+    return float(values[0]) if _shape(found) == () else _array(values).reshape(_shape(found))
 
 
 def _is_real(value: Any) -> bool:

@@ -60,13 +60,14 @@ UNIFORM = NoiseLaw("uniform", "locked", quantile=lambda q: q)
 GEOMETRIC = NoiseLaw("geometric", "pure", down=False, whole=True)
 DISCRETE_LAPLACE = NoiseLaw("discrete Laplace", "pure", whole=True)
 DISCRETE_GAUSSIAN = NoiseLaw("discrete Gaussian", "gaussian", whole=True)
+TRUNCATED_LAPLACE = NoiseLaw("truncated Laplace", "unknown")  # what it costs to shift it is a δ, not an ε
 UNKNOWN = NoiseLaw("unknown", "unknown")
 
 LAWS = {
     law.name: law
     for law in (
         LAPLACE, GAUSSIAN, EXPONENTIAL, GUMBEL, LOGISTIC, UNIFORM, GEOMETRIC, DISCRETE_LAPLACE, DISCRETE_GAUSSIAN,
-        UNKNOWN,
+        TRUNCATED_LAPLACE, UNKNOWN,
     )
 }  # fmt: skip
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import builtins
+import os
+import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -11,7 +14,7 @@ import numpy as np
 from dpaudit.tracing.array_functions import array_of, moved, of_numpy
 from dpaudit.tracing.elementwise import into, operate, put
 from dpaudit.tracing.recording import active
-from dpaudit.tracing.values import FollowedArray, FollowedFloat, closed
+from dpaudit.tracing.values import FollowedArray, FollowedFloat, closed, is_followed
 
 _isinstance = builtins.isinstance
 
@@ -28,7 +31,9 @@ def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **keywords: A
     elif recorder is not None and ufunc is np.matmul and method == "__call__":
         found = of_numpy(np.matmul, inputs, {})
     elif recorder is not None and method == "__call__" and ufunc.nout == 1 and not (keywords.keys() - {"dtype"}):
-        found = operate(ufunc, inputs)
+        if any(hasattr(each, "to_numpy") for each in inputs):
+            return NotImplemented
+        found = _for_pandas(operate(ufunc, inputs), sys._getframe(1))
     else:
         found = getattr(ufunc, method)(*(closed(each) for each in inputs), **keywords)
     if out is None:
@@ -93,11 +98,38 @@ _NUMBERS = (int, float, np.ndarray, np.generic, list, tuple)
 
 def _binary(ufunc: Any, swapped: bool) -> Callable[[Any, Any], Any]:
     def operator(self: Any, other: Any) -> Any:
+        recorder = active()
+        if recorder is not None and recorder.closes and hasattr(other, "to_numpy") and hasattr(other, "index"):
+            return _beside_keys(ufunc, self, other, swapped)
         if not _isinstance(other, _NUMBERS) or (_isinstance(other, list | tuple) and not _isinstance(self, np.ndarray)):
             return NotImplemented
-        return operate(ufunc, (array_of(other), self) if swapped else (self, array_of(other)))
+        found = operate(ufunc, (array_of(other), self) if swapped else (self, array_of(other)))
+        return _for_pandas(found, sys._getframe(1))
 
     return operator
+
+
+def _for_pandas(found: Any, caller: FrameType) -> Any:
+    """Return what pandas is to keep as objects: in its arrays of floats, numbers remember nothing."""
+    if not _isinstance(found, FollowedArray) or f"{os.sep}pandas{os.sep}" not in caller.f_code.co_filename:
+        return found
+    objects = np.empty(found.shape, dtype=object)
+    objects.reshape(-1)[:] = found.ravel().tolist()
+    return objects
+
+
+def _beside_keys(ufunc: Any, own: Any, other: Any, swapped: bool) -> Any:
+    """Close a sum with what pandas names by keys, and name it by the same."""
+    import pandas
+
+    numbers = other.to_numpy()
+    keys = repr([list(axis) for axis in (other.index, getattr(other, "columns", ()))])
+    found = operate(ufunc, (numbers, own) if swapped else (own, numbers), keys)
+    if is_followed(found) or np.shape(found) != np.shape(numbers):
+        return found
+    if numbers.ndim == 2:
+        return pandas.DataFrame(found, index=other.index, columns=other.columns)
+    return pandas.Series(found, index=other.index, name=other.name)
 
 
 def _unary(ufunc: Any) -> Callable[[Any], Any]:

@@ -257,7 +257,9 @@ def _law_of(name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Calla
     return lambda outcome: float(np.sum(law.logpmf(outcome, *values)))
 
 
-def choose_one(recorder: Recorder, what: str, options: Sequence[Any], chances: Sequence[float], place: int) -> Any:
+def choose_one(
+    recorder: Recorder, what: str, options: Sequence[Any], chances: Sequence[float], place: int, **more: Any
+) -> Any:
     """Note that one of several options was drawn; return the one to go on with.
 
     Args:
@@ -266,6 +268,7 @@ def choose_one(recorder: Recorder, what: str, options: Sequence[Any], chances: S
         options: what there was to choose from.
         chances: their probabilities.
         place: which was drawn.
+        **more: of `Recorder.choose`.
     """
     texts = [told(each) for each in options]
 
@@ -276,7 +279,7 @@ def choose_one(recorder: Recorder, what: str, options: Sequence[Any], chances: S
 
     listed = list(zip(options, map(float, chances), strict=True)) if len(options) <= MOST_OPTIONS else None
     arguments = told((texts, [float(p) for p in chances]))
-    return recorder.choose(what, options[place], arguments, chance, listed)
+    return recorder.choose(what, options[place], arguments, chance, listed, **more)
 
 
 def _choice(

@@ -7,6 +7,7 @@ offsets and coefficients are its own. With ``given`` noise it hands that out in 
 
 from __future__ import annotations
 
+import bisect
 import os
 import sys
 import threading
@@ -23,6 +24,8 @@ from dpaudit.tracing.laws import UNKNOWN, NoiseLaw
 
 MOST_EVENTS = 200_000  # of one run: a run with more is not followed
 MOST_NOISES = 2_000_000
+SAMPLE = "noise.poisson"
+"""The name of the choice by which records are sampled."""
 _KEPT = 60  # characters of a file's name
 
 _asarray, _concatenate = np.asarray, np.concatenate
@@ -69,8 +72,8 @@ class Event:
         outcome: what came of it: values, truths, a place, or an option.
         what: the law, the function, or the name of the draw.
         first: the column of the first noise that came of it.
-        scale: of a draw.
-        arguments: of a choice, as text.
+        scale: of a draw, or of what the scores of a choice are divided by.
+        arguments: of a choice, as text; of a value that is closed, the keys that it goes by.
         chance: of a choice, ln P(outcome) by its own arguments; None where the law is not known.
         options: of a choice, every outcome with its probability; None where there are too many, or they are not known.
         unit: of a unit, the `units.Unit`.
@@ -119,6 +122,8 @@ class Recorder:
         given: noise to hand out in place of fresh noise, one number for each column that is drawn.
         given_choices: outcomes of choices to hand out likewise.
         forced: which option each choice is to take, in order; the first where none is named any more. None: as drawn.
+        closes: whether numbers are released where data come to their noise, and plain from there; a draw is no event of
+            its own then.
         events, blocks, marks: what happened; marks by their line.
         columns: how many noises there are.
         unseen: what may draw or hide noise and is not followed, in words.
@@ -131,6 +136,7 @@ class Recorder:
     given: Floats | None = None
     given_choices: Sequence[Any] = ()
     forced: Sequence[int] | None = None
+    closes: bool = False
     events: list[Event] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     marks: dict[str, list[Mark]] = field(default_factory=dict)
@@ -166,8 +172,9 @@ class Recorder:
         if self.given is not None and self.taken + size <= len(self.given):
             drawn = self.given[self.taken : self.taken + size]
         self.taken += size
-        event = self._next(Event("draw", site, (offset,), drawn, law.name, self.columns, scale=scale))
-        values = _asarray(event.outcome, dtype=np.float64)
+        if not self.closes:
+            drawn = self._next(Event("draw", site, (offset,), drawn, law.name, self.columns, scale=scale)).outcome
+        values = _asarray(drawn, dtype=np.float64)
         first = self._new(law, scale, values, site)
         form = offset.plus(Form.noise(np.zeros(size), first))
         return form, offset.at(self.noise()) + values if offset.is_noisy else offset.offset + values
@@ -213,6 +220,12 @@ class Recorder:
         """(columns,) all noise so far."""
         return _concatenate([block.values for block in self.blocks]) if self.blocks else np.zeros(0)
 
+    def drawn(self, column: int) -> tuple[NoiseLaw, float]:
+        """Return the law of the noise of a column as it was drawn, and its scale."""
+        place = bisect.bisect_right(self.blocks, column, key=lambda block: block.first) - 1
+        block = self.blocks[place]
+        return block.law, float(block.scale[column - block.first])
+
     # --- what is done with it -------------------------------------------------------------------------------
 
     def decide(self, kind: str, forms: Sequence[Form], outcome: Any, site: str, what: str = "", **more: Any) -> Any:
@@ -226,6 +239,9 @@ class Recorder:
         arguments: str,
         chance: Callable[[Any], float] | None = None,
         options: Sequence[tuple[Any, float]] | None = None,
+        *,
+        forms: tuple[Form, ...] = (),
+        scale: Floats | None = None,
     ) -> Any:
         """Note a draw of something discrete; return the outcome to go on with.
 
@@ -235,6 +251,7 @@ class Recorder:
             arguments: what it was given, as text.
             chance: ln P(outcome), by those arguments.
             options: every outcome with its probability.
+            forms, scale: what is chosen by, where it is numbers that may be held against those of another run.
         """
         if self.given_choices and self.chosen < len(self.given_choices):
             outcome = self.given_choices[self.chosen]
@@ -242,7 +259,7 @@ class Recorder:
             place = self.forced[self.chosen] if self.chosen < len(self.forced) else 0
             outcome = options[place][0]
         self.chosen += 1
-        event = self._next(Event("choice", site(), (), outcome, what, arguments=arguments, options=options))
+        event = self._next(Event("choice", site(), forms, outcome, what, -1, scale, arguments, options=options))
         event.chance = None if chance is None else chance(event.outcome)
         return event.outcome
 
@@ -291,9 +308,9 @@ class Recorder:
         return event
 
     def mark(self, form: Form, values: Floats, site: str, scaled: tuple[Form, Floats] | None = None) -> Mark:
-        """Note the result of an operation; in a frozen run its numbers are those of the reference."""
+        """Note the result of an operation; in a frozen run its numbers are those of the reference, unless it closes."""
         before = self.marks.setdefault(site, [])
-        if self.reference is not None:
+        if self.reference is not None and not self.closes:
             known = self.reference.marks.get(site, ())
             if len(before) < len(known) and known[len(before)].values.shape == values.shape:
                 values = known[len(before)].values

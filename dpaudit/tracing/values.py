@@ -25,7 +25,6 @@ class FollowedFloat(float):
 
     __slots__ = ("mark",)
     __array_priority__ = 9000.0
-    __pandas_priority__ = 9000
     mark: Mark
 
     def __new__(cls, value: float, mark: Mark) -> FollowedFloat:
@@ -33,6 +32,8 @@ class FollowedFloat(float):
         found = float.__new__(cls, value)
         found.mark = mark
         return found
+
+    __pandas_priority__ = property(lambda self: _before_pandas())
 
     def __float__(self) -> float:
         """Return the plain number, which is not followed."""
@@ -102,7 +103,7 @@ class FollowedArray(np.ndarray[Any, Any]):
     """An array with its form, one number an element, in the order of C; without a mark it is like any other."""
 
     __array_priority__ = 9000.0
-    __pandas_priority__ = 9000
+    __pandas_priority__ = property(lambda self: _before_pandas())
     mark: Mark | None = None
 
     def __array_finalize__(self, obj: Any) -> None:
@@ -134,6 +135,12 @@ class FollowedArray(np.ndarray[Any, Any]):
         if np.dtype(dtype) == np.float64:
             return self.copy()
         return closed(self).astype(dtype, *args, **keywords)
+
+
+def _before_pandas() -> int | None:
+    """Whether sums with what is of pandas are ours to do: where they are closed, with their keys."""
+    recorder = active()
+    return 10_000 if recorder is not None and recorder.closes else None
 
 
 def followed(values: Any, form: Form, where: str, recorder: Recorder, scaled: Any = None) -> Any:

@@ -1,14 +1,15 @@
 """Does the program release what was read of it, and does a record move it no farther? Runs on neighbouring frames.
 
-Every run is recorded on one frame and replayed on a neighbour, released values and all: the two must release the same
-kinds of things, return the same, and no private value may move by more than was derived. That is evidence that the
-reading is right, and no proof of it. It also shows the pair that loses most, which an audit looks at.
+Every run is recorded on one frame, and a run on a neighbour frozen to it, released values and all: the two must release
+the same kinds of things, return the same, and no private value may move by more than was derived. That is evidence that
+the reading is right, and no proof of it. It also shows the pair that loses most, which an audit looks at.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -18,14 +19,15 @@ import numpy as np
 
 from dpaudit.neighbours import Relation
 from dpaudit.program.coverage.watching import WatchedProgram
-from dpaudit.program.outcome import Raised, run_once, same
-from dpaudit.program.replay import FLIPPED, Recorded, RecordedNoise
+from dpaudit.program.outcome import Raised, same
 from dpaudit.program.symbolic.budget import spend
 from dpaudit.program.tracked.magnitude import decimal_of
 from dpaudit.program.tracked.movement import Ball
 from dpaudit.program.tracked.reading import Releases
 from dpaudit.program.tracked.rows import ColumnDomain
 from dpaudit.settings import lent
+from dpaudit.tracing.recording import Recorder
+from dpaudit.tracing.released import FLIPPED, Released, released, run_released
 from dpaudit.verify.releases.frames import FrameMaker
 from dpaudit.verify.releases.kinds import conditions_of, kinds_of, moved
 
@@ -88,21 +90,26 @@ def compare(
         for number in range(pairs):
             spend()
             data = maker.pair()
-            first = RecordedNoise(rng, spread=_SPREADS[number % len(_SPREADS)])
-            second = RecordedNoise(rng, first.made, kept=first.kept)
-            outputs = []
-            for frame, noise in zip(data, (first, second), strict=True):
+            outputs: list[Any] = []
+            recorders: list[Recorder] = []
+            for frame in data:
                 given = frame.copy()
-                outputs.append(_run(function, given, noise, parameters, watched))
+                call = partial(_called, function, given, dict(parameters))
+                spread = _SPREADS[number % len(_SPREADS)]
+                with nullcontext() if watched is None else watched.runs.following():
+                    output, recorder = run_released(call, [seed, number], spread, *recorders)
+                outputs.append(output)
+                recorders.append(recorder)
                 if not frame.equals(given):
                     why = "the program changes its data; it must work on a copy"
                     return Compared(2 * number + len(outputs), over, why, data, raising, changed=True)
             raising += sum(isinstance(output, Raised) for output in outputs)
-            loss, told = _difference(first.made, second.made, outputs, notion)
-            if allowed is not None and allowed.is_cut(first.made, second.made):
+            first, second = map(list, map(released, recorders))
+            loss, told = _difference(first, second, recorders, outputs, notion)
+            if allowed is not None and allowed.is_cut(first, second, recorders[1].diverged):
                 over += 2
             elif told is None and allowed is not None:
-                told = allowed.exceeded(first.made, second.made)
+                told = allowed.exceeded(first, second)
                 disagreement = disagreement or told
             else:
                 disagreement = disagreement or told
@@ -130,40 +137,37 @@ def _marks(releases: Releases | None, watched: WatchedProgram | None) -> list[Fr
     return list(found)
 
 
-def _run(
-    function: Callable[..., Any],
-    frame: Any,
-    noise: RecordedNoise,
-    parameters: Mapping[str, Any],
-    watched: WatchedProgram | None,
-) -> Any:
-    call = partial(_called, function, frame, dict(parameters))
-    if watched is None:
-        return run_once(call, noise)
-    with watched.runs.following():
-        return run_once(call, noise)
-
-
 def _called(function: Callable[..., Any], frame: Any, parameters: Mapping[str, Any], noise: Any) -> Any:
     return function(frame, noise, **parameters)
 
 
 def _difference(
-    first: Sequence[Recorded], second: Sequence[Recorded], outputs: Sequence[Any], notion: str
+    first: Sequence[Released],
+    second: Sequence[Released],
+    recorders: Sequence[Recorder],
+    outputs: Sequence[Any],
+    notion: str,
 ) -> tuple[float, str | None]:
     """Return what two runs lose that released the same, infinite where they can be told apart, and why."""
+    if any(each.too_long for each in recorders):
+        return math.inf, "a run does more with its noise than is followed"
+    where = recorders[1].diverged
     for one, other in zip(first, second, strict=False):
         if not one.is_like(other):
-            return math.inf, f"{other.line}: a neighbour releases another number of things there, or at another scale"
-    if len(first) != len(second):
-        return math.inf, "a neighbour makes more releases, or fewer, when all that was released is the same"
+            where = where or other.where
+            return math.inf, f"{where}: a neighbour releases another number of things there, or at another scale"
+    if where is not None or len(first) != len(second):
+        return math.inf, (
+            f"{where}: a neighbour makes more releases, or fewer, or of another size, when all that was released is "
+            "the same"
+        )
     if not same(*outputs):
         return math.inf, "a neighbour returns something else when all that was released is the same"
     loss = 0.0
     for one, other in zip(first, second, strict=True):
         far = np.abs(one.values - other.values) / one.scale
         if not np.all(np.isfinite(far)):
-            return math.inf, f"{one.line}: noise on a number that is not finite"
+            return math.inf, f"{one.where}: noise on a number that is not finite"
         if one.law in ("select", "propose_test_release"):
             eta = float(np.ptp((one.values - other.values) / one.scale))
             loss += eta if notion == "epsilon" else eta**2 / 8
@@ -189,25 +193,25 @@ class _Allowed:
             is_ball = isinstance(release.values[0], Ball)
             law = "ball" if is_ball else "keys" if release.law == "laplace_threshold" else release.law
             for line in releases.lines.get(release, (release.line,)):
-                self._limits.setdefault(line, []).append((law, limits))
+                self._limits.setdefault(line.partition(" (")[0], []).append((law, limits))
 
-    def is_cut(self, first: Sequence[Recorded], second: Sequence[Recorded]) -> bool:
+    def is_cut(self, first: Sequence[Released], second: Sequence[Released], diverged: str | None) -> bool:
         """Whether two runs have different keys where a threshold cuts those of the data: there, a δ is paid."""
-        return any(
-            one.keys != other.keys and any(law == "keys" for law, _ in self._limits.get(one.line, ()))
-            for one, other in zip(first, second, strict=False)
-        )
+        unlike = [one for one, other in zip(first, second, strict=False) if one.keys != other.keys]
+        if not unlike and diverged is not None:
+            unlike = [each for each in first[len(second) : len(second) + 1] if each.where == diverged]
+        return any(law == "keys" for each in unlike for law, _ in self._limits.get(each.line, ()))
 
-    def exceeded(self, first: Sequence[Recorded], second: Sequence[Recorded]) -> str | None:
+    def exceeded(self, first: Sequence[Released], second: Sequence[Released]) -> str | None:
         """Say where a value moved farther than was derived; None where none did."""
         for one, other in zip(first, second, strict=True):
             known = self._limits.get(one.line)
             if known is None:
-                return f"{one.line}: a run releases something there, and the reading does not"
+                return f"{one.where}: a run releases something there, and the reading does not"
             room = _SLACK * (1 + float(np.max(np.abs(one.values), initial=0.0))) / one.scale + _SLACK
             apart = (other.values - one.values) / one.scale
             if not any(_allows(law, limits, one.law, apart, room) for law, limits in known):
-                return f"{one.line}: a record moves a value by more than was derived"
+                return f"{one.where}: a record moves a value by more than was derived"
         return None
 
 
