@@ -83,10 +83,11 @@ def audited(request: AuditRequest, leads: tuple[tuple[Lead, ...], ...] = ()) -> 
         evidence = _answered(question, total, sequential=request.sequential, seconds=seconds, curve=request.curve)
     finally:
         session.close()
+        question.engine.close()
     if moved is not None:
         evidence = msgspec.structs.replace(evidence, sensitivity=moved.record())
     named = question.mechanism.reference is not None or public_name(question.mechanism) != question.mechanism.name
-    run = msgspec.structs.replace(run_info(started, clock, question.workers), named=named)
+    run = msgspec.structs.replace(run_info(started, clock, question.engine.count), named=named)
     return msgspec.structs.replace(evidence, run=run)
 
 

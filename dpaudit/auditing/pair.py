@@ -116,7 +116,7 @@ def with_call_style(question: Question, pair: int = 0) -> Question:
 
     def same(question: Question) -> bool:
         block = Block(Phase.SETTLING, pair, 0, _SETTLING_RUNS[question.runs_as])
-        return repeats(question.experiment, block, workers=question.workers)
+        return repeats(question.experiment, block, workers=question.engine)
 
     try:
         found = same(question)
@@ -125,7 +125,7 @@ def with_call_style(question: Question, pair: int = 0) -> Question:
         found = same(question)
     if found:
         return question
-    alone = None if question.workers == 1 else why_alone(question.mechanism, made_as=Shape.OPAQUE)
+    alone = None if not question.engine.apart else why_alone(question.mechanism, made_as=Shape.OPAQUE)
     return replace(question, made_as=Shape.OPAQUE, alone=question.alone or alone)
 
 
@@ -247,7 +247,7 @@ def _gather(question: Question, blocks: list[Block]) -> tuple[list[tuple[Outputs
     """Run blocks; return their outputs, and why a program was run one call at a time (or None)."""
     gathered: list[tuple[Outputs, Outputs]] = []
     reason: str | None = None
-    for played in play(question.experiment, blocks, both_sides, workers=question.workers, watch=question.watch):
+    for played in play(question.experiment, blocks, both_sides, workers=question.engine, watch=question.watch):
         gathered.append(played.result)
         reason = reason or played.fallback_reason
     return gathered, reason
@@ -334,14 +334,14 @@ def measure(question: Question, pair: int, learned: LearnedPair, runs: int) -> M
                 question.experiment,
                 blocks[:drawn],
                 _Tally(events + low_bits, (*graded, learned.histogram_partition), learned.homogeneity),
-                workers=question.workers,
+                workers=question.engine,
                 watch=question.watch,
             ),
             play(
                 question.experiment,
                 blocks[drawn:],
                 _Tally(events, graded),
-                workers=question.workers,
+                workers=question.engine,
                 watch=question.watch,
             ),
         )
@@ -418,14 +418,14 @@ def measure_event(
             question.experiment,
             blocks[:looked],
             _Tally((event,), cells, homogeneity),
-            workers=question.workers,
+            workers=question.engine,
             watch=question.watch,
         ),
         play(
             question.experiment,
             blocks[looked:],
             _Tally((event,), cells),
-            workers=question.workers,
+            workers=question.engine,
             watch=question.watch,
         ),
     ):

@@ -23,6 +23,7 @@ from dpaudit.privacy import Claim, PureDP
 from dpaudit.privacy.claims import as_claim
 from dpaudit.request import AuditRequest
 from dpaudit.sampling.blocks import Experiment
+from dpaudit.sampling.engines import Engine, engine_for
 from dpaudit.sampling.forms import refuse_types
 from dpaudit.sampling.play import RepeatDetector
 from dpaudit.sampling.progress import Session
@@ -73,7 +74,7 @@ class Question:
     records: tuple[PairRecord, ...]
     seed: int
     confidence: float
-    workers: int
+    engine: Engine  # what carries out blocks
     given_pairs: bool
     learn: str | None = None  # a learner whose score is a candidate too
     floating_point: str = "report"  # how the low-order bits are used: "report", "verdict" or "ignore"
@@ -113,7 +114,7 @@ class Question:
     def experiment(self) -> Experiment:
         """What is run. Its mechanism is given by name if workers can load it themselves."""
         digests = tuple((record.digest0, record.digest1) for record in self.records)
-        shared = self.workers > 1 and self.alone is None
+        shared = self.engine.apart and self.alone is None
         mechanism = self.mechanism.reference if shared else None
         copied = shared and mechanism is None
         return Experiment(
@@ -279,7 +280,8 @@ def validated(request: AuditRequest) -> Question:
     elif request.search:
         space = SearchSpace("given", used, digest(used)) if pairs is not None else SearchSpace("mechanism", used, None)
         used = ()
-    watched, processes = observed(request.observe), whole("workers", request.workers, least=1)
+    watched = observed(request.observe)
+    engine = engine_for(whole("workers", request.workers, least=1), request.backend, request.scheduler)
     origin, keep = "given" if pairs is not None else "mechanism", request.keep_data
     return Question(
         mechanism=mechanism,
@@ -290,7 +292,7 @@ def validated(request: AuditRequest) -> Question:
         records=tuple(_pair_record(pair, origin, show=pairs is None, keep=keep) for pair in used),
         seed=whole("seed", given_or_fresh(request.seed), least=0),
         confidence=float(request.confidence),
-        workers=processes,
+        engine=engine,
         given_pairs=pairs is not None or made,
         floating_point="ignore" if request.sequential else request.floating_point,
         learn=request.learn,
@@ -300,7 +302,7 @@ def validated(request: AuditRequest) -> Question:
         observe=watched,
         false_alarm=float(request.false_alarm),
         types=request.types,
-        alone=None if processes == 1 else why_alone(mechanism, (merged, used, data), timed=bool(watched)),
+        alone=None if not engine.apart else why_alone(mechanism, (merged, used, data), timed=bool(watched)),
     )
 
 

@@ -220,7 +220,7 @@ class _Course:
         rounds = list(self._blocks(end))
         order = [block for blocks in rounds for block in blocks]
         last = {id(blocks[-1]) for blocks in rounds}
-        experiment, workers = self.question.experiment, self.question.workers
+        experiment, workers = self.question.experiment, self.question.engine
         playing = play(experiment, order, both_sides, workers=workers, watch=self.question.watch)
         for block, played in zip(order, playing, strict=True):
             self.fallback_reason = self.fallback_reason or played.fallback_reason

@@ -81,7 +81,7 @@ def trace(target: str | Mechanism | Callable[..., Any], **options: Unpack[TraceO
     looked = _Looked.on(question, request, most)
     evidence = _concluded(question, looked, request, runs)
     named = question.mechanism.reference is not None or public_name(question.mechanism) != question.mechanism.name
-    run = msgspec.structs.replace(run_info(started, clock, question.workers), named=named)
+    run = msgspec.structs.replace(run_info(started, clock, question.engine.count), named=named)
     return msgspec.structs.replace(evidence, run=run)
 
 
@@ -102,6 +102,8 @@ def _question(request: TraceRequest) -> Question:
             beyond_domain=request.beyond_domain,
             keep_data=request.keep_data,
             workers=request.workers,
+            backend=request.backend,
+            scheduler=request.scheduler,
         )
     )
 
@@ -384,7 +386,9 @@ def _measured(question: Question, looked: _Looked, request: TraceRequest, runs: 
         runs=runs,
         confidence=question.confidence,
         seed=question.seed,
-        workers=question.workers,
+        workers=request.workers,
+        backend=request.backend,
+        scheduler=request.scheduler,
         false_alarm=question.false_alarm,
         keep_data=question.keep_data,
         listen=request.listen,

@@ -26,7 +26,17 @@ _SECTIONS = {
         *("curve", "learn", "candidates", "paths", "tolerance", "alone", "require", "fresh", "update_baseline"),
         *("nightly", "config_file", "target", "trust"),
     ),
-    "Limits and workers": ("workers", "time_budget", "resume", "time_limit", "memory_limit", "memory", "here"),
+    "Limits and workers": (
+        "workers",
+        "backend",
+        "scheduler",
+        "time_budget",
+        "resume",
+        "time_limit",
+        "memory_limit",
+        "memory",
+        "here",
+    ),
     "What is written": (
         *(
             "json_file",

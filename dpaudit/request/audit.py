@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from dpaudit.request.option import described
 from dpaudit.request.shared import (
+    BACKEND,
     BEYOND_DOMAIN,
     CLAIM,
     CONFIDENCE,
@@ -18,6 +19,7 @@ from dpaudit.request.shared import (
     PAIRS,
     PARAMETERS,
     RELATION,
+    SCHEDULER,
     SEED,
     WORKERS,
 )
@@ -74,7 +76,12 @@ class AuditRequest:
         beyond_domain: whether records of ``data`` outside the domain are tried too.
         keep_data: whether the evidence holds the pairs themselves, so that anyone can replay it; otherwise it holds
             only digests of pairs that are given here, which may be personal data.
-        workers: processes; they do not change the evidence.
+        workers: processes, or jobs of a batch system; they do not change the evidence.
+        backend: what makes the runs: "processes" of this machine, or an engine of many machines, "dask", "ray" or
+            "submitit" (`dpaudit.sampling.engines`); it does not change the evidence. None: the engine that joblib was
+            told to use (``joblib.parallel_config``), else processes.
+        scheduler: where the engine is: the address of a scheduler of Dask or of a Ray cluster, or a batch system with
+            its settings, "slurm, timeout_min=60"; None for the one that this process is connected to.
         time_budget: seconds; replaces ``runs`` by a number that is measured first, by rehearsals that are thrown away
             (`dpaudit.auditing.calibration`). If the machine turns out to be slower, the audit takes longer.
         resume: a file in which finished blocks of runs are kept, so that the same audit, repeated after an
@@ -210,6 +217,8 @@ class AuditRequest:
         metadata=KEEP_DATA,
     )
     workers: int = field(default=1, metadata=WORKERS)
+    backend: str | None = field(default=None, metadata=BACKEND)
+    scheduler: str | None = field(default=None, metadata=SCHEDULER)
     time_budget: float | None = field(
         default=None, metadata=described("Instead of --runs.", kind="number", shown="SECONDS")
     )
@@ -245,6 +254,8 @@ class AuditOptions(TypedDict, total=False):
     beyond_domain: bool
     keep_data: bool
     workers: int
+    backend: str | None
+    scheduler: str | None
     time_budget: float | None
     resume: str | Path | None
     query: Callable[..., Any] | None

@@ -7,7 +7,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from dpaudit.request.option import described
-from dpaudit.request.shared import CLAIM, CONFIDENCE, FALSE_ALARM, PARAMETERS, RELATION, SEED, WORKERS
+from dpaudit.request.shared import (
+    BACKEND,
+    CLAIM,
+    CONFIDENCE,
+    FALSE_ALARM,
+    PARAMETERS,
+    RELATION,
+    SCHEDULER,
+    SEED,
+    WORKERS,
+)
 
 if TYPE_CHECKING:
     from dpaudit.privacy import Claim
@@ -32,7 +42,9 @@ class ProofRequest:
         false_alarm: as for `dpaudit.audit`, of what is sampled; a bound that contradicts a proof has its own second
             look.
         keep_data: whether the evidence holds the enumerated domain, so that anyone can replay it.
-        workers: processes.
+        workers: processes, or jobs of a batch system.
+        backend: as for `dpaudit.audit`.
+        scheduler: as for `dpaudit.audit`.
         time_budget: seconds for reading and proving, without runs; None for no limit. A proof that takes longer is
             abandoned.
         listen: called with (stage, runs done, runs in all).
@@ -84,6 +96,8 @@ class ProofRequest:
         ),
     )
     workers: int = field(default=1, metadata=WORKERS)
+    backend: str | None = field(default=None, metadata=BACKEND)
+    scheduler: str | None = field(default=None, metadata=SCHEDULER)
     time_budget: float | None = field(
         default=60.0, metadata=described("Seconds for reading and proving.", kind="number", shown="SECONDS")
     )
@@ -104,5 +118,7 @@ class ProofOptions(TypedDict, total=False):
     false_alarm: float
     keep_data: bool
     workers: int
+    backend: str | None
+    scheduler: str | None
     time_budget: float | None
     listen: Callable[[str, int, int], None] | None

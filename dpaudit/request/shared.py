@@ -48,7 +48,13 @@ FALSE_ALARM = described(
     recorded=lambda evidence: 1 - evidence.confidence if evidence.false_alarm is None else evidence.false_alarm,
     gate="given",
 )
-WORKERS = described("Processes; they do not change the evidence.", kind="count")
+WORKERS = described("Processes, or jobs of a batch system; they do not change the evidence.", kind="count")
+BACKEND = described(
+    "What makes the runs: processes of this machine, or an engine of many.",
+    kind="choice",
+    allowed=("processes", "dask", "ray", "submitit"),
+)
+SCHEDULER = described("Where the engine is, such as tcp://HOST:8786.", shown="ADDRESS")
 PAIRS = described(
     "Neighbouring datasets: JSON, or two .npy/.csv.",
     kind="file",

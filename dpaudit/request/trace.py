@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from dpaudit.request.option import described
 from dpaudit.request.shared import (
+    BACKEND,
     BEYOND_DOMAIN,
     CLAIM,
     CONFIDENCE,
@@ -17,6 +18,7 @@ from dpaudit.request.shared import (
     PAIRS,
     PARAMETERS,
     RELATION,
+    SCHEDULER,
     SEED,
     WORKERS,
 )
@@ -48,7 +50,9 @@ class TraceRequest:
         candidates: how many pairs of neighbours of ``data`` are tried at most.
         paths: how many ways through the code are tried from either dataset at most, where it branches on its noise.
         keep_data: the evidence holds the pairs, so that anyone can replay it.
-        workers: processes that make the measuring runs.
+        workers: processes, or jobs of a batch system, that make the measuring runs.
+        backend: as for `dpaudit.audit`.
+        scheduler: as for `dpaudit.audit`.
         time_budget: seconds, about, for trying candidates, and again for measuring runs of a function that is called
             once a run: where they would take longer, fewer are made, and fewer paths are tried. None for as long as it
             takes.
@@ -107,6 +111,8 @@ class TraceRequest:
         metadata=KEEP_DATA,
     )
     workers: int = field(default=1, metadata=WORKERS)
+    backend: str | None = field(default=None, metadata=BACKEND)
+    scheduler: str | None = field(default=None, metadata=SCHEDULER)
     time_budget: float | None = field(
         default=30.0,
         metadata=described("For candidates, and for measuring, about.", kind="number", shown="SECONDS"),
@@ -132,5 +138,7 @@ class TraceOptions(TypedDict, total=False):
     paths: int
     keep_data: bool
     workers: int
+    backend: str | None
+    scheduler: str | None
     time_budget: float | None
     listen: Callable[[str, int, int], None] | None

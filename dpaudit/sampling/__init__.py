@@ -1,3 +1,15 @@
 """How is a mechanism run reproducibly, and what do its outputs look like to an attacker?"""
 
-__all__ = ["blocks", "checkpoint", "first_error", "forms", "outputs", "play", "progress", "runs", "timed", "workers"]
+__all__ = [
+    "blocks",
+    "checkpoint",
+    "engines",
+    "first_error",
+    "forms",
+    "outputs",
+    "play",
+    "progress",
+    "runs",
+    "timed",
+    "workers",
+]

@@ -1,4 +1,4 @@
-"""How is a mechanism run many times, here or in other processes?
+"""How is a mechanism run many times, here or elsewhere?
 
 Workers reduce their outputs to what is asked for, so measuring keeps counts only. Blocks that are already in a file of
 finished blocks are not run again.
@@ -19,6 +19,7 @@ import numpy as np
 from dpaudit.arrays import Integers
 from dpaudit.errors import InvalidRunsError
 from dpaudit.sampling.blocks import Block, Experiment
+from dpaudit.sampling.engines import Engine, Processes
 from dpaudit.sampling.outputs import Outputs, information
 from dpaudit.sampling.progress import Session
 from dpaudit.sampling.runs import is_large, outputs_of, refuse_if_changed
@@ -139,7 +140,7 @@ def _repeats(experiment: Experiment, block: Block) -> bool:
     return all(one.equals(other) for one, other in zip(first, again, strict=True))
 
 
-def repeats(experiment: Experiment, block: Block, *, workers: int = 1) -> bool:
+def repeats(experiment: Experiment, block: Block, *, workers: int | Engine = 1) -> bool:
     """Whether a block that is run twice in one process gives the same outputs both times.
 
     The process is one of those that make runs later. Raises as `play` does.
@@ -147,15 +148,16 @@ def repeats(experiment: Experiment, block: Block, *, workers: int = 1) -> bool:
     Args:
         experiment: what is run.
         block: which runs.
-        workers: processes.
+        workers: processes, or an engine.
 
     Returns:
         Whether all outputs are equal, to the last bit.
     """
     experiment = replace(experiment, session=None)
-    if not _shareable(experiment, workers):
+    engine = _engine(workers)
+    if not _shareable(experiment, engine):
         return _repeats(experiment, block)
-    return next(_in_workers(_repeats, [(experiment, block)], workers))
+    return next(iter(engine.run(_repeats, [(experiment, block)])))
 
 
 def play(
@@ -163,7 +165,7 @@ def play(
     blocks: Sequence[Block],
     reduce: Callable[[Outputs, Outputs], Result],
     *,
-    workers: int = 1,
+    workers: int | Engine = 1,
     watch: RepeatDetector | None = None,
 ) -> Iterator[BlockResult[Result]]:
     """Run blocks and yield their results in order.
@@ -172,7 +174,7 @@ def play(
         experiment: what is run.
         blocks: which runs.
         reduce: called with the outputs of side 0 and side 1 of each block.
-        workers: processes.
+        workers: processes, or an engine.
         watch: detects blocks that repeat one another; None for no check.
 
     Yields:
@@ -183,7 +185,7 @@ def play(
         UsageError: if the mechanism changes its data or does not depend on its noise alone.
     """
     yield from play_each([(experiment, block) for block in blocks], reduce, workers=workers, watch=watch)
-    if experiment.digests and not _shareable(experiment, workers):  # workers have copies of their own
+    if experiment.digests and not _shareable(experiment, _engine(workers)):  # workers have copies of their own
         for pair, side in itertools.product({block.pair for block in blocks}, (0, 1)):
             if is_large(experiment.pairs[pair][side]):
                 refuse_if_changed(experiment, pair, side)
@@ -193,7 +195,7 @@ def play_each(
     parts: Iterable[tuple[Experiment, Block]],
     reduce: Callable[[Outputs, Outputs], Result],
     *,
-    workers: int = 1,
+    workers: int | Engine = 1,
     watch: RepeatDetector | None = None,
 ) -> Iterator[BlockResult[Result]]:
     """Run blocks, each of its own experiment, and yield their results in order.
@@ -214,9 +216,9 @@ def play_each(
     every = itertools.chain([first], coming)
     session = first[0].session
     if session is not None and session.checkpoint is not None:
-        playing = _kept(every, reduce, workers, session, session.checkpoint)
+        playing = _kept(every, reduce, _engine(workers), session, session.checkpoint)
     else:
-        playing = _fresh(every, reduce, workers)
+        playing = _fresh(every, reduce, _engine(workers))
     for played in playing:
         if watch is not None:
             watch.see(played)
@@ -226,16 +228,16 @@ def play_each(
 
 
 def _fresh(
-    parts: Iterable[tuple[Experiment, Block]], reduce: Callable[[Outputs, Outputs], Result], workers: int
+    parts: Iterable[tuple[Experiment, Block]], reduce: Callable[[Outputs, Outputs], Result], engine: Engine
 ) -> Iterator[BlockResult[Result]]:
-    """Run blocks here or in workers, and yield their results in order."""
+    """Run blocks here or by an engine, and yield their results in order."""
     coming = iter(parts)
     first = next(coming, None)
     if first is None:
         return
     every = itertools.chain([first], coming)
-    if _shareable(first[0], workers):
-        yield from _in_workers(partial(play_block, reduce=reduce), every, workers)
+    if _shareable(first[0], engine):
+        yield from engine.run(partial(play_block, reduce=reduce), every)
     else:
         yield from (play_block(experiment, block, reduce) for experiment, block in every)
 
@@ -243,7 +245,7 @@ def _fresh(
 def _kept(
     parts: Iterable[tuple[Experiment, Block]],
     reduce: Callable[[Outputs, Outputs], Result],
-    workers: int,
+    engine: Engine,
     session: Session,
     checkpoint: Checkpoint,
 ) -> Iterator[BlockResult[Result]]:
@@ -273,7 +275,7 @@ def _kept(
             parts = itertools.chain([(experiment, block)], parts)
             break
         yield from restored()
-    for played in _fresh(unfinished(), reduce, workers):
+    for played in _fresh(unfinished(), reduce, engine):
         yield from restored()
         session.restored = False
         checkpoint.add(waiting.popleft()[0], played, reduce)
@@ -281,20 +283,9 @@ def _kept(
     yield from restored()
 
 
-def _shareable(experiment: Experiment, workers: int) -> bool:
-    return workers > 1 and not experiment.observe and (experiment.copied or isinstance(experiment.mechanism, str))
+def _engine(workers: int | Engine) -> Engine:
+    return Processes(workers) if isinstance(workers, int) else workers
 
 
-def _in_workers(
-    work: Callable[[Experiment, Block], Done], parts: Iterable[tuple[Experiment, Block]], workers: int
-) -> Iterator[Done]:
-    from joblib import Parallel, delayed
-    from joblib.externals.loky.process_executor import BrokenProcessPool
-
-    try:
-        # loky's processes are started afresh, never forked; no setting of the user may select another backend
-        yield from Parallel(n_jobs=workers, backend="loky", return_as="generator")(
-            delayed(work)(experiment, block) for experiment, block in parts
-        )
-    except BrokenProcessPool as error:
-        raise InvalidRunsError(f"a worker process died while running the mechanism: {error}") from error
+def _shareable(experiment: Experiment, engine: Engine) -> bool:
+    return engine.apart and not experiment.observe and (experiment.copied or isinstance(experiment.mechanism, str))

@@ -45,7 +45,7 @@ from dpaudit.program.symbolic.budget import now
 from dpaudit.program.symbolic.budget import time_budget as within
 from dpaudit.request import AuditRequest, ProofOptions, ProofRequest, taking
 from dpaudit.sampling.blocks import Phase
-from dpaudit.sampling.progress import Listener, Session
+from dpaudit.sampling.progress import Session
 from dpaudit.settings import own_settings
 from dpaudit.stats.methods import JOINT, plain
 from dpaudit.stats.power import foresee
@@ -120,12 +120,17 @@ def prove(target: str | Mechanism | Any, **options: Unpack[ProofOptions]) -> Evi
             confidence=request.confidence,
             seed=root,
             workers=request.workers,
+            backend=request.backend,
+            scheduler=request.scheduler,
             false_alarm=request.false_alarm,
         )
     )
     if question.claim is not None and not question.claim.is_point and found.proof.method != RELEASES:
         raise UsageError(f"a proof bounds ε, which says nothing of {question.claim}; give an epsilon=… claim")
-    evidence = _judged(question, found, total, request.listen)
+    try:
+        evidence = _judged(question, found, total, request)
+    finally:
+        question.engine.close()
     if evidence.verdict is Verdict.INVALID:
         evidence = msgspec.structs.replace(evidence, asked=total)
     return msgspec.structs.replace(evidence, run=run_info(started, clock, request.workers))
@@ -342,7 +347,7 @@ def _relation(which: str | Relation) -> Relation:
 # --- what runs show ---------------------------------------------------------------------------------------
 
 
-def _judged(question: Question, found: _Found, runs: int, listen: Listener | None) -> Evidence:
+def _judged(question: Question, found: _Found, runs: int, request: ProofRequest) -> Evidence:
     claim = question.claim
     upper = None
     if found.upper is not None:
@@ -359,11 +364,11 @@ def _judged(question: Question, found: _Found, runs: int, listen: Listener | Non
         )
     looks: TwoLooks | None = None
     try:
-        evidence = _sampled(question, found, runs, listen) if runs else _unsampled(question)
+        evidence = _sampled(question, found, runs, request) if runs else _unsampled(question)
         lower, contradicts = _best(question, evidence.lower, exact, upper, runs)
         if evidence.attempts and claim is not None:
             by_runs = lower.kind == "sampled" and lower.value > claim.value and not contradicts
-            session = Session(listen, total=evidence.runs, before=evidence.runs)
+            session = Session(request.listen, total=evidence.runs, before=evidence.runs)
             looks = two_looks(replace(question, session=session), evidence.attempts if by_runs else ())
     except InvalidRunsError as error:
         evidence = _unsampled(question, str(error))
@@ -419,7 +424,7 @@ def _unsampled(question: Question, untrusted: str | None = None) -> Evidence:
     return subject.nothing(Verdict.NO_CLAIM) if untrusted is None else subject.invalid(untrusted)
 
 
-def _sampled(question: Question, found: _Found, runs: int, listen: Listener | None) -> Evidence:
+def _sampled(question: Question, found: _Found, runs: int, request: ProofRequest) -> Evidence:
     """Audit the pair, and measure the counterexample's event separately."""
     exact_counterexample = found.exact_counterexample
     own = 0 if exact_counterexample is None else int(runs * _EVENT_SHARE)
@@ -434,8 +439,10 @@ def _sampled(question: Question, found: _Found, runs: int, listen: Listener | No
         runs=runs - own,
         confidence=1 - error * (1 - share),
         seed=question.seed,
-        workers=question.workers,
-        listen=listen,
+        workers=request.workers,
+        backend=request.backend,
+        scheduler=request.scheduler,
+        listen=request.listen,
         false_alarm=error,  # one look only: a second is decided on once the counterexample's event is counted, too
     )
     evidence = msgspec.structs.replace(evidence, confidence=question.confidence)

@@ -105,7 +105,7 @@ class Race:
                 for block in self._blocks(one, each, _weights(one, shared)):
                     yield experiment, block
 
-        for played in play_each(parts(), both_sides, workers=self.question.workers):
+        for played in play_each(parts(), both_sides, workers=self.question.engine):
             one, block = numbered[played.block.pair], played.block
             for outputs, side, key in zip(played.result, one.sides, one.common, strict=True):
                 side.append(outputs)
