@@ -184,7 +184,7 @@ def _event(found: Conditions, one: Event, two: Event, noise: Floats, noises: Noi
         if one.scale is not None and two.scale is not None and not np.all(close(one.scale, two.scale)):
             found.scales.append(one.site)
         _released(found, one.forms[0], two.forms[0], noise, one.site)
-        if not _moved(one.forms[0], two.forms[0]).any():
+        if not one.forms[0].offset.any() and not two.forms[0].offset.any():  # what noise decides by itself
             found.generous.append(f"noise goes where it is not followed, at {one.site}")
     elif one.kind == "derived":
         moved = np.zeros(len(one.outcome), dtype=bool)

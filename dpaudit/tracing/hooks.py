@@ -8,12 +8,14 @@ handed out again as followed ones with the same state.
 from __future__ import annotations
 
 import builtins
+import inspect
 import math
 import os
 import random
 import subprocess
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
@@ -26,7 +28,7 @@ import numpy as np
 from dpaudit.tracing import libraries
 from dpaudit.tracing.array_functions import array_of, extreme
 from dpaudit.tracing.elementwise import operate
-from dpaudit.tracing.kept_generators import kept_generators
+from dpaudit.tracing.kept_generators import draws, kept_generators
 from dpaudit.tracing.primitives import (
     CHOICES_OF_NUMPY,
     CHOICES_OF_RANDOM,
@@ -43,6 +45,7 @@ from dpaudit.tracing.values import closed, is_followed
 _MISSING = object()
 # these names stand for the followed ones while a run is made
 _Generator, _RandomState = np.random.Generator, np.random.RandomState
+_CONTAINERS = (dict, list, deque)
 _HANDED_OUT = frozenset((_Generator, _RandomState))
 _OWN = ("dpaudit", "_dpaudit")  # whose names stay what they are
 _LIBRARIES = ("numpy", "scipy", "pandas", "polars", "hypothesis", "pytest", "_pytest", "matplotlib", "mypy")
@@ -204,11 +207,11 @@ class Hooks:
     """All replacements, made and undone as often as is needed; ``generator`` makes a followed generator.
 
     Args:
-        function: the target, whose own generators are followed too.
+        *roots: the target and its parameters, whose own generators are followed too.
     """
 
-    def __init__(self, function: Any = None) -> None:
-        self._kept = list(kept_generators(function))
+    def __init__(self, *roots: Any) -> None:
+        self._kept = list(kept_generators(*roots))
         self._undo: list[tuple[Any, Any, Any]] = []
         self._modules: list[Any] = []
         self._searched: list[tuple[str, dict[str, Any]]] = []
@@ -217,6 +220,7 @@ class Hooks:
         self._units: dict[tuple[int, str], Any] = {}
         self._present: tuple[str, ...] = ()
         self._made: tuple[Any, dict[int, tuple[Any, Any]]] | None = None
+        self.unfollowed = ""
 
     @staticmethod
     def generator(bits: np.random.BitGenerator) -> np.random.Generator:
@@ -336,18 +340,14 @@ class Hooks:
             if id(value) in new:
                 self._set(space, key, new[id(value)][1])
             else:
-                self._follow(space, key, value)
+                self._set(space, key, _followed(value, new))
+        self.unfollowed = ""
         for owner, key, known in self._kept:
-            found = owner[key] if type(owner) in (dict, list) else getattr(owner, key, None)
-            if found is known:
-                self._follow(owner, key, found)
-
-    def _follow(self, owner: Any, name: Any, value: Any) -> None:
-        """Hand out a generator as a followed one with the same state."""
-        if type(value) is _Generator:
-            self._set(owner, name, _followed_generator()(value.bit_generator))
-        elif type(value) is _RandomState:
-            self._set(owner, name, _followed_state()(value._bit_generator))
+            if owner is None:
+                self.unfollowed = "a generator is kept in a set, or where nothing can be replaced"
+                continue
+            if _read(owner, key) is known:
+                self._set(owner, key, _followed(known, new))
 
     def _names_of_others(self) -> list[tuple[str, dict[str, Any]]]:
         """The names in all modules but those of dpaudit and of large libraries; gone through again if one came."""
@@ -364,23 +364,58 @@ class Hooks:
         return self._searched
 
     def _set(self, owner: Any, name: Any, value: Any) -> None:
-        if isinstance(owner, dict | list):
+        if isinstance(owner, _CONTAINERS):
             self._undo.append((owner, name, owner[name]))
             owner[name] = value
             return
-        own = vars(owner).get(name, _MISSING) if hasattr(owner, "__dict__") else getattr(owner, name)
+        own = vars(owner).get(name, _MISSING) if hasattr(owner, "__dict__") else _MISSING
+        kind = inspect.getattr_static(type(owner), name, None)
+        if own is _MISSING and not isinstance(owner, type) and inspect.isdatadescriptor(kind):
+            own = getattr(owner, name)  # a slot, the defaults of a function, the contents of a cell
+        try:
+            setattr(owner, name, value)
+        except Exception:  # an object that refuses: one that is frozen
+            object.__setattr__(owner, name, value)
         self._undo.append((owner, name, own))
-        setattr(owner, name, value)
 
     def _put_back(self) -> None:
         while self._undo:
             owner, name, value = self._undo.pop()
-            if isinstance(owner, dict | list):
+            if isinstance(owner, _CONTAINERS):
                 owner[name] = value
             elif value is _MISSING:
                 delattr(owner, name)
             else:
-                setattr(owner, name, value)
+                try:
+                    setattr(owner, name, value)
+                except Exception:
+                    object.__setattr__(owner, name, value)
+
+
+def _read(owner: Any, name: Any) -> Any:
+    try:
+        return owner[name] if isinstance(owner, _CONTAINERS) else getattr(owner, name, None)
+    except (KeyError, IndexError, ValueError):  # it is gone; a cell that was emptied
+        return None
+
+
+def _followed(value: Any, new: dict[int, tuple[Any, Any]]) -> Any:
+    """Return what is followed in place of what draws, with the same state; anything else as it is."""
+    if id(value) in new:
+        return new[id(value)][1]
+    if isinstance(value, tuple):
+        parts = [_followed(part, new) for part in value]
+        return value._make(parts) if hasattr(value, "_make") else tuple(parts)
+    if type(value) is _Generator:
+        return _followed_generator()(value.bit_generator)
+    if type(value) is _RandomState:
+        return _followed_state()(value._bit_generator)
+    owner, name = getattr(value, "__self__", None), getattr(value, "__name__", "")
+    if type(owner) in _HANDED_OUT and draws(value):
+        return getattr(_followed(owner, new), name, value)
+    if draws(value) and name in (*OF_RANDOM, *CHOICES_OF_RANDOM):
+        return of_random(name, value, bound=False)
+    return value
 
 
 def _noting_seed_of(original: Callable[..., Any]) -> Callable[..., Any]:

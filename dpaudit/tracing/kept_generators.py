@@ -1,8 +1,14 @@
-"""Which generators of NumPy does a target keep in what it reaches? In attributes, closures, classes and containers."""
+"""What draws noise does a target keep in what it reaches? In attributes, closures, defaults, classes and containers.
+
+Kept are generators of NumPy, their methods, and functions of ``numpy.random`` and ``random``. What is kept in a tuple
+is replaced with the tuple; what is kept in a set, or by an object that does not let it go, is named.
+"""
 
 from __future__ import annotations
 
 import functools
+import random
+from collections import deque
 from collections.abc import Iterator
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -11,28 +17,50 @@ import numpy as np
 
 GENERATORS = (np.random.Generator, np.random.RandomState)
 _MOST = 5_000  # objects that are looked through
+_DEEPEST = 3  # tuples within tuples
 _PASSED = ("numpy", "scipy", "pandas", "polars", "torch", "jax", "builtins", "dpaudit", "threading", "logging")
 _ATOMS = (str, bytes, int, float, complex, bool, type(None), np.ndarray, ModuleType, CodeType)
 
 
-def kept_generators(function: Any) -> Iterator[tuple[Any, Any, Any]]:
-    """Yield generators that a function keeps where they can be replaced: whose they are, their name there, and which.
+def kept_generators(*roots: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield what a target keeps that draws: whose it is, its name there, and what it is; None for whom no part of
+    can be replaced.
 
     Args:
-        function: the target. What it names in its module, closes over, is bound to and has as attributes is looked
-            through, and so is what is found there.
+        *roots: the target, and its parameters. What a function names in its module, closes over, is bound to and has as
+            attributes and defaults is looked through, and so is what is found there.
     """
-    pending, seen, kept = [function], {id(function)}, [function]
+    pending, seen, kept = list(roots), set(map(id, roots)), list(roots)
     while pending and len(seen) < _MOST:
         value = pending.pop()
         for owner, name, part in _listed(value):
-            if type(part) in GENERATORS:
-                if owner is not None:
-                    yield owner, name, part
+            if draws(part) or (issubclass(type(part), tuple) and any(map(draws, _flat(part)))):
+                yield owner, name, part
             elif id(part) not in seen and not issubclass(type(part), _ATOMS):
                 seen.add(id(part))
                 kept.append(part)  # so that no other object gets its id
                 pending.append(part)
+
+
+def draws(value: Any) -> bool:
+    """Whether it is a generator, a method of one, or a function that draws."""
+    if type(value) in GENERATORS or any(value is each for each in _MAKERS):
+        return True
+    owner = getattr(value, "__self__", None) if type(value) in _METHODS else None
+    return type(owner) in GENERATORS or owner is _OF_RANDOM
+
+
+_MAKERS = (np.random.default_rng, *GENERATORS)
+_METHODS = (MethodType, type(random.random))
+_OF_RANDOM = random.gauss.__self__  # type: ignore[attr-defined]
+
+
+def _flat(value: tuple[Any, ...], depth: int = 0) -> Iterator[Any]:
+    for part in value:
+        if issubclass(type(part), tuple) and depth < _DEEPEST:
+            yield from _flat(part, depth + 1)
+        else:
+            yield part
 
 
 def _listed(value: Any) -> list[tuple[Any, Any, Any]]:
@@ -45,10 +73,10 @@ def _listed(value: Any) -> list[tuple[Any, Any, Any]]:
 def _parts(value: Any) -> Iterator[tuple[Any, Any, Any]]:
     """Yield what an object is made of, with whose it is and its name there; None for what cannot be replaced."""
     kind = type(value)
-    if kind is dict or kind is list:
+    if kind in (dict, list, deque):
         items = list(value.items() if kind is dict else enumerate(value))
         yield from ((value, name, part) for name, part in items)
-    elif kind in (tuple, set, frozenset):
+    elif issubclass(kind, tuple | set | frozenset):
         yield from ((None, None, part) for part in value)
     elif kind is FunctionType:
         yield from _parts_of_function(value)
@@ -82,7 +110,8 @@ def _parts_of_function(function: FunctionType) -> Iterator[tuple[Any, Any, Any]]
             yield cell, "cell_contents", cell.cell_contents
         except ValueError:  # it is empty
             continue
-    yield from ((None, None, part) for part in function.__defaults__ or ())
+    if function.__defaults__:
+        yield function, "__defaults__", function.__defaults__
     yield from ((function.__kwdefaults__, name, part) for name, part in (function.__kwdefaults__ or {}).items())
     own = function.__globals__
     if function.__module__ and function.__module__.partition(".")[0] not in _PASSED:

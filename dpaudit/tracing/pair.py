@@ -56,7 +56,7 @@ def trace_pair(
     tried: list[Path] = []
     for side in (0, 1):
         tried += _direction(task, side, 1 if quick else paths, recorded)
-    open_ = any(_unfollowed(path) or path.checked is False for path in tried)
+    open_ = target.closes or any(_unfollowed(path) or path.checked is False for path in tried)
     sure = None if quick or open_ else _certain(task, recorded)
     if not quick:
         _say_constant(tried, recorded)
@@ -107,6 +107,8 @@ def _direction(task: Task, side: int, paths: int, recorded: tuple[list[Run], lis
         first = number == 0 and not task.quick
         for again in (False, True):
             run = task.target.run(task.pair[side], seed + 13 * side, given=given)
+            if run.raised and task.target.wants_floats(task.pair[side], seed):
+                run = task.target.run(task.pair[side], seed + 13 * side, given=given)
             path = follow_path(task, side, run, seed, first=first)
             if again or not first or not _unfollowed(path):
                 break  # else what is imported and made at the first call has taken part in it

@@ -79,6 +79,10 @@ class Target:
         parameters: all of them.
         keep: reads what a run returned, at once: its ``form``, all that is discrete in it, and its ``numbers``; raises
             `UsageError` for what it cannot read.
+
+    Attributes:
+        runs: how many were made.
+        closes: whether its runs close, as in `Recorder`.
     """
 
     def __init__(
@@ -86,8 +90,10 @@ class Target:
     ) -> None:
         self.mechanism, self.parameters = mechanism, dict(parameters)
         self._keep = keep
-        self.hooks = Hooks(mechanism.function)
+        self.hooks = Hooks(mechanism.function, self.parameters)
         self.runs = 0
+        self.closes = False
+        self._asked = False
 
     def run(
         self,
@@ -107,7 +113,7 @@ class Target:
             reference: the run whose path and noise this one is frozen to.
             given, choices, forced: as in `Recorder`.
         """
-        recorder = Recorder(None if reference is None else reference.recorder, given, choices, forced)
+        recorder = Recorder(None if reference is None else reference.recorder, given, choices, forced, self.closes)
         own = copy.deepcopy(data)
         self.runs += 1
         output: Output | None = None
@@ -116,6 +122,8 @@ class Target:
         began = time.perf_counter()
         with _seeded(seed), lent(), self.hooks.following():
             filled = self._filled(seed)
+            if self.hooks.unfollowed:
+                recorder.unseen[self.hooks.unfollowed] = None
             with recording(recorder):
                 try:
                     returned = self.mechanism.function(own, **filled, **self.parameters)
@@ -157,6 +165,20 @@ class Target:
             except BaseException as error:
                 return type(error).__name__
         return ""
+
+    def wants_floats(self, data: Any, seed: int) -> bool:
+        """Whether code raises that meets numbers with noise, and would not with plain floats: from now on runs close.
+
+        This is asked once; from the second time on nothing is imported or made at the first call any more.
+        """
+        if self._asked:
+            return False
+        self._asked = True
+        again = self.run(data, seed)
+        if again.raised and not self.raised_plainly(data, seed):
+            self.closes = True
+            self.closes = not self.run(data, seed).raised
+        return self.closes
 
     def _filled(self, seed: int) -> dict[str, Any]:
         rng = self.hooks.generator(np.random.PCG64(seed))

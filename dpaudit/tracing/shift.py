@@ -268,7 +268,56 @@ def _solved(
     )
     if solved.x is None or solved.status != 0:
         return None
-    return np.asarray((solved.x[:size] - solved.x[size:]) * span, dtype=np.float64)
+    by = np.asarray((solved.x[:size] - solved.x[size:]) * span, dtype=np.float64)
+    gaussian = np.flatnonzero([law is GAUSSIAN and may for (law, _), may in zip(known, free, strict=True)])
+    if len(gaussian) < 2 or not len(least) or len(least) + 2 * len(equal) > _DENSE or size > _DENSE:
+        return by
+    rows = np.vstack([inequality.toarray(), matrix.toarray(), -matrix.toarray()])
+    return _shorter(by, gaussian, rows, np.concatenate([below, right, -right]), [scale for _, scale in known])
+
+
+def _shorter(by: Floats, gaussian: Any, rows: Floats, least: Floats, scales: Sequence[float]) -> Floats:
+    """Return a shift with the least Σ(c/σ)² of its Gaussian noise, all other noise as it is: rows·c ≥ least.
+
+    A least-distance problem, by non-negative least squares (Lawson & Hanson 1974, chapter 23.4): a linear programme
+    minimises Σ|c|/σ, so that one noise moves where two that share the move would cost less.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    sigma = np.array(scales)[gaussian]
+    rest = by.copy()
+    rest[gaussian] = 0.0
+    own, wanted = rows[:, gaussian] * sigma, least - rows @ rest
+    _, block = connected_components(csr_array(own.T @ own != 0), directed=False)
+    shorter = by.copy()
+    for number in range(int(block.max()) + 1):  # noises that share no condition are no one problem
+        mine = np.flatnonzero(block == number)
+        conditions = np.flatnonzero(np.any(own[:, mine] != 0, axis=1))
+        if len(mine) > 1 and np.any(wanted[conditions] > 0):
+            found = _least_distance(own[np.ix_(conditions, mine)], wanted[conditions])
+            if found is not None and np.sum(found**2) < np.sum((by[gaussian[mine]] / sigma[mine]) ** 2):
+                shorter[gaussian[mine]] = found * sigma[mine]
+    return shorter
+
+
+def _least_distance(rows: Floats, least: Floats) -> Floats | None:
+    """Return the x of least Σx² with rows·x ≥ least; None where rounding hides it."""
+    from scipy.optimize import nnls
+
+    unit = float(abs(least).max())
+    system = np.vstack([rows.T, least / unit])
+    aim = np.zeros(len(system))
+    aim[-1] = 1.0
+    try:
+        weights, _ = nnls(system, aim)
+    except RuntimeError:  # too many steps
+        return None
+    left = system @ weights - aim
+    if left[-1] >= -1e-12:
+        return None
+    found = np.asarray(-left[:-1] / left[-1] * unit)
+    return found if np.all(rows @ found >= least - 1e-9 * unit) else None
 
 
 def _fill(

@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 import types
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
@@ -152,7 +153,7 @@ def test_nothing_is_imported_for_a_trace():
 
 MODULE_GENERATOR = np.random.default_rng(5)
 SUBCLASSED = type("Own", (np.random.Generator,), {})(np.random.PCG64(3))
-HELD = (np.random.default_rng(2),)
+HELD = {np.random.default_rng(2)}
 CACHED = iter(np.random.default_rng(1).laplace(size=10_000).tolist())
 
 
@@ -165,7 +166,7 @@ def of_a_subclass(data):
 
 
 def held_elsewhere(data):
-    return len(data) + HELD[0].laplace()
+    return len(data) + next(iter(HELD)).laplace()
 
 
 def drawn_before(data):
@@ -357,6 +358,39 @@ def of_a_closure(rng):
     return lambda data: len(data) + rng.laplace()
 
 
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    rng: np.random.Generator
+
+    def release(self, data):
+        return len(data) + self.rng.laplace()
+
+
+@dataclass
+class OfItsOwn:
+    rng: np.random.Generator = field(default_factory=np.random.default_rng)
+
+
+KEPT = {"deep": (1, (np.random.default_rng(6),))}
+METHOD = np.random.default_rng(7).laplace
+
+
+def of_a_tuple(data):
+    return len(data) + KEPT["deep"][1][0].laplace()
+
+
+def of_a_method(data):
+    return len(data) + METHOD()
+
+
+def of_a_default(data, rng=np.random.default_rng(8), draw=np.random.laplace):
+    return len(data) + (rng.laplace() if len(data) > 1 else draw())
+
+
+def of_a_factory(data):
+    return len(data) + OfItsOwn().rng.laplace()
+
+
 class Rude:
     def __getattribute__(self, name):
         raise RuntimeError(name)
@@ -370,12 +404,14 @@ def beside_the_rude(data):
 
 
 @pytest.mark.parametrize("target", [KEEPER.own, KEEPER.others, Keeper.shared, of_an_object, beside_the_rude,
-                                    of_a_closure(np.random.default_rng(4))])  # fmt: skip
+                                    of_a_closure(np.random.default_rng(4)), Frozen(np.random.default_rng(9)).release,
+                                    of_a_tuple, of_a_method, of_a_default, of_a_factory])  # fmt: skip
 def test_generators_that_a_target_keeps_are_followed_and_put_back(target):
-    before = KEEPER.generators()
+    before = (*KEEPER.generators(), KEPT["deep"], METHOD, of_a_default.__defaults__)
     assert traced(target).worst.word is Word.SUPPORTED
     assert traced(target, claim="epsilon=0.5").worst.word is Word.VIOLATED
-    assert all(one is other for one, other in zip(KEEPER.generators(), before, strict=True))
+    after = (*KEEPER.generators(), KEPT["deep"], METHOD, of_a_default.__defaults__)
+    assert all(one is other for one, other in zip(after, before, strict=True))
 
 
 def test_a_generator_of_the_module_is_followed_and_keeps_its_state():
