@@ -19,8 +19,8 @@ from dpaudit.tracing.certain import Certain, certain, constant_choice, constant_
 from dpaudit.tracing.enumerated import enumerated
 from dpaudit.tracing.findings import Found, Path, Traced, Word
 from dpaudit.tracing.forced import forced, noises
-from dpaudit.tracing.path import Task, follow_path
-from dpaudit.tracing.runs import Run, Target
+from dpaudit.tracing.path import DIVERGED, Task, follow_path
+from dpaudit.tracing.runs import Closing, Run, Target
 from dpaudit.tracing.telling import LEAST
 
 PATHS = 24
@@ -56,7 +56,7 @@ def trace_pair(
     tried: list[Path] = []
     for side in (0, 1):
         tried += _direction(task, side, 1 if quick else paths, recorded)
-    open_ = target.closes or any(_unfollowed(path) or path.checked is False for path in tried)
+    open_ = target.closes is not Closing.NO or any(_unfollowed(path) or path.checked is False for path in tried)
     sure = None if quick or open_ else _certain(task, recorded)
     if not quick:
         _say_constant(tried, recorded)
@@ -110,12 +110,30 @@ def _direction(task: Task, side: int, paths: int, recorded: tuple[list[Run], lis
             if run.raised and task.target.wants_floats(task.pair[side], seed):
                 run = task.target.run(task.pair[side], seed + 13 * side, given=given)
             path = follow_path(task, side, run, seed, first=first)
+            if _diverged(path) and task.target.closes is Closing.NO and Closing.DIVERGES not in task.target.wanted:
+                run, path = _closing(task, side, run, path, seed, first=first)
             if again or not first or not _unfollowed(path):
                 break  # else what is imported and made at the first call has taken part in it
         recorded[side].append(run)
         yield path
         if not path.branches or path.word >= Word.NOT_SUPPORTED:
             return
+
+
+def _diverged(path: Path) -> bool:
+    return any(each.text == DIVERGED for each in path.found)
+
+
+def _closing(task: Task, side: int, run: Run, path: Path, seed: int, *, first: bool) -> tuple[Run, Path]:
+    """Try runs that close, once for a target: what is computed of released numbers then decides alike on both sides."""
+    task.target.wanted.add(Closing.DIVERGES)
+    task.target.closes = Closing.DIVERGES
+    other = task.target.run(task.pair[side], seed + 13 * side)
+    found = follow_path(task, side, other, seed, first=first)
+    if _unfollowed(found) or found.runs is None:
+        task.target.closes = Closing.NO
+        return run, path
+    return other, found
 
 
 # --- what is certain --------------------------------------------------------------------------------------

@@ -14,9 +14,11 @@ from dpaudit.tracing.findings import Found, Path, Word
 from dpaudit.tracing.noises import Noises
 from dpaudit.tracing.price import OPEN, OVER, Price, priced
 from dpaudit.tracing.recording import Recorder
-from dpaudit.tracing.runs import Run, Target
+from dpaudit.tracing.runs import Closing, Run, Target
 from dpaudit.tracing.shift import Shift, Shifted, cheapest
 from dpaudit.tracing.telling import LEAST, telling_place
+
+DIVERGED = "on the other side it draws or decides something else"
 
 
 @dataclass(slots=True)
@@ -142,9 +144,7 @@ def _without_noise(task: Task, side: int, run: Run, seed: int) -> Found:
 
 def _diverged(task: Task, frozen: Run) -> Found:
     where = frozen.recorder.diverged or ""
-    return _distinguished(task, where) or Found(
-        Word.NOT_PRICED, "on the other side it draws or decides something else", where
-    )
+    return _distinguished(task, where) or Found(Word.NOT_PRICED, DIVERGED, where)
 
 
 def _distinguished(task: Task, where: str) -> Found | None:
@@ -161,6 +161,8 @@ def _judged(task: Task, path: Path, run: Run, frozen: Run, seed: int) -> None:
     claim = task.claim
     noises = Noises(run.recorder)
     asked = conditions(run, frozen, noises)
+    if task.target.closes is Closing.DIVERGES:
+        asked.generous.append("all that data come to counts as released, since decisions on it cannot be told apart")
     shift = path.shift = cheapest(asked, noises, run.recorder.noise())
     path.stretch = asked.stretch
     for where in dict.fromkeys(asked.scales):

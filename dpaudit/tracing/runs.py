@@ -8,6 +8,7 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,14 @@ class Run:
         return bool(np.all(close(one.values, two.values, 1e-6)))
 
 
+class Closing(Enum):
+    """Why the runs of a target close (`Recorder`), if they do."""
+
+    NO = ""
+    RAISES = "its code wants floats"
+    DIVERGES = "on other data it decides something else with followed numbers"
+
+
 class Target:
     """A mechanism that is run and followed.
 
@@ -82,7 +91,7 @@ class Target:
 
     Attributes:
         runs: how many were made.
-        closes: whether its runs close, as in `Recorder`.
+        closes: whether its runs close, and why.
     """
 
     def __init__(
@@ -92,8 +101,8 @@ class Target:
         self._keep = keep
         self.hooks = Hooks(mechanism.function, self.parameters)
         self.runs = 0
-        self.closes = False
-        self._asked = False
+        self.closes = Closing.NO
+        self.wanted: set[Closing] = set()
 
     def run(
         self,
@@ -113,7 +122,9 @@ class Target:
             reference: the run whose path and noise this one is frozen to.
             given, choices, forced: as in `Recorder`.
         """
-        recorder = Recorder(None if reference is None else reference.recorder, given, choices, forced, self.closes)
+        recorder = Recorder(
+            None if reference is None else reference.recorder, given, choices, forced, self.closes is not Closing.NO
+        )
         own = copy.deepcopy(data)
         self.runs += 1
         output: Output | None = None
@@ -171,14 +182,15 @@ class Target:
 
         This is asked once; from the second time on nothing is imported or made at the first call any more.
         """
-        if self._asked:
+        if Closing.RAISES in self.wanted or self.closes is not Closing.NO:
             return False
-        self._asked = True
+        self.wanted.add(Closing.RAISES)
         again = self.run(data, seed)
         if again.raised and not self.raised_plainly(data, seed):
-            self.closes = True
-            self.closes = not self.run(data, seed).raised
-        return self.closes
+            self.closes = Closing.RAISES
+            if self.run(data, seed).raised:
+                self.closes = Closing.NO
+        return self.closes is not Closing.NO
 
     def _filled(self, seed: int) -> dict[str, Any]:
         rng = self.hooks.generator(np.random.PCG64(seed))

@@ -230,17 +230,14 @@ def _solved(
             for column, (law, _) in zip(columns.tolist(), known, strict=True)
         ]
     )
-    only_gaussian = all(law.cost == "gaussian" for law, _ in known) and not len(least) and free.all()
+    only_gaussian = all(law is GAUSSIAN for law, _ in known) and not len(least) and free.all()
     if only_gaussian and size <= _DENSE:
         scale = np.array([scale for _, scale in known])
         # the least Σ(c/σ)² among the shifts that meet the conditions
         solution, *_ = np.linalg.lstsq(matrix.toarray() * scale, right, rcond=None)
-        by = np.asarray(solution * scale, dtype=np.float64)
-        return (
-            by
-            if np.allclose(np.asarray(matrix @ by), right, rtol=1e-7, atol=1e-9 * max(1.0, float(abs(right).max())))
-            else None
-        )
+        shortest = np.asarray(solution * scale, dtype=np.float64)
+        slack = 1e-9 * max(1.0, float(abs(right).max()))
+        return shortest if np.allclose(np.asarray(matrix @ shortest), right, rtol=1e-7, atol=slack) else None
     weight = np.array([1 / scale if law.cost in ("pure", "gaussian") and scale > 0 else 1e6 for law, scale in known])
     span = float(max(abs(right).max(initial=0.0), abs(below[np.isfinite(below)]).max(initial=0.0), 1e-300))
     up = [(0, None) if may and law.up else (0, 0) for may, (law, _) in zip(free, known, strict=True)]
@@ -257,18 +254,26 @@ def _solved(
     inequality = csr_array((least.coefficient, (least.row, place[1])), shape=(len(least), size))
     weight = weight / weight.max()
     solve: Any = linprog  # its types know of no sparse matrices
-    solved = solve(
-        np.concatenate([weight, weight]),
-        A_ub=-hstack([inequality, -inequality]) if len(least) else None,
-        b_ub=-below / span if len(least) else None,
-        A_eq=hstack([matrix, -matrix]) if len(equal) else None,
-        b_eq=right / span if len(equal) else None,
-        bounds=[*up, *down],
-        method="highs",
-    )
-    if solved.x is None or solved.status != 0:
+    whole = np.array([law.whole for law, _ in known])
+    by: Floats | None = None
+    for unit, integrality in ((span, None), (1.0, np.tile(whole, 2).astype(int))):
+        solved = solve(
+            np.concatenate([weight, weight]),
+            A_ub=-hstack([inequality, -inequality]) if len(least) else None,
+            b_ub=-below / unit if len(least) else None,
+            A_eq=hstack([matrix, -matrix]) if len(equal) else None,
+            b_eq=right / unit if len(equal) else None,
+            bounds=[*up, *down],
+            integrality=integrality,
+            method="highs",
+        )
+        if solved.x is None or solved.status != 0:
+            break
+        by = np.asarray((solved.x[:size] - solved.x[size:]) * unit, dtype=np.float64)
+        if np.all(abs(by - np.rint(by))[whole] <= 1e-6):
+            break  # else whole numbers are asked for, beside others
+    if by is None:
         return None
-    by = np.asarray((solved.x[:size] - solved.x[size:]) * span, dtype=np.float64)
     gaussian = np.flatnonzero([law is GAUSSIAN and may for (law, _), may in zip(known, free, strict=True)])
     if len(gaussian) < 2 or not len(least) or len(least) + 2 * len(equal) > _DENSE or size > _DENSE:
         return by

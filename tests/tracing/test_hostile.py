@@ -371,19 +371,19 @@ class OfItsOwn:
     rng: np.random.Generator = field(default_factory=np.random.default_rng)
 
 
-KEPT = {"deep": (1, (np.random.default_rng(6),))}
+NESTED = {"deep": (1, (np.random.default_rng(6),))}
 METHOD = np.random.default_rng(7).laplace
 
 
 def of_a_tuple(data):
-    return len(data) + KEPT["deep"][1][0].laplace()
+    return len(data) + NESTED["deep"][1][0].laplace()
 
 
 def of_a_method(data):
     return len(data) + METHOD()
 
 
-def of_a_default(data, rng=np.random.default_rng(8), draw=np.random.laplace):
+def of_a_default(data, rng=np.random.default_rng(8), draw=np.random.laplace):  # noqa: B008
     return len(data) + (rng.laplace() if len(data) > 1 else draw())
 
 
@@ -407,10 +407,10 @@ def beside_the_rude(data):
                                     of_a_closure(np.random.default_rng(4)), Frozen(np.random.default_rng(9)).release,
                                     of_a_tuple, of_a_method, of_a_default, of_a_factory])  # fmt: skip
 def test_generators_that_a_target_keeps_are_followed_and_put_back(target):
-    before = (*KEEPER.generators(), KEPT["deep"], METHOD, of_a_default.__defaults__)
+    before = (*KEEPER.generators(), NESTED["deep"], METHOD, of_a_default.__defaults__)
     assert traced(target).worst.word is Word.SUPPORTED
     assert traced(target, claim="epsilon=0.5").worst.word is Word.VIOLATED
-    after = (*KEEPER.generators(), KEPT["deep"], METHOD, of_a_default.__defaults__)
+    after = (*KEEPER.generators(), NESTED["deep"], METHOD, of_a_default.__defaults__)
     assert all(one is other for one, other in zip(after, before, strict=True))
 
 
