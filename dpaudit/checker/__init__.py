@@ -25,7 +25,9 @@ from dpaudit.checker.reading import (
     whole,
 )
 from dpaudit.checker.releases import RELATIONS, check_releases
+from dpaudit.checker.selection import check_selection
 from dpaudit.checker.shifts import MOST_GROUP, MOST_LENGTH, MOVEMENTS, Movement
+from dpaudit.checker.values import check_values
 
 __all__ = [
     "FORMAT",
@@ -47,6 +49,7 @@ _HEAD = {"format", "version", "kind", "mechanism", "scope", "bound"}
 _BODY = {
     "tree": {"nodes", "classes"},
     "fold": {"init", "states", "cases"},
+    "selection": {"init", "states", "cases", "winner", "place"},
     "releases": {"notion", "delta", "columns", "samples", "releases", "paths"},
 }
 _ACCOUNT = {"format", "version", "kind", "events", "parameter", "at", "low", "high", "digits", "ends"}
@@ -64,7 +67,7 @@ class Checked:
     Attributes:
         bound: ε in nats; no event is more than e^bound times as likely on one side as on the other. For releases, the
             number of ``notion``.
-        kind: "tree" (one length), "fold" (any length) or "releases" (records of any number).
+        kind: "tree" (one length), "fold" or "selection" (any length) or "releases" (records of any number).
         mechanism: its name and the digest of its source, as given.
         scope: what the bound holds for, as plain data.
         sentences: what was checked and what was not, for people to read.
@@ -107,8 +110,10 @@ def check_certificate(certificate: object) -> Checked:
     if kind == "account" and type(kind) is str:
         return _account(certificate)
     if type(kind) is not str or kind not in _BODY:
-        raise CertificateError(f"the kind must be 'tree', 'fold', 'releases' or 'account', not {shown(kind)}")
-    told = {"account"} & certificate.keys() if kind == "releases" else set()
+        raise CertificateError(
+            f"the kind must be 'tree', 'fold', 'selection', 'releases' or 'account', not {shown(kind)}"
+        )
+    told = {"releases": {"account"}, "tree": {"values"}}.get(kind, set()) & certificate.keys()
     given = fields(certificate, _HEAD | _BODY[kind] | told, "the certificate")
     mechanism = fields(given["mechanism"], {"name", "source"}, "mechanism")
     mechanism = {name: text(mechanism[name], f"mechanism: {name}") for name in ("name", "source")}
@@ -119,9 +124,19 @@ def check_certificate(certificate: object) -> Checked:
     movement = Movement(scope["movement"], scope["group"], scope["values"] == "integer")
     steps = Steps()
     if kind == "tree":
-        found, sentences = check_tree(given, scope["length"], movement, steps)
-    else:
+        count, moved, derived = scope["length"], movement, []
+        if "values" in given:
+            count, moved = check_values(given["values"], count, movement, steps)
+            derived = [
+                f"The tree reads {count:,} values of the queries, each computed on branches of its own; for every pair "
+                "of branches neighbours move them no farther than the proof takes them to."
+            ]
+        found, sentences = check_tree(given, count, moved, steps)
+        sentences = [*derived, *sentences]
+    elif kind == "fold":
         found, sentences = check_fold(given, movement, steps)
+    else:
+        found, sentences = check_selection(given, movement, steps)
     if found != bound:
         raise ForgedError(f"the shifts show the bound {found}, not {bound}")
     return Checked(bound, kind, mechanism, scope, (*_told(bound, mechanism, scope), *sentences, _UNTOLD))
@@ -185,7 +200,7 @@ def _scope(value: object, kind: str) -> dict[str, Any]:
     if kind == "tree":
         whole(scope["length"], "scope: the length", 1, MOST_LENGTH)
     elif scope["length"] != "any":
-        raise CertificateError("scope: the length of a fold is 'any'")
+        raise CertificateError(f"scope: the length of a {kind} is 'any'")
     for name, known in (("values", ("real", "integer")), ("movement", MOVEMENTS)):
         if type(scope[name]) is not str or scope[name] not in known:
             raise CertificateError(f"scope: {name} is one of {', '.join(known)}, not {shown(scope[name])}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from dpaudit.checker.couplings import MOST_REALS, Couplings
 from dpaudit.checker.reading import (
     CertificateError,
     Expression,
@@ -19,11 +20,10 @@ from dpaudit.checker.reading import (
     text,
     whole,
 )
-from dpaudit.checker.shifts import Movement, Region
+from dpaudit.checker.shifts import MOST_GROUP, Movement, Region
 from dpaudit.checker.tree import MOST_NODES, Leaf, Tree
 
 MOST_STATES = 10_000
-MOST_REALS = 1_000
 _LEAF = ({"next", "state", "shifts"}, frozenset[str]())
 
 
@@ -65,8 +65,14 @@ def check_fold(given: dict[str, Any], movement: Movement, steps: Steps) -> tuple
         CertificateError: if it is not in this format, or too large.
     """
     states = items(given["states"], "states", MOST_STATES)
-    cases = _cases(given["cases"], len(states), movement, steps)
-    reals = len(cases[0].distances)
+    entries = items(given["cases"], "cases", MOST_GROUP + 1, 1)
+    induction: Couplings | _Induction
+    if type(entries[0]) is dict and "couplings" in entries[0]:
+        induction = Couplings.read(entries, len(states), movement, steps)
+    else:
+        cases = _cases(entries, len(states), movement, steps)
+        induction = _Induction(len(cases[0].distances), cases, movement, steps)
+    reals = induction.reals
     trees: list[tuple[str, int | None, Any, dict[str, int]]] = [("init", None, given["init"], {})]
     for number, state in enumerate(states):
         fields(state, {"name", "step", "end"}, f"state {number}")
@@ -82,7 +88,7 @@ def check_fold(given: dict[str, Any], movement: Movement, steps: Steps) -> tuple
         tree = Tree(f"{name}: ", variables, steps, _LEAF).read(nodes)
         leaves += len(tree.leaves)
         for leaf in tree.leaves.values():
-            bound = max(bound, _leaf(leaf, kind, start, cases, len(states), movement, steps))
+            bound = max(bound, _leaf(leaf, kind, start, len(states), induction, movement, steps))
     return bound, [
         f"The fold has {len(states):,} states and {leaves:,} leaves in complete trees.",
         "The shifts of each leaf keep its conditions, what it releases and the distances of the state, and the "
@@ -110,7 +116,13 @@ def _cases(value: object, states: int, movement: Movement, steps: Steps) -> list
 
 
 def _leaf(
-    leaf: Leaf, kind: str, state: int | None, cases: Sequence[_Case], states: int, movement: Movement, steps: Steps
+    leaf: Leaf,
+    kind: str,
+    state: int | None,
+    states: int,
+    induction: Couplings | _Induction,
+    movement: Movement,
+    steps: Steps,
 ) -> Fraction:
     """Check one leaf in every case; return what a run that starts here may cost (0 except for ``init``)."""
     if leaf.discrete and not movement.integer:
@@ -122,39 +134,61 @@ def _leaf(
         follows = whole(follows, f"{leaf.name}: next", 0, states - 1)
         if kind == "end":
             raise CertificateError(f"{leaf.name}: nothing follows an end")
-    size = 0 if follows is None else len(cases[0].distances)
+    size = 0 if follows is None else induction.reals
     known = {"h": len(leaf.draws)}
     if kind != "init":
-        known["s"] = len(cases[0].distances)
+        known["s"] = induction.reals
     if kind == "step":
         known["x"] = 1
     given = items(leaf.given["state"], f"{leaf.name}: the state", size, size)
     new = [expression(value, known, f"{leaf.name}: the state", steps) for value in given]
-    lists = items(leaf.given["shifts"], f"{leaf.name}: the shifts", 0 if leaf.null else len(cases))
     if leaf.null:
+        items(leaf.given["shifts"], f"{leaf.name}: the shifts", 0)
         return Fraction(0)
-    if len(lists) != len(cases):
-        raise ForgedError(f"{leaf.name}: shifts must be listed for each of the {len(cases)} cases")
-    largest = Fraction(0)
-    for case, entries in zip(cases, lists, strict=True):
-        costs = _costs(leaf, kind, case, new, entries, movement, steps)
-        for difference, cost in costs.items():
-            if kind == "init":
-                largest = max(largest, cost + case.left(follows, False))
-                continue
-            # if every query may move, before and after the moving query are the same
-            for before in (False, True) if movement.summed and not difference else (False,):
-                after = before or bool(difference)
-                if case.left(state, before) < cost + case.left(follows, after):
-                    raise ForgedError(
-                        f"{leaf.name}: the allowance {case.left(state, before)} of state {state} does not cover a cost "
-                        f"of {cost} and {case.left(follows, after)} from there on"
-                    )
-    return largest
+    return induction.leaf(leaf, kind, state, follows, new)
+
+
+@dataclass(frozen=True, slots=True)
+class _Induction:
+    """An induction whose distances are the same in all states.
+
+    Attributes:
+        reals: how many real numbers a state has.
+        cases: one for each range of the differences.
+    """
+
+    reals: int
+    cases: Sequence[_Case]
+    movement: Movement
+    steps: Steps
+
+    def leaf(
+        self, leaf: Leaf, kind: str, state: int | None, follows: int | None, new: Sequence[Expression]
+    ) -> Fraction:
+        """Check one leaf in every case; return what a run that starts here may cost (0 except for ``init``)."""
+        lists = items(leaf.given["shifts"], f"{leaf.name}: the shifts", len(self.cases))
+        if len(lists) != len(self.cases):
+            raise ForgedError(f"{leaf.name}: shifts must be listed for each of the {len(self.cases)} cases")
+        largest = Fraction(0)
+        for case, entries in zip(self.cases, lists, strict=True):
+            costs = _costs(leaf, kind, case, new, entries, self.movement, self.steps)
+            for difference, cost in costs.items():
+                if kind == "init":
+                    largest = max(largest, cost + case.left(follows, False))
+                    continue
+                # if every query may move, before and after the moving query are the same
+                for before in (False, True) if self.movement.summed and not difference else (False,):
+                    after = before or bool(difference)
+                    if case.left(state, before) < cost + case.left(follows, after):
+                        raise ForgedError(
+                            f"{leaf.name}: the allowance {case.left(state, before)} of state {state} does not cover a "
+                            f"cost of {cost} and {case.left(follows, after)} from there on"
+                        )
+        return largest
 
 
 def _costs(
-    leaf: Leaf, kind: str, case: _Case, new: list[Expression], entries: object, movement: Movement, steps: Steps
+    leaf: Leaf, kind: str, case: _Case, new: Sequence[Expression], entries: object, movement: Movement, steps: Steps
 ) -> dict[Fraction, Fraction]:
     """Return the cost of each listed difference; raise if a shift fails or a worst difference has none."""
     # a new state variable must keep its distance: an equality to a constant, written as a multiple of "1"

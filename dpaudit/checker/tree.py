@@ -65,24 +65,32 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """An expression with integer coefficients that is > 0, ≥ 0 or = 0.
+    """An expression that is > 0, ≥ 0 or = 0, times a common denominator of its coefficients.
 
     Attributes:
         terms: coefficients, none of them 0.
         constant: the constant.
         kind: ">", ">=" or "=".
         smooth: whether it contains a continuous draw; then the expression is 0 with probability 0.
+        common: the denominator; Farkas vectors are about the expression as it was written.
     """
 
     terms: Mapping[str, int]
     constant: int
     kind: str
     smooth: bool
+    common: int = 1
+
+    @property
+    def written(self) -> Expression:
+        """The expression as it was written."""
+        terms = {name: Fraction(factor, self.common) for name, factor in self.terms.items()}
+        return Expression(terms, Fraction(self.constant, self.common))
 
     def negation(self) -> Condition:
         """Return the negation of an inequality."""
         terms = {name: -coefficient for name, coefficient in self.terms.items()}
-        return Condition(terms, -self.constant, ">=" if self.kind == ">" else ">", self.smooth)
+        return Condition(terms, -self.constant, ">=" if self.kind == ">" else ">", self.smooth, self.common)
 
 
 def condition(given: Expression, kind: str, draws: Sequence[Draw], where: str, sign: int = 1) -> Condition:
@@ -95,10 +103,12 @@ def condition(given: Expression, kind: str, draws: Sequence[Draw], where: str, s
         where: what to call it in messages.
         sign: −1 for the negative of the expression.
     """
-    (constant, *coefficients), _ = to_integers([given.constant, *given.terms.values()], DIGITS_OF_EXPRESSION, where)
+    (constant, *coefficients), common = to_integers(
+        [given.constant, *given.terms.values()], DIGITS_OF_EXPRESSION, where
+    )
     terms = {name: sign * c for name, c in zip(given.terms, coefficients, strict=True)}
     smooth = any(name[0] == "h" and draws[int(name[1:])].continuous for name in terms)
-    return Condition(terms, sign * constant, kind, smooth)
+    return Condition(terms, sign * constant, kind, smooth, common)
 
 
 def supports(draws: Iterable[Draw]) -> list[Condition]:
@@ -110,7 +120,7 @@ def supports(draws: Iterable[Draw]) -> list[Condition]:
             known.append(Condition({name: 1}, 0, ">=", smooth=True))
         if support == "interval":
             high, common = draw.scale.numerator, draw.scale.denominator
-            known.append(Condition({name: -common}, high, ">", smooth=True))
+            known.append(Condition({name: -common}, high, ">", smooth=True, common=common))
     return known
 
 
@@ -138,6 +148,7 @@ def contradict(conditions: Sequence[Condition], vector: object, where: str, step
         multipliers.append(rational(multiplier, where))
         if not multipliers[-1] or (multipliers[-1] < 0 and conditions[number].kind != "="):
             raise ForgedError(f"{where}: the multiplier {multiplier} of condition {number} is not positive")
+        multipliers[-1] /= conditions[number].common
     total: dict[str, int] = {}
     constant, strict = 0, False
     for number, multiplier in zip(numbers, to_integers(multipliers, DIGITS_OF_VECTOR, where)[0], strict=True):

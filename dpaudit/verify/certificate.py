@@ -11,11 +11,12 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.neighbours.relation import Relation
-from dpaudit.program.symbolic.linear import Affine, Constraint, Farkas
+from dpaudit.program.symbolic.linear import Affine, Constraint, Farkas, contradiction
 from dpaudit.program.symbolic.simplex import Rational
 from dpaudit.program.symbolic.tree import ArgmaxNode, CompareNode, DeadNode, DrawNode, Node, ProgramTree
 from dpaudit.verify.alignment import AlignedClass, Alignment
 from dpaudit.verify.shifts import Shift
+from dpaudit.verify.values import Branches, Value, Values, branch_conditions
 
 FORMAT = "dpaudit-certificate"
 VERSION = 1
@@ -24,11 +25,12 @@ VERSION = 1
 def tree_certificate(
     tree: ProgramTree,
     alignment: Alignment,
+    values: Values | None = None,
     *,
     name: str,
     source: str,
     length: int,
-    values: str,
+    answers: str,
     relation: Relation,
     parameters: Mapping[str, str],
 ) -> dict[str, Any]:
@@ -37,13 +39,16 @@ def tree_certificate(
     Args:
         tree: all paths of the program.
         alignment: its classes with their shifts; the bound must be finite.
+        values: the program as a tree of values, whose tree and alignment are then written in place of the others.
         name: of the mechanism.
         source: the digest of its source.
         length: the number of queries.
-        values: "real" or "integer" answers.
+        answers: "real" or "integer".
         relation: of kind "queries".
         parameters: their exact values, as texts.
     """
+    if values is not None:
+        tree, alignment = values.tree, values.alignment
     assert alignment.bound is not None, "there is no certificate without a bound"
     merged = [each for each in alignment.classes if each.merged is not None]
     said: dict[int, dict[str, Any]] = {}
@@ -59,7 +64,7 @@ def tree_certificate(
         "scope": {
             "data": "queries",
             "length": length,
-            "values": values,
+            "values": answers,
             "movement": relation.movement,
             "group": relation.group,
             "parameters": dict(parameters),
@@ -67,7 +72,49 @@ def tree_certificate(
         "bound": rational(alignment.bound),
         "nodes": nodes_as_data(tree, said),
         "classes": [_class(each) for each in merged],
+        **({} if values is None else {"values": values_as_data(values)}),
     }
+
+
+def values_as_data(values: Values) -> list[dict[str, Any]]:
+    """Return the values that a tree reads, each with its branches and the reasons why it moves by no more than 1."""
+    return [_value(each) for each in values.found]
+
+
+def _value(value: Value) -> dict[str, Any]:
+    nodes: list[dict[str, Any]] = []
+
+    def add(tree: Branches, above: tuple[Constraint, ...]) -> int:
+        number = len(nodes)
+        nodes.append({})
+        if tree.asked is None:
+            if tree.leaf is None:
+                reason = contradiction(above)
+                assert reason is not None, "nothing shows that a way is dead"
+                nodes[number] = {"dead": farkas(reason)}
+            else:
+                nodes[number] = {"leaf": ["float", linear(tree.leaf)]}
+            return number
+        then = {way: add(each, (*above, *branch_conditions(tree.asked, way))) for way, each in tree.ways}
+        if isinstance(tree.asked, CompareNode):
+            nodes[number] = {"compare": linear(tree.asked.expression), **then}
+        else:
+            nodes[number] = {"argmax": list(map(linear, tree.asked.expressions)), "then": list(then.values())}
+        return number
+
+    add(value.tree, ())
+    if not value.slopes:
+        return {"nodes": nodes, "pairs": list(map(farkas, value.pairs))}
+    slopes = [
+        {
+            "query": each.query,
+            "slope": rational(each.slope),
+            "up": list(map(farkas, each.up)),
+            "down": list(map(farkas, each.down)),
+        }
+        for each in value.slopes
+    ]
+    return {"nodes": nodes, "slopes": slopes}
 
 
 def nodes_as_data(tree: ProgramTree, said: Mapping[int, Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -22,9 +22,11 @@ from dpaudit.program.fold import Fold
 from dpaudit.program.symbolic.budget import now
 from dpaudit.program.symbolic.fold_machine import FoldMachine, Part, Unrolled, read_fold
 from dpaudit.targets.mechanism import Mechanism, mechanism
-from dpaudit.verify.certificate import FORMAT, VERSION, linear, nodes_as_data, rational
+from dpaudit.verify.certificate import FORMAT, VERSION, farkas, linear, nodes_as_data, rational
+from dpaudit.verify.couplings import CoupledCase, couple_fold, held_reals
 from dpaudit.verify.induction import InductionCase, align_fold
 from dpaudit.verify.prove import VALUES, Scope, as_text, missed
+from dpaudit.verify.selection import Selection, SelectionCase, select_fold
 
 _LENGTHS = (0, 1, 2, 5, 12, 40)  # of the data in concrete runs: no records, a few, and many
 
@@ -38,7 +40,9 @@ class FoldProof:
         source: the digest of the fold's functions, or the empty text.
         scope: what the bound holds for.
         machine: all states of the fold, with their steps.
-        cases: the induction, for each range of the differences; None if there is none.
+        cases: the induction, for each range of the differences, or the couplings, for each sign of the one difference;
+            None if there is neither.
+        selection: the proof of a fold that returns the number of a record, where there are no cases.
         agreement: what concrete runs of the fold showed.
         open_ends: code that can run and was not read, in words; the bound is proved only if there is none.
     """
@@ -47,26 +51,29 @@ class FoldProof:
     source: str
     scope: Scope
     machine: FoldMachine
-    cases: tuple[InductionCase, ...] | None
+    cases: tuple[InductionCase, ...] | tuple[CoupledCase, ...] | None
     agreement: Agreement
     open_ends: tuple[str, ...] = ()
+    selection: Selection | None = None
 
     @property
     def bound(self) -> Fraction | None:
         """ε in nats, or None if alignment gives no finite bound for every length (which refutes nothing)."""
+        if self.selection is not None:
+            return self.selection.cost
         return None if self.cases is None else max(case.cost for case in self.cases)
 
     @cached_property
     def certificate(self) -> dict[str, Any] | None:
         """The proof as plain data for JSON, which `dpaudit.checker` can check; None without a finite bound."""
-        if self.cases is None or self.bound is None:
+        if self.bound is None:
             return None
         relation = self.scope.relation
         numbers = iter(range(1 + 2 * len(self.machine.states)))
         return {
             "format": FORMAT,
             "version": VERSION,
-            "kind": "fold",
+            "kind": "fold" if self.selection is None else "selection",
             "mechanism": {"name": self.name, "source": self.source},
             "scope": {
                 "data": "queries",
@@ -86,36 +93,85 @@ class FoldProof:
                 }
                 for state in self.machine.states
             ],
-            "cases": [
-                {
-                    "distances": list(map(rational, case.distances)),
-                    "allowances": [list(map(rational, allowance)) for allowance in case.allowances],
-                }
-                for case in self.cases
-            ],
+            "cases": list(map(_case, self.cases or () if self.selection is None else self.selection.cases)),
+            **({} if self.selection is None else {"winner": self.selection.winner, "place": self.selection.place}),
         }
 
     def _nodes(self, part: Part, number: int) -> list[dict[str, Any]]:
         """Return the nodes of a part, given its number among all parts."""
-        assert self.cases is not None
         said: dict[int, dict[str, Any]] = {}
         for place, ending in enumerate(part.endings):
-            lists = [case.shifts[number][place] for case in self.cases]
+            lists = [_shifts(case, number, place) for case in self.cases or ()]
+            coupled = any(isinstance(case, CoupledCase) for case in self.cases or ())
+            reals = held_reals(self.machine, ending) if coupled else ending.reals
             said[ending.leaf.node] = {
                 "next": ending.next,
-                "state": list(map(linear, ending.reals)),
-                "shifts": []
-                if ending.leaf.is_null
-                else [
-                    [
-                        # only the difference of the record: those of the state are the case's distances
-                        {"difference": rational(each.difference[0]), "shift": list(map(rational, each.shift))}
-                        for each in shifts
-                    ]
-                    for shifts in lists
-                ],
+                "state": list(map(linear, reals)),
             }
+            if self.selection is None:
+                said[ending.leaf.node]["shifts"] = [] if ending.leaf.is_null else lists
         return nodes_as_data(part.tree, said)
+
+
+def _case(case: InductionCase | CoupledCase | SelectionCase) -> dict[str, Any]:
+    """Return what the certificate says of a case, besides the shifts of leaves."""
+    if isinstance(case, SelectionCase):
+        return {"states": [_selected(case, number) for number in range(len(case.before))]}
+    if isinstance(case, InductionCase):
+        return {
+            "distances": list(map(rational, case.distances)),
+            "allowances": [list(map(rational, allowance)) for allowance in case.allowances],
+        }
+    return {
+        "couplings": [
+            {
+                "state": each.state,
+                "moved": each.moved,
+                "distances": list(map(rational, each.distances)),
+                "allowance": rational(each.allowance),
+            }
+            for each in case.couplings
+        ]
+    }
+
+
+def _selected(case: SelectionCase, state: int) -> dict[str, Any]:
+    """Return what the certificate of a selection says of a state."""
+    return {
+        "before": list(map(linear, case.before[state])),
+        "after": list(map(linear, case.after[state])),
+        "shifts": [{"leaf": leaf, "shift": list(map(rational, shift))} for leaf, shift in case.shifts[state].items()],
+        "pairs": {
+            phase: [
+                {
+                    "first": each.first,
+                    "second": each.second,
+                    **({"rows": list(map(farkas, each.rows))} if each.never is None else {"never": farkas(each.never)}),
+                }
+                for each in pairs
+            ]
+            for phase, pairs in case.pairs[state].items()
+        },
+    }
+
+
+def _shifts(case: InductionCase | CoupledCase, part: int, place: int) -> list[dict[str, Any]]:
+    """Return the shifts of one ending in a case."""
+    # only the difference of the record: those of the state are the case's distances
+    if isinstance(case, InductionCase):
+        return [
+            {"difference": rational(each.difference[0]), "shift": list(map(rational, each.shift))}
+            for each in case.shifts[part][place]
+        ]
+    return [
+        {
+            "from": each.source,
+            "difference": rational(each.difference),
+            "shift": list(map(rational, each.shift.shift)),
+            "to": each.target,
+        }
+        for each in case.steps[part][place]
+    ]
 
 
 def prove_fold(
@@ -171,7 +227,9 @@ def prove_fold(
     scope = Scope("any", values, which, {name: as_text(value) for name, value in given.items()})
     digest = f"sha256:{found.digest}" if found.digest else ""
     open_ends = (*watched.open(), *missed(agreement))
-    return FoldProof(found.name, digest, scope, machine, align_fold(machine, which), agreement, open_ends)
+    cases = align_fold(machine, which) or couple_fold(machine, which)
+    selection = select_fold(machine, which) if cases is None else None
+    return FoldProof(found.name, digest, scope, machine, cases, agreement, open_ends, selection)
 
 
 def _raising(machine: FoldMachine) -> str | None:

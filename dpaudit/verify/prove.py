@@ -29,6 +29,7 @@ from dpaudit.targets.mechanism import Mechanism, mechanism
 from dpaudit.targets.signature import Shape
 from dpaudit.verify.alignment import AlignedClass, Alignment, align
 from dpaudit.verify.certificate import tree_certificate
+from dpaudit.verify.values import Values, align_values, branches_on_data
 
 VALUES = ("real", "integer")
 MOST_LENGTH = 1_000
@@ -73,6 +74,7 @@ class AlignmentProof:
         alignment: all classes with their shifts.
         agreement: what concrete runs of the program showed.
         open_ends: code that can run and was not read, in words; the bound is proved only if there is none.
+        values: the program as a tree of what branches on data compute, where the paths themselves have no bound.
     """
 
     name: str
@@ -82,11 +84,12 @@ class AlignmentProof:
     alignment: Alignment
     agreement: Agreement
     open_ends: tuple[str, ...] = ()
+    values: Values | None = None
 
     @property
     def bound(self) -> Fraction | None:
         """ε in nats, or None if alignment gives no finite bound (which refutes nothing)."""
-        return self.alignment.bound
+        return self.alignment.bound if self.values is None else self.values.alignment.bound
 
     @property
     def worst(self) -> AlignedClass:
@@ -102,10 +105,11 @@ class AlignmentProof:
         return tree_certificate(
             self.tree,
             self.alignment,
+            self.values,
             name=self.name,
             source=self.source,
             length=self.scope.length,
-            values=self.scope.values,
+            answers=self.scope.values,
             relation=self.scope.relation,
             parameters=self.scope.parameters,
         )
@@ -177,7 +181,12 @@ def prove_program(
     scope = Scope(length, values, which, {name: as_text(value) for name, value in given.items()})
     digest = f"sha256:{found.digest}" if found.digest else ""
     open_ends = (*watched.open(), *missed(agreement))
-    return AlignmentProof(found.name, digest, scope, tree, align(tree, which, length), agreement, open_ends)
+    alignment = align(tree, which, length)
+    derived = None
+    if alignment.bound is None and branches_on_data(tree):
+        now("comparing its branches on data")
+        derived = align_values(tree, which, length, integer=integer)
+    return AlignmentProof(found.name, digest, scope, tree, alignment, agreement, open_ends, derived)
 
 
 def missed(agreement: Agreement) -> tuple[str, ...]:

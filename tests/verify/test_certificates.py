@@ -140,3 +140,17 @@ def test_certificates_are_the_same_every_time():
         for _ in range(2)
     )
     assert first == second
+
+
+def test_conditions_with_fractions_are_weighed_as_they_were_written():
+    """A dead branch behind conditions whose denominators differ: its certificate was refused once."""
+
+    def program(data, noise):
+        noisy = data[0] / 2 + noise.laplace(1)
+        if noisy > Fraction(1, 3):
+            return 7 if noisy / 3 < Fraction(1, 21) else 1
+        return 0
+
+    proof = prove_program(program, length=1, relation="queries", runs=0)
+    assert any("dead" in node for node in proof.certificate["nodes"])
+    assert check_certificate(proof.certificate).bound == Fraction(1, 2)

@@ -99,13 +99,17 @@ def _points(
     variables = [*names, *(draw_name(number) for number in range(len(leaf.draws)))]
     whole = [*names.values(), *(draw.is_discrete for draw in leaf.draws)]
     rows, sides, equal = _matrix([*leaf.conditions, *supports(leaf.draws)], variables)
-    sharp = ~equal
+    far = 4.0 * len(variables) if any(whole) else widest
     for box in (_BOX * widest, _WIDE * widest, _WIDE**2 * widest):
-        inside = _deepest(rows, sides, sharp, box, 4.0 * len(variables) if any(whole) else widest)
+        inside = _deepest(rows, sides, ~equal, box, far)
         if inside is not None:
             break
-    else:
-        return []
+    else:  # perhaps the region is flat, as where some data are equal
+        box = _BOX * widest
+        equal = _tight(rows, sides, equal, box)
+        inside = _deepest(rows, sides, ~equal, box, far)
+        if inside is None:
+            return []
     centre, depth = inside
     found = [_rounded(centre, whole, depth)]
     here = centre
@@ -140,6 +144,28 @@ def _matrix(
         equal.append(condition.sign == "=")
     shape = (len(rows), len(variables))
     return np.array(rows, dtype=float).reshape(shape), np.array(sides, dtype=float), np.array(equal, dtype=bool)
+
+
+def _tight(
+    rows: np.ndarray[Any, Any], sides: np.ndarray[Any, Any], equal: np.ndarray[Any, Any], box: float
+) -> np.ndarray[Any, Any]:
+    """Return a mask of the equalities, and of the rows that are 0 in all of the region."""
+    from scipy.optimize import linprog
+
+    count, many = rows.shape[1], len(rows)
+    sharp = ~equal
+    if not count or not sharp.any():
+        return equal
+    found = linprog(
+        np.r_[np.zeros(count), -np.ones(many)],
+        A_ub=np.c_[-rows, np.eye(many)][sharp],
+        b_ub=sides[sharp],
+        A_eq=np.c_[rows, np.zeros((many, many))][equal] if equal.any() else None,
+        b_eq=-sides[equal] if equal.any() else None,
+        bounds=[(-box, box)] * count + [(0, 1)] * many,
+        method="highs",
+    )
+    return equal | (found.x[count:] <= 0) if found.success and found.x is not None else equal
 
 
 def _deepest(

@@ -7,6 +7,7 @@ one *state*; states are read until no new ones appear. The record of a step is t
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -21,6 +22,8 @@ from dpaudit.program.symbolic.simplex import Rational
 from dpaudit.program.symbolic.tree import LeafNode, NoiseDraw, Output, ProgramPath, ProgramTree, draw_name
 
 MOST_STATES = 1_000
+_FEW_STATES = 100  # beyond, numbers are looked for that count records
+_MANY_VALUES = 8  # of a whole number, in a fold of too many states: it counts records, and any value of it is read
 RECORD = "x"
 _NOTHING: Output = ("none",)
 _Place = tuple[Any, ...]
@@ -86,12 +89,14 @@ class FoldMachine:
         states: all states that can be reached from there.
         reals: how many real numbers a state has.
         emits: whether the output is the list of everything emitted, not what the last leaf releases.
+        held: for each state, which of the real numbers it has.
     """
 
     start: Part
     states: tuple[State, ...]
     reals: int
     emits: bool
+    held: tuple[frozenset[int], ...] = ()
 
     @property
     def parts(self) -> Iterator[Part]:
@@ -117,15 +122,66 @@ def read_fold(
     Raises:
         SymbolicError: as in `read`, and if there are more than `MOST_STATES` states.
     """
-    reader = _Reader(fold, parameters, integer, watched)
+    try:
+        return _read(_Reader(fold, parameters, integer, watched, most=_FEW_STATES))
+    except _EndlessError as endless:
+        found = endless
+    # a number that counts records is read as any number, at once if no branch looks at it
+    counted = _counted(fold, parameters, integer, watched, found.counters)
+    if counted is not None and not _looks_at(counted, found.counters):
+        return counted[0]
+    try:
+        return _read(_Reader(fold, parameters, integer, watched))
+    except _EndlessError as endless:
+        if endless.counters != found.counters:
+            counted = _counted(fold, parameters, integer, watched, endless.counters)
+        if counted is None:
+            raise
+        return counted[0]
+
+
+class _EndlessError(SymbolicError):
+    """There are too many states; ``counters`` are the places of whole numbers that take many values."""
+
+    def __init__(self, message: str, counters: frozenset[_Place]) -> None:
+        super().__init__(message)
+        self.counters = counters
+
+
+def _counted(
+    fold: Fold,
+    parameters: Mapping[str, Any],
+    integer: bool,
+    watched: WatchedProgram | None,
+    counters: frozenset[_Place],
+) -> tuple[FoldMachine, Mapping[_Place, int]] | None:
+    """Return the fold with whole numbers at these places read as any number, and its real numbers; None if refused."""
+    if not counters:
+        return None
+    reader = _Reader(fold, parameters, integer, watched, counters)
+    try:
+        return _read(reader), reader.places
+    except SymbolicError:
+        return None
+
+
+def _looks_at(counted: tuple[FoldMachine, Mapping[_Place, int]], counters: frozenset[_Place]) -> bool:
+    """Whether a branch depends on a number that counts."""
+    machine, places = counted
+    names = {real_name(places[each]) for each in counters if each in places}
+    leaves = (ending.leaf for part in machine.parts for ending in part.endings)
+    return any(not names.isdisjoint(each.expression.terms) for leaf in leaves for each in leaf.conditions)
+
+
+def _read(reader: _Reader) -> FoldMachine:
     start = reader.part(reader.begin, [])
     states: list[State] = []
     while len(states) < len(reader.templates):
         template = reader.templates[len(states)]
-        step = reader.part(reader.step, [Unknown(RECORD, integer), reader.filled(template)])
-        end = None if fold.finish is None else reader.part(reader.end, [reader.filled(template)])
+        step = reader.part(reader.step, [Unknown(RECORD, reader.integer), reader.filled(template)])
+        end = None if reader.fold.finish is None else reader.part(reader.end, [reader.filled(template)])
         states.append(State(reader.named(template), step, end))
-    return reader.padded(FoldMachine(start, tuple(states), len(reader.places), fold.finish is None))
+    return reader.padded(FoldMachine(start, tuple(states), len(reader.places), reader.fold.finish is None))
 
 
 @dataclass(slots=True)
@@ -136,6 +192,8 @@ class _Reader:
     parameters: Mapping[str, Any]
     integer: bool
     watched: WatchedProgram | None = None
+    counters: frozenset[_Place] = frozenset()  # whole numbers that count as real, so that any value of them is read
+    most: int = MOST_STATES
     templates: list[Output] = field(default_factory=list)  # of each state; a real number is ("int" or "float", place)
     places: dict[_Place, int] = field(default_factory=dict)  # of the real numbers
     _numbers: dict[Output, int] = field(default_factory=dict)
@@ -180,16 +238,17 @@ class _Reader:
         if not states:
             return Ending(leaf, tuple(emitted), None, ())
         found: dict[_Place, Affine] = {}
-        template = _template(states[0], (), found)
+        template = _template(states[0], (), found, self.counters)
         for place in found:
             self.places.setdefault(place, len(self.places))
         number = self._numbers.setdefault(template, len(self.templates))
         if number == len(self.templates):
             self.templates.append(template)
-        if number >= MOST_STATES:
-            raise SymbolicError(
+        if number >= self.most:
+            raise _EndlessError(
                 f"the fold has more than {MOST_STATES:,} states, the last one {self.named(template):.80}; what is only "
-                "released belongs into Emit, and a count without an end has no proof for every length"
+                "released belongs into Emit, and a count without an end has no proof for every length",
+                _counters(self.templates),
             )
         # real numbers of other states keep their place; `padded` defines their values here
         reals = tuple(found.get(place, Affine()) for place in self.places)
@@ -208,7 +267,7 @@ class _Reader:
 
         A number that a state does not have keeps its value, and is 0 at the start.
         """
-        used = [frozenset(_holes(template)) for template in self.templates]
+        held = tuple(frozenset(self.places[place] for place in _holes(each)) for each in self.templates)
 
         def part(found: Part, at_start: bool) -> Part:
             return replace(found, endings=tuple(ending(each, at_start) for each in found.endings))
@@ -217,27 +276,44 @@ class _Reader:
             if found.next is None:
                 return found
             absent = [Affine() if at_start else Affine.variable(real_name(k)) for k in range(machine.reals)]
-            own = {self.places[place] for place in used[found.next]}
+            own = held[found.next]
             reals = tuple(found.reals[k] if k in own else absent[k] for k in range(machine.reals))
             return replace(found, reals=reals)
 
         states = tuple(replace(state, step=part(state.step, False)) for state in machine.states)
-        return replace(machine, start=part(machine.start, True), states=states)
+        return replace(machine, start=part(machine.start, True), states=states, held=held)
 
 
 # --- states, as outputs with places for real numbers ------------------------------------------------------------
 
 
-def _template(output: Any, place: _Place, found: dict[_Place, Affine]) -> Any:
-    """Return a state with placeholders for expressions with variables; ``found`` collects these."""
+def _counters(templates: Sequence[Output]) -> frozenset[_Place]:
+    """Return the places of whole numbers that take so many values that they seem to count records."""
+    values: dict[_Place, set[Affine]] = defaultdict(set)
+
+    def look(output: Any, place: _Place) -> None:
+        if isinstance(output, tuple) and output:
+            if output[0] == "int" and isinstance(output[1], Affine):
+                values[*place, 1].add(output[1])
+            else:
+                for number, member in enumerate(output):
+                    look(member, (*place, number))
+
+    for template in templates:
+        look(template, ())
+    return frozenset(place for place, own in values.items() if len(own) >= _MANY_VALUES)
+
+
+def _template(output: Any, place: _Place, found: dict[_Place, Affine], counters: frozenset[_Place]) -> Any:
+    """Return a state with placeholders for expressions with variables and counters; ``found`` collects these."""
     if isinstance(output, Affine):
-        if output.is_constant:
+        if output.is_constant and place not in counters:
             return output
         found[place] = output
         return place
     if not isinstance(output, tuple):
         return output
-    return tuple(_template(member, (*place, number), found) for number, member in enumerate(output))
+    return tuple(_template(member, (*place, number), found, counters) for number, member in enumerate(output))
 
 
 def _is_real(output: Output) -> bool:

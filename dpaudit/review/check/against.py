@@ -92,6 +92,9 @@ def _is_same_program(evidence: Evidence, proof: Proof, mechanism: Mechanism, giv
         fold = prove_fold(mechanism, given, relation=scope.relation, domain=domain).certificate
         return fold is not None and all(_bare(fold[part]) == _bare(record[part]) for part in ("init", "states"))
     read = prove_program(mechanism, given, length=scope.length, relation=scope.relation, domain=domain)
+    if "values" in record:
+        again = read.certificate
+        return again is not None and all(_bare(again.get(part)) == _bare(record[part]) for part in ("nodes", "values"))
     return bool(nodes_as_data(read.tree, {}) == _bare(record["nodes"]))
 
 

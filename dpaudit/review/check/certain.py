@@ -225,11 +225,11 @@ def _proof(evidence: Evidence) -> Finding:
 
 
 def _counted_paths(evidence: Evidence) -> bool:
-    """Whether the stated number of paths is that of the tree."""
+    """Whether the stated number of paths is that of the tree; a tree of values has fewer."""
     proof, found = evidence.proof, evidence.counterexample
     assert proof is not None
     trees = [] if found is None else [found.record]
-    if proof.method == "alignment" and proof.certificate is not None:
+    if proof.method == "alignment" and proof.certificate is not None and "values" not in proof.certificate:
         trees.append(proof.certificate)
     try:
         return all(len(leaves_of(tree["nodes"], tree["scope"]["length"])) == proof.paths for tree in trees)
@@ -238,9 +238,9 @@ def _counted_paths(evidence: Evidence) -> bool:
 
 
 def _same_tree(evidence: Evidence) -> bool:
-    """Whether the certificate and the counterexample have the same tree."""
+    """Whether the certificate and the counterexample have the same tree; a tree of values cannot be compared."""
     found, proof = evidence.counterexample, evidence.proof
-    if found is None or proof is None or proof.certificate is None:
+    if found is None or proof is None or proof.certificate is None or "values" in proof.certificate:
         return True
     nodes = [{"leaf": node["leaf"]} if "leaf" in node else node for node in proof.certificate["nodes"]]
     return bool(nodes == found.record.get("nodes"))
