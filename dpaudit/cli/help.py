@@ -32,6 +32,8 @@ _SECTIONS = {
         "scheduler",
         "time_budget",
         "resume",
+        "shards",
+        "shard",
         "time_limit",
         "memory_limit",
         "memory",

@@ -10,6 +10,7 @@ __all__ = [
     "play",
     "progress",
     "runs",
+    "shards",
     "timed",
     "workers",
 ]

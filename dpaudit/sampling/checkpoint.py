@@ -10,9 +10,6 @@ is then dropped and its block run again. Nothing in the file is code: it is read
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import hashlib
-import inspect
 import json
 import os
 import threading
@@ -22,11 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
-import numpy as np
 
 from dpaudit.errors import Notice, UsageError
-from dpaudit.neighbours.digest import digest
-from dpaudit.sampling.outputs import Outputs
+from dpaudit.sampling.kept import CHECKSUM, Kept, Keys, checksum, decoded, encoded, refuse_other
 
 if TYPE_CHECKING:
     from dpaudit.sampling.blocks import Block, Experiment
@@ -34,20 +29,8 @@ if TYPE_CHECKING:
 
 MAGIC = b"dpaudit finished blocks 1\n"
 
-_LENGTH, _CHECKSUM = 8, 16
+_LENGTH = 8
 _LONGEST_QUESTION = 2**30  # bytes
-_LEGIBLE = 60  # characters of a value that a message quotes; digests are longer
-_ARRAYS = ("<f8", "<i4", "<i8", "|b1", "|i1", "<u8")  # kinds of arrays that are kept
-
-
-class _Kept(msgspec.Struct, array_like=True, frozen=True):
-    """A finished block: what a worker returns for it, except the block itself."""
-
-    key: bytes
-    sizes: tuple[int, int]
-    fingerprints: tuple[bytes | None, bytes | None]
-    fallback_reason: str | None
-    result: Any
 
 
 class Checkpoint:
@@ -67,7 +50,7 @@ class Checkpoint:
         self._name = str(path)
         self._places: dict[bytes, tuple[int, int]] = {}
         self._lock = threading.Lock()  # joblib dispatches blocks to workers from another thread
-        self._reductions: dict[int, tuple[Any, str | None]] = {}
+        self._keys = Keys()
         existed = Path(path).exists()
         try:
             self._file: BinaryIO = open(path, "r+b" if existed else "x+b")  # noqa: SIM115
@@ -113,20 +96,14 @@ class Checkpoint:
         Returns:
             The result, or None if the file does not hold it.
         """
-        from dpaudit.sampling.play import BlockResult
-
-        key = self._key(experiment, block, reduce)
+        key = self._keys.of(experiment, block, reduce)
         if key is None or key not in self._places:
             return None
         start, length = self._places[key]
         with self._lock:
             self._file.seek(start)
             content = self._file.read(length)
-        try:
-            kept = msgspec.msgpack.decode(content, type=_Kept)
-            return BlockResult(block, _restored(kept.result), kept.sizes, kept.fingerprints, kept.fallback_reason)
-        except (ValueError, TypeError, LookupError, AttributeError, RecursionError, msgspec.MsgspecError):
-            return None  # the block is run again
+        return decoded(content, block)  # if there is none, the block is run again
 
     def add(self, experiment: Experiment, played: BlockResult[Any], reduce: Callable[..., Any]) -> None:
         """Store a finished block. A result of a kind that cannot be stored is skipped, and its block will be run again.
@@ -139,31 +116,15 @@ class Checkpoint:
         Raises:
             UsageError: if the file cannot be written.
         """
-        key = self._key(experiment, played.block, reduce)
+        key = self._keys.of(experiment, played.block, reduce)
         if key is None or key in self._places:
             return
         try:
-            result = _plain(played.result)
+            content = encoded(key, played)
         except TypeError:
             return
-        kept = _Kept(key, played.sizes, played.fingerprints, played.fallback_reason, result)
-        content = msgspec.msgpack.encode(kept)
         with self._lock:
             self._places[key] = self._append(content)
-
-    def _key(self, experiment: Experiment, block: Block, reduce: Callable[..., Any]) -> bytes | None:
-        known = self._reductions.get(id(reduce))
-        if known is None or known[0] is not reduce:
-            known = self._reductions[id(reduce)] = (reduce, _described(reduce))
-        if known[1] is None:
-            return None
-        of_pair = (
-            experiment.digests[block.pair] if experiment.digests else None
-        )  # else the question says what the pair is made of
-        whose = int(block.phase), block.pair, block.index, block.size, block.chance
-        others = [] if experiment.types == "count" else [experiment.types]
-        parts = (known[1], of_pair, experiment.seed, experiment.observe, str(experiment.made_as), *whose, *others)
-        return hashlib.blake2b(repr(parts).encode(), digest_size=16).digest()
 
     # --- the file -----------------------------------------------------------------------------------------
 
@@ -198,10 +159,10 @@ class Checkpoint:
             return
         (start, length), blocks = records[0], records[1:]
         self._file.seek(start)
-        self._refuse_other(json.loads(self._file.read(length)), question)
+        refuse_other(self._name, json.loads(self._file.read(length)), question)
         for start, length in blocks:
             self._file.seek(start)
-            kept = msgspec.msgpack.decode(self._file.read(length), type=_Kept)
+            kept = msgspec.msgpack.decode(self._file.read(length), type=Kept)
             self._places[kept.key] = start, length
         end = sum(records[-1])
         self._file.truncate(end)
@@ -209,37 +170,23 @@ class Checkpoint:
     def _records(self) -> Any:
         """Yield the positions of complete records, as (start, length)."""
         while True:
-            head = self._file.read(_LENGTH + _CHECKSUM)
+            head = self._file.read(_LENGTH + CHECKSUM)
             start = self._file.tell()
             length = int.from_bytes(head[:_LENGTH], "little")
             left = os.fstat(self._file.fileno()).st_size - start
-            if len(head) < _LENGTH + _CHECKSUM or length > left or _sum(self._file.read(length)) != head[_LENGTH:]:
+            if len(head) < _LENGTH + CHECKSUM or length > left or checksum(self._file.read(length)) != head[_LENGTH:]:
                 return
             yield start, length
 
     def _append(self, content: bytes) -> tuple[int, int]:
         """Append a record and hand it to the operating system, so that it outlives this process."""
         try:
-            start = self._file.seek(0, os.SEEK_END) + _LENGTH + _CHECKSUM
-            self._file.write(len(content).to_bytes(_LENGTH, "little") + _sum(content) + content)
+            start = self._file.seek(0, os.SEEK_END) + _LENGTH + CHECKSUM
+            self._file.write(len(content).to_bytes(_LENGTH, "little") + checksum(content) + content)
             self._file.flush()
         except OSError as error:
             raise UsageError(f"cannot write the finished block to {self._name!r}: {error.strerror or error}") from None
         return start, len(content)
-
-    def _refuse_other(self, kept: Any, asked: dict[str, Any]) -> None:
-        if kept == asked:
-            return
-        kept = kept if isinstance(kept, dict) else {}
-        name = next((name for name in {**asked, **kept} if kept.get(name) != asked.get(name)), "question")
-        before, now = _shown(kept.get(name)), _shown(asked.get(name))
-        other = (
-            f"{name} was {before} and is {now}" if max(len(before), len(now)) <= _LEGIBLE else f"it differs in: {name}"
-        )
-        raise UsageError(
-            f"{self._name!r} holds the finished blocks of another question: {other}; ask the same as before, or name "
-            "another file"
-        )
 
 
 def question_in(path: str | Path) -> dict[str, Any] | None:
@@ -248,60 +195,9 @@ def question_in(path: str | Path) -> dict[str, Any] | None:
         with open(path, "rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
                 return None
-            head = file.read(_LENGTH + _CHECKSUM)
+            head = file.read(_LENGTH + CHECKSUM)
             content = file.read(min(int.from_bytes(head[:_LENGTH], "little"), _LONGEST_QUESTION))
-        question = json.loads(content) if _sum(content) == head[_LENGTH:] else None
+        question = json.loads(content) if checksum(content) == head[_LENGTH:] else None
     except (OSError, ValueError):
         return None
     return question if isinstance(question, dict) else None
-
-
-def _sum(content: bytes) -> bytes:
-    return hashlib.blake2b(content, digest_size=_CHECKSUM).digest()
-
-
-def _shown(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _described(reduce: Callable[..., Any]) -> str | None:
-    """A text that identifies a reduction in any process; None if there is none."""
-    kind = type(reduce)
-    if dataclasses.is_dataclass(reduce):
-        return f"{kind.__module__}.{kind.__qualname__} {digest(reduce)}"
-    if inspect.isfunction(reduce) and "<" not in reduce.__qualname__:
-        return f"{reduce.__module__}.{reduce.__qualname__}"
-    return None
-
-
-# --- results as plain values ------------------------------------------------------------------------------
-
-
-def _plain(value: Any) -> Any:
-    """A result as values that MessagePack can store; raises TypeError for any other."""
-    if value is None or isinstance(value, bool | int | float | str | bytes):
-        return value
-    if isinstance(value, np.integer | np.bool_):
-        return value.item()
-    if isinstance(value, Outputs):
-        return ["outputs", list(value.forms), _plain(value.codes), [_plain(numbers) for numbers in value.numbers]]
-    if isinstance(value, np.ndarray) and value.dtype.str in _ARRAYS:
-        return ["array", value.dtype.str, list(value.shape), value.tobytes()]
-    if type(value) in (tuple, list):
-        return [type(value).__name__, *map(_plain, value)]
-    raise TypeError
-
-
-def _restored(value: Any) -> Any:
-    """The inverse of `_plain`; raises ValueError for anything that `_plain` does not produce."""
-    if not isinstance(value, list):
-        return value
-    kind, *rest = value
-    if kind == "array" and rest[0] in _ARRAYS:
-        return np.frombuffer(rest[2], dtype=rest[0]).reshape(rest[1]).copy()
-    if kind == "outputs":
-        return Outputs(tuple(map(str, rest[0])), _restored(rest[1]), tuple(map(_restored, rest[2])))
-    if kind in ("tuple", "list"):
-        items = map(_restored, rest)
-        return tuple(items) if kind == "tuple" else list(items)
-    raise ValueError(f"a kept block holds a {kind!r:.40}")

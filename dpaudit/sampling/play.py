@@ -22,7 +22,7 @@ from dpaudit.sampling.blocks import Block, Experiment
 from dpaudit.sampling.engines import Engine, Processes
 from dpaudit.sampling.outputs import Outputs, information
 from dpaudit.sampling.progress import Session
-from dpaudit.sampling.runs import is_large, outputs_of, refuse_if_changed
+from dpaudit.sampling.runs import RaisedTogetherError, is_large, outputs_of, refuse_if_changed
 from dpaudit.sampling.timed import untimed
 from dpaudit.settings import own_settings
 
@@ -140,6 +140,14 @@ def _repeats(experiment: Experiment, block: Block) -> bool:
     return all(one.equals(other) for one, other in zip(first, again, strict=True))
 
 
+def _settled(experiment: Experiment, block: Block) -> BlockResult[str]:
+    try:
+        found = "same" if _repeats(experiment, block) else "differs"
+    except RaisedTogetherError as error:
+        found = str(error)
+    return BlockResult(block, found, (block.size, 0), (None, None), None)
+
+
 def repeats(experiment: Experiment, block: Block, *, workers: int | Engine = 1) -> bool:
     """Whether a block that is run twice in one process gives the same outputs both times.
 
@@ -153,8 +161,15 @@ def repeats(experiment: Experiment, block: Block, *, workers: int | Engine = 1) 
     Returns:
         Whether all outputs are equal, to the last bit.
     """
-    experiment = replace(experiment, session=None)
+    session, experiment = experiment.session, replace(experiment, session=None)
     engine = _engine(workers)
+    if session is not None and session.shards is not None:  # all who share the blocks go by the same answer
+        carried = engine if _shareable(experiment, engine) else Processes(1)
+        run = partial(carried.run, _settled)
+        found = str(next(session.shards.play([(experiment, block)], _settled, run, lambda *_: None)).result)
+        if found not in ("same", "differs"):
+            raise RaisedTogetherError(found)
+        return found == "same"
     if not _shareable(experiment, engine):
         return _repeats(experiment, block)
     return next(iter(engine.run(_repeats, [(experiment, block)])))
@@ -209,16 +224,16 @@ def play_each(
     Yields:
         The result of each block.
     """
-    coming = iter(parts)
-    first = next(coming, None)
+    every, first = _seen(parts)
     if first is None:
         return
-    every = itertools.chain([first], coming)
-    session = first[0].session
-    if session is not None and session.checkpoint is not None:
-        playing = _kept(every, reduce, _engine(workers), session, session.checkpoint)
+    session, engine = first[0].session, _engine(workers)
+    if session is not None and session.shards is not None:
+        playing = session.shards.play(every, reduce, lambda own: _fresh(own, reduce, engine), session.elsewhere)
+    elif session is not None and session.checkpoint is not None:
+        playing = _kept(every, reduce, engine, session, session.checkpoint)
     else:
-        playing = _fresh(every, reduce, _engine(workers))
+        playing = _fresh(every, reduce, engine)
     for played in playing:
         if watch is not None:
             watch.see(played)
@@ -227,15 +242,24 @@ def play_each(
         yield played
 
 
+def _seen(
+    parts: Iterable[tuple[Experiment, Block]],
+) -> tuple[Iterable[tuple[Experiment, Block]], tuple[Experiment, Block] | None]:
+    """Return all parts, and the first of them, or None; a list stays a list."""
+    if isinstance(parts, list):
+        return parts, next(iter(parts), None)
+    coming = iter(parts)
+    first = next(coming, None)
+    return itertools.chain([] if first is None else [first], coming), first
+
+
 def _fresh(
     parts: Iterable[tuple[Experiment, Block]], reduce: Callable[[Outputs, Outputs], Result], engine: Engine
 ) -> Iterator[BlockResult[Result]]:
     """Run blocks here or by an engine, and yield their results in order."""
-    coming = iter(parts)
-    first = next(coming, None)
+    every, first = _seen(parts)
     if first is None:
         return
-    every = itertools.chain([first], coming)
     if _shareable(first[0], engine):
         yield from engine.run(partial(play_block, reduce=reduce), every)
     else:

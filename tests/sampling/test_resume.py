@@ -21,7 +21,8 @@ from dpaudit.auditing.pair import both_sides
 from dpaudit.errors import Notice
 from dpaudit.neighbours.digest import digest
 from dpaudit.sampling.blocks import Block, Experiment, Phase
-from dpaudit.sampling.checkpoint import MAGIC, Checkpoint, _plain, _restored
+from dpaudit.sampling.checkpoint import MAGIC, Checkpoint
+from dpaudit.sampling.kept import plain, restored
 from dpaudit.sampling.outputs import from_list
 from dpaudit.sampling.play import BlockResult, play
 from dpaudit.sampling.progress import Session
@@ -305,22 +306,22 @@ def test_the_file_is_let_go_of_when_the_audit_ends(tmp_path):
 
 # --- what is kept -----------------------------------------------------------------------------------------
 
-plain = st.recursive(
+plain_values = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats(allow_nan=False) | st.text() | st.binary(),
     lambda inner: st.lists(inner) | st.lists(inner).map(tuple),
     max_leaves=8,
 )
 
 
-@given(plain)
+@given(plain_values)
 def test_what_is_kept_comes_back_as_it_was(value):
-    assert _restored(_plain(value)) == value
-    assert repr(_restored(_plain(value))) == repr(value)
+    assert restored(plain(value)) == value
+    assert repr(restored(plain(value))) == repr(value)
 
 
 def test_outputs_and_arrays_come_back_as_they_were():
     outputs = from_list([1.5, "a", None, [1, 2], -0.0, float("nan"), 3.0])
-    back = _restored(_plain((outputs, np.arange(6).reshape(2, 3))))
+    back = restored(plain((outputs, np.arange(6).reshape(2, 3))))
     assert back[0].forms == outputs.forms
     assert np.array_equal(back[0].codes, outputs.codes)
     assert all(
@@ -333,10 +334,10 @@ def test_outputs_and_arrays_come_back_as_they_were():
 def test_objects_are_neither_kept_nor_made():
     for value in (object(), np.array([object()]), {1: 2}, Path()):
         with pytest.raises(TypeError):
-            _plain(value)
+            plain(value)
     for value in (["object", 1], ["array", "|O", [1], b"12345678"], ["module", "os"]):
         with pytest.raises(ValueError, match="a kept block holds"):
-            _restored(value)
+            restored(value)
 
 
 def _game(session=None):

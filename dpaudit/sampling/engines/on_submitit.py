@@ -82,7 +82,7 @@ class Batch(Engine):
                     f"a job cannot take part: {_last_line(str(error))}; install this dpaudit where jobs run"
                 ) from None
             except (UncompletedJobError, OSError) as error:
-                why = first_line(str(error))
+                why = f"{type(error).__name__}, a job that ended without an answer"
         raise InvalidRunsError(LOST.format(count=ATTEMPTS, why=why))
 
 

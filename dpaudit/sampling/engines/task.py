@@ -87,11 +87,17 @@ def difference(expected: dict[str, str | None], here: dict[str, str | None]) -> 
 @cache
 def of_installation() -> tuple[tuple[str, str], ...]:
     """What outputs depend on besides the target: versions, and a digest of dpaudit's own files."""
+    return *installed_versions().items(), ("the code of dpaudit", code_of_dpaudit())
+
+
+@cache
+def code_of_dpaudit() -> str:
+    """A digest of dpaudit's own files."""
     own = hashlib.sha256()
     root = Path(__file__).resolve().parents[2]
     for file in sorted(root.rglob("*.py")):
         own.update(file.relative_to(root).as_posix().encode() + bytes(1) + hashlib.sha256(file.read_bytes()).digest())
-    return *installed_versions().items(), ("the code of dpaudit", own.hexdigest()[:16])
+    return own.hexdigest()[:16]
 
 
 def _target_digest(reference: str) -> str | None:
