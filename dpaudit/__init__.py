@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dpaudit.accounts.account import account
     from dpaudit.auditing.audit import audit, privacy_curve
     from dpaudit.auditing.plan import Plan, plan
+    from dpaudit.auditing.plan_error import ErrorPlan, plan_error
     from dpaudit.auditing.scores import audit_outputs, audit_scores
     from dpaudit.auditing.sensitivity import sensitivity
     from dpaudit.auditing.trace import trace
@@ -73,6 +74,8 @@ _HOMES = {
     "privacy_curve": "auditing.audit",
     "Plan": "auditing.plan",
     "plan": "auditing.plan",
+    "ErrorPlan": "auditing.plan_error",
+    "plan_error": "auditing.plan_error",
     "prove": "verify.prove_and_audit",
     "replay": "review.replay",
     "sensitivity": "auditing.sensitivity",
@@ -105,6 +108,7 @@ __all__ = [
     "Claim",
     "DiscreteGaussian",
     "DiscreteLaplace",
+    "ErrorPlan",
     "Event",
     "Evidence",
     "Exponential",
@@ -132,6 +136,7 @@ __all__ = [
     "mechanism",
     "parse_claim",
     "plan",
+    "plan_error",
     "privacy_curve",
     "prove",
     "replay",

@@ -4,6 +4,7 @@ __all__ = [
     "audit",
     "pair",
     "plan",
+    "plan_error",
     "question",
     "recorded",
     "scores",

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from dpaudit.arrays import Integers
+from dpaudit.auditing.accuracy import sample
 from dpaudit.auditing.histogram import histogram_cells
 from dpaudit.auditing.independence import (
     BlockSummary,
@@ -77,6 +78,7 @@ class LearnedPair:
     constant: bool = False  # whether all runs of a side returned the same output, though they could have differed
     made_as: Shape | None = None  # the call style of measuring runs, if it is not the function's own
     led: Led | None = None  # what a trace points to, as far as learning runs show it
+    sample: Outputs | None = None  # runs of side 0, from which errors are estimated
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +173,7 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
     wanted = min(max(int(share * runs), LEAST_RUNS // 2), _LATER_CAP)
     wanted = question.fixed[pair][0] if question.fixed else wanted
     first = ramp_of(shape, Phase.LEARNING, pair, wanted)[:1]
-    sides, reason = _gather(question, first)
+    sides, reason = gather(question, first)
     made = first[: len(sides)]
     outputs = joined(sides)
     width = numbers_a_run(outputs)
@@ -182,17 +184,17 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
     blocks = ramp_of(shape, Phase.LEARNING, pair, wanted, width)[1:]
     if nothing_ran(outputs):  # a few more show whether any run succeeds: successful runs may be rare
         early = list(itertools.takewhile(lambda block: block.size <= _EARLY, blocks))
-        more, slow = _gather(question, early)
+        more, slow = gather(question, early)
         made = made + early[: len(more)]
         sides, reason, blocks = sides + more, reason or slow, blocks[len(early) :]
         refuse_if_nothing_ran(question, pair, joined(sides))
-    more, slow = _gather(question, blocks)
+    more, slow = gather(question, blocks)
     outputs, reason, made = joined(sides + more), reason or slow, made + blocks[: len(more)]
     if not question.fixed:
         before = len(outputs[0]) + len(outputs[1])
         extra = min(int(_share(outputs, runs) * runs), cap) - before
         rest = blocks_of(shape, Phase.LEARNING, pair, max(extra, 0), len(first) + len(blocks), width)
-        sides, slow = _gather(question, rest)
+        sides, slow = gather(question, rest)
         outputs, reason, made = joined([outputs, *sides]), reason or slow, made + rest[: len(sides)]
     refuse_if_nothing_ran(question, pair, outputs)
     used = len(outputs[0]) + len(outputs[1])
@@ -237,6 +239,7 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
         constant,
         question.made_as,
         led(outputs, question.leads_of(pair), claim=question.notion, error=error, pair=pair),
+        sample(outputs[0]) if pair == 0 else None,
     )
 
 
@@ -246,7 +249,7 @@ def numbers_a_run(outputs: tuple[Outputs, Outputs]) -> int:
     return max(1, round(numbers / max(len(outputs[0]) + len(outputs[1]), 1)))
 
 
-def _gather(question: Question, blocks: list[Block]) -> tuple[list[tuple[Outputs, Outputs]], str | None]:
+def gather(question: Question, blocks: list[Block]) -> tuple[list[tuple[Outputs, Outputs]], str | None]:
     """Run blocks; return their outputs, and why a program was run one call at a time (or None)."""
     gathered: list[tuple[Outputs, Outputs]] = []
     reason: str | None = None

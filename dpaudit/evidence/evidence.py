@@ -20,6 +20,7 @@ from dpaudit.evidence.canonical_json import content_id, json_values, read_json, 
 from dpaudit.evidence.migrations import VERSION, as_written, is_known, is_part, upgraded
 from dpaudit.evidence.records import (
     Accounting,
+    Accuracy,
     Attempt,
     Bound,
     Counterexample,
@@ -86,6 +87,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
         training: what was seen of a training loop, or None where none was watched.
         led: where a trace pointed to a violation and measuring runs did not show it: the outputs that would show most,
             of each such pair, and how often learning runs had them.
+        accuracy: how far outputs are from the exact answer, or None where that is not known.
         written: the record of an older file as it was written, if this dpaudit would write it differently, so that its
             id stays the same (`dpaudit.evidence.migrations`). Not part of the record.
     """
@@ -137,6 +139,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
     trace: Trace | None = None
     training: Training | None = None
     led: tuple[Led, ...] = ()
+    accuracy: Accuracy | None = None
     written: dict[str, Any] | None = None
 
     @property

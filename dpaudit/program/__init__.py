@@ -9,6 +9,7 @@ __all__ = [
     "noise",
     "outcome",
     "scalar",
+    "silent",
     "symbolic",
     "tracked",
 ]

@@ -24,6 +24,7 @@ ORDER: tuple[Callable[[Evidence], Iterator[Row]], ...] = (
     shown.second_look,
     findings.findings,
     shown.power,
+    shown.accuracy,
     shown.runs,
     audited.uncovered,
 )

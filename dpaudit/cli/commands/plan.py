@@ -1,4 +1,4 @@
-"""How many runs does it take to find a violation of a given size? The command ``plan``."""
+"""How many runs find a violation of a given size, and which ε does a wanted error need? The command ``plan``."""
 
 from __future__ import annotations
 
@@ -12,15 +12,23 @@ from dpaudit.cli.help import Command, examples
 from dpaudit.cli.inputs import loaded
 from dpaudit.cli.messages import at_work
 from dpaudit.cli.options import asked
+from dpaudit.errors import UsageError
 from dpaudit.request import AuditRequest
 
 if TYPE_CHECKING:
     from dpaudit.auditing.plan import Plan
+    from dpaudit.auditing.plan_error import ErrorPlan
 
 
-@click.command("plan", cls=Command, epilog=examples("dpaudit plan laplace --detect epsilon=1.1"))
+@click.command(
+    "plan", cls=Command, epilog=examples("dpaudit plan laplace --detect epsilon=1.1", "dpaudit plan laplace --error 5")
+)
 @click.argument("target")
-@click.option("--detect", required=True, metavar="TEXT", help="The loss to be found, such as 'epsilon=1.1'.")
+@click.option("--detect", metavar="TEXT", help="The loss to be found, such as 'epsilon=1.1'.")
+@click.option(
+    "--error", type=float, metavar="NUMBER", help="The error that 90 % of the answers may have: which ε does it need?"
+)
+@click.option("--vary", default="epsilon", show_default=True, help="With --error: the parameter that is varied.")
 @asked(AuditRequest, "parameters")
 @asked(AuditRequest, "claim", help="The claim that would be violated, such as 'epsilon=1, delta=1e-6'.")
 @asked(AuditRequest, "pairs")
@@ -31,11 +39,20 @@ if TYPE_CHECKING:
 @asked(AuditRequest, "seed")
 @own_process()
 def command(target: str, apart: Apart, **options: Any) -> int:
-    """Plan an audit of TARGET: how many runs find a violation of a given size with probability 0.9?
+    """Plan TARGET: how many runs find a violation (--detect), or which ε does a wanted error need (--error)?
 
-    Exit code 0, or 3 where no number of runs would do. TARGET runs in a process of its own.
+    Exit code 0, or 3 where no number of runs, or no ε, would do. TARGET runs in a process of its own.
     """
-    found = apart.carry_out(planned, {"target": target, **options})
+    if (options["detect"] is None) == (options["error"] is None):
+        raise UsageError(
+            "say what is planned for: --detect epsilon=1.1, a loss to be found, or --error 5, in the answers"
+        )
+    error, vary = options.pop("error"), options.pop("vary")
+    if error is None:
+        found = apart.carry_out(planned, {"target": target, **options})
+    else:
+        given = {name: options[name] for name in ("parameters", "pairs", "relation", "runs", "seed")}
+        found = apart.carry_out(planned_error, {"target": target, "error": error, "vary": vary, **given})
     click.echo(str(found["text"]), nl=False)
     return 0 if found["possible"] is True else 3
 
@@ -48,6 +65,42 @@ def planned(target: str, detect: str, **options: Any) -> dict[str, Any]:
         mechanism, given = loaded(target, options)
         found = plan(mechanism, detect, listen=listen, **given)
         return {"text": _words(found), "possible": found.runs is not None}
+
+
+def planned_error(target: str, error: float, vary: str, **options: Any) -> dict[str, Any]:
+    """Return in words which ε a wanted error needs, and whether any is enough."""
+    with at_work(quiet=True):
+        from dpaudit.auditing.plan_error import plan_error
+
+        mechanism, given = loaded(target, options)
+        found = plan_error(mechanism, error, vary=vary, **given)
+        return {"text": _error_words(found), "possible": found.value is not None}
+
+
+def _error_words(plan: ErrorPlan) -> str:
+    """Return a plan for an error as text: the answer first, then the errors around it."""
+    from dpaudit.report.text.accuracy import SOURCES, accuracy_line
+    from dpaudit.report.text.numerals import NBSP, count_text
+    from dpaudit.report.text.phrases import shortened
+
+    amounts = plan.places[0].accuracy.rmse is not None
+    wanted = (
+        f"90 % of the answers within {plan.error:g} of the exact one"
+        if amounts
+        else (f"all but {100 * plan.error:g} % of the answers exact")
+    )
+    if plan.value is None:
+        answer = f"No {plan.parameter} up to 1,000 makes {wanted}."
+    else:
+        answer = f"{plan.parameter} = {plan.value:g} makes {wanted}."
+    lines = [answer, f"  {'target':<11}{shortened(plan.target, 80)}"]
+    lines += [f"  {f'{place.value:.3g}':<11}{accuracy_line(place.accuracy)}" for place in plan.places]
+    said = (
+        f"{SOURCES[plan.places[0].accuracy.source]} Estimated on the first dataset of the first pair, from "
+        f"{count_text(plan.spent)} runs in all; on other data the error may be another."
+    )
+    lines += textwrap.wrap(said, 100)
+    return "\n".join(lines).replace(NBSP, " ") + "\n"
 
 
 def _words(plan: Plan) -> str:

@@ -7,6 +7,7 @@ stored does not depend on the module in which it stands.
 from dpaudit.evidence.records.accounting import Accounting, AccountingCurve, OtherAccountant, Release, Statement
 from dpaudit.evidence.records.bounds import Bound, Counts, Power, Verdict, round_outward
 from dpaudit.evidence.records.measured import (
+    Accuracy,
     Attempt,
     Candidate,
     Cell,
@@ -29,6 +30,7 @@ from dpaudit.evidence.records.trace import Trace, TracedCall, TraceFinding, Trac
 __all__ = [
     "Accounting",
     "AccountingCurve",
+    "Accuracy",
     "Attempt",
     "Bound",
     "Candidate",

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import msgspec
+
 from dpaudit.evidence.event import Event, Record
 from dpaudit.evidence.records.bounds import Bound, Counts
 
@@ -202,6 +206,33 @@ class Scores(Record, frozen=True):
     rates: tuple[Rate, ...]
     mu: float | None = None
     epsilon_if_gaussian: float | None = None
+
+
+class Accuracy(Record, frozen=True):
+    """How far outputs are from the exact answer, in learning runs on one dataset; does not affect the verdict.
+
+    Attributes:
+        source: where the exact answer comes from: the mechanism's "query", or the program without noise ("silent").
+        pair, side: which dataset.
+        runs: that were looked at; compared: how many of them have the form of the exact answer.
+        same: how many are the exact answer.
+        numbers: how many numbers an output has.
+        bias, rmse: the mean and the root mean square of the errors, of all numbers together; None where the answer has
+            no amounts.
+        low, high: the interval that holds the middle 90 % of the errors.
+    """
+
+    source: Annotated[str, msgspec.Meta(pattern="^(query|silent)$")]
+    pair: int
+    side: int
+    runs: int
+    compared: int
+    same: int
+    numbers: int
+    bias: float | None = None
+    rmse: float | None = None
+    low: float | None = None
+    high: float | None = None
 
 
 class Moved(Record, frozen=True):

@@ -204,8 +204,8 @@ def _yardsticks(evidence: Evidence) -> list[tuple[LineRow, Mark | None]]:
     true = evidence.target.true_loss
     if true is not None:
         meaning = "from theory, for these pairs; not used by the audit"
-        row = LineRow("known value", f"{letter} = {estimate_text(true, 6)}", "stated by the catalogue", "–", meaning)
-        entries.append((row, Mark("true", "known value", true, estimate_text(true, 4))))
+        row = LineRow("true loss", f"{letter} = {estimate_text(true, 6)}", "stated by the catalogue", "–", meaning)
+        entries.append((row, Mark("true", "true loss", true, estimate_text(true, 4))))
     return entries
 
 

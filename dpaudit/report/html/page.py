@@ -32,8 +32,9 @@ from dpaudit.report.html.difference import Piece, differences
 from dpaudit.report.html.embedded_json import BLOCK_ID, drawn_with, embedded_json
 from dpaudit.report.html.posterior import posterior_part
 from dpaudit.report.html.scope_layers import layers
-from dpaudit.report.html.templates import Section, environment
+from dpaudit.report.html.templates import Section, environment, plain
 from dpaudit.report.text.accounting import accounting_of
+from dpaudit.report.text.accuracy import accuracy_sentences
 from dpaudit.report.text.bound_kinds import exact_lower, is_proof
 from dpaudit.report.text.cite import bibtex, citation, sources
 from dpaudit.report.text.command import reproduce_command, reproduce_notes
@@ -143,7 +144,13 @@ def _words(shown: View, _: Evidence | None) -> Iterator[Section]:
     evidence = shown.evidence
     posterior = posterior_part(evidence, evidence.claimed, drawn=False)
     yield Section(
-        "words", "What was claimed, and what was found", {"meaning": plain_words(evidence), "posterior": posterior}
+        "words",
+        "What was claimed, and what was found",
+        {
+            "meaning": plain_words(evidence),
+            "posterior": posterior,
+            "accuracy": shown.cell("accuracy", ""),
+        },
     )
 
 
@@ -172,6 +179,12 @@ def _sensitivity(shown: View, _: Evidence | None) -> Iterator[Section]:
     sensitivity = sensitivity_part(shown.evidence)
     if sensitivity is not None:
         yield Section("sensitivity", "Sensitivity", {"sensitivity": sensitivity})
+
+
+def _accuracy(shown: View, _: Evidence | None) -> Iterator[Section]:
+    found = shown.evidence.accuracy
+    if found is not None:
+        yield plain("accuracy", "Accuracy", accuracy_sentences(found))
 
 
 def _trace(shown: View, _: Evidence | None) -> Iterator[Section]:
@@ -248,6 +261,7 @@ LAYOUT = Layout(
         _search,
         measured.section,
         measured.low_bits_section,
+        _accuracy,
         _sensitivity,
         _trace,
         _reproduce,

@@ -9,6 +9,7 @@ from dpaudit.evidence.event import Event
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Counts, Proof, Scores, Verdict
 from dpaudit.report.rows import Importance, Row
+from dpaudit.report.text.accuracy import accuracy_line, accuracy_sentences
 from dpaudit.report.text.bound_kinds import (
     contradicting,
     counterexample_attempt,
@@ -227,6 +228,14 @@ def power(evidence: Evidence) -> Iterator[Row]:
     if true is not None:
         cell = "∞" if math.isinf(true) else estimate_text(true, 5)
         yield Row("loss", "", "True loss on the pairs", cell, importance=Importance.OWN, order=true)
+
+
+def accuracy(evidence: Evidence) -> Iterator[Row]:
+    """Yield how far outputs are from the exact answer."""
+    found = evidence.accuracy
+    if found is not None:
+        line, text = accuracy_line(found), " ".join(accuracy_sentences(found))
+        yield Row("accuracy", "accuracy", "Accuracy", line, line, text, importance=Importance.SUMMARY)
 
 
 def runs(evidence: Evidence) -> Iterator[Row]:

@@ -2,6 +2,7 @@
 
 __all__ = [
     "accounting",
+    "accuracy",
     "bound_kinds",
     "chain",
     "cite",

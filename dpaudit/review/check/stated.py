@@ -47,6 +47,7 @@ def stated(evidence: Evidence) -> Iterator[Finding]:
     yield _assumptions(evidence)
     yield from _sensitivity(evidence)
     yield from _led(evidence)
+    yield from _accuracy(evidence)
     yield from _verdict(evidence)
 
 
@@ -68,6 +69,24 @@ def _sensitivity(evidence: Evidence) -> Iterator[Finding]:
         return
     said = f"{shown} counterexample follows from the distances; the query, which gave them, is in no file"
     yield unchecked("sensitivity", said, decides=False)
+
+
+def _accuracy(evidence: Evidence) -> Iterator[Finding]:
+    """Look at what is said of errors: learning runs are in no file."""
+    found = evidence.accuracy
+    if found is None:
+        return
+    counts = 0 <= found.same <= found.compared <= found.runs <= evidence.learning and found.numbers >= 0
+    counts = counts and 0 <= found.pair < len(evidence.pairs) and found.side in (0, 1)
+    numbers = (found.bias, found.rmse, found.low, found.high)
+    errors = all(number is None for number in numbers)
+    if None not in numbers:
+        bias, rmse, low, high = (number or 0.0 for number in numbers)
+        errors = all(map(math.isfinite, (bias, rmse, low, high))) and abs(bias) <= rmse * (1 + 1e-5) and low <= high
+    if not counts or not errors:
+        yield failing("accuracy", "such errors cannot be those of the runs")
+    else:
+        yield unchecked("accuracy", "errors were estimated from learning runs, which are in no file", decides=False)
 
 
 # --- the verdict ------------------------------------------------------------------------------------------

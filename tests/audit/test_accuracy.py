@@ -1,0 +1,118 @@
+"""Are errors those of the outputs, against the right exact answer, and never more than is known?"""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+import numpy as np
+import pytest
+
+import dpaudit as dp
+from dpaudit.auditing.accuracy import accuracy_of, exact_answer
+from dpaudit.loading.named import load
+from dpaudit.report import console_summary
+from dpaudit.report.text.accuracy import accuracy_line, accuracy_sentences
+from dpaudit.review.check import check
+from dpaudit.sampling.outputs import from_list, taken
+
+
+def outputs(*values):
+    return from_list([taken(value) for value in values])
+
+
+def answer(function, data=(3, 4)):
+    return exact_answer(load(function), list(data), {})
+
+
+def clipped(data, noise):
+    return sum(min(value, 3) for value in data) + noise.laplace(1)
+
+
+def chosen(data, noise):
+    return noise.select(["red", "blue"], data, 1)
+
+
+def largest(data, noise):
+    return noise.argmax([value + noise.gumbel(1) for value in data])
+
+
+def coin(data, noise):
+    return noise.bernoulli(0.5)
+
+
+def likely(data, noise):
+    return noise.bernoulli(0.75)
+
+
+def uniform(data, noise):
+    return noise.uniform(0, 1)
+
+
+def broken(data, noise):
+    raise RuntimeError
+
+
+def test_without_noise_every_draw_is_its_likeliest():
+    assert answer(clipped).output.equals(outputs(6.0))
+    assert answer(chosen).output.equals(outputs("blue"))
+    assert answer(largest).output.equals(outputs(1))
+    assert not answer(largest).is_number  # an index is no amount
+    assert answer(likely).output.equals(outputs(True))
+    for unknown in (coin, uniform, broken, lambda data: 1.0):
+        assert answer(unknown) is None
+
+
+def test_errors_are_those_of_the_outputs():
+    found = accuracy_of(outputs(5.0, 7.0, 9.0, "lost"), answer(clipped))
+    assert (found.runs, found.compared, found.same, found.numbers) == (4, 3, 0, 1)
+    assert found.bias == 1
+    assert found.rmse == pytest.approx(math.sqrt(11 / 3), rel=1e-5)
+    assert (found.low, found.high) == (-1, 3)
+    assert "25.0 % of the outputs have another form" in " ".join(accuracy_sentences(found)).replace("\u00a0", " ")
+    assert accuracy_of(outputs("lost"), answer(clipped)) is None
+    assert accuracy_of(outputs(True, False, True), answer(likely)).rmse is None
+    assert accuracy_of(outputs(1e300, 1e200), answer(clipped)).rmse is None  # no number stands for its square
+
+
+def test_a_query_that_is_exposed_is_the_exact_answer():
+    @dp.mechanism(claim="epsilon=1", relation="replace", query=lambda data: float(sum(data)), sensitivity=1)
+    def biased(data, noise):
+        return clipped(data, noise)
+
+    found = exact_answer(biased, [3, 4], {})
+    assert found.source == "query"
+    assert found.output.equals(outputs(7.0))
+
+
+@pytest.mark.slow
+def test_an_audit_says_what_privacy_costs():
+    evidence = dp.audit("laplace", parameters={"epsilon": 0.5}, runs=40_000, seed=1)
+    found = evidence.accuracy
+    assert found.rmse == pytest.approx(2 * math.sqrt(2), rel=0.1)
+    assert found.high == pytest.approx(2 * math.log(10), rel=0.1)  # the 95 % quantile of Laplace noise
+    assert accuracy_line(found) in " ".join(console_summary(evidence).split())
+    assert [each.answer.value for each in check(evidence) if each.what == "accuracy"] == ["not checked"]
+    assert dp.audit("laplace", parameters={"epsilon": 0.5}, runs=40_000, seed=1, workers=2).id == evidence.id
+    for change in ({"rmse": 0.0}, {"same": 10**6}, {"low": 3.0, "high": 2.0}, {"rmse": None}):
+        forged = msgspec.structs.replace(evidence, accuracy=msgspec.structs.replace(found, **change))
+        assert [each.answer.value for each in check(forged) if each.what == "accuracy"] == ["fails"]
+
+
+@pytest.mark.slow
+def test_a_wanted_error_has_its_epsilon():
+    plan = dp.plan_error("laplace", 5, seed=1)
+    assert plan.value == pytest.approx(math.log(10) / 5, rel=0.05)  # P(|noise| > 5) = e^(-5ε) = 10 %
+    assert [place.within >= 0.9 for place in plan.places] == [False, False, True, True, True]
+    assert dp.plan_error("laplace", 5, seed=1) == plan
+    assert dp.plan_error("randomised_response", 0.05, seed=1).value == pytest.approx(math.log(19), rel=0.1)
+    assert dp.plan_error("laplace", 1e-9, seed=1).value is None
+    with pytest.raises(dp.UsageError, match="no amounts"):
+        dp.plan_error("randomised_response", 5)
+    with pytest.raises(dp.UsageError, match="no parameter 'rho'"):
+        dp.plan_error("laplace", 5, vary="rho")
+    with pytest.raises(dp.UsageError, match="no exact answer"):
+        dp.plan_error(
+            dp.mechanism(claim="epsilon=1", pairs=[(0, 1)])(lambda data, rng, epsilon=1.0: rng.normal(data)), 5
+        )
+    assert np.isfinite(plan.spent)
