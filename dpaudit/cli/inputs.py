@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -83,3 +84,22 @@ def _pairs_in(
 
     said = relation or mechanism.relation_for(mechanism.parameters_with(parameters))
     return read_pairs(files, neighbouring(said))
+
+
+def checked_evidence(name: str) -> Evidence:
+    """Read evidence and check it, since a summary or a page would not show that a check fails.
+
+    Raises:
+        UsageError: if a check fails, or there are too many runs to check.
+    """
+    from dpaudit.errors import UsageError
+    from dpaudit.review.check import TOO_MANY, check
+
+    evidence = read_evidence(name)
+    for finding in check(evidence, second=False):
+        if finding.fails or finding.what == TOO_MANY:
+            raise UsageError(
+                f"{name!r} fails its check, so nothing is drawn of it: {finding.what}: {finding.sentence}; "
+                f"dpaudit check {shlex.quote(name)} says all"
+            )
+    return evidence

@@ -327,6 +327,8 @@ def _differences(before: Evidence, after: Evidence, renamed: Mapping[str, str]) 
         del record["versions"]
     if _query_unknown(before, after):
         del old["sensitivity"]
+        for record in (old, new):
+            record.pop("accuracy", None)  # errors against another exact answer
     found = _unlike("", old, new)
     yield from sorted(found, key=lambda each: _ORDER.get(re.split(r"[.\[]", each.member)[0], 1))
 

@@ -88,7 +88,8 @@ def test_nothing_else_in_the_evidence_changes():
     assert plain.sensitivity is None
     assert "sensitivity" not in json.loads(plain.to_json())["evidence"]
     assert 'id="sensitivity"' not in html_page(plain)
-    assert msgspec.structs.replace(checked, sensitivity=None).id == plain.id
+    assert (plain.accuracy.source, checked.accuracy.source) == ("silent", "query")
+    assert msgspec.structs.replace(checked, sensitivity=None, accuracy=plain.accuracy).id == plain.id
     assert dp.Evidence.from_json(checked.to_json()) == checked
 
 

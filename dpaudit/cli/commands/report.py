@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dpaudit.cli.help import Command, examples
-from dpaudit.cli.inputs import read_evidence
+from dpaudit.cli.inputs import checked_evidence
 from dpaudit.cli.outputs import OutputFiles
 from dpaudit.report.formats import FORMATS
 
@@ -81,25 +80,6 @@ def command(
             _draw(evidence_files, html_to, json_file)
 
 
-def _checked(name: str) -> Evidence:
-    """Read evidence and check it, since a summary or a page would not show that a check fails.
-
-    Raises:
-        UsageError: if a check fails, or there are too many runs to check.
-    """
-    from dpaudit.errors import UsageError
-    from dpaudit.review.check import TOO_MANY, check
-
-    evidence = read_evidence(name)
-    for finding in check(evidence, second=False):
-        if finding.fails or finding.what == TOO_MANY:
-            raise UsageError(
-                f"{name!r} fails its check, so nothing is drawn of it: {finding.what}: {finding.sentence}; "
-                f"dpaudit check {shlex.quote(name)} says all"
-            )
-    return evidence
-
-
 @contextlib.contextmanager
 def _legible() -> Iterator[None]:
     """Explain what to do if evidence cannot be rendered; inconsistent evidence may fail in any way."""
@@ -123,7 +103,7 @@ def _draw(evidence_files: Sequence[str], html_to: str | None, json_file: str | N
 
     if json_file is not None and len(evidence_files) > 1:
         raise UsageError("--json writes one evidence file; give one EVIDENCE")
-    evidence = [_checked(name) for name in evidence_files]
+    evidence = [checked_evidence(name) for name in evidence_files]
     pages = [] if html_to is None else _page_names(evidence_files, html_to)
     index = [] if len(pages) < 2 else [str(Path(pages[0]).with_name(_INDEX))]
     outputs = OutputFiles(json_file, *pages, *index)
@@ -191,7 +171,7 @@ def _compare(evidence_files: Sequence[str], html_file: str | None, json_file: st
     from dpaudit.review.compare.intervals import compare
     from dpaudit.review.compare.page import compare_json, compare_page, compare_text
 
-    before, now = (_checked(name) for name in evidence_files)
+    before, now = (checked_evidence(name) for name in evidence_files)
     outputs = OutputFiles(json_file, html_file)
     comparison = compare(before, now)
     if html_file is not None:
@@ -210,7 +190,7 @@ def _format(evidence_files: Sequence[str], name: str, output: str, context: str 
         more = ", ".join(other for other, known in FORMATS.items() if known.several)
         raise UsageError(f"--format {name} is about one evidence file; give one EVIDENCE ({more} take more)")
     outputs = OutputFiles(output)
-    evidence = [_checked(file) for file in evidence_files]
+    evidence = [checked_evidence(file) for file in evidence_files]
     drawn = FORMATS[name].draw(
         evidence, None if context is None else read_context(read_text(context, "the context"), context)
     )

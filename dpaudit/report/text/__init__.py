@@ -13,6 +13,7 @@ __all__ = [
     "numerals",
     "phrases",
     "plain_words",
+    "questions",
     "search",
     "second_look",
     "sensitivity",
