@@ -35,6 +35,8 @@ class ProofRequest:
         domain: "real" or "integer" answers; or what each column of a frame may hold, as for `dpaudit.audit`: then the
             bound is derived from records to what is released; or all datasets that exist, for a program with discrete
             noise: then every output is enumerated, and the loss is exact.
+        data: records, beside a domain by columns: they have to hold what it says, and the proof is compared with runs
+            on neighbours of them, too. Evidence does not hold them.
         runs: executions that confirm the counterexample and look for more on its pair; 0 for none.
         confidence: of what is sampled.
         seed: the root of every random draw, by default a fresh one.
@@ -72,6 +74,10 @@ class ProofRequest:
             asked="the domain",
             gate="target",
         ),
+    )
+    data: Any = field(
+        default=None,
+        metadata=described("Records that must keep to the domain by columns: .csv, .parquet or .json.", kind="file"),
     )
     runs: int | float = field(
         default=100_000,
@@ -111,6 +117,7 @@ class ProofOptions(TypedDict, total=False):
     claim: Claim | str | None
     length: int | None
     domain: str | Sequence[Any] | Mapping[str, Any] | None
+    data: Any
     runs: int | float
     confidence: float
     seed: int | None

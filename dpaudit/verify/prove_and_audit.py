@@ -103,9 +103,14 @@ def prove(target: str | Mechanism | Any, **options: Unpack[ProofOptions]) -> Evi
     root = whole("seed", given_or_fresh(request.seed), least=0)
     if domain is not None and not isinstance(domain, str) and length is not None:
         raise UsageError("a domain that lists all datasets has their lengths too; leave out the length")
+    if request.data is not None and not isinstance(domain, Mapping):
+        raise UsageError(
+            "data are held against a domain by columns, such as domain={'age': (0, 120)} (--domain 'age=[0, 120]'); "
+            "give one, or leave out the data"
+        )
     with within(request.time_budget, mechanism.name):
         if isinstance(domain, Mapping):
-            found = _released(mechanism, given, relation, domain, as_claim(request.claim), length)
+            found = _released(mechanism, given, relation, domain, as_claim(request.claim), length, request.data)
         elif domain is None or isinstance(domain, str):
             found = _aligned(mechanism, given, relation, length, domain, total, root)
         else:
@@ -312,11 +317,12 @@ def _released(
     domain: Mapping[str, Any],
     claim: Claim | None,
     length: int | None,
+    data: Any,
 ) -> _Found:
     if length is not None:
         raise UsageError("a proof from records holds for any number of them; leave out the length")
     claim = claim if claim is not None else mechanism.claim_for(given)
-    found = derive(mechanism, given, domain=domain, relation=relation, claim=claim)
+    found = derive(mechanism, given, domain=domain, relation=relation, claim=claim, data=data)
     return _Found(
         proof=Proof(
             method=RELEASES,

@@ -214,3 +214,18 @@ def test_a_bad_domain_of_records_is_exit_code_2_and_a_sentence(folder, run, doma
     result = run("prove", "released.py:release", "--domain", domain, "--relation", "add-remove")
     assert result.exit_code == 2
     assert sentence in result.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("rows", "code", "sentence"),
+    [("age\n7\n", 0, "PROVED"), ("age\n7\n151\n", 2, "'age' holds 151 in row 1"), (None, 2, "cannot read the dataset")],
+)
+def test_a_proof_of_records_is_held_against_a_file_of_them(folder, run, rows, code, sentence):
+    pytest.importorskip("pandas")
+    (folder / "released.py").write_text(RELEASE)
+    if rows is not None:
+        (folder / "people.csv").write_text(rows)
+    asked = ["prove", "released.py:release", "--domain", "age=[0, 150]", "--relation", "add-remove", "--runs", "0"]
+    result = run(*asked, "--data", "people.csv", "--claim", "epsilon=1")
+    assert (result.exit_code, sentence in result.output) == (code, True), result.output

@@ -8,6 +8,7 @@ import click
 
 from dpaudit.cli.apart import Apart, own_process, refuse_other
 from dpaudit.cli.help import Command, examples
+from dpaudit.cli.inputs import loaded
 from dpaudit.cli.messages import at_work
 from dpaudit.cli.options import all_asked
 from dpaudit.cli.outputs import Results, results
@@ -20,6 +21,7 @@ from dpaudit.request import ProofRequest
     epilog=examples(
         "dpaudit prove above_threshold",
         "dpaudit prove release.py:count --domain 'age=[0, 120]' --relation add-remove --claim epsilon=1",
+        "dpaudit prove release.py:count --domain 'age=[0, 120]' --data people.csv --claim epsilon=1",
     ),
 )
 @click.argument("target")
@@ -39,27 +41,31 @@ def command(target: str, to: Results, apart: Apart, **options: Any) -> int:
 
     TARGET runs in a process of its own, which is ended with all that it started.
     """
-    to.check()
+    read = [options["data"]] if options["data"] is not None else []
+    to.check(read=read)
     evidence = apart.evidence(proved, {"target": target, "quiet": to.quiet, **options})
     options["domain"] = _domain(options["domain"])
     refuse_other(evidence, proof=ProofRequest(target, **options))
-    return to.tell(evidence)
+    return to.tell(evidence.with_files(read))
 
 
-def proved(target: str, quiet: bool, domain: tuple[str, ...], **options: Any) -> dict[str, Any]:
+def proved(
+    target: str, quiet: bool, domain: tuple[str, ...], data: str | None = None, **options: Any
+) -> dict[str, Any]:
     """Return the evidence of a proof as a document.
 
     Args:
         target: its name.
         quiet: show no progress.
         domain: as it was typed: a word, a list of datasets, or NAME=JSON for each column.
+        data: the name of the file that holds them, None without any.
         **options: of the proof.
     """
     with at_work(quiet) as listen:
-        from dpaudit.loading.named import load
         from dpaudit.verify.prove_and_audit import prove
 
-        return prove(load(target), **{**options, "domain": _domain(domain), "listen": listen}).document()
+        mechanism, found = loaded(target, {**options, "data": data})
+        return prove(mechanism, **{**found, "domain": _domain(domain), "listen": listen}).document()
 
 
 def _domain(texts: tuple[str, ...]) -> str | list[Any] | dict[str, Any] | None:

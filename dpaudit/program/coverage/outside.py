@@ -32,15 +32,21 @@ _PURE = {
     "operator", "re", "statistics", "string", "struct", "textwrap", "types", "typing", "warnings", "zlib",
     "hashlib", "base64", "binascii", "unicodedata",
 }  # fmt: skip
-_STRANGE = {"id", "vars", "dir", "globals", "locals", "eval", "exec", "compile", "open", "input", "__import__",
+_STRANGE = {"id", "hash", "vars", "dir", "globals", "locals", "eval", "exec", "compile", "open", "input", "__import__",
             "breakpoint", "memoryview"}  # fmt: skip
 _LOOKS = {"type", "hasattr", "getattr", "callable", "issubclass"}
 _REPLACED = ("len", "max", "min", "isinstance", "array", "asarray")
 """Names that the tracked reading replaces while it reads: whatever looks at them could tell."""
 _CALLING = (map, filter, sorted, max, min, functools.reduce)
+_OUTSIDE = {
+    "now", "today", "Timestamp", "datetime64", "to_datetime", "get_option", "option_context", "load", "loadtxt",
+    "genfromtxt", "fromfile", "memmap", "geterr", "geterrcall", "get_printoptions", "getcontext",
+    "localcontext", "show_config", "HDFStore", "ExcelFile", "attrgetter", "methodcaller",
+}  # fmt: skip
+"""Names by which libraries that are pure else look at clocks, files and settings, or at any attribute."""
 _HIDDEN = {
     "__code__", "__globals__", "__closure__", "__defaults__", "__kwdefaults__", "__slots__", "__subclasses__",
-    "__traceback__", "__self__", "__builtins__", "__dict__", "__reduce__", "__reduce_ex__", "__sizeof__",
+    "__traceback__", "__self__", "__builtins__", "__dict__", "__reduce__", "__reduce_ex__", "__sizeof__", "__hash__",
     "cache_info", "cache_clear", "gi_frame", "f_back", "f_locals", "f_globals", "tb_frame", "tb_next",
     "__class__",
 }  # fmt: skip
@@ -75,6 +81,8 @@ def other_inputs(coverage: Coverage, dependence: Dependence, *, strict: bool = F
 def _why_strange(part: ast.AST, names: Mapping[str, Any], dependence: Dependence) -> str | None:
     if isinstance(part, ast.Attribute) and part.attr in _HIDDEN:
         return f"looks at .{part.attr}"
+    if _is_outside(part, names):
+        return f"looks outside of its data, noise and parameters ({_named(part) or 'by an import or getattr'})"
     if isinstance(part, ast.Import | ast.ImportFrom):
         listed = [part.module or ""] if isinstance(part, ast.ImportFrom) else [each.name for each in part.names]
         bad = next((name for name in listed if _is_strange_module(name)), None)
@@ -108,6 +116,26 @@ def _why_strange(part: ast.AST, names: Mapping[str, Any], dependence: Dependence
     if value is not None and isinstance(home, str) and _is_strange_module(home) and not _is_plain(value):
         return f"looks at {part.id if isinstance(part, ast.Name) else part.attr} of the module {home}"
     return None
+
+
+def _is_outside(part: ast.AST, names: Mapping[str, Any]) -> bool:
+    """Whether a piece of source names what a library knows of clocks, files and settings, or may name it."""
+    if isinstance(part, ast.ImportFrom):
+        return any(each.name in _OUTSIDE for each in part.names)
+    if isinstance(part, ast.Call) and getattr(part.func, "id", "") == "getattr" and part.args:
+        return isinstance(module_value(part.args[0], names), types.ModuleType)
+    if isinstance(part, ast.Attribute):
+        within = module_value(part.value, names)
+        of_module = isinstance(within, types.ModuleType)
+        return part.attr in _OUTSIDE or (of_module and (part.attr == "options" or part.attr.startswith("read_")))
+    if not isinstance(part, ast.Name) or _is_local(part):
+        return False
+    value = names.get(part.id)
+    home = str(getattr(value, "__module__", "")).partition(".")[0]
+    name = str(getattr(value, "__name__", ""))
+    return home in ("numpy", "pandas", "decimal", "_decimal", "operator", "_operator") and (
+        name in _OUTSIDE or name.startswith("read_")
+    )
 
 
 def _is_single(node: ast.AST) -> bool:

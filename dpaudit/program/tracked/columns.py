@@ -19,6 +19,7 @@ from dpaudit.program.tracked.rows import RATIO, ColumnDomain, Mask, Rows
 
 _LONGEST = 300  # characters of the name of an expression, which holds those of its parts
 _LARGEST, _WHOLE = Fraction(10) ** 300, Fraction(2) ** 62
+_EXACT = Fraction(2) ** 53  # below it floats tell whole numbers apart
 
 
 class Column(Additive):
@@ -171,14 +172,14 @@ class Column(Additive):
                 refuse("a clip to one bound of what has no constant bounds; give both")
             if low.coefficient > 0 or high.coefficient < 0:
                 refuse("a clip to a released bound needs 0 in between, as clip(0, bound) has")
-            return self._made(expression("clip", self, low, high), *hull((low, high)))
+            return self._made(expression("clip", self, lower, upper), *hull((low, high)))
 
         def clipped(value: Magnitude) -> Magnitude:
             found = value.coefficient if low is None else max(value.coefficient, low.coefficient)
             return of(found if high is None else min(found, high.coefficient))
 
         whole = self.whole and all(each is None or each.coefficient.denominator == 1 for each in (low, high))
-        name = expression("clip", self, low, high)
+        name = expression("clip", self, lower, upper)
         return self._made(name, clipped(self.low), clipped(self.high), whole=whole)
 
     def fillna(self, value: Any) -> Column:
@@ -186,7 +187,7 @@ class Column(Additive):
         given = magnitude_of(value)
         low, high = self.ends
         whole = self.whole and not given.unit and given.coefficient.denominator == 1
-        return self._made(expression("fillna", self, given), *hull((low, high, given)), missing=False, whole=whole)
+        return self._made(expression("fillna", self, value), *hull((low, high, given)), missing=False, whole=whole)
 
     def astype(self, kind: Any) -> Column:
         """Convert to floats, or whole numbers to whole numbers, which changes no value."""
@@ -224,19 +225,18 @@ class Column(Additive):
 
     def _plus(self, other: Any, sign: int) -> Column:
         low, high = self.ends
-        added: Column | Magnitude
         if isinstance(other, Column):
             if other.rows != self.rows:
                 refuse("arithmetic of columns of two frames, which pandas would align by index")
             more, most = other.ends if sign > 0 else (-other.ends[1], -other.ends[0])
-            missing, whole, added = self.missing or other.missing, self.whole and other.whole, other
+            missing, whole = self.missing or other.missing, self.whole and other.whole
         elif isinstance(other, Private):
             return refuse(f"a sum of rows and a private {type(other).__name__.lower()}")
         else:
             given = magnitude_of(other)
             more = most = given if sign > 0 else -given
-            missing, whole, added = self.missing, self.whole and _is_whole(given), given
-        name = expression("+" if sign > 0 else "-", self, added)
+            missing, whole = self.missing, self.whole and _is_whole(given)
+        name = expression("+" if sign > 0 else "-", self, other)
         return self._made(name, low + more, high + most, missing=missing, whole=whole)
 
     def __neg__(self) -> Any:
@@ -267,17 +267,19 @@ class Column(Additive):
             return refuse(f"a product of rows and a private {type(other).__name__.lower()}")
         given = magnitude_of(other)
         ends = hull((low * given, high * given))
-        return self._made(expression("*", self, given), *ends, whole=self.whole and _is_whole(given))
+        return self._made(expression("*", self, other), *ends, whole=self.whole and _is_whole(given))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
         if isinstance(other, Private):
             return refuse("a division by private values, which may be 0")
+        low, high = self.ends
         given = magnitude_of(other)
         if given.is_zero:
             refuse("a division of private values by 0, which gives infinite ones")
-        return self * ReleasedNumber(ONE.over(given))
+        inverse = ONE.over(given)
+        return self._made(expression("/", self, other), *hull((low * inverse, high * inverse)))
 
     def where(self, mask: Any, other: Any = None) -> Column:
         """Keep the values where a mask holds, and put a constant elsewhere."""
@@ -287,7 +289,7 @@ class Column(Additive):
             refuse("where() without a constant leaves missing values; give one: where(mask, 0)")
         given = magnitude_of(other)
         whole = self.whole and _is_whole(given)
-        name = expression("where", self, *sorted(repr(sorted(map(repr, part))) for part in mask.parts), given)
+        name = expression("where", self, *sorted(repr(sorted(map(repr, part))) for part in mask.parts), other)
         return self._made(name, *hull((*self.ends, given)), whole=whole)
 
     # --- comparisons -------------------------------------------------------------------------------------
@@ -406,13 +408,12 @@ class Column(Additive):
         if any(option is not None for option in options.values()):
             refuse("np.histogram with density or weights; count, and compute with what is released")
         if isinstance(bins, int) and span is not None:
-            low, high = map(exact, span)
+            low, high = map(compared_with, span)
             edges = np.histogram_bin_edges([], bins, (float(low), float(high)))
         elif isinstance(bins, list | tuple | np.ndarray | range):
-            given = [magnitude_of(edge) for edge in bins]
-            if any(edge.unit for edge in given):
+            if any(magnitude_of(edge).unit for edge in bins):
                 refuse("np.histogram with released edges; compare with them: frame[frame[column] < edge]")
-            edges = np.asarray([float(edge.coefficient) for edge in given])
+            edges = np.asarray([float(compared_with(edge)) for edge in bins])
         else:
             refuse("np.histogram with edges from the data; give them as a list, or with range=")
         limits = [exact(float(edge)) for edge in edges]
@@ -454,10 +455,7 @@ def operand_of(domain: ColumnDomain, name: str, value: Any) -> Any:
     elif isinstance(value, bool | np.bool_):
         operand = Fraction(int(value)) if kinds == {Fraction} else bool(value)
     else:
-        given = magnitude_of(value)
-        if given.unit:
-            refuse("a key that was released; give a public one")
-        operand = given.coefficient
+        operand = compared_with(value)
         if kinds == {bool} and operand in (0, 1):
             operand = bool(operand)
     if type(operand) is not Fraction and (domain.values is None or operand not in domain.values):
@@ -467,6 +465,19 @@ def operand_of(domain: ColumnDomain, name: str, value: Any) -> Any:
     return operand
 
 
+def compared_with(value: Any) -> Fraction:
+    """Return the number that floats are compared with; refuse one that they cannot tell from others."""
+    given = magnitude_of(value)
+    if given.unit:
+        refuse("a comparison with a released number where a public one is known")
+    found = exact(value.plain) if isinstance(value, ReleasedNumber) else given.coefficient
+    if isinstance(value, Fraction) and value != Fraction(float(value)):
+        refuse(f"a comparison with the fraction {value}, which no float is; write a float")
+    if abs(found) >= _EXACT:
+        refuse("a comparison with a number of 2**53 or more, which floats may not tell from the next one")
+    return found
+
+
 def column_of_mask(mask: Mask) -> Column:
     """Return the numbers 1 and 0 of the rows that meet a mask, and do not."""
     name = expression("mask", *sorted(repr(sorted(map(repr, part))) for part in mask.parts))
@@ -474,18 +485,24 @@ def column_of_mask(mask: Mask) -> Column:
 
 
 def expression(name: str, *parts: Any) -> str:
-    """Name what is computed of columns; no column of the data has a name that begins with '='."""
-    texts = [
-        part.name if isinstance(part, Column) else part if isinstance(part, str) else _text(part) for part in parts
-    ]
-    found = f"={name}{texts}"
+    """Name what is computed of columns, texts and numbers, by what floats make of it: two that differ have two names.
+
+    No column of the data has a name that begins with '='.
+    """
+    found = f"={name}[{', '.join(map(_named, parts))}]"
     return found if len(found) <= _LONGEST else f"={name} {hashlib.sha256(found.encode()).hexdigest()}"
 
 
-def _text(value: Magnitude | None) -> str:
-    if value is None:
-        return "None"
-    return str(value.coefficient) + "".join(f"·r{token}^{power}" for token, power in value.unit)
+def _named(part: Any) -> str:
+    """Name a part: a column in quotes, a number without any, a text as one."""
+    if isinstance(part, Column):
+        return repr(part.name)
+    if part is None or isinstance(part, str):
+        return f"text {part!r}" if part else "None"
+    if isinstance(part, ReleasedNumber) and part.is_constant:
+        return str(exact(part.plain))
+    given = part if isinstance(part, Magnitude) else magnitude_of(part)
+    return str(given.coefficient) + "".join(f"·r{token}^{power}" for token, power in given.unit)
 
 
 def _is_whole(value: Magnitude) -> bool:

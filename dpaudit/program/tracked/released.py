@@ -17,7 +17,7 @@ import numpy as np
 from dpaudit.program.tracked.guarded import Guarded
 from dpaudit.program.tracked.magnitude import Magnitude, cancels, exact, of
 from dpaudit.program.tracked.path import ANYTHING, FINITE, NUMBER, PATH, refuse
-from dpaudit.program.tracked.truth import Truth, leaves
+from dpaudit.program.tracked.truth import ANEW, Truth, leaves
 
 _COMPARED: dict[Any, str] = {
     np.less: "<", np.less_equal: "<=", np.greater: ">", np.greater_equal: ">=", np.equal: "==", np.not_equal: "!=",
@@ -119,7 +119,14 @@ def released_array(values: Any) -> Any:
             raise ValueError("setting an array element with a sequence: the rows are not of one length")
         return (len(value), *shapes.pop())
 
-    return released(shape(values), "array", key_of(values), sure=sureness(values))
+    return boxed(released(shape(values), "array", key_of(values), sure=sureness(values)))
+
+
+def boxed(value: Any) -> Any:
+    """Note that a released number is an array without axes in a run, which arithmetic in place would change."""
+    if isinstance(value, ReleasedNumber):
+        value.is_boxed = True
+    return value
 
 
 def _computed(name: str, values: tuple[Any, ...], keywords: dict[str, Any] | None = None) -> Any:
@@ -178,7 +185,7 @@ class _Released(Guarded, np.lib.mixins.NDArrayOperatorsMixin):  # type: ignore[m
         shape = np.shape(function(*given, **{name: stand_in(value) for name, value in kwargs.items()}))
         named = [(name, key_of(value)) for name, value in sorted(kwargs.items())]
         numbers = (value for value in (*args, *kwargs.values()) if not isinstance(value, str))
-        return released(shape, function.__name__, *map(key_of, args), *named, sure=sureness(*numbers))
+        return boxed(released(shape, function.__name__, *map(key_of, args), *named, sure=sureness(*numbers)))
 
     def __round__(self, digits: int | None = None) -> Any:
         return _computed("round", (self, 0 if digits is None else digits))
@@ -195,7 +202,7 @@ class _Released(Guarded, np.lib.mixins.NDArrayOperatorsMixin):  # type: ignore[m
 
     def astype(self, kind: Any) -> Any:
         """Convert each number."""
-        return _computed("astype", (self,), {"kind": kind})
+        return boxed(_computed("astype", (self,), {"kind": kind}))
 
     def copy(self) -> Any:
         """Return the same value: a token does not change."""
@@ -228,12 +235,13 @@ class ReleasedNumber(_Released):
     ``plain`` is what floats make of a constant.
     """
 
-    __slots__ = ("magnitude", "plain")
-    inner = _Released.inner | {"magnitude", "plain", "is_constant"}
+    __slots__ = ("is_boxed", "magnitude", "plain")
+    inner = _Released.inner | {"magnitude", "plain", "is_constant", "is_boxed"}
 
     def __init__(self, magnitude: Magnitude, plain: float | None = None) -> None:
         self.magnitude = magnitude
         self.plain = (1.0 if magnitude.unit else float(magnitude.coefficient)) if plain is None else plain
+        self.is_boxed = False  # see `boxed`
 
     shape = ()
     ndim = 0
@@ -282,17 +290,23 @@ class ReleasedNumber(_Released):
             refuse("the text of a released value; write noise.post(lambda value: f'…{value}…', value)")
         return format(self.plain, how)
 
+    def _unshared(self) -> ReleasedNumber:
+        """Return the number, which is certainly no array or list that has other names, too."""
+        if self.is_boxed or not PATH.get().is_number(self.magnitude.unit):
+            refuse("arithmetic in place of what may be an array, which would change under its other names: x = x + …")
+        return self
+
     def __iadd__(self, other: Any) -> Any:
-        return self + other
+        return self._unshared() + other
 
     def __isub__(self, other: Any) -> Any:
-        return self - other
+        return self._unshared() - other
 
     def __imul__(self, other: Any) -> Any:
-        return self * other
+        return self._unshared() * other
 
     def __itruediv__(self, other: Any) -> Any:
-        return self / other
+        return self._unshared() / other
 
     __index__ = leaves("an index", "f")
     __reduce_ex__ = leaves("a copy", "f")
@@ -356,10 +370,9 @@ class ReleasedArray(_Released):
         if any(isinstance(each, _Released | Truth) or is_private(each) for each in parts):
             refuse("a released value as an index; write noise.post(f, values, index)")
         shape = np.shape(np.empty(self.shape)[index])
-        plain = all(type(each) in (int, slice) for each in parts)
-        return (
-            released(shape, "item", key_of(self), repr(index), sure=self._sure) if plain else fresh(shape, self._sure)
-        )
+        if all(type(each) in (int, slice) for each in parts):
+            return released(shape, "item", key_of(self), repr(index), sure=self._sure)
+        return boxed(fresh(shape, self._sure))
 
     def __setitem__(self, index: Any, value: Any) -> None:
         refuse("an assignment into a released array; make a new one, or write noise.post(f, values)")
@@ -448,7 +461,7 @@ class ReleasedArray(_Released):
 
     def reshape(self, *shape: Any) -> Any:
         """Return the same numbers in another shape."""
-        return released(np.empty(self.shape).reshape(*shape).shape, "reshape", key_of(self), sure=self._sure)
+        return boxed(released(np.empty(self.shape).reshape(*shape).shape, "reshape", key_of(self), sure=self._sure))
 
     __hash__ = leaves("hash()", "f")
     __str__ = leaves("the text", "str")
@@ -512,6 +525,11 @@ def _is_plain(value: Any) -> bool:
     return isinstance(value, ReleasedNumber | int | np.number | Fraction | np.bool_)
 
 
+def _anew() -> Truth:
+    """Return a comparison of what may be anything: each time that it is asked, anything may come out."""
+    return Truth((ANEW, PATH.get().fresh()), None, negated=False)
+
+
 def _with_others(name: str, one: Any, other: Any) -> Truth:
     """Return a comparison with infinity, NaN, a text or None."""
     mine = one if isinstance(one, ReleasedNumber) else other
@@ -523,6 +541,8 @@ def _with_others(name: str, one: Any, other: Any) -> Truth:
         return Truth(None, bool(_PLAINLY[name](left, right)), negated=False)
     if not is_float and value is not None and type(value) is not str:
         refuse(f"a comparison of a released value and a {type(value).__name__}")
+    if not PATH.get().is_number(unit.unit):
+        return _anew()
     return Truth((name, mine is one, unit, repr(value)), None, negated=False)
 
 
@@ -544,6 +564,8 @@ def compared(name: str, one: Any, other: Any) -> Truth:
         if bool(floats) != holds:
             refuse("a comparison of constants that rounding decides; compare with some room")
         return Truth(None, holds, negated=False)
+    if not all(PATH.get().is_number(each.unit) for each in (left, right)):
+        return _anew()
     if not left.unit:
         left, right, name = right, left, _TURNED[name]
     negated = name in _NEGATED and (

@@ -18,8 +18,15 @@ def leaves(what: str, how: str) -> Callable[..., NoReturn]:
     return method
 
 
+ANEW = "anew"
+
+
 class Truth(Guarded):
-    """Whether a comparison of released numbers holds; asking for it is a fork."""
+    """Whether a comparison of released numbers holds; asking for it is a fork.
+
+    What comes out of `Noise.post` may be anything, also an object that answers in another way each time: with a key
+    that begins with `ANEW`, each time that somebody asks is a fork of its own.
+    """
 
     __slots__ = ("_holds", "_key", "_negated")
     sort = "released"
@@ -36,7 +43,9 @@ class Truth(Guarded):
     def __bool__(self) -> bool:
         if self._holds is not None:
             return self._holds != self._negated
-        return bool(PATH.get().fork(self._key, [True, False])) != self._negated
+        path = PATH.get()
+        key = (ANEW, path.fresh()) if isinstance(self._key, tuple) and self._key[0] == ANEW else self._key
+        return bool(path.fork(key, [True, False])) != self._negated
 
     def __invert__(self) -> Truth:
         return Truth(self._key, self._holds, negated=not self._negated)

@@ -32,6 +32,7 @@ from dpaudit.verify.releases.frames import FrameMaker
 from dpaudit.verify.releases.kinds import conditions_of, kinds_of, moved
 
 PAIRS = 200
+GIVEN_PAIRS = 10  # of given data, which may be large
 _SPREADS = (1.0, 1.0, 0.0, 30.0)
 _SLACK = 1e-9
 
@@ -68,6 +69,7 @@ def compare(
     watched: WatchedProgram | None,
     seed: int = 0,
     pairs: int = PAIRS,
+    data: Any = None,
 ) -> Compared:
     """Run a program on random neighbouring frames.
 
@@ -81,18 +83,20 @@ def compare(
         watched: what is told which code runs came through; None to follow nothing.
         seed: of the frames, and of the noise.
         pairs: how many.
+        data: a frame over the domain of which neighbours are tried, too; the pair that is returned is never of it.
     """
     rng = np.random.default_rng(seed)
     maker = FrameMaker(domain, relation, rng, _marks(releases, watched))
     allowed = None if releases is None else _Allowed(releases, replace=relation.kind == "replace")
     disagreement, worst, most, raising, over = None, None, -1.0, 0, 0
     with lent():
-        for number in range(pairs):
+        given_pairs = 0 if data is None or not len(data) else GIVEN_PAIRS
+        for number in range(pairs + given_pairs):
             spend()
-            data = maker.pair()
+            pair = maker.pair() if number < pairs else maker.neighbours(data)
             outputs: list[Any] = []
             recorders: list[Recorder] = []
-            for frame in data:
+            for frame in pair:
                 given = frame.copy()
                 call = partial(_called, function, given, dict(parameters))
                 spread = _SPREADS[number % len(_SPREADS)]
@@ -102,7 +106,8 @@ def compare(
                 recorders.append(recorder)
                 if not frame.equals(given):
                     why = "the program changes its data; it must work on a copy"
-                    return Compared(2 * number + len(outputs), over, why, data, raising, changed=True)
+                    shown = pair if worst is None else worst
+                    return Compared(2 * number + len(outputs), over, why, shown, raising, changed=True)
             raising += sum(isinstance(output, Raised) for output in outputs)
             first, second = map(list, map(released, recorders))
             loss, told = _difference(first, second, recorders, outputs, notion)
@@ -113,10 +118,12 @@ def compare(
                 disagreement = disagreement or told
             else:
                 disagreement = disagreement or told
-            if loss > most or (loss == most and worst is not None and len(data[0]) < len(worst[0])):
-                worst, most = data, loss
+            if number < pairs and (
+                loss > most or (loss == most and worst is not None and len(pair[0]) < len(worst[0]))
+            ):
+                worst, most = pair, loss
     assert worst is not None
-    return Compared(2 * pairs - over, over, disagreement, worst, raising)
+    return Compared(2 * (pairs + given_pairs) - over, over, disagreement, worst, raising)
 
 
 def _marks(releases: Releases | None, watched: WatchedProgram | None) -> list[Fraction]:

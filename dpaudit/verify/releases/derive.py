@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpaudit.checker import CertificateError, check_certificate
+from dpaudit.checker.reading import MOST_DIGITS
 from dpaudit.errors import UsageError
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.privacy import ApproxDP, Claim, GaussianDP, PureDP, ZeroConcentratedDP
@@ -22,6 +23,7 @@ from dpaudit.verify.releases.accounted import account
 from dpaudit.verify.releases.agreement import PAIRS, compare
 from dpaudit.verify.releases.certificate import release_certificate
 from dpaudit.verify.releases.frames import column_domains
+from dpaudit.verify.releases.given import given_frame
 from dpaudit.verify.releases.prices import price
 
 NOTIONS: dict[type[Claim], str] = {PureDP: "epsilon", ApproxDP: "epsilon", ZeroConcentratedDP: "rho", GaussianDP: "mu"}
@@ -65,6 +67,7 @@ def derive(
     claim: Claim | None,
     seed: int = 0,
     pairs: int = PAIRS,
+    data: Any = None,
 ) -> Derivation:
     """Derive a bound from what a program releases of its records.
 
@@ -76,14 +79,16 @@ def derive(
         claim: whose notion is bounded; pure ε where None.
         seed: of the frames that the reading is compared on.
         pairs: how many pairs of frames that is.
+        data: a frame that has to hold what the domain says; the reading is compared on neighbours of it, too.
 
     Raises:
         UsageError: for a domain, a relation or a claim that the calculus does not know, a column that the domain does
-            not declare, and a function that changes its data.
+            not declare, data that contradict it, and a function that changes its data.
     """
     which = parse_relation(relation or mechanism.relation_for(parameters) or "add-remove")
     columns = column_domains(domain)
     _refuse_relation(which, columns)
+    frame = None if data is None else given_frame(data, domain)
     notion, delta = _notion(claim)
     now("reading what it releases")
     watched = WatchedProgram(mechanism.function, parameters, strict=True)
@@ -117,6 +122,7 @@ def derive(
         watched=watched if refused is None else None,
         seed=seed,
         pairs=pairs,
+        data=frame,
     )
     if compared.changed:
         raise UsageError(
@@ -132,6 +138,8 @@ def derive(
         bound = None if open_ends else known[0]
     else:
         known = None
+    if bound is not None and max(bound.numerator, bound.denominator) >= 10**MOST_DIGITS:
+        bound, open_ends = None, (f"the bound has more than {MOST_DIGITS} digits: give rounder numbers",)
     certificate = None
     if bound is not None and releases is not None:
         certificate = release_certificate(

@@ -137,8 +137,11 @@ class FrameMaker:
     def pair(self) -> tuple[Any, Any]:
         """Return a frame and a neighbour of it."""
         size = int(self._rng.choice(self._sizes))
+        return self.neighbours(self.frame(size + 1 if self._relation.person is None else max(size, 1)))
+
+    def neighbours(self, whole: Any) -> tuple[Any, Any]:
+        """Return a frame of one record at least and a neighbour of it, in either order."""
         if self._relation.person is not None:
-            whole = self.frame(max(size, 1))
             names = whole[self._relation.person]
             gone = names.iloc[int(self._rng.integers(len(whole)))]
             pair = whole[names != gone], whole
@@ -147,8 +150,7 @@ class FrameMaker:
                 others[self._relation.person] = gone
                 return self._pandas.concat([pair[0], others]), whole
             return pair if self._rng.random() < 0.5 else pair[::-1]
-        whole = self.frame(size + 1)
-        place = int(self._rng.integers(size + 1))
+        place = int(self._rng.integers(len(whole)))
         if self._relation.kind == "add-remove":
             pair = whole.drop(whole.index[place]), whole
             return pair if self._rng.random() < 0.5 else pair[::-1]

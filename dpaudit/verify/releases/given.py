@@ -1,0 +1,96 @@
+"""Do given data hold what their declared domain says, in types that the reading is of? A proof is of such data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dpaudit.errors import UsageError, nearest
+from dpaudit.neighbours.domain import Range, Values, allowed_of
+from dpaudit.neighbours.records import is_missing
+
+_NUMBERS = (("int64", "float64"), "numbers of 64 bits", "float64")
+_TYPES = {
+    str: (("object", "str", "string", "category"), "texts", "str"),
+    bool: (("bool", "object"), "truth values", "bool"),
+}
+"""By the kind of values: which types a column may have, what they are called, and one to convert to."""
+
+
+def given_frame(data: Any, domain: Mapping[str, Any]) -> Any:
+    """Return given data as a frame of the columns of a domain.
+
+    Args:
+        data: a pandas frame, or a list of dicts.
+        domain: what each column may hold, as for `dpaudit.audit`.
+
+    Raises:
+        UsageError: if the data are no such thing or contradict the domain; the sentence names column, row and value.
+    """
+    import pandas
+
+    frame = data
+    if isinstance(data, list) and data and all(isinstance(row, dict) for row in data):
+        frame = pandas.DataFrame(data)
+    if not isinstance(frame, pandas.DataFrame):
+        raise UsageError(
+            f"a proof from records is of pandas frames, and the data are a {type(data).__name__}; give a frame, a list "
+            "of dicts, or a .csv or .parquet file with a line of names"
+        )
+    names = [str(name) for name in frame.columns]
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        raise UsageError(f"the data have several columns {twice[0]!r}; rename all but one")
+    for name in domain:
+        if str(name) not in names:
+            raise UsageError(
+                f"the domain names the column {str(name)!r}, which the data do not have; {nearest(str(name), names)}"
+            )
+    known = {str(name): given for name, given in domain.items()}
+    further = [name for name in names if name not in known]
+    if further:
+        raise UsageError(
+            f"the data have the column {further[0]!r}, which the domain does not declare, and a proof is of frames "
+            "with the declared columns alone; declare it too, or leave it out of the data"
+        )
+    frame = frame.set_axis(names, axis=1)
+    for name, given in known.items():
+        allowed = allowed_of(given, f"the domain of {name!r}")
+        _refuse_type(frame[name].dtype, name, allowed)
+        _refuse_values(frame[name], name, allowed)
+    return frame[list(known)]
+
+
+def _refuse_type(dtype: Any, name: str, allowed: Range | Values) -> None:
+    present = () if isinstance(allowed, Range) else [value for value in allowed.values if value is not None]
+    kind = type(present[0]) if present else float
+    right, said, instead = _TYPES.get(kind, _NUMBERS)
+    if str(dtype) in right:
+        return
+    narrow = isinstance(dtype, np.dtype) and dtype.kind in "iuf" and said == _NUMBERS[1]
+    why = ", in which sums and products may wrap around or be rounded early" if narrow else ""
+    raise UsageError(
+        f"the data contradict the domain: {name!r} is of the type {dtype}{why}, and the proof is of {said}; "
+        f"convert it: data.astype({{{name!r}: {instead!r}}})"
+    )
+
+
+def _refuse_values(column: Any, name: str, allowed: Range | Values) -> None:
+    values = column.to_numpy()
+    outside = np.flatnonzero(~allowed.holds(values))
+    if not len(outside):
+        return
+    place = int(outside[0])
+    value = values[place]
+    holds = "has a missing value" if is_missing(value) else f"holds {getattr(value, 'item', lambda: value)()!r:.60}"
+    others = f", and {len(outside) - 1:,} more rows contradict it" if len(outside) > 1 else ""
+    if isinstance(allowed, Range):
+        said = f"[{allowed.low}, {allowed.high}]" + (" or missing" if allowed.missing else "")
+    else:
+        said = f"{list(allowed.values)!r:.80}"
+    raise UsageError(
+        f"the data contradict the domain: {name!r} {holds} in row {place} (the first is row 0), and its domain is "
+        f"{said}{others}; widen the domain, or leave such rows out before"
+    )
