@@ -55,7 +55,8 @@ _LEAST_MEASURED = 1_000  # runs; fewer show nothing that a trace does not
 _REHEARSED = 3  # calls that say how long one takes
 _MOST_SHOWN = 40  # lines of draws in evidence
 _MOST_STEPS = 2_000
-_RUNS_OF_A_PATH = 4
+_RUNS_OF_A_PATH, _RUNS_TO_BE_CERTAIN = 4, 28
+_FAR = 10
 
 
 @taking(TraceRequest)
@@ -143,7 +144,7 @@ class _Looked:
             )
             found, drawn = _drawn(target, question, found, seed)
             question = question.about(found.pair)
-        limit = _paths(target, question, request)
+        limit = _paths(target, question, request, None if found is None else found.seconds)
         traced = []
         for number, pair in enumerate(question.pairs):
             traced.append(trace_pair(target, pair, question.claim, seed=seed, paths=limit))
@@ -195,14 +196,16 @@ def _drawn(target: Target, question: Question, found: FoundPair, seed: int) -> t
     return replace(found, pair=pair, name=DRAWN_PAIR, rank=higher.rank), drawn
 
 
-def _paths(target: Target, question: Question, request: TraceRequest) -> int:
+def _paths(target: Target, question: Question, request: TraceRequest, each: float | None) -> int:
     """Return how many paths are tried from either dataset: fewer than were asked for where a run takes long."""
     most = whole("paths", request.paths, least=1)
     if request.time_budget is None:
         return most
-    target.run(question.pairs[0][0], 0)  # what is imported and cached the first time
-    each = target.run(question.pairs[0][0], 0).seconds
-    return max(min(most, int(request.time_budget / (_RUNS_OF_A_PATH * 2 * len(question.pairs) * each))), 1)
+    if each is None:
+        target.run(question.pairs[0][0], 0)  # what is imported and cached the first time
+        each = target.run(question.pairs[0][0], 0).seconds
+    left = request.time_budget / max(each, 1e-9) / len(question.pairs) - _RUNS_TO_BE_CERTAIN
+    return max(min(most, int(left / (_RUNS_OF_A_PATH * 2))), 1)
 
 
 # --- what was found, as a record --------------------------------------------------------------------------
@@ -351,14 +354,15 @@ def _affordable(question: Question, runs: int, seconds: float | None) -> int:
     least = max(_LEAST_MEASURED, LEAST_RUNS * len(question.pairs))
     if not runs or seconds is None or question.mechanism.shape in (Shape.PROGRAM, Shape.SAMPLER):
         return runs
-    each = _seconds_of_a_call(question)
+    each = _seconds_of_a_call(question, seconds / least)
     may = int(seconds / max(each, 1e-9))
     if may >= runs:
         return runs
     return 0 if may < least else int(float(f"{may:.2g}"))
 
 
-def _seconds_of_a_call(question: Question) -> float:
+def _seconds_of_a_call(question: Question, enough: float) -> float:
+    """Return how long a call takes, the shortest of a few; the first, where that is far more than ``enough``."""
     mechanism = question.mechanism
     rng = np.random.default_rng(0)
     filled = {"rng": rng, "size": 1}
@@ -372,6 +376,8 @@ def _seconds_of_a_call(question: Question) -> float:
         except (Exception, SystemExit):
             pass  # an exception is an output, and takes its time too
         took.append(time.perf_counter() - began)
+        if took[-1] > _FAR * enough:
+            break
     return min(took)
 
 

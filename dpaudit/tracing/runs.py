@@ -91,6 +91,7 @@ class Target:
 
     Attributes:
         runs: how many were made.
+        seconds: how long the last one took.
         closes: whether its runs close, and why.
     """
 
@@ -101,6 +102,7 @@ class Target:
         self._keep = keep
         self.hooks = Hooks(mechanism.function, self.parameters)
         self.runs = 0
+        self.seconds = 0.0
         self.closes = Closing.NO
         self.wanted: set[Closing] = set()
 
@@ -154,7 +156,8 @@ class Target:
             output = None
         elif reference is not None and len(recorder.events) < len(reference.recorder.events):
             recorder.diverged, output = reference.recorder.events[len(recorder.events)].site, None
-        return Run(recorder, output, raised, time.perf_counter() - began, kept, unread)
+        self.seconds = time.perf_counter() - began
+        return Run(recorder, output, raised, self.seconds, kept, unread)
 
     def _read(self, returned: Any) -> tuple[Any, str]:
         try:

@@ -29,6 +29,7 @@ class FoundPair:
         name: what changes between them, without a value of the data.
         tried: how many candidates were traced; left_out: how many more were thought of.
         rank: by which the worst of several is the largest (`Path.rank`); None where no noise was followed.
+        seconds: how long the last run took.
     """
 
     pair: tuple[Any, Any]
@@ -36,6 +37,7 @@ class FoundPair:
     tried: int
     left_out: int
     rank: tuple[int, float] | None
+    seconds: float
 
 
 def worst_neighbours(
@@ -72,18 +74,14 @@ def worst_neighbours(
         return chosen(data, relation, domain=domain, beyond_domain=beyond, seed=seed, limit=limit)
 
     found, left_out = listed(most)
-    if seconds is not None and len(found) > _LEAST:
-        began = time.perf_counter()
-        for each in found[:_FIRST]:
-            _quick(target, each, claim, seed)
-        took = max(time.perf_counter() - began, 1e-9) / _FIRST
-        affordable = int(seconds / took / (1 if domain is None else 1 + DRAWN))
+    if seconds is not None:
+        affordable = _affordable(target, found, claim, seed, seconds if domain is None else seconds / (1 + DRAWN))
         if affordable < len(found):
-            found, left_out = listed(max(affordable, _LEAST))
+            found, left_out = listed(affordable)
     best = worst_pair(target, [each.pair for each in found], claim, seed=seed, tell=tell)
     chosen_pair = found[0 if best is None else best.place]
     rank = None if best is None else best.rank
-    return FoundPair(chosen_pair.pair(), chosen_pair.name, len(found), left_out, rank)
+    return FoundPair(chosen_pair.pair(), chosen_pair.name, len(found), left_out, rank, target.seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +108,7 @@ def worst_pair(
     claim: Claim | None,
     *,
     seed: int,
+    most: int | None = None,
     tell: Callable[[int, int], None] = lambda done, total: None,
 ) -> Worst | None:
     """Return the pair on which a few runs show most, or None where the first of them show that no noise is followed.
@@ -119,6 +118,7 @@ def worst_pair(
         pairs: makes each of them.
         claim: what is claimed.
         seed: of the noise.
+        most: after how many executions no further pair is looked at; None for no limit.
         tell: called with how many are done, and of how many.
     """
     best, word, rank, before = 0, Word.NOT_SEEN, (-1, 0.0), target.runs
@@ -129,7 +129,20 @@ def worst_pair(
         tell(number + 1, len(pairs))
         if number + 1 == _FIRST and word is Word.NOT_SEEN:
             return None
-    return Worst(best, word, len(pairs), target.runs - before, rank)
+        if most is not None and target.runs - before >= most:
+            break
+    return Worst(best, word, number + 1, target.runs - before, rank) if pairs else None
+
+
+def _affordable(target: Target, found: Sequence[LazyPair], claim: Claim | None, seed: int, seconds: float) -> int:
+    """Return how many pairs can be tried in about so many seconds; where a run is slow, in half of them."""
+    began, took = time.perf_counter(), 0.0
+    for number, each in enumerate(found[:_FIRST]):
+        _quick(target, each, claim, seed)
+        took = (time.perf_counter() - began) / (number + 1)
+        if took * _LEAST > seconds:  # what follows takes the other half: the pair itself has six times as many runs
+            return max(int(seconds / 2 / took), 1)
+    return max(int(seconds / max(took, 1e-9)), _LEAST)
 
 
 def _quick(target: Target, each: LazyPair, claim: Claim | None, seed: int) -> None:

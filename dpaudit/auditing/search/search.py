@@ -38,6 +38,7 @@ _MOST_CANDIDATES, _RUNS_A_CANDIDATE = 500, 300
 _FOR_ONE = 1.0  # learning and measuring the winner count as so many rounds of halving
 _SHRINKING, _CLIMBING = 0.15, 0.25  # of the runs of the search
 _LEADING = 0.1  # of them, for the pair that a replay of the noise singles out
+_REPLAYING = 0.25  # as many executions as this part of all runs look, by replay, for that pair; they are no runs
 _PROBE, _LEAST_TOTAL = 64, 1_000  # runs
 _OWN, _HIGHER, _REPLAYED = 2_000_000, 2_000_001, 2_000_002  # numbers of the data, and of pairs found by climbing
 DRAWN_PAIR = "a pair of small datasets over the domain"
@@ -87,7 +88,7 @@ def find(question: Question, total: int) -> SearchResult:
     pairs, left_out = _pairs(question, space, total)
     allowed = share_of(len(pairs), total)
     race.measuring = total - allowed
-    led = _led(question, space, pairs)
+    led = _led(question, space, pairs, int(_REPLAYING * total))
     race.meet(pairs)
     if question.session is not None:
         question.session.tell("candidates")
@@ -192,10 +193,13 @@ def _pairs(question: Question, space: SearchSpace, total: int) -> tuple[list[Rac
     return given, 0
 
 
-def _led(question: Question, space: SearchSpace, pairs: Sequence[RacedPair]) -> tuple[Worst, RacedPair] | None:
+def _led(
+    question: Question, space: SearchSpace, pairs: Sequence[RacedPair], most: int
+) -> tuple[Worst, RacedPair] | None:
     """Return the pair that a few replayed runs of each single out, and what they found; None where none leads.
 
-    Over a domain, further pairs are drawn where noise has to move farther.
+    Over a domain, further pairs are drawn where noise has to move farther. ``most``: executions for all of that, about:
+    a number and no time, so that the same search can be repeated.
     """
     if not space.made or len(pairs) < 2:
         return None
@@ -203,7 +207,7 @@ def _led(question: Question, space: SearchSpace, pairs: Sequence[RacedPair]) -> 
     from dpaudit.tracing.search import DRAWN, worst_pair
 
     target, seed = Target(question.mechanism, question.parameters), question.seed % 2**31
-    found = worst_pair(target, [one.make for one in pairs], question.claim, seed=seed)
+    found = worst_pair(target, [one.make for one in pairs], question.claim, seed=seed, most=most)
     if found is None:
         return None
     lead = pairs[found.place]
@@ -218,7 +222,7 @@ def _led(question: Question, space: SearchSpace, pairs: Sequence[RacedPair]) -> 
             question.relation,
             seed=seed,
             above=found.rank,
-            trials=int(DRAWN * len(pairs)),
+            trials=min(int(DRAWN * len(pairs)), (most - found.runs) * found.tried // max(found.runs, 1)),
         )
         replayed = found.runs + higher.runs
         if pair is not None:
