@@ -18,7 +18,7 @@ import msgspec
 from dpaudit.auditing.accuracy import accuracy_of, exact_answer
 from dpaudit.auditing.calibration import runs_within
 from dpaudit.auditing.checkpoint import refuse_budget, seed_for, session_of
-from dpaudit.auditing.pair import learn, measure, with_call_style
+from dpaudit.auditing.pair import few_blocks, learn, measure, with_call_style
 from dpaudit.auditing.privacy_curve import PrivacyCurve, choose_statements, curve_of, statement
 from dpaudit.auditing.question import LEAST_RUNS, Question, validated, whole
 from dpaudit.auditing.recorded import attempt_of, subject_of, target_of, versions_of
@@ -81,6 +81,10 @@ def audited(request: AuditRequest, leads: tuple[tuple[Lead, ...], ...] = ()) -> 
             total = runs_within(request.time_budget, question, least, partial(_answered, curve=request.curve))
     question, session = session_of(question, request, total, versions_of(question, question.learn))
     try:
+        question.engine.connect()
+        few = few_blocks(question, total)
+        if few is not None:
+            warnings.warn(few, Notice, stacklevel=4)
         moved = sensitivity_of(question, session.tell)
         evidence = _answered(question, total, sequential=request.sequential, seconds=seconds, curve=request.curve)
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -39,7 +40,8 @@ from dpaudit.events import (
 )
 from dpaudit.evidence.event import Event
 from dpaudit.evidence.records import Counts, Histogram, Led
-from dpaudit.sampling.blocks import Block, Phase, blocks_of, ramp_of, sides_of
+from dpaudit.sampling.blocks import LEAST_BLOCK, Block, Phase, block_size, blocks_of, ramp_of, sides_of
+from dpaudit.sampling.engines import Processes
 from dpaudit.sampling.first_error import first_exception
 from dpaudit.sampling.outputs import Outputs, concatenate
 from dpaudit.sampling.play import play, repeats
@@ -55,7 +57,7 @@ _FEW_VALUES, _MANY_VALUES = 12, 256
 _LEARNING_CAP, _LATER_CAP = 500_000, 2_000_000  # both sides together; the second for outputs that need more runs
 _LEARNING_NUMBERS = 20_000_000  # bounds memory: outputs of many numbers are learned from fewer runs
 _SETTLING_RUNS = {Shape.SAMPLER: 256, Shape.SEEDED: 8}  # made twice, before all others
-_EARLY = 1_024  # largest block before a mechanism that always raises is given up
+_EARLY = 2_048  # runs before a mechanism that always raises is given up
 _PICTURE_RUNS = 400_000  # measuring runs, of both sides, for the histogram, drift and low-order bits; bounds time
 
 Counted = tuple[tuple[int, int], tuple[int, int]]
@@ -134,6 +136,21 @@ def with_call_style(question: Question, pair: int = 0) -> Question:
     return replace(question, made_as=Shape.OPAQUE, alone=question.alone or alone)
 
 
+def few_blocks(question: Question, runs: int) -> str | None:
+    """Say that there are fewer blocks than workers of an engine, as a sentence; None if there are not."""
+    shape, workers = question.runs_as, question.engine.count
+    if isinstance(question.engine, Processes) or shape is not Shape.SEEDED or question.alone is not None:
+        return None
+    blocks = -(-runs // block_size(shape, 1, question.block))
+    smaller = max(LEAST_BLOCK, 2 ** int(math.log2(max(runs / (4 * workers), 1))))
+    if blocks >= workers or question.block == LEAST_BLOCK:
+        return None
+    return (
+        f"{runs:,} runs of one call each are about {blocks:,} blocks, so that most of {workers:,} workers have nothing "
+        f"to do; block={smaller} (--block {smaller}) makes more blocks, with other draws"
+    )
+
+
 def both_sides(side0: Outputs, side1: Outputs) -> tuple[Outputs, Outputs]:
     """Keep the outputs of a block unchanged."""
     return side0, side1
@@ -172,7 +189,7 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
     share = _LEARNING_SHARE if runs <= _FEW_RUNS else _LATER_SHARE
     wanted = min(max(int(share * runs), LEAST_RUNS // 2), _LATER_CAP)
     wanted = question.fixed[pair][0] if question.fixed else wanted
-    first = ramp_of(shape, Phase.LEARNING, pair, wanted)[:1]
+    first = ramp_of(shape, Phase.LEARNING, pair, wanted, most=question.block)[:1]
     sides, reason = gather(question, first)
     made = first[: len(sides)]
     outputs = joined(sides)
@@ -181,9 +198,10 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
     cap = _LEARNING_CAP if simple else _LATER_CAP
     cap = min(cap, max(_LEARNING_NUMBERS // width, first[0].size))
     wanted = min(wanted, cap)
-    blocks = ramp_of(shape, Phase.LEARNING, pair, wanted, width)[1:]
+    blocks = ramp_of(shape, Phase.LEARNING, pair, wanted, width, question.block)[1:]
     if nothing_ran(outputs):  # a few more show whether any run succeeds: successful runs may be rare
-        early = list(itertools.takewhile(lambda block: block.size <= _EARLY, blocks))
+        so_far = itertools.accumulate(block.size for block in blocks)
+        early = [block for block, runs in zip(blocks, so_far, strict=True) if runs <= _EARLY]
         more, slow = gather(question, early)
         made = made + early[: len(more)]
         sides, reason, blocks = sides + more, reason or slow, blocks[len(early) :]
@@ -193,7 +211,7 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
     if not question.fixed:
         before = len(outputs[0]) + len(outputs[1])
         extra = min(int(_share(outputs, runs) * runs), cap) - before
-        rest = blocks_of(shape, Phase.LEARNING, pair, max(extra, 0), len(first) + len(blocks), width)
+        rest = blocks_of(shape, Phase.LEARNING, pair, max(extra, 0), len(made), width, question.block)
         sides, slow = gather(question, rest)
         outputs, reason, made = joined([outputs, *sides]), reason or slow, made + rest[: len(sides)]
     refuse_if_nothing_ran(question, pair, outputs)
@@ -319,7 +337,7 @@ def measure(question: Question, pair: int, learned: LearnedPair, runs: int) -> M
         InvalidRunsError: if blocks repeat one another, outputs drift, or runs depend on one another.
     """
     question = replace(question, made_as=learned.made_as)
-    blocks = blocks_of(question.runs_as, Phase.MEASURING, pair, runs, width=learned.width)
+    blocks = blocks_of(question.runs_as, Phase.MEASURING, pair, runs, width=learned.width, most=question.block)
     drawn = -(-_PICTURE_RUNS // blocks[0].size)
     wanted = (*learned.choices, *learned.further)
     events = tuple(choice.event for choice in wanted)
@@ -415,7 +433,7 @@ def measure_event(
     sizes, counted = np.zeros(2, dtype=np.int64), np.zeros((2, 2), dtype=np.int64)
     cells = (Partition(event.family, event.rules),) if graded else ()
     filled = [np.zeros((2, each.size), dtype=np.int64) for each in cells]
-    blocks = blocks_of(question.runs_as, phase, pair, runs, width=width)
+    blocks = blocks_of(question.runs_as, phase, pair, runs, width=width, most=question.block)
     homogeneity = None if question.runs_as is Shape.PROGRAM else by_event(event, question.observe)
     looked = 0 if homogeneity is None else -(-_PICTURE_RUNS // blocks[0].size)
     summaries: list[BlockSummary] = []

@@ -22,7 +22,7 @@ from dpaudit.neighbours.serialise import kept_text
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.privacy.claims import as_claim
 from dpaudit.request import AuditRequest
-from dpaudit.sampling.blocks import Experiment
+from dpaudit.sampling.blocks import LEAST_BLOCK, Experiment
 from dpaudit.sampling.engines import Engine, engine_for
 from dpaudit.sampling.forms import refuse_types
 from dpaudit.sampling.play import RepeatDetector
@@ -83,6 +83,7 @@ class Question:
     keep_data: bool = False
     observe: tuple[str, ...] = ()  # what is observed with every output, such as "time"
     types: str = "count"  # whether outputs of different types are different outputs: "count" or "ignore"
+    block: int | None = None  # the largest number of runs in a block, if it is not the usual one
     alone: str | None = None  # why only this process can make runs, if several were requested
     session: Session | None = None  # progress, and the file of finished blocks
     false_alarm: float = FALSE_ALARM  # how often a mechanism that keeps its claim may be called violated
@@ -303,6 +304,7 @@ def validated(request: AuditRequest) -> Question:
         observe=watched,
         false_alarm=float(request.false_alarm),
         types=request.types,
+        block=None if request.block is None else whole("block", request.block, least=LEAST_BLOCK),
         alone=None if not engine.apart else why_alone(mechanism, (merged, used, data), timed=bool(watched)),
     )
 

@@ -28,6 +28,7 @@ _SECTIONS = {
     ),
     "Limits and workers": (
         "workers",
+        "block",
         "backend",
         "scheduler",
         "time_budget",

@@ -162,6 +162,7 @@ class Subject:
     reproducible: bool = True
     observed: tuple[str, ...] = ()
     types: str = "count"
+    block: int | None = None
 
     def evidence(
         self,
@@ -205,6 +206,7 @@ class Subject:
             reproducible=self.reproducible,
             observed=self.observed,
             types=self.types,
+            block=self.block,
             assumptions=self.assumptions,
             **found,
         )

@@ -22,6 +22,7 @@ from dpaudit.targets.signature import Shape
 # speed and memory are measured by benchmarks/overhead.py; other sizes would draw other runs
 _BLOCK = {Shape.PROGRAM: 2**16, Shape.SAMPLER: 2**18, Shape.SEEDED: 2**11, Shape.OPAQUE: 2**11}
 _FIRST_BLOCK = 256
+LEAST_BLOCK = 32  # of which each side's outputs can still be recognised, should they come again
 _MOST_NUMBERS = 2**22  # in the outputs of a block; bounds memory
 
 
@@ -54,15 +55,23 @@ class Block:
     chance: float = 0.5
 
 
-def block_size(shape: Shape, width: int) -> int:
-    """Return how many runs a block holds: fewer if an output holds many numbers, so that memory stays bounded."""
-    size = _BLOCK[shape]
+def block_size(shape: Shape, width: int, most: int | None = None) -> int:
+    """Return how many runs a block holds: fewer if an output holds many numbers, so that memory stays bounded.
+
+    Args:
+        shape: the call style of the runs.
+        width: numbers in one output.
+        most: no block is larger than that; None for the usual size.
+    """
+    size = _BLOCK[shape] if most is None else min(_BLOCK[shape], most)
     while size > _FIRST_BLOCK and size * width > _MOST_NUMBERS:
         size //= 2
     return size
 
 
-def blocks_of(shape: Shape, phase: Phase, pair: int, runs: int, first: int = 0, width: int = 1) -> list[Block]:
+def blocks_of(
+    shape: Shape, phase: Phase, pair: int, runs: int, first: int = 0, width: int = 1, most: int | None = None
+) -> list[Block]:
     """Return the blocks for a number of runs of a pair.
 
     Args:
@@ -72,29 +81,30 @@ def blocks_of(shape: Shape, phase: Phase, pair: int, runs: int, first: int = 0, 
         runs: of both sides together.
         first: number of the first block.
         width: numbers in one output.
+        most: runs in a block, if fewer than usual.
 
     Returns:
         Blocks of equal size, the last of which may be smaller.
     """
-    size = block_size(shape, width)
+    size = block_size(shape, width, most)
     count = -(-runs // size)
     return [Block(phase, pair, first + i, min(size, runs - i * size)) for i in range(count)]
 
 
-def ramp_of(shape: Shape, phase: Phase, pair: int, runs: int, width: int = 1) -> list[Block]:
+def ramp_of(shape: Shape, phase: Phase, pair: int, runs: int, width: int = 1, most: int | None = None) -> list[Block]:
     """Return blocks that start small and double, so that the speed is known after the first few.
 
     Args:
-        shape, phase, pair, runs, width: as for `blocks_of`.
+        shape, phase, pair, runs, width, most: as for `blocks_of`.
 
     Returns:
         Blocks numbered from 0.
     """
-    sizes, size = [], _FIRST_BLOCK
+    sizes, size = [], min(_FIRST_BLOCK, block_size(shape, 1, most))
     while runs > 0:
         sizes.append(min(size, runs))
         runs -= sizes[-1]
-        size = min(2 * size, block_size(shape, width))
+        size = min(2 * size, block_size(shape, width, most))
     return [Block(phase, pair, index, size) for index, size in enumerate(sizes)]
 
 

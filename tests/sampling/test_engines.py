@@ -14,6 +14,7 @@ import dpaudit as dp
 from dpaudit.auditing import question
 from dpaudit.auditing.pair import both_sides
 from dpaudit.errors import Notice
+from dpaudit.report.text.command import reproduce_command
 from dpaudit.sampling.blocks import Block, Experiment, Phase
 from dpaudit.sampling.engines import BACKENDS, Processes, engine, engine_for, processes, task
 from dpaudit.sampling.engines.on_submitit import made as batch
@@ -177,3 +178,16 @@ def test_opaque_functions_stay_here(fake):
     with pytest.warns(Notice, match="runs in one process"):
         dp.audit(opaque, **{**ASKED, "runs": 400})
     assert fake.made == 0
+
+
+def test_smaller_blocks_keep_more_workers_busy(fake):
+    fake.count = 8
+    with pytest.warns(Notice, match=r"3,000 runs .* 2 blocks.*--block 64. makes more"):
+        dp.audit(noisy, **ASKED)
+    usual, fake.made = fake.made, 0
+    evidence = dp.audit(noisy, **ASKED, block=64)
+    assert fake.made > 40 > usual
+    assert evidence.block == 64 and "--block 64" in reproduce_command(evidence)
+    assert dp.replay(evidence, pairs=ASKED["pairs"]).identical
+    with pytest.raises(dp.UsageError, match="at least 32"):
+        dp.audit(noisy, **ASKED, block=31)

@@ -45,6 +45,9 @@ class Engine(ABC):
         """Whether blocks are carried out in other processes."""
         return True
 
+    def connect(self) -> None:  # noqa: B027 – most have nothing to connect to
+        """Connect, once; afterwards ``count`` is known. Raises `UsageError` if that is not possible."""
+
     @abstractmethod
     def run(self, work: Work[Done], parts: Parts) -> Iterator[Done]:
         """Carry out blocks, each of its own experiment.
@@ -69,10 +72,6 @@ class Remote(Engine):
     """An engine of another library: tasks are submitted, and their answers awaited in order."""
 
     name: str
-
-    @abstractmethod
-    def connect(self) -> None:
-        """Connect, once; afterwards ``count`` is known. Raises `UsageError` if that is not possible."""
 
     @abstractmethod
     def submit(self, expected: dict[str, str | None], task: bytes) -> Any:

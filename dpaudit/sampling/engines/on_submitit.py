@@ -40,11 +40,11 @@ class Batch(Engine):
 
     def run(self, work: Work[Done], parts: Parts) -> Iterator[Done]:
         """Submit jobs of several blocks each, and wait for them in order."""
-        executor = self._connected()
+        self.connect()
         tasks = [(expected_of(experiment), packed(work, experiment, block)) for experiment, block in parts]
         size = math.ceil(len(tasks) / self.count) if tasks else 1
         bundles = [tasks[first : first + size] for first in range(0, len(tasks), size)]
-        jobs = [executor.submit(answers, bundle) for bundle in bundles]
+        jobs = [self._executor.submit(answers, bundle) for bundle in bundles]
         ended = 0
         try:
             for job, bundle in zip(jobs, bundles, strict=True):
@@ -56,7 +56,8 @@ class Batch(Engine):
                 with contextlib.suppress(Exception):
                     job.cancel()
 
-    def _connected(self) -> Any:
+    def connect(self) -> None:
+        """Find the batch system."""
         if self._executor is None:
             from submitit import AutoExecutor
 
@@ -65,7 +66,6 @@ class Batch(Engine):
                 self._executor.update_parameters(**self._settings)
             except (RuntimeError, ValueError, TypeError, NameError, OSError) as error:
                 unreachable("batch system", self._cluster, error)
-        return self._executor
 
     def _result(self, job: Any, bundle: list[Task]) -> list[Answer]:
         """Wait for a job; submit it again if it was lost."""
