@@ -104,7 +104,7 @@ class Couplings:
         lists = items(leaf.given["shifts"], f"{leaf.name}: the shifts", len(self.cases), len(self.cases))
         largest = Fraction(0)
         for sign, couplings, entries in zip((-1, 1), self.cases, lists, strict=True):
-            needed: set[tuple[int | None, int]] = {(None, 0)}
+            needed: set[tuple[int | None, Fraction | int]] = {(None, 0)}
             if kind != "init":
                 here = [number for number, each in enumerate(couplings) if each.state == state]
                 # where the data end, the query that differs has been read
@@ -121,8 +121,8 @@ class Couplings:
                     for name in ("from", "to")
                 )
                 difference = rational(entry["difference"], f"{where}: the difference")
-                at = (source, int(difference))
-                if difference.denominator != 1 or at not in needed:
+                at = (source, difference)
+                if at not in needed:
                     raise ForgedError(f"{where}: from coupling {source} no difference {difference} is needed, or twice")
                 needed.remove(at)
                 before = None if source is None else couplings[source]

@@ -101,8 +101,8 @@ def _read(given: dict[str, Any], movement: Movement, steps: Steps) -> _Selection
     first = [expression(value, {}, "init: the state", steps).constant for value in listed]
     winner = whole(given["winner"], "winner", 0, len(first) - 1)
     place = whole(given["place"], "place", 0, len(first) - 1)
-    if begin.draws or begin.output.form != _NOTHING or winner == place:
-        raise ForgedError("a selection begins without noise and output, and its winner is no place")
+    if begin.draws or begin.output.form != _NOTHING:
+        raise ForgedError(f"{begin.name}: a selection begins without noise and output")
     known = {"s": len(first)}
     one = Fraction(1)
     counted, kept, taken = (

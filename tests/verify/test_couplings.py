@@ -186,6 +186,27 @@ def half_a_move(c):
     moving(c)[0]["difference"] = "1/2"
 
 
+def more_than_a_move(c):
+    """A shift for 3/2 is none for 1, whatever may be spent."""
+    c["bound"] = "2"
+    for case in c["cases"]:
+        for each in case["couplings"]:
+            each["allowance"] = str(2 * Fraction(each["allowance"]))
+    moving(c)[0].update(difference="3/2", shift=["-3/2"])
+
+
+def forgotten(c):
+    """The distance that the record leaves behind in the state."""
+    c["bound"] = "1/2"
+    for case, couplings in enumerate(c["cases"]):
+        for each in couplings["couplings"]:
+            each.update(distances=["0"], allowance="0" if each["moved"] else "1/2")
+        for state in c["states"]:
+            for node in state["step"]:
+                for each in node["shifts"][case] if "leaf" in node else []:
+                    each["shift"] = [str(-Fraction(each["difference"]))]
+
+
 def shorter(c):
     c["cases"][1]["couplings"][0]["distances"].append("0")
 
@@ -196,7 +217,7 @@ def nowhere(c):
 
 @pytest.mark.parametrize("forge", [
     all_move, twice_as_far, one_sign, never_moved, moved_unseen, other_state, in_debt, dropped, repeated, nearer,
-    cheaper, unshifted, half_a_move, shorter, nowhere,
+    cheaper, unshifted, half_a_move, shorter, nowhere, more_than_a_move, forgotten,
 ], ids=lambda each: each.__name__)  # fmt: skip
 def test_forged_couplings_are_refused(forge):
     assert check_certificate(TRUE).bound == 1

@@ -173,16 +173,48 @@ def impossible(c):
     c["bound"] = "0"
     for case in c["cases"]:
         for state in case["states"]:
-            state["before"] = [{"1": "-1"}]
-            state["after"] = []
-            for each in state["shifts"]:
-                each["shift"] = ["0"]
-            for each in [*state["pairs"]["before"], *state["pairs"]["at"]]:
+            state["before"] = state["after"] = [{"1": "-1"}]
+            unshift(state)
+            for each in all_pairs(state):
                 each.pop("rows", None)
                 each["never"] = [[0, "1"]]
-        for each in case["states"][HELD]["pairs"]["after"]:
-            each.pop("never", None)
-            each["rows"] = []
+
+
+def impossible_later(c):
+    """Such relations from the second record on, for which there are no reasons."""
+    c["bound"] = "0"
+    for case in c["cases"]:
+        for number, state in enumerate(case["states"]):
+            unshift(state)
+            if number == HELD:
+                state["before"] = state["after"] = [{"1": "-1"}]
+            for each in all_pairs(state):
+                each.pop("rows", None)
+                each.pop("never", None)
+                each.update({"never": [[0, "1"]]} if number == HELD else {"rows": [[[0, "1"]]]})
+
+
+def unreasoned(c):
+    """Pairs that are said never to be, without a reason."""
+    c["bound"] = "0"
+    for case in c["cases"]:
+        for state in case["states"]:
+            state["before"] = state["after"] = []
+            unshift(state)
+            for each in all_pairs(state):
+                if "rows" in each:
+                    each["rows"] = []
+                else:
+                    each["never"] = [[0, "1"]]
+
+
+def unshift(state):
+    for each in state["shifts"]:
+        each["shift"] = ["0"]
+
+
+def all_pairs(state):
+    return [each for pairs in state["pairs"].values() for each in pairs]
 
 
 def unshifted(c):
@@ -199,29 +231,42 @@ def free_start(c):
 
 
 def another_may_win(c):
+    """A pair that parts at the winner, though it could never be."""
     keeps, marks = numbers(c)
-    each = pairs(c, "at", marks, keeps)
-    each.pop("never")
-    each["rows"] = []
-    for case in c["cases"]:
-        for state in case["states"]:
-            state["after"] = []
-            for one in state["pairs"]["at"] + state["pairs"]["after"]:
-                if "rows" in one:
-                    one["rows"] = []
+    for case in range(2):
+        each = pairs(c, "at", marks, keeps, case)
+        each["rows"] = [each.pop("never")] * len(c["cases"][case]["states"][HELD]["after"])
 
 
 def wins_later(c):
+    """The same after the winner."""
     keeps, marks = numbers(c)
-    for case, _ in enumerate(c["cases"]):
+    for case in range(2):
         each = pairs(c, "after", keeps, marks, case)
-        each.pop("never", None)
-        each["rows"] = []
-        for state in c["cases"][case]["states"]:
-            state["after"] = []
-            for one in state["pairs"]["at"] + state["pairs"]["after"]:
-                if "rows" in one:
-                    one["rows"] = []
+        each["rows"] = [each.pop("never")] * len(c["cases"][case]["states"][HELD]["after"])
+
+
+def parted(c):
+    """The two runs go to different states."""
+    keeps, _ = numbers(c)
+    c["states"][HELD]["step"][keeps]["next"] = EMPTY
+    for case in c["cases"]:
+        for each in all_pairs(case["states"][HELD]):
+            if each["first"] == keeps and "rows" in each:
+                each["rows"] = []
+
+
+def one_way(c):
+    c["cases"][0] = copy.deepcopy(c["cases"][1])
+
+
+def other_way(c):
+    c["cases"][1] = copy.deepcopy(c["cases"][0])
+
+
+def dearer(c):
+    """A shift that costs more than is stated."""
+    c["cases"][0]["states"][EMPTY]["shifts"][0]["shift"] = ["9"]
 
 
 def left_out(c):
@@ -278,6 +323,34 @@ def other_noise(c):
     keeps, _ = numbers(c)
     step.append(step[keeps])
     step[keeps] = {"draw": "laplace", "scale": "1", "then": len(step) - 1}
+    for case in c["cases"]:
+        for each in all_pairs(case["states"][HELD]):
+            each.update({side: len(step) - 1 for side in ("first", "second") if each[side] == keeps})
+
+
+def winner_from_data(c):
+    keeps, _ = numbers(c)
+    c["states"][HELD]["step"][keeps]["state"][c["winner"]] = {BEST: "1"}
+
+
+def told_at_the_start(c):
+    c["init"][0]["leaf"] = ["str", "x"]
+
+
+def two_starts(c):
+    c["init"] = [
+        {"draw": "laplace", "scale": "1", "then": 1},
+        {"compare": {"h0": "1"}, "<": 2, ">=": 3},
+        *(copy.deepcopy(c["init"][0]) for _ in range(2)),
+    ]
+
+
+def endless(c):
+    c["states"][HELD]["end"][0]["next"] = HELD
+
+
+def of_values(c):
+    c["values"] = []
 
 
 def other_state(c):
@@ -286,9 +359,10 @@ def other_state(c):
 
 @pytest.mark.parametrize("forge", [
     all_move, both_ways, twice_as_far, its_value, told_on_the_way, told_by_text, stopped, from_the_middle,
-    noise_at_the_start, noise_at_the_end, impossible, unshifted, free_start, another_may_win, wins_later, left_out,
-    listed_twice, without_reason, not_counted, counted_later, same_number, of_exponential_noise, whole_noise,
-    less_noise, other_noise, other_state,
+    noise_at_the_start, noise_at_the_end, impossible, impossible_later, unreasoned, unshifted, free_start,
+    another_may_win, wins_later, parted, one_way, other_way, dearer, left_out, listed_twice, without_reason,
+    not_counted, counted_later, same_number, of_exponential_noise, whole_noise, less_noise, other_noise,
+    winner_from_data, told_at_the_start, two_starts, endless, of_values, other_state,
 ], ids=lambda each: each.__name__)  # fmt: skip
 def test_forged_selections_are_refused(forge):
     assert check_certificate(TRUE).bound == Fraction(1, 2)

@@ -161,6 +161,12 @@ def test_bounds_are_those_of_theory(program, length, all_move, one_moves):
         assert (checked.bound, checked.kind, checked.scope["length"]) == (bound, "tree", length)
 
 
+def test_groups_move_values_farther():
+    for relation in ("queries(group=3)", "queries(norm=1, group=3)"):
+        proof = prove_program(largest, length=2, relation=relation, runs=0)
+        assert proof.bound == Fraction(3, 2) == check_certificate(proof.certificate).bound
+
+
 def test_whole_values_for_whole_noise():
     def half(data, noise):
         return max(data) / 2 + noise.discrete_laplace(2)
@@ -271,13 +277,25 @@ def one_query(c):
 
 
 def halved_for_whole(c):
-    """Values in halves, under noise of whole numbers."""
+    """Values in halves, which move by half as much, under noise of whole numbers."""
     for node in c["values"][0]["nodes"]:
         if "leaf" in node:
             node["leaf"][1] = {name: str(Fraction(number) / 2) for name, number in node["leaf"][1].items()}
-    c["values"][0]["pairs"] = [
-        [[n, m if n == len(each) else str(Fraction(m) / 1)] for n, m in each] for each in c["values"][0]["pairs"]
-    ]
+    last = 1 + 1 + 2 * c["scope"]["length"]  # after the conditions of two leaves and the box
+    for each in c["values"][0]["pairs"]:
+        each[:] = [[number, str(2 * Fraction(factor)) if number == last else factor] for number, factor in each]
+
+
+def whole_value(c):
+    next(node for node in c["values"][0]["nodes"] if "leaf" in node)["leaf"][0] = "int"
+
+
+def slope_once_more(c):
+    c["values"][0]["slopes"].append(copy.deepcopy(c["values"][0]["slopes"][0]))
+
+
+def unknown_query(c):
+    c["values"][0]["slopes"].append({**c["values"][0]["slopes"][0], "query": "q7"})
 
 
 def no_values(c):
@@ -289,6 +307,7 @@ def no_values(c):
     (BOX, with_noise), (BOX, not_a_number), (BOX, a_text), (BOX, unread), (BOX, of_sums), (BOX, no_values),
     (SUMMED, of_boxes), (SUMMED, flat), (SUMMED, negative), (SUMMED, without_slope), (SUMMED, slope_twice),
     (SUMMED, downwards_only), (SUMMED, steeper), (SUMMED, shifted), (MANY, one_query), (WHOLE, halved_for_whole),
+    (SUMMED, twice_as_far), (BOX, whole_value), (SUMMED, slope_once_more), (SUMMED, unknown_query),
 ], ids=lambda each: getattr(each, "__name__", "of"))  # fmt: skip
 def test_forged_values_are_refused(true, forge):
     check_certificate(true)
