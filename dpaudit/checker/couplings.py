@@ -139,8 +139,8 @@ class Couplings:
                 elif before.allowance < cost:
                     raise ForgedError(f"{where}: the allowance {before.allowance} of coupling {source} is below {cost}")
             if needed:
-                source, moving = min(needed, key=str)
-                raise ForgedError(f"{leaf.name}: no shift from coupling {source} for the difference {moving}")
+                source, left = min(needed, key=str)
+                raise ForgedError(f"{leaf.name}: no shift from coupling {source} for the difference {left}")
         return largest
 
     def _cost(
