@@ -38,13 +38,10 @@ class Coins:
         with nullcontext() if (recorder := active()) is None else recorder.own_work():
             self._drawn = rng.random(math.prod(shape)) < chance
         self._plain: Any = None
-        self._flipped = False
 
     def _looked_at(self) -> Any:
         """Return the coins, each of which is seen from now on."""
         recorder = active()
-        if self._flipped and recorder is not None:
-            recorder.unseen["coins that flipped bits are used again"] = None
         if self._plain is None:
             drawn = self._drawn.tolist()
             if recorder is not None:
@@ -59,9 +56,8 @@ class Coins:
 
     def _flip(self, bits: Any) -> Any:
         recorder = active()
-        if recorder is None or self._plain is not None or self._flipped or np.shape(bits) != self.shape:
+        if recorder is None or self._plain is not None or np.shape(bits) != self.shape:
             return bits ^ self._looked_at()
-        self._flipped = True
         with recorder.own_work():
             own = (_asarray(bits) != 0).reshape(-1)
 
@@ -84,6 +80,7 @@ class Coins:
                 scale=np.array([1 / cost if cost else math.inf]),
             )
             values = np.array(found, dtype=bool).reshape(self.shape)
+            self._plain = values ^ own.reshape(self.shape)  # who looks at them too sees what the bits were
             if hasattr(bits, "index") and hasattr(bits, "to_numpy"):
                 import pandas
 
