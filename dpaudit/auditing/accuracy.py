@@ -11,20 +11,25 @@ import math
 import re
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
 import numpy as np
 
 from dpaudit.arrays import Floats
-from dpaudit.evidence.records import Accuracy
+from dpaudit.auditing.question import Question
+from dpaudit.evidence.records import Accuracy, Errors
 from dpaudit.program.silent import Choice, SilentNoise
-from dpaudit.sampling.outputs import Outputs, from_list, taken
+from dpaudit.sampling.blocks import Phase, blocks_of
+from dpaudit.sampling.outputs import Outputs, concatenate, from_list, taken
+from dpaudit.sampling.play import play
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
 
 LEVEL = 0.9  # of the interval of errors
+_LEAST_OWN, _MOST_OWN = 50, 4_000  # runs on data of which pairs are made; chosen
+_MOST_APART = 12  # numbers of an output whose errors are told apart; what a table shows
 _MOST_RUNS, _MOST_NUMBERS = 100_000, 1_000_000  # for an interval that is known to 1 % of its coverage
 
 
@@ -82,13 +87,46 @@ def _plain(answer: Any) -> Any:
     return type(answer)(map(_plain, answer)) if type(answer) in (list, tuple) else answer
 
 
-def accuracy_of(outputs: Outputs, answer: ExactAnswer, pair: int = 0, side: int = 0) -> Accuracy | None:
+def accuracy(question: Question, sampled: Outputs | None, total: int) -> Accuracy | None:
+    """Return how far outputs are from the exact answer, as far as that is known.
+
+    On the first dataset of the first pair, from learning runs; or on the data that were given, where a pair was made
+    from them: that pair may hold a single record. Those have runs of their own, one in fifty.
+
+    Args:
+        question: what was audited.
+        sampled: learning runs of side 0 of the first pair.
+        total: runs of the audit.
+    """
+    if question.observe or question.own_randomness or sampled is None:
+        return None
+    space = question.space
+    if space is None or not space.made:
+        answer = exact_answer(question.mechanism, question.pairs[0][0], question.parameters)
+        return None if answer is None else accuracy_of(sampled, answer, 0, 0)
+    own = min(total // 50, _MOST_OWN)
+    answer = None if space.data is None else exact_answer(question.mechanism, space.data, question.parameters)
+    if answer is None or own < _LEAST_OWN:
+        return None
+    experiment = replace(question.experiment, pairs=((space.data, space.data),), digests=(), session=None)
+    blocks = blocks_of(question.runs_as, Phase.ACCURACY, 0, own)
+    played = [each for found in play(experiment, blocks, _both) for each in found.result]
+    return accuracy_of(concatenate(played), answer)
+
+
+def _both(side0: Outputs, side1: Outputs) -> tuple[Outputs, Outputs]:
+    return side0, side1
+
+
+def accuracy_of(
+    outputs: Outputs, answer: ExactAnswer, pair: int | None = None, side: int | None = None
+) -> Accuracy | None:
     """Return how far outputs are from the exact answer; None if none has its form.
 
     Args:
         outputs: of runs on one dataset.
         answer: the exact one on that dataset.
-        pair, side: which dataset.
+        pair, side: which dataset; None for data that were given.
     """
     form, exact = answer.output.forms[0], answer.output.numbers[0]
     if form not in outputs.forms or not np.isfinite(exact).all():
@@ -107,15 +145,20 @@ def accuracy_of(outputs: Outputs, answer: ExactAnswer, pair: int = 0, side: int 
         numbers=int(exact.shape[1]),
     )
     is_coin = np.isin(numbers, (0, 1)).all() and np.isin(exact, (0, 1)).all()
-    is_amount = answer.is_number and exact.shape[1] > 0 and not is_coin
-    return _with_errors(found, errors.ravel()) if is_amount else found
+    if not answer.is_number or exact.shape[1] == 0 or is_coin:
+        return found
+    apart = errors.T if exact.shape[1] <= _MOST_APART else errors.reshape(1, -1)
+    each = [_errors_of(own) for own in apart]
+    if any(own is None for own in each):
+        return found
+    return msgspec.structs.replace(found, errors=tuple(own for own in each if own is not None))
 
 
-def _with_errors(found: Accuracy, errors: Floats) -> Accuracy:
+def _errors_of(errors: Floats) -> Errors | None:
+    """Return what errors, (n,), come to, to six digits; None if no finite number says it."""
     with np.errstate(over="ignore", invalid="ignore"):
         moments = float(errors.mean()), float(np.sqrt(np.mean(errors**2)))
     if not all(map(math.isfinite, moments)):
-        return found
+        return None
     ends = np.quantile(errors, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], method="inverted_cdf")
-    bias, rmse, low, high = (float(f"{value:.6g}") for value in (*moments, *ends))  # sums differ in their last bits
-    return msgspec.structs.replace(found, bias=bias, rmse=rmse, low=low, high=high)
+    return Errors(*(float(f"{value:.6g}") for value in (*moments, *ends)))  # sums differ in their last bits

@@ -15,7 +15,7 @@ from typing import Any, Unpack
 
 import msgspec
 
-from dpaudit.auditing.accuracy import accuracy_of, exact_answer
+from dpaudit.auditing.accuracy import accuracy
 from dpaudit.auditing.calibration import runs_within
 from dpaudit.auditing.checkpoint import refuse_budget, seed_for, session_of
 from dpaudit.auditing.pair import few_blocks, learn, measure, with_call_style
@@ -31,7 +31,7 @@ from dpaudit.errors import InvalidRunsError, Notice
 from dpaudit.events import Lead
 from dpaudit.evidence.build import at_whole, no_bound, run_info
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Accuracy, Attempt, Bound, Histogram, Led, Target, Verdict
+from dpaudit.evidence.records import Attempt, Bound, Histogram, Led, Target, Verdict
 from dpaudit.loading.named import public_name
 from dpaudit.request import AuditOptions, AuditRequest, taking
 from dpaudit.sampling.blocks import Phase
@@ -203,16 +203,8 @@ def _carry_out(question: Question, target: Target, total: int, curve: bool) -> E
     whole_curve = curve_of(statements, question.confidence) if curve else None
     shown = evidence.claim is None or evidence.verdict is Verdict.VIOLATED
     led = () if shown else tuple(unshown)
-    evidence = msgspec.structs.replace(evidence, accuracy=_accuracy(question, sampled))
+    evidence = msgspec.structs.replace(evidence, accuracy=accuracy(question, sampled, total))
     return msgspec.structs.replace(evidence, fixed=tuple(fixed), curve=whole_curve, constant=tuple(constant), led=led)
-
-
-def _accuracy(question: Question, sampled: Outputs | None) -> Accuracy | None:
-    """Return how far the outputs on the first dataset are from its exact answer, as far as that is known."""
-    if sampled is None or question.observe:
-        return None
-    answer = exact_answer(question.mechanism, question.pairs[0][0], question.parameters)
-    return None if answer is None else accuracy_of(sampled, answer)
 
 
 def _carry_out_sequentially(question: Question, target: Target, total: int, seconds: float | None) -> Evidence:

@@ -137,13 +137,13 @@ def _error_at(request: AuditRequest, value: float, error: float, runs: int) -> E
     answer = exact_answer(question.mechanism, question.pairs[0][0], question.parameters)
     sides, _ = gather(question, blocks_of(question.runs_as, Phase.LEARNING, 0, runs))
     outputs = joined(sides)[0]
-    found = None if answer is None else accuracy_of(outputs, answer)
+    found = None if answer is None else accuracy_of(outputs, answer, 0, 0)
     if answer is None or found is None:
         raise UsageError(
             f"no exact answer of {question.mechanism.name} is known: it draws no noise of dpaudit, or has no most "
             "likely draw; expose the query within: @mechanism(query=…)"
         )
-    if found.rmse is None and error >= 1:
+    if not found.errors and error >= 1:
         raise UsageError(
             f"answers of {question.mechanism.name} are no amounts: a wanted error is the share of them that may not be "
             f"exact, such as 0.05, not {error:g}"
@@ -153,7 +153,7 @@ def _error_at(request: AuditRequest, value: float, error: float, runs: int) -> E
 
 def _within(outputs: Outputs, answer: ExactAnswer, found: Accuracy, error: float) -> float:
     """Return the share of runs within the wanted error; of answers without amounts, `LEVEL` if few enough are wrong."""
-    if found.rmse is None:
+    if not found.errors:
         return LEVEL if 1 - found.same / found.runs <= error else 0.0
     numbers = outputs.numbers[outputs.forms.index(answer.output.forms[0])]
     close = np.abs(numbers - answer.output.numbers[0]) <= error

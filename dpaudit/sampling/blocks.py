@@ -38,6 +38,7 @@ class Phase(IntEnum):
     SEARCH = 6
     SECOND_LOOK = 7
     SETTLING = 8
+    ACCURACY = 9
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,7 @@ def _error_words(plan: ErrorPlan) -> str:
     from dpaudit.report.text.numerals import NBSP, count_text
     from dpaudit.report.text.phrases import shortened
 
-    amounts = plan.places[0].accuracy.rmse is not None
+    amounts = bool(plan.places[0].accuracy.errors)
     wanted = (
         f"90 % of the answers within {plan.error:g} of the exact one"
         if amounts

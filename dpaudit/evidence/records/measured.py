@@ -208,31 +208,37 @@ class Scores(Record, frozen=True):
     epsilon_if_gaussian: float | None = None
 
 
+class Errors(Record, frozen=True):
+    """The errors of one number: their mean (the bias), their root mean square, and the middle 90 % of them."""
+
+    bias: float
+    rmse: float
+    low: float
+    high: float
+
+
 class Accuracy(Record, frozen=True):
-    """How far outputs are from the exact answer, in learning runs on one dataset; does not affect the verdict.
+    """How far outputs are from the exact answer, in runs on one dataset; does not affect the verdict.
 
     Attributes:
         source: where the exact answer comes from: the mechanism's "query", or the program without noise ("silent").
-        pair, side: which dataset.
+        pair, side: which dataset, whose learning runs were looked at; or None for the data that were given to be
+            searched, which had runs of their own.
         runs: that were looked at; compared: how many of them have the form of the exact answer.
         same: how many are the exact answer.
         numbers: how many numbers an output has.
-        bias, rmse: the mean and the root mean square of the errors, of all numbers together; None where the answer has
-            no amounts.
-        low, high: the interval that holds the middle 90 % of the errors.
+        errors: those of each number, or one of all numbers together where they are many; empty where the answer has no
+            amounts.
     """
 
     source: Annotated[str, msgspec.Meta(pattern="^(query|silent)$")]
-    pair: int
-    side: int
+    pair: int | None
+    side: int | None
     runs: int
     compared: int
     same: int
     numbers: int
-    bias: float | None = None
-    rmse: float | None = None
-    low: float | None = None
-    high: float | None = None
+    errors: tuple[Errors, ...] = ()
 
 
 class Moved(Record, frozen=True):

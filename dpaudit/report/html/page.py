@@ -34,7 +34,7 @@ from dpaudit.report.html.posterior import posterior_part
 from dpaudit.report.html.scope_layers import layers
 from dpaudit.report.html.templates import Section, environment, plain
 from dpaudit.report.text.accounting import accounting_of
-from dpaudit.report.text.accuracy import accuracy_sentences
+from dpaudit.report.text.accuracy import accuracy_rows, accuracy_sentences
 from dpaudit.report.text.bound_kinds import exact_lower, is_proof
 from dpaudit.report.text.cite import bibtex, citation, sources
 from dpaudit.report.text.command import reproduce_command, reproduce_notes
@@ -184,7 +184,7 @@ def _sensitivity(shown: View, _: Evidence | None) -> Iterator[Section]:
 def _accuracy(shown: View, _: Evidence | None) -> Iterator[Section]:
     found = shown.evidence.accuracy
     if found is not None:
-        yield plain("accuracy", "Accuracy", accuracy_sentences(found))
+        yield plain("accuracy", "Accuracy", accuracy_sentences(found), accuracy_rows(found))
 
 
 def _trace(shown: View, _: Evidence | None) -> Iterator[Section]:

@@ -76,17 +76,22 @@ def _accuracy(evidence: Evidence) -> Iterator[Finding]:
     found = evidence.accuracy
     if found is None:
         return
-    counts = 0 <= found.same <= found.compared <= found.runs <= evidence.learning and found.numbers >= 0
-    counts = counts and 0 <= found.pair < len(evidence.pairs) and found.side in (0, 1)
-    numbers = (found.bias, found.rmse, found.low, found.high)
-    errors = all(number is None for number in numbers)
-    if None not in numbers:
-        bias, rmse, low, high = (number or 0.0 for number in numbers)
-        errors = all(map(math.isfinite, (bias, rmse, low, high))) and abs(bias) <= rmse * (1 + 1e-5) and low <= high
+    counts = 0 <= found.same <= found.compared <= found.runs and found.numbers >= 0
+    if found.pair is None:
+        counts = counts and found.side is None and evidence.search is not None
+    else:
+        counts = counts and found.runs <= evidence.learning
+        counts = counts and 0 <= found.pair < len(evidence.pairs) and found.side in (0, 1)
+    errors = len(found.errors) in (0, 1, found.numbers) and all(
+        all(map(math.isfinite, (each.bias, each.rmse, each.low, each.high)))
+        and abs(each.bias) <= each.rmse * (1 + 1e-5)
+        and each.low <= each.high
+        for each in found.errors
+    )
     if not counts or not errors:
         yield failing("accuracy", "such errors cannot be those of the runs")
     else:
-        yield unchecked("accuracy", "errors were estimated from learning runs, which are in no file", decides=False)
+        yield unchecked("accuracy", "errors were estimated from runs that are in no file", decides=False)
 
 
 # --- the verdict ------------------------------------------------------------------------------------------
