@@ -62,19 +62,20 @@ def check_values(value: object, length: int, movement: Movement, steps: Steps) -
     """
     given = items(value, "values", MOST_LENGTH, 1)
     integer = movement.integer
+    sloped = movement.summed and type(given[0]) is dict and "slopes" in given[0]
     total = {f"q{number}": Fraction(0) for number in range(length)}
     for number, entry in enumerate(given):
-        fields(entry, {"nodes", "slopes" if movement.summed else "pairs"}, f"value {number}")
+        fields(entry, {"nodes", "slopes" if sloped else "pairs"}, f"value {number}")
         found = _read(f"value {number}", entry["nodes"], length, steps)
         integer = integer and found.integer
-        if movement.summed:
+        if sloped:
             for name, slope in _slopes(found, entry["slopes"], length, steps).items():
                 total[name] += slope
         else:
             _moves(found, entry["pairs"], length, movement, steps)
     if any(slope > 1 for slope in total.values()):
         raise ForgedError("a query that moves by 1 moves the values by more than 1 in sum")
-    if movement.summed:
+    if sloped:
         return len(given), Movement("norm=1", movement.group, integer)
     return len(given), Movement("all", 1, integer)
 

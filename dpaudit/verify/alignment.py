@@ -78,13 +78,14 @@ class Alignment:
     classes: tuple[AlignedClass, ...]
 
 
-def align(tree: ProgramTree, relation: Relation, length: int) -> Alignment:
+def align(tree: ProgramTree, relation: Relation, length: int, *, merging: bool = True) -> Alignment:
     """Align all classes of a program that reads the queries q0 … q{length − 1}.
 
     Args:
         tree: all paths of the program.
         relation: of kind "queries".
         length: the number of queries.
+        merging: whether paths with the same output are merged where that is cheaper.
 
     Returns:
         The alignment; its bound is in nats.
@@ -93,7 +94,7 @@ def align(tree: ProgramTree, relation: Relation, length: int) -> Alignment:
         UsageError: if the differences of the relation have no vertices, or a class has too many worst differences.
     """
     variables = [f"q{number}" for number in range(length)]
-    merging = can_merge(tree)
+    merging = merging and can_merge(tree)
     found: list[AlignedClass] = []
     for group in classes(tree):
         alone = [_aligned((leaf,), None, leaf.conditions, variables, relation) for leaf in group]

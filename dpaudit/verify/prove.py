@@ -181,11 +181,10 @@ def prove_program(
     scope = Scope(length, values, which, {name: as_text(value) for name, value in given.items()})
     digest = f"sha256:{found.digest}" if found.digest else ""
     open_ends = (*watched.open(), *missed(agreement))
-    alignment = align(tree, which, length)
-    derived = None
-    if alignment.bound is None and branches_on_data(tree):
-        now("comparing its branches on data")
-        derived = align_values(tree, which, length, integer=integer)
+    derived = align_values(tree, which, length, integer=integer) if branches_on_data(tree) else None
+    if derived is not None and derived.alignment.bound is None:
+        derived = None
+    alignment = align(tree, which, length, merging=derived is None)
     return AlignmentProof(found.name, digest, scope, tree, alignment, agreement, open_ends, derived)
 
 

@@ -39,7 +39,8 @@ from dpaudit.verify.alignment import Alignment, align
 from dpaudit.verify.differences import is_summed
 from dpaudit.verify.linear_programme import FloatLinearProgram
 
-MOST_LEAVES = 40  # of a value: every pair of them is compared
+MOST_REASONS = 4_100  # of all values, one for every pair of leaves of each, so that they are found within seconds
+MOST_SLOPE_REASONS = 10_000  # where a value has a slope for each query; these are found faster
 _LEAST_RISE = 1e-6  # of a movement that turned out larger; less is rounding, or no progress
 _DENOMINATOR = 10_000  # a movement is rounded to a fraction at most this fine
 
@@ -168,10 +169,10 @@ def align_values(tree: ProgramTree, relation: Relation, length: int, *, integer:
         taken.read()
         if not taken.values:
             return None
-        moved = _summed(taken.values, relation) if is_summed(relation) else _boxed(taken.values, relation, length)
+        summed = _summed(taken.values) if is_summed(relation) else None
+        values, units = summed or _boxed(taken.values, relation, length)
     except _PartsError:
         return None
-    values, units = moved
     if integer and any(draw.is_discrete for leaf in taken.leaves for draw in leaf.draws):
         numbers = [
             one for value in values for leaf in value.tree.leaves() for one in (leaf.constant, *leaf.terms.values())
@@ -179,7 +180,7 @@ def align_values(tree: ProgramTree, relation: Relation, length: int, *, integer:
         if any(Fraction(one).denominator != 1 for one in numbers):
             return None
     scaled = taken.scaled(units)
-    how = Relation("queries", "norm=1", relation.group) if is_summed(relation) else Relation("queries")
+    how = Relation("queries") if summed is None else Relation("queries", "norm=1", relation.group)
     return Values(values, scaled, how, align(scaled, how, len(values)))
 
 
@@ -418,21 +419,21 @@ _Leaf = tuple[tuple[Constraint, ...], Affine]
 
 
 def _listed(tree: Branches) -> list[_Leaf]:
-    """Return the leaves of a value; raise if there are too many, or data alone do not show that a way is dead."""
+    """Return the leaves of a value; raise if data alone do not show that a way is dead."""
     found: list[_Leaf] = []
     for conditions, leaf in tree.regions():
         if leaf is not None:
             found.append((conditions, leaf))
         elif contradiction(conditions) is None:
             raise _PartsError
-    if len(found) > MOST_LEAVES:
-        raise _PartsError
     return found
 
 
 def _boxed(trees: Sequence[Branches], relation: Relation, length: int) -> tuple[tuple[Value, ...], list[Fraction]]:
     """Return the values where every answer may move, each in units of its own movement."""
     group = relation.group
+    if sum(len(list(tree.leaves())) ** 2 for tree in trees) > MOST_REASONS:
+        raise _PartsError
     found: list[Value] = []
     units: list[Fraction] = []
     moved = {f"q{number}": f"s{number}" for number in range(length)}
@@ -462,16 +463,21 @@ def _reasons(leaves: Sequence[_Leaf], moved: Mapping[str, str], box: Sequence[Co
     found: list[Farkas] = []
     for one in leaves:
         for other in leaves:
-            known, apart = _apart(one, other, moved, box)
-            reason = contradiction([*known, Constraint(apart - Affine({}, 1), ">")])
+            known, apart = _apart(one, other, moved)
+            reason = _reason(known, box, Constraint(apart - Affine({}, 1), ">"))
             if reason is None:
-                return _largest(known, apart)
+                return _largest([*known[0], *known[1], *box], apart)
             found.append(reason)
     return found
 
 
-def _summed(trees: Sequence[Branches], relation: Relation) -> tuple[tuple[Value, ...], list[Fraction]]:
-    """Return the values where the sum of all movements is limited, in units that a query moves by 1 in sum."""
+def _summed(trees: Sequence[Branches]) -> tuple[tuple[Value, ...], list[Fraction]] | None:
+    """Return the values where the sum of all movements is limited, in units that a query moves by 1 in sum.
+
+    None if a value jumps, or has too many leaves; then it still moves no farther than if all queries might move.
+    """
+    if sum(len(list(tree.leaves())) ** 2 for tree in trees) > MOST_SLOPE_REASONS:
+        return None
     listed = [_listed(tree) for tree in trees]
     steepest: list[dict[str, Fraction]] = []
     for leaves in listed:
@@ -482,6 +488,8 @@ def _summed(trees: Sequence[Branches], relation: Relation) -> tuple[tuple[Value,
             for name, number in one.terms.items():
                 own[name] = max(own.get(name, Fraction(0)), abs(Fraction(number)))
         steepest.append(own)
+    if sum(2 * len(own) * len(leaves) ** 2 for own, leaves in zip(steepest, listed, strict=True)) > MOST_SLOPE_REASONS:
+        return None
     largest = [max(own.values(), default=Fraction(0)) or Fraction(1) for own in steepest]
     shares: dict[str, Fraction] = {}
     for own, most in zip(steepest, largest, strict=True):
@@ -493,24 +501,26 @@ def _summed(trees: Sequence[Branches], relation: Relation) -> tuple[tuple[Value,
     for tree, own, unit in zip(trees, steepest, units, strict=True):
         scaled = _over(tree, unit)
         leaves = _listed(scaled)
-        slopes = [
-            Slope(name, size / unit, *(_slope_reasons(leaves, name, size / unit, sign) for sign in (1, -1)))
-            for name, size in sorted(own.items())
-        ]
+        slopes: list[Slope] = []
+        for name, size in sorted(own.items()):
+            up, down = (_slope_reasons(leaves, name, size / unit, sign) for sign in (1, -1))
+            if up is None or down is None:
+                return None
+            slopes.append(Slope(name, size / unit, up, down))
         found.append(Value(scaled, (), tuple(slopes)))
     return tuple(found), units
 
 
-def _slope_reasons(leaves: Sequence[_Leaf], query: str, slope: Fraction, sign: int) -> tuple[Farkas, ...]:
-    """Return for each pair of leaves why a value moves by no more than the slope, upwards or downwards."""
+def _slope_reasons(leaves: Sequence[_Leaf], query: str, slope: Fraction, sign: int) -> tuple[Farkas, ...] | None:
+    """Return for each pair of leaves why a value moves by no more than the slope, or None if it jumps."""
     ahead = [Constraint(Affine.variable("s0"), ">=")]
     found: list[Farkas] = []
     for one in leaves:
         for other in leaves:
-            known, apart = _apart(one, other, {query: "s0"}, ahead)
-            reason = contradiction([*known, Constraint(apart.times(sign) - Affine({"s0": slope}), ">")])
+            known, apart = _apart(one, other, {query: "s0"})
+            reason = _reason(known, ahead, Constraint(apart.times(sign) - Affine({"s0": slope}), ">"))
             if reason is None:
-                raise _PartsError  # it jumps
+                return None
             found.append(reason)
     return tuple(found)
 
@@ -520,12 +530,32 @@ def _over(tree: Branches, unit: Fraction) -> Branches:
 
 
 def _apart(
-    one: _Leaf, other: _Leaf, moved: Mapping[str, str], ranges: Sequence[Constraint]
-) -> tuple[list[Constraint], Affine]:
-    """Return what is known where a value is computed on two leaves, and how far apart it is on both sides."""
+    one: _Leaf, other: _Leaf, moved: Mapping[str, str]
+) -> tuple[tuple[Sequence[Constraint], Sequence[Constraint]], Affine]:
+    """Return what is known where a value is computed on two leaves, of each, and how far apart it is on both sides."""
     spend()
-    known = [*one[0], *(Constraint(_at(each.expression, moved), each.sign) for each in other[0]), *ranges]
-    return known, _at(other[1], moved) - one[1]
+    there = [Constraint(_at(each.expression, moved), each.sign) for each in other[0]]
+    return (one[0], there), _at(other[1], moved) - one[1]
+
+
+def _reason(
+    known: tuple[Sequence[Constraint], Sequence[Constraint]], ranges: Sequence[Constraint], contrary: Constraint
+) -> Farkas | None:
+    """Return why a condition contradicts what is known of two leaves, and ranges; None if it does not.
+
+    The leaves are first taken one by one, since a small linear programme is solved much faster.
+    """
+    conditions = [*known[0], *known[1], *ranges, contrary]
+    first, both = len(known[0]), len(known[0]) + len(known[1])
+    for chosen in (range(first), range(first, both), range(both)):
+        names = {name for n in (*chosen, -1) for name in conditions[n].expression.terms}
+        own = [*chosen]
+        own += [n for n in range(both, len(conditions) - 1) if not names.isdisjoint(conditions[n].expression.terms)]
+        own.append(len(conditions) - 1)
+        reason = contradiction([conditions[n] for n in own])
+        if reason is not None:
+            return tuple((own[place], factor) for place, factor in reason)
+    return None
 
 
 def _at(given: Affine, moved: Mapping[str, str]) -> Affine:

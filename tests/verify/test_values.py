@@ -132,13 +132,13 @@ HALF = Fraction(1, 2)
             (spread, 3, Fraction(1), HALF),
             (clipped_sum, 2, Fraction(1), HALF),
             (vector, 3, Fraction(3, 2), HALF),
-            (jumps, 1, Fraction(3, 2), None),
+            (jumps, 1, Fraction(3, 2), Fraction(3, 2)),
             (steep, 1, Fraction(5, 2), Fraction(5, 2)),
             (sparse, 2, HALF, Fraction(1, 4)),
             (gap, 1, Fraction(1, 4), Fraction(1, 4)),
             (noisy_max, 3, Fraction(1), HALF),
             (twice, 1, Fraction(1), Fraction(1)),
-            (halves, 1, Fraction(3, 8), None),
+            (halves, 1, Fraction(3, 8), Fraction(3, 8)),
             # wrong twins
             (sign_is_told, 1, None, None),
             (other_scale, 1, None, None),
@@ -243,7 +243,7 @@ def unread(c):
 
 
 def of_sums(c):
-    c["scope"]["movement"] = "norm=1"
+    c["scope"].update(movement="norm=1", group=2)
 
 
 def of_boxes(c):
