@@ -93,13 +93,21 @@ def checked_evidence(name: str) -> Evidence:
         UsageError: if a check fails, or there are too many runs to check.
     """
     from dpaudit.errors import UsageError
-    from dpaudit.review.check import TOO_MANY, check
 
     evidence = read_evidence(name)
+    why = failing_check(evidence)
+    if why:
+        raise UsageError(
+            f"{name!r} fails its check, so nothing is drawn of it: {why}; dpaudit check {shlex.quote(name)} says all"
+        )
+    return evidence
+
+
+def failing_check(evidence: Evidence) -> str:
+    """Return what fails in a check of evidence, or an empty text."""
+    from dpaudit.review.check import TOO_MANY, check
+
     for finding in check(evidence, second=False):
         if finding.fails or finding.what == TOO_MANY:
-            raise UsageError(
-                f"{name!r} fails its check, so nothing is drawn of it: {finding.what}: {finding.sentence}; "
-                f"dpaudit check {shlex.quote(name)} says all"
-            )
-    return evidence
+            return f"{finding.what}: {finding.sentence}"
+    return ""

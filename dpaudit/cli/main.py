@@ -41,6 +41,7 @@ _GROUPS = {  # in the order of the help, which imports none of them
         "check": "Does evidence follow from what it holds?",
         "replay": "Run the audit or proof of evidence again.",
         "report": "Draw evidence as a summary, a page or another format.",
+        "history": "How did the evidence about a target change over time?",
         "dossier": "One page about a release, from all evidence about it.",
         "explain": "What does a verdict, a rule of the gate or a finding mean?",
     },

@@ -1,3 +1,14 @@
 """How is evidence drawn as figures?"""
 
-__all__ = ["accounting", "canvas", "curves", "event", "event_cells", "loss", "loss_bins", "number_line", "rates"]
+__all__ = [
+    "accounting",
+    "canvas",
+    "curves",
+    "event",
+    "event_cells",
+    "history",
+    "loss",
+    "loss_bins",
+    "number_line",
+    "rates",
+]
