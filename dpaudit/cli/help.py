@@ -31,6 +31,7 @@ _SECTIONS = {
         "block",
         "backend",
         "scheduler",
+        "steps",
         "time_budget",
         "resume",
         "shards",

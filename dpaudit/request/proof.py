@@ -47,8 +47,10 @@ class ProofRequest:
         workers: processes, or jobs of a batch system.
         backend: as for `dpaudit.audit`.
         scheduler: as for `dpaudit.audit`.
-        time_budget: seconds for reading and proving, without runs; None for no limit. A proof that takes longer is
-            abandoned.
+        steps: of work for reading and proving, without runs, the same on every machine: a program that takes more is
+            too large. A counterexample is looked for with as many again, and left where they do not suffice. None for
+            no limit.
+        time_budget: seconds for the same; by default there is no limit, so that no answer depends on the machine.
         listen: called with (stage, runs done, runs in all).
     """
 
@@ -104,8 +106,12 @@ class ProofRequest:
     workers: int = field(default=1, metadata=WORKERS)
     backend: str | None = field(default=None, metadata=BACKEND)
     scheduler: str | None = field(default=None, metadata=SCHEDULER)
+    steps: int | None = field(
+        default=6_000_000,  # a minute or two of one core, by programs without end (tests/verify/test_budget.py)
+        metadata=described("Of work for reading and proving, the same on every machine.", kind="count"),
+    )
     time_budget: float | None = field(
-        default=60.0, metadata=described("Seconds for reading and proving.", kind="number", shown="SECONDS")
+        default=None, metadata=described("Seconds for reading and proving, too.", kind="number", shown="SECONDS")
     )
     listen: Callable[[str, int, int], None] | None = field(default=None, metadata=described("In Python only.", kind=""))
 
@@ -127,5 +133,6 @@ class ProofOptions(TypedDict, total=False):
     workers: int
     backend: str | None
     scheduler: str | None
+    steps: int | None
     time_budget: float | None
     listen: Callable[[str, int, int], None] | None

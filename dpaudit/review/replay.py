@@ -265,7 +265,7 @@ def _of_proof(evidence: Evidence, domain: Sequence[Any] | None) -> dict[str, Any
             )
     if proof.method == "releases":
         which = read_kept(proof.domain or "null")
-    return {**recorded(ProofRequest, evidence), "domain": which}
+    return {**recorded(ProofRequest, evidence), "domain": which, "steps": None}
 
 
 def _pairs(evidence: Evidence, given: Sequence[tuple[Any, Any]] | None) -> list[tuple[Any, Any]] | None:

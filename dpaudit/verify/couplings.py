@@ -148,7 +148,7 @@ class _Ending:
         """Return the cheapest shift between two couplings, or None if there is none."""
         at: tuple[Rational, ...] = (difference, *before, *after)
         if at not in self._known:
-            spend()
+            spend(10)
             self._known[at] = self._shifter.cheapest(at)
         return self._known[at]
 
@@ -219,7 +219,7 @@ class _Coupled:
         scales = [draw.scale for each in self.endings for draw in each.draws if draw.law.shifts]
         unit = min(scales, default=Fraction(1))  # so that the largest cost is 1
         for each, node, difference, target in self.edges():
-            spend()
+            spend(10)
             shifted = programme.shifts(each.draws, unit)
             columns = dict(shifted.columns)
             for named, place in ((real_name, node), (_next_name, target)):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -41,8 +42,7 @@ from dpaudit.processes.process import second_look_begins
 from dpaudit.program.coverage.agreement import Agreement
 from dpaudit.program.coverage.watching import WatchedProgram
 from dpaudit.program.fold import Fold
-from dpaudit.program.symbolic.budget import now
-from dpaudit.program.symbolic.budget import time_budget as within
+from dpaudit.program.symbolic.budget import SpentError, beside, budget, now
 from dpaudit.request import AuditRequest, ProofOptions, ProofRequest, taking
 from dpaudit.sampling.blocks import Phase
 from dpaudit.sampling.progress import Session
@@ -69,7 +69,7 @@ _AGAIN = 1e-6  # the error at which a bound that contradicts a proof is measured
 _LEAST_RUNS = 400  # below this a bound shows next to nothing
 _NEARLY = 0.8  # of the largest exact loss, for an event that runs can confirm; chosen, not tuned
 _MOST_DRAWS = 256  # on a path, for which a counterexample is looked for: some 20 s of a proof's 60
-_COUNTEREXAMPLE_LENGTH = 4  # answers in a counterexample to a proof for any number of answers
+_COUNTEREXAMPLE_LENGTHS = (4, 2, 1)  # answers in a counterexample to a proof for any number: the first within a budget
 
 
 @taking(ProofRequest)
@@ -108,7 +108,7 @@ def prove(target: str | Mechanism | Any, **options: Unpack[ProofOptions]) -> Evi
             "data are held against a domain by columns, such as domain={'age': (0, 120)} (--domain 'age=[0, 120]'); "
             "give one, or leave out the data"
         )
-    with within(request.time_budget, mechanism.name):
+    with budget(request.steps, request.time_budget, mechanism.name):
         if isinstance(domain, Mapping):
             found = _released(mechanism, given, relation, domain, as_claim(request.claim), length, request.data)
         elif domain is None or isinstance(domain, str):
@@ -194,13 +194,13 @@ def _aligned(
             "holds, such as domain={'age': (0, 120)} (--domain 'age=[0, 120]')"
         )
     fold = prove_fold(mechanism, given, relation=relation, domain=domain) if length is None else None
-    tree = prove_program(
-        mechanism,
-        given,
-        length=_COUNTEREXAMPLE_LENGTH if length is None else length,
-        relation=fold.scope.relation if fold is not None else relation,
-        domain=domain,
-    )
+    tree: AlignmentProof | None = None
+    for tried in _COUNTEREXAMPLE_LENGTHS if length is None else (length,):
+        with nullcontext() if fold is None else beside():
+            which = relation if fold is None else fold.scope.relation
+            tree = tree or prove_program(mechanism, given, length=tried, relation=which, domain=domain)
+    if tree is None:
+        raise SpentError
     proved: AlignmentProof | FoldProof = tree if fold is None else fold
     comparison = _compared(proved.agreement, proved.open_ends)
     exact_counterexample = None if comparison.open_ends else _counterexample(tree, mechanism, given, runs, seed)
@@ -256,14 +256,17 @@ def _counterexample(
     """The counterexample with the largest exact loss, or one of nearly that loss that runs can confirm."""
     if find_spec("flint") is None or max((len(leaf.draws) for leaf in tree.tree.leaves), default=0) > _MOST_DRAWS:
         return None
-    now("looking for a counterexample")
     from dpaudit.verify.counterexample.counterexample import find_counterexample
 
-    largest = find_counterexample(tree, mechanism.function, given, seed=seed)
-    if largest is None or not runs:
+    largest, likely = None, None
+    with beside():
+        now("looking for a counterexample")
+        largest = find_counterexample(tree, mechanism.function, given, seed=seed)
+        if largest is not None and runs:
+            likely = find_counterexample(tree, mechanism.function, given, budget_runs=runs, seed=seed)
+    if largest is None or likely is None or _as_float(likely.epsilon) < _NEARLY * _as_float(largest.epsilon):
         return largest
-    shown = find_counterexample(tree, mechanism.function, given, budget_runs=runs, seed=seed)
-    return shown if shown is not None and _as_float(shown.epsilon) >= _NEARLY * _as_float(largest.epsilon) else largest
+    return likely
 
 
 def _as_float(epsilon: Fraction | None) -> float:

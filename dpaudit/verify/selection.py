@@ -257,7 +257,7 @@ class _Search:
         self, known: Sequence[Constraint], draws: Sequence[NoiseDraw], then: Affine | None = None
     ) -> Farkas | None:
         """Return why what is known cannot be, or why an expression is ≥ 0 then; None if neither."""
-        spend()
+        spend(10)
         contrary = [] if then is None else [Constraint(-then, ">")]
         return contradiction([*known, *contrary], continuous_names(draws))
 

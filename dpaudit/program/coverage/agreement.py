@@ -150,7 +150,7 @@ class ComparedRuns:
         ran: list[tuple[RunInput, list[tuple[tuple[Any, ...], Any]], Any]] = []
         with lent():
             for each in given:
-                spend()
+                spend(15)
                 noise = _Recorder(rng, each.tape)
                 data = list(each.data) if type(each.data) is list else each.data
                 with self.coverage.following() if self.coverage is not None else nullcontext():

@@ -55,7 +55,7 @@ def compare_regions(
     widest = max((float(draw.scale) for leaf in chosen for draw in leaf.draws), default=1.0)
     given = []
     for place, leaf in enumerate(chosen):
-        spend()
+        spend(10)
         for number, point in enumerate(_points(leaf, names, widest, rng)):
             tape = _tape(leaf, point)
             kinds: list[Callable[[Any], Any]] = [_float] if number else [_float, np.float64]

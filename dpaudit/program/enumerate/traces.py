@@ -51,7 +51,7 @@ class Trace(Noise):
         self.refused: str | None = None
 
     def _branch(self, weights: list[Weight]) -> int:
-        spend()
+        spend(4)
         position = len(self.taken)
         if position >= MOST_DRAWS_OF_A_TRACE:
             refuse(f"one run draws more than {MOST_DRAWS_OF_A_TRACE:,} times; a loop needs an end to be enumerated")

@@ -1,7 +1,9 @@
-"""How long may reading and proving a program take? A time budget, which every long loop checks.
+"""How much work may reading and proving a program be? A number of steps, which every long loop counts.
 
-If the time is up, the error names what was too large. There are no partial results, so what a proof says never depends
-on the speed of the machine.
+Steps are the same on every machine, so that what a proof says never depends on how fast it is, or how busy. A user may
+limit the seconds, too. If either is used up before there is a proof, the error names what was too large, and there are
+no partial results. What is only looked for beside a proof, a counterexample, has a budget of its own: where that is
+used up, the proof stays.
 """
 
 from __future__ import annotations
@@ -15,34 +17,49 @@ from dataclasses import dataclass, field
 
 from dpaudit.errors import UsageError
 
-SECONDS = 60.0  # by default: about as long as anybody waits
 
-
-class TimeUpError(BaseException):
+class SpentError(BaseException):
     """The budget is used up; no ``except Exception`` of a program may swallow it."""
 
 
 @dataclass(slots=True)
-class TimeBudget:
-    """A time budget, and what it was spent on.
+class Budget:
+    """A budget, and what it was spent on.
 
     Attributes:
-        seconds: in total.
-        ends: when it ends, on the monotonic clock.
+        steps: in total, each about ten microseconds of work; None for no limit.
+        seconds: in total; None for no limit.
+        ends: when the seconds end, on the monotonic clock.
+        used: how many steps were counted.
         doing: the current activity.
         paths: how many were read; for an enumeration, how many traces were followed.
         branches: how many new branches each line of the program made.
     """
 
-    seconds: float
-    ends: float
+    steps: int | None
+    seconds: float | None
+    ends: float | None
+    used: int = 0
     doing: str = "reading it"
     paths: int = 0
     branches: Counter[str] = field(default_factory=Counter)
 
+    def count(self, steps: int) -> None:
+        """Count steps; raise `SpentError` if there are too many, or the seconds are over."""
+        self.used += steps
+        if self.is_over_steps or (self.ends is not None and time.monotonic() > self.ends):
+            raise SpentError
+
+    @property
+    def is_over_steps(self) -> bool:
+        """Whether more steps were counted than there may be."""
+        return self.steps is not None and self.used > self.steps
+
     def message(self, name: str) -> str:
         """Return the error message for a budget that is used up."""
-        text = f"{name} is too large for {self.seconds:g} s: they were over while {self.doing}"
+        limit = f"{self.steps:,} steps" if self.is_over_steps else f"{self.seconds:g} s"
+        option = "steps=, --steps" if self.is_over_steps else "time_budget=, --time-budget"
+        text = f"{name} is too large for {limit}: they were over while {self.doing}"
         if self.paths:
             text += f", {self.paths:,} paths so far"
         if self.branches:
@@ -50,60 +67,80 @@ class TimeBudget:
             text += f"; the line that keeps branching is {line}, {times:,} of {self.branches.total():,} branches"
         return (
             f"{text}. Take fewer answers or a smaller domain, write a maximum as noise.argmax(values), which is one "
-            "branch, or allow more (time_budget=, --time-budget)"
+            f"branch, or allow more ({option})"
         )
 
 
-_BUDGET: ContextVar[TimeBudget | None] = ContextVar("budget", default=None)
+_BUDGET: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
 
 @contextmanager
-def time_budget(seconds: float | None, name: str) -> Iterator[None]:
-    """Limit the time spent inside to ``seconds`` (None: no limit); ``name`` is the program's, for the message.
+def budget(steps: int | None, seconds: float | None, name: str) -> Iterator[None]:
+    """Limit the work inside to so many steps, and seconds.
+
+    Args:
+        steps: None for no limit.
+        seconds: None for no limit.
+        name: of the program, for the message.
 
     Raises:
-        UsageError: when the time is up.
+        UsageError: when either is used up.
     """
-    if seconds is None:
-        yield
-        return
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
+    if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 1):
+        raise UsageError(f"steps is a whole number above 0, not {steps!r}")
+    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0):
         raise UsageError(f"a time budget is a number of seconds above 0, not {seconds!r}")
-    budget = TimeBudget(seconds, time.monotonic() + seconds)
-    token = _BUDGET.set(budget)
+    limits = Budget(steps, seconds, None if seconds is None else time.monotonic() + seconds)
+    token = _BUDGET.set(limits)
     try:
         yield
-    except TimeUpError:
-        raise UsageError(budget.message(name)) from None
+    except SpentError:
+        raise UsageError(limits.message(name)) from None
     finally:
         _BUDGET.reset(token)
 
 
-def spend() -> None:
-    """Raise `TimeUpError` if the time is up."""
-    budget = _BUDGET.get()
-    if budget is not None and time.monotonic() > budget.ends:
-        raise TimeUpError
+@contextmanager
+def beside() -> Iterator[None]:
+    """Do something that a proof does not need, with as many steps again: where they are used up, it is left."""
+    limits = _BUDGET.get()
+    if limits is None:
+        yield
+        return
+    token = _BUDGET.set(Budget(limits.steps, limits.seconds, limits.ends))
+    try:
+        yield
+    except SpentError:
+        pass
+    finally:
+        _BUDGET.reset(token)
+
+
+def spend(steps: int = 1) -> None:
+    """Count steps of the budget; raise `SpentError` if it is used up."""
+    limits = _BUDGET.get()
+    if limits is not None:
+        limits.count(steps)
 
 
 def now(doing: str) -> None:
     """Name the current activity; the error message completes 'they were over while' with it."""
-    budget = _BUDGET.get()
-    if budget is not None:
-        budget.doing = doing
+    limits = _BUDGET.get()
+    if limits is not None:
+        limits.doing = doing
     spend()
 
 
 def count_path() -> None:
     """Count a path."""
-    budget = _BUDGET.get()
-    if budget is not None:
-        budget.paths += 1
-    spend()
+    limits = _BUDGET.get()
+    if limits is not None:
+        limits.paths += 1
+    spend(5)
 
 
 def count_branch(line: str) -> None:
     """Count a new branch that a line of the program makes."""
-    budget = _BUDGET.get()
-    if budget is not None:
-        budget.branches[line] += 1
+    limits = _BUDGET.get()
+    if limits is not None:
+        limits.branches[line] += 1

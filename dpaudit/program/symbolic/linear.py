@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from dpaudit.program.symbolic.budget import spend
 from dpaudit.program.symbolic.simplex import LinearProgram, Rational, whole_where_possible
 
 _LEAST = 1e-290  # below it, rounding is no longer relative
@@ -154,6 +155,7 @@ def contradiction(conditions: Sequence[Constraint], continuous: Iterable[str] = 
         continuous: the variables that have a density. A condition ≥ that contains one counts as strict, since its
             boundary has probability zero; the contradiction then holds except on a set of probability zero.
     """
+    spend(2 * len(conditions))
     smooth = frozenset(continuous)
     strict = [
         condition.sign == ">" or (condition.sign == ">=" and not smooth.isdisjoint(condition.expression.terms))

@@ -53,7 +53,7 @@ class LinearProgram:
         """Return a cheapest x at these parameters, or None if no x satisfies all rows."""
         active = [(position, value) for position, value in enumerate(parameters) if value]
         while True:
-            spend()
+            spend(1 + len(self._rows) // 4)
             leaving = min((b for b in self._rows if self._value(b, active) < 0), default=None)
             if leaving is None:
                 break
@@ -101,6 +101,7 @@ class LinearProgram:
 
 
 def _add(target: Row, factor: Rational, row: Row) -> None:
+    spend(1 + len(row) // 2)
     for column, number in row.items():
         total = target.get(column, 0) + factor * number
         if total:

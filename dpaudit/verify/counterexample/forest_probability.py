@@ -215,7 +215,7 @@ def _product(left: _Pieces, right: _Pieces) -> _Pieces:
     breaks = sorted({*left.breaks, *right.breaks})
     parts = []
     for middle in _middles(breaks):
-        spend()
+        spend(10)
         a = left.parts[bisect_right(left.breaks, middle)]
         b = right.parts[bisect_right(right.breaks, middle)]
         parts.append(_times(a, b))

@@ -197,7 +197,7 @@ class ShapeSearch:
         """Improve the members, which hold one value per group on an asinh scale."""
         rng, members, scores = self._rng, self._members, self._scores
         for _ in range(generations):
-            spend()
+            spend(100)
             if np.ptp(scores) <= _CONVERGED:
                 break
             first, second, third = (rng.permutation(_POPULATION) for _ in range(3))

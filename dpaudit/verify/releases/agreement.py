@@ -92,7 +92,7 @@ def compare(
     with lent():
         given_pairs = 0 if data is None or not len(data) else GIVEN_PAIRS
         for number in range(pairs + given_pairs):
-            spend()
+            spend(400)
             pair = maker.pair() if number < pairs else maker.neighbours(data)
             outputs: list[Any] = []
             recorders: list[Recorder] = []

@@ -1,8 +1,7 @@
-"""Does a proof that is too large end in time, with a sentence that names what was too large?"""
+"""Does a proof that is too large end after so many steps, with a sentence that names what was too large?"""
 
 from __future__ import annotations
 
-import time
 from types import SimpleNamespace
 
 import pytest
@@ -58,8 +57,8 @@ ENDLESS_FOLD = Fold(lambda s, x, noise: coins([x], noise), init=0)
 @pytest.mark.parametrize(
     ("target", "options", "named"),
     [
-        (recursion, {"length": 1}, r"test_time_budget\.py:\d+ \(return value if value < 0"),
-        (coins, {"length": 1}, r"test_time_budget\.py:\d+ \(while noise\.bernoulli\(0\.5\):\)"),
+        (recursion, {"length": 1}, r"test_budget\.py:\d+ \(return value if value < 0"),
+        (coins, {"length": 1}, r"test_budget\.py:\d+ \(while noise\.bernoulli\(0\.5\):\)"),
         (endless_sum, {"length": 1}, "while reading it"),
         (maximum, {"length": 50}, r"\(if value > values\[best\]:\).*noise\.argmax"),
         (swallowed, {"length": 1}, r"while noise\.bernoulli"),
@@ -67,26 +66,56 @@ ENDLESS_FOLD = Fold(lambda s, x, noise: coins([x], noise), init=0)
         (dice, {"domain": [0, 1], "relation": "replace"}, "following all ways through it, [0-9,]+ paths so far"),
     ],
 )
-@pytest.mark.slow
-def test_what_is_too_large_is_named_in_time(target, options, named):
-    clock = time.monotonic()
-    with pytest.raises(dp.UsageError, match=r"is too large for 0\.2 s.*" + named + "(?s:.*)--time-budget"):
-        dp.prove(target, claim="epsilon=1", **{"relation": "queries", **options}, runs=0, seed=0, time_budget=0.2)
-    assert time.monotonic() - clock < 10  # one step is never long, whatever the machine
+def test_what_is_too_large_is_named_after_as_many_steps_on_every_machine(target, options, named):
+    asked = {"claim": "epsilon=1", "relation": "queries", **options, "runs": 0, "seed": 0, "steps": 2_000}
+    with pytest.raises(dp.UsageError, match=r"is too large for 2,000 steps.*" + named + "(?s:.*)--steps") as first:
+        dp.prove(target, **asked)
+    with pytest.raises(dp.UsageError) as second:
+        dp.prove(target, **asked)
+    assert str(first.value) == str(second.value)
 
 
-def test_a_search_for_a_counterexample_counts_too(monkeypatch):
-    pytest.importorskip("flint")
+def clock_that_stops(monkeypatch, after):
+    """Let the seconds of a budget be over from an activity on."""
     clock = [0.0]
     monkeypatch.setattr(budget, "time", SimpleNamespace(monotonic=lambda: clock[0]))
 
     def now(doing):
+        clock[0] = 61.0 if after in doing else clock[0]
         budget.now(doing)
-        clock[0] = 61.0  # from the beginning of the search on
 
     monkeypatch.setattr("dpaudit.verify.prove_and_audit.now", now)
-    with pytest.raises(dp.UsageError, match="too large for 60 s: they were over while looking for a counterexample"):
-        dp.prove("svt_unlimited", length=4, runs=0, seed=0, time_budget=60)
+    monkeypatch.setattr("dpaudit.verify.prove.now", now)
+
+
+def test_a_proof_that_was_found_stays_when_its_counterexample_takes_too_long(monkeypatch):
+    pytest.importorskip("flint")
+    asked = {"claim": "epsilon=1", "runs": 0, "seed": 0}
+    assert dp.prove("prefix_sum", **asked).exact is not None
+    clock_that_stops(monkeypatch, "looking for a counterexample")
+    found = dp.prove("prefix_sum", **asked, time_budget=60)
+    assert (str(found.verdict), found.exact, found.proof.length) == ("proved", None, None)
+
+
+def test_seconds_are_over_before_there_is_a_proof(monkeypatch):
+    clock_that_stops(monkeypatch, "reading")
+    with pytest.raises(dp.UsageError, match=r"too large for 60 s: they were over while reading.*--time-budget"):
+        dp.prove("above_threshold", length=3, runs=0, seed=0, time_budget=60)
+
+
+def test_a_shorter_program_than_four_answers_stands_beside_a_proof_for_any_number(monkeypatch):
+    from dpaudit.verify import prove_and_audit
+
+    lengths, real = [], prove_and_audit.prove_program
+
+    def proved(*given, length, **options):
+        lengths.append(length)
+        budget.spend(10**9 if length > 1 else 1)
+        return real(*given, length=length, **options)
+
+    monkeypatch.setattr(prove_and_audit, "prove_program", proved)
+    found = dp.prove("prefix_sum", claim="epsilon=1", runs=0, seed=0)
+    assert (str(found.verdict), lengths) == ("proved", [4, 2, 1])
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), "1", True])
@@ -95,9 +124,15 @@ def test_a_budget_is_a_number_of_seconds(seconds):
         dp.prove("above_threshold", runs=0, seed=0, time_budget=seconds)
 
 
+@pytest.mark.parametrize("steps", [0, -1, 1.5, "1", True])
+def test_a_budget_is_a_number_of_steps(steps):
+    with pytest.raises(dp.UsageError, match="steps is a whole number above 0"):
+        dp.prove("above_threshold", runs=0, seed=0, steps=steps)
+
+
 @pytest.mark.slow
 def test_without_a_budget_there_is_no_limit():
-    evidence = dp.prove("above_threshold", runs=0, seed=0, time_budget=None)
+    evidence = dp.prove("above_threshold", runs=0, seed=0, steps=None)
     assert evidence.verdict is dp.Verdict.PROVED and evidence.id == dp.prove("above_threshold", runs=0, seed=0).id
 
 
