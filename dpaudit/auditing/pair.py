@@ -192,14 +192,14 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
     first = ramp_of(shape, Phase.LEARNING, pair, wanted, most=question.block)[:1]
     sides, reason = gather(question, first)
     made = first[: len(sides)]
-    outputs = joined(sides)
-    width = numbers_a_run(outputs)
-    simple = question.notion.delta == 0 and width == 1 and len(outputs[0].forms) == 1
+    start = joined(sides)
+    width = numbers_a_run(start)
+    simple = question.notion.delta == 0 and width == 1 and len(start[0].forms) == 1
     cap = _LEARNING_CAP if simple else _LATER_CAP
     cap = min(cap, max(_LEARNING_NUMBERS // width, first[0].size))
     wanted = min(wanted, cap)
     blocks = ramp_of(shape, Phase.LEARNING, pair, wanted, width, question.block)[1:]
-    if nothing_ran(outputs):  # a few more show whether any run succeeds: successful runs may be rare
+    if nothing_ran(start):  # a few more show whether any run succeeds: successful runs may be rare
         so_far = itertools.accumulate(block.size for block in blocks)
         early = [block for block, runs in zip(blocks, so_far, strict=True) if runs <= _EARLY]
         more, slow = gather(question, early)
@@ -207,13 +207,15 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
         sides, reason, blocks = sides + more, reason or slow, blocks[len(early) :]
         refuse_if_nothing_ran(question, pair, joined(sides))
     more, slow = gather(question, blocks)
-    outputs, reason, made = joined(sides + more), reason or slow, made + blocks[: len(more)]
+    sides, reason, made = sides + more, reason or slow, made + blocks[: len(more)]
     if not question.fixed:
-        before = len(outputs[0]) + len(outputs[1])
-        extra = min(int(_share(outputs, runs) * runs), cap) - before
+        before = sum(len(side0) + len(side1) for side0, side1 in sides)
+        extra = min(int(_share([side0 for side0, _ in sides], runs) * runs), cap) - before
         rest = blocks_of(shape, Phase.LEARNING, pair, max(extra, 0), len(made), width, question.block)
-        sides, slow = gather(question, rest)
-        outputs, reason, made = joined([outputs, *sides]), reason or slow, made + rest[: len(sides)]
+        more, slow = gather(question, rest)
+        sides, reason, made = sides + more, reason or slow, made + rest[: len(more)]
+    outputs = joined(sides)
+    del start, sides, more
     refuse_if_nothing_ran(question, pair, outputs)
     used = len(outputs[0]) + len(outputs[1])
     ahead = max(3 * used if question.fixed else runs - used, LEAST_RUNS)
@@ -289,12 +291,18 @@ def joined(blocks: list[tuple[Outputs, Outputs]]) -> tuple[Outputs, Outputs]:
     return concatenate([side0 for side0, _ in blocks]), concatenate([side1 for _, side1 in blocks])
 
 
-def _share(outputs: tuple[Outputs, Outputs], runs: int) -> float:
-    """The share of the runs that learning gets: more for vectors, for many categories, and for a few ordered values."""
-    if len(outputs[0].forms) > _MANY_VALUES or any(numbers.shape[1] > 1 for numbers in outputs[0].numbers):
+def _share(blocks: list[Outputs], runs: int) -> float:
+    """The share of the runs that learning gets: more for vectors, for many categories, and for a few ordered values.
+
+    Args:
+        blocks: outputs of side 0.
+        runs: of the pair, for learning and measuring together.
+    """
+    forms = {form for block in blocks for form in block.forms}
+    if len(forms) > _MANY_VALUES or any(numbers.shape[1] > 1 for block in blocks for numbers in block.numbers):
         return _DEMANDING_SHARE
-    main = max(outputs[0].numbers, key=len, default=np.empty((0, 0)))
-    values = len(outputs[0].forms) if main.shape[1] == 0 else len(np.unique(main))
+    main = max(concatenate(blocks).numbers, key=len, default=np.empty((0, 0)))
+    values = len(forms) if main.shape[1] == 0 else len(np.unique(main))
     if _MANY_VALUES < values < 0.95 * len(main):
         return _DEMANDING_SHARE
     return _FEW_VALUES_SHARE if 2 < values <= _FEW_VALUES and runs <= _FEW_RUNS else 0.0

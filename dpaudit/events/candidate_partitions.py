@@ -9,42 +9,42 @@ used to fit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from dpaudit.arrays import Floats, Integers
 from dpaudit.events.leads import Lead
 from dpaudit.events.learned import learned_fits
+from dpaudit.events.learning_runs import Counts, Form, Line, distinct_values, forms_of, most_width, repeats
 from dpaudit.events.led import LED
-from dpaudit.events.partition import Partition, counts_between, row_keys, score_of
+from dpaudit.events.partition import Partition, score_of
 from dpaudit.events.scores import (
     Fit,
     center_and_scale,
     cross_fitted,
+    cross_fitted_distinct,
     discriminant_fit,
     logistic_fit,
+    on_one_thread,
     sum_fit,
     telling_columns,
 )
 from dpaudit.evidence.event import Coordinate, Extreme, Linear, Rows, Rule, Score, Ties
 from dpaudit.sampling.outputs import Outputs
 
-Counts = tuple[Integers, Integers]
-
 # numbers of cells and points are measured by benchmarks/goal_table.py (tuned on its seeds 0 to 99)
 _BINS = (24, 64, 256)
-_MOST_ROWS, _FEW_ROWS = 50_000, 64
-_NEW = 0.95  # values count as repeating if fewer of the runs than this show a new value
+_FEW_ROWS = 64
 _TAIL_POINTS = 200
 _OUTER = 300  # outermost runs of each end that get a cell of their own
 _LEAST_BIN = 8  # runs in the outermost bins
 _COLUMNS_TRIED = 3
 _WATCHED = 32
 _FOLDS, _FEW_FOLDS, _MANY_NUMBERS = 5, 2, 500_000
-_SUM_CLIPS = (0.05, 0.3, 1.0)
+_FITTED_NUMBERS, _FITTED_RUNS = 1_250_000, 30_000  # of each side, the larger: more runs fit nearly the same score
+_SUM_CLIPS = (13 / 256, 77 / 256, 1.0)  # about 0.05 and 0.3, with few binary digits (see `scores._linear`)
 _WIDEST_SOLVED = 300  # largest number of numbers for which linear systems are solved for weights
 
 
@@ -77,59 +77,6 @@ class FittedPartition:
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
-    """The learning runs of one form along a score, ascending: two halves of each side, and all together."""
-
-    first: tuple[Floats, Floats]
-    second: tuple[Floats, Floats]
-    pooled: Floats
-
-    def apart(self, edges: tuple[float, ...]) -> Floats:
-        """Return 1 for every edge that is farther from the run below it than most runs are from one another."""
-        if not len(self.pooled):
-            return np.zeros(len(edges))
-        below = self.pooled[np.maximum(np.searchsorted(self.pooled, np.asarray(edges)) - 1, 0)]
-        with np.errstate(over="ignore"):
-            wide = np.asarray(edges) - below > _most_width(self.pooled)
-        return np.asarray(wide, dtype=np.float64)
-
-    def counts(self, edges: tuple[float, ...]) -> tuple[Counts, Counts]:
-        """Return how many runs of each half and side fall between the edges."""
-        first, second = ([counts_between(side, edges) for side in half] for half in (self.first, self.second))
-        return (first[0], first[1]), (second[0], second[1])
-
-
-def _line(values0: Floats, values1: Floats) -> _Line:
-    half0, half1 = len(values0) // 2, len(values1) // 2
-    first = np.sort(values0[:half0]), np.sort(values1[:half1])
-    second = np.sort(values0[half0:]), np.sort(values1[half1:])
-    return _Line(first, second, np.sort(np.concatenate([values0, values1])))
-
-
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """The learning runs of one form, out of ``of`` runs of each side of any form."""
-
-    form: str
-    rows: tuple[Floats, Floats]
-    of: tuple[int, int]
-    _lines: dict[Score, _Line] = field(default_factory=dict, compare=False)
-
-    def along(self, score: Score) -> _Line:
-        """Return all runs along a score that was not fitted; sorted only once, since several families use it."""
-        if score not in self._lines:
-            self._lines[score] = _line(*(score_of(score, side) for side in self.rows))
-        return self._lines[score]
-
-    def __len__(self) -> int:
-        return len(self.rows[0]) + len(self.rows[1])
-
-    @property
-    def columns(self) -> int:
-        return int(self.rows[0].shape[1])
-
-
-@dataclass(frozen=True, slots=True)
 class _Cut:
     """The cells of one form and the unbiased counts in them."""
 
@@ -137,17 +84,6 @@ class _Cut:
     first: Counts
     second: Counts
     apart: Floats
-
-
-def _forms(outputs0: Outputs, outputs1: Outputs) -> list[_Form]:
-    tables = [dict(zip(outputs.forms, outputs.numbers, strict=True)) for outputs in (outputs0, outputs1)]
-    found = []
-    for form in dict.fromkeys([*outputs0.forms, *outputs1.forms]):
-        columns = next(table[form].shape[1] for table in tables if form in table)
-        empty = np.empty((0, columns))
-        rows = (tables[0].get(form, empty), tables[1].get(form, empty))
-        found.append(_Form(form, rows, (len(outputs0), len(outputs1))))
-    return sorted(found, key=lambda item: -len(item))
 
 
 def families(
@@ -169,15 +105,15 @@ def families(
     Yields:
         Partitions with their counts.
     """
-    forms = _forms(outputs0, outputs1)
+    forms = forms_of(outputs0, outputs1)
     vector = any(item.columns > 1 for item in forms)
-    repeats = any(_repeating_rows(item) is not None for item in forms)
+    repeating = any(item.distinct is not None for item in forms)
     if forms[0].columns == 1:
         yield from (_ordered("tails", item, Coordinate(0)) for item in forms[:3] if item.columns == 1 and len(item) > 1)
-    if not vector and not (repeats and _all_few(forms)):
+    if not vector and not (repeating and _all_few(forms)):
         for bins in _BINS:
             yield _ranked(f"histogram of {bins}", forms, partial(_bins, score=Coordinate(0), bins=bins))
-    if repeats or not any(item.columns for item in forms):
+    if repeating or not any(item.columns for item in forms):
         yield _ranked("categories", forms, _categories)
     if len(forms) > 1 and any(item.columns for item in forms):
         yield _ranked("forms", forms, _one)
@@ -210,19 +146,19 @@ def watched(outputs: Outputs) -> Partition:
     return Partition("watched", tuple(rules))
 
 
-def _all_few(forms: list[_Form]) -> bool:
-    repeating = [_repeating_rows(item) for item in forms if item.columns]
-    return all(rows is not None and len(rows) <= _FEW_ROWS for rows in repeating)
+def _all_few(forms: list[Form]) -> bool:
+    known = [item.distinct for item in forms if item.columns]
+    return all(item is not None and len(item.rows) <= _FEW_ROWS for item in known)
 
 
-def _vector_families(forms: list[_Form], learn: str | None, quick: bool) -> Iterator[FittedPartition]:
+def _vector_families(forms: list[Form], learn: str | None, quick: bool) -> Iterator[FittedPartition]:
     single = len(forms) == 1
     fits = _quick_fits if quick else partial(_fits, learn=learn)
-    for name, make in fits(max(item.columns for item in forms)):
+    for family in fits(max(item.columns for item in forms)):
         if single:
-            yield _cross_fitted_tails(name, forms[0], make)
+            yield _cross_fitted_tails(forms[0], family)
         else:
-            yield _ranked(name, forms, partial(_fitted_bins, make=make))
+            yield _ranked(family.name, forms, partial(_fitted_bins, family=family))
     main = max(forms, key=lambda item: (item.columns > 1) * len(item))
     yield _ordered("largest number", main, Extreme(largest=True))
     yield _ordered("smallest number", main, Extreme(largest=False))
@@ -232,10 +168,10 @@ def _vector_families(forms: list[_Form], learn: str | None, quick: bool) -> Iter
     yield from _telling_families(forms, main)
 
 
-def _telling_families(forms: list[_Form], main: _Form) -> Iterator[FittedPartition]:
+def _telling_families(forms: list[Form], main: Form) -> Iterator[FittedPartition]:
     """A quarter of the runs selects the numbers that differ most; the rest, independent of it, is counted."""
-    trials = {item.form: _part(item, trial=True) for item in forms}
-    rests = [_part(item, trial=False) for item in forms]
+    trials = {item.form: item.part(trial=True) for item in forms}
+    rests = [item.part(trial=False) for item in forms]
     if len(forms) > 1:
         yield _ranked("most telling numbers", rests, lambda item: _telling_bins(item, trials[item.form]))
     rest = next(item for item in rests if item.form == main.form)
@@ -244,71 +180,84 @@ def _telling_families(forms: list[_Form], main: _Form) -> Iterator[FittedPartiti
         yield _ranked(f"histogram of number {index}", [rest], partial(_bins, score=Coordinate(index), bins=64))
 
 
-def _part(item: _Form, *, trial: bool) -> _Form:
-    """The first quarter of the runs, or the rest."""
-    quarters = [len(side) // 4 for side in item.rows]
-    parts = [side[:n] if trial else side[n:] for side, n in zip(item.rows, quarters, strict=True)]
-    of = [n // 4 if trial else n - n // 4 for n in item.of]
-    return _Form(item.form, (parts[0], parts[1]), (max(of[0], len(parts[0])), max(of[1], len(parts[1]))))
-
-
 # --- one form ---------------------------------------------------------------------------------------------
 
-_Make = Callable[[Floats, Floats], Fit]  # of center and scale
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """A name, how to make a fit from center and scale, and whether fits take distinct outputs with weights."""
+
+    name: str
+    make: Callable[[Floats, Floats], Fit]
+    weighted: bool = True
 
 
-def _quick_fits(columns: int) -> Iterator[tuple[str, _Make]]:
-    yield f"sum clipped at {_SUM_CLIPS[1]:g}", partial(sum_fit, clip=_SUM_CLIPS[1])
+def _quick_fits(columns: int) -> Iterator[_Family]:
+    yield _Family(f"sum clipped at {_SUM_CLIPS[1]:.1g}", partial(sum_fit, clip=_SUM_CLIPS[1]))
     if columns <= _WIDEST_SOLVED:
-        yield "linear discriminant", discriminant_fit
+        yield _Family("linear discriminant", discriminant_fit)
 
 
-def _fits(columns: int, learn: str | None) -> Iterator[tuple[str, _Make]]:
+def _fits(columns: int, learn: str | None) -> Iterator[_Family]:
     for clip in _SUM_CLIPS:
-        yield f"sum clipped at {clip:g}", partial(sum_fit, clip=clip)
+        yield _Family(f"sum clipped at {clip:.1g}", partial(sum_fit, clip=clip))
     if columns <= _WIDEST_SOLVED:
-        yield "logistic score", logistic_fit
-        yield "linear discriminant", discriminant_fit
-    yield from learned_fits(learn, columns)
+        yield _Family("logistic score", logistic_fit)
+        yield _Family("linear discriminant", discriminant_fit)
+    for name, make in learned_fits(learn, columns):
+        yield _Family(name, make, weighted=False)
 
 
-def _fitted(item: _Form, make: _Make) -> tuple[Score, _Line]:
-    """Fit a score to all runs, and score all runs by fits that have not seen them."""
-    fit = make(*center_and_scale(item.rows))
+def _fitted(item: Form, family: _Family) -> tuple[Score, Line]:
+    """Fit a score to runs, and score all runs by fits that have not seen them."""
+    fit = family.make(*center_and_scale(item.rows))
     folds = _FEW_FOLDS if len(item) * item.columns > _MANY_NUMBERS else _FOLDS
-    return fit(*item.rows), _line(*cross_fitted(fit, item.rows, folds))
+    known = item.distinct
+    with on_one_thread():
+        if known is not None and family.weighted:
+            totals0, totals1 = (np.bincount(side, minlength=len(known.rows)) for side in known.which)
+            score = fit(known.rows, known.rows, (totals0, totals1))
+            return score, Line.of(*cross_fitted_distinct(fit, known.rows, known.which, folds))
+        most = max(_FITTED_NUMBERS // item.columns, _FITTED_RUNS)
+        if max(map(len, item.rows)) <= 2 * most:
+            return fit(*item.rows), Line.of(*cross_fitted(fit, item.rows, folds))
+        first = item.rows[0][:most], item.rows[1][:most]
+        score = fit(*first)
+        seen = cross_fitted(fit, first, folds)
+        unseen = (score_of(score, side[most:]) for side in item.rows)
+        return score, Line.of(*(np.concatenate(values) for values in zip(seen, unseen, strict=True)))
 
 
-def _cross_fitted_tails(family: str, item: _Form, make: _Make) -> FittedPartition:
-    score, line = _fitted(item, make)
+def _cross_fitted_tails(item: Form, family: _Family) -> FittedPartition:
+    score, line = _fitted(item, family)
     cut = _cut(item.form, score, line, spread_points(line.pooled, _TAIL_POINTS))
-    return _whole(family, [item], [cut], ordered=True)
+    return _whole(family.name, [item], [cut], ordered=True)
 
 
-def _fitted_bins(item: _Form, make: _Make) -> _Cut:
-    if not item.columns or not len(item):
+def _fitted_bins(item: Form, family: _Family) -> _Cut:
+    if not item.columns or not len(item) or (item.distinct is not None and len(item.distinct.rows) == 1):
         return _one(item)
-    score, line = _fitted(item, make)
+    score, line = _fitted(item, family)
     return _cut(item.form, score, line, _bin_edges(line.pooled, 64))
 
 
-def _telling_bins(item: _Form, trial: _Form) -> _Cut:
+def _telling_bins(item: Form, trial: Form) -> _Cut:
     """A few bins along the number of a form that differs most between the sides."""
     telling = telling_columns(trial.rows, 1) if item.columns > 1 else []
     return _bins(item, Coordinate(telling[0] if telling else 0), 8)
 
 
-def _one(item: _Form) -> _Cut:
+def _one(item: Form) -> _Cut:
     halves = [np.array([len(side) // 2]) for side in item.rows]
     rest = [len(side) - half for side, half in zip(item.rows, halves, strict=True)]
     return _Cut(Rule(item.form, None, (), ()), (halves[0], halves[1]), (rest[0], rest[1]), np.empty(0))
 
 
-def _cut(form: str, score: Score, line: _Line, edges: tuple[float, ...]) -> _Cut:
+def _cut(form: str, score: Score, line: Line, edges: tuple[float, ...]) -> _Cut:
     return _Cut(Rule(form, score, edges, ()), *line.counts(edges), line.apart(edges))
 
 
-def _bins(item: _Form, score: Score, bins: int) -> _Cut:
+def _bins(item: Form, score: Score, bins: int) -> _Cut:
     """Quantile bins of a score, with heavy atoms and the tails in bins of their own."""
     if not item.columns or not len(item):
         return _one(item)
@@ -316,37 +265,38 @@ def _bins(item: _Form, score: Score, bins: int) -> _Cut:
     return _cut(item.form, score, line, _bin_edges(line.pooled, bins))
 
 
-def _categories(item: _Form) -> _Cut:
+def _categories(item: Form) -> _Cut:
     """Each distinct row of numbers as a cell of its own; a form whose rows never repeat in bins."""
-    rows = _repeating_rows(item)
-    if rows is None:
+    known = item.distinct
+    if known is None:
         return _bins(item, Coordinate(0), 8) if item.columns == 1 else _one(item)
-    score = Rows(tuple(map(tuple, rows.tolist())))
-    edges = tuple(np.arange(len(rows)) - 0.5)
-    return _cut(item.form, score, _line(*(score_of(score, side) for side in item.rows)), edges)
+    score = Rows(tuple(map(tuple, known.rows.tolist())))
+    edges = tuple(np.arange(len(known.rows)) - 0.5)
+    (first0, first1), (second0, second1) = (tuple(np.append(0, side) for side in half) for half in known.halves())
+    return _Cut(Rule(item.form, score, edges, ()), (first0, first1), (second0, second1), np.zeros(len(edges)))
 
 
-def _ranked(family: str, forms: list[_Form], cut: Callable[[_Form], _Cut]) -> FittedPartition:
+def _ranked(family: str, forms: list[Form], cut: Callable[[Form], _Cut]) -> FittedPartition:
     return _whole(family, forms, [cut(item) for item in forms], ordered=False)
 
 
-def _ordered(family: str, item: _Form, score: Score) -> FittedPartition:
+def _ordered(family: str, item: Form, score: Score) -> FittedPartition:
     line = item.along(score)
     cut = _cut(item.form, score, line, spread_points(line.pooled, _TAIL_POINTS))
     return _whole(family, [item], [cut], ordered=True)
 
 
-def _led(item: _Form, lead: Lead) -> Iterator[FittedPartition]:
+def _led(item: Form, lead: Lead) -> Iterator[FittedPartition]:
     """The outputs of a path that runs made earlier point to, beside all others."""
     for score, is_box in lead.scores(np.concatenate(item.rows)):
         if is_box:
-            line = _line(*(score_of(score, side) for side in item.rows))
+            line = Line.of(*(score_of(score, side) for side in item.rows))
             yield _whole(LED, [item], [_cut(item.form, score, line, (0.5,))], ordered=False)
         else:
             yield _ordered(LED, item, score)
 
 
-def _whole(family: str, forms: list[_Form], cuts: list[_Cut], *, ordered: bool) -> FittedPartition:
+def _whole(family: str, forms: list[Form], cuts: list[_Cut], *, ordered: bool) -> FittedPartition:
     """Combine the cells of all forms; the last cell holds the runs of every other form."""
     halves: list[list[Integers]] = [[], []]
     for side in (0, 1):
@@ -382,22 +332,9 @@ def _before_wide_gaps(ordered: Floats) -> Integers:
     """Return the positions of the runs on both sides of wide gaps, the widest few."""
     with np.errstate(over="ignore"):
         gaps = np.diff(ordered)
-    wide = np.flatnonzero(gaps > _most_width(ordered))
+    wide = np.flatnonzero(gaps > most_width(ordered))
     widest = wide[np.argsort(-gaps[wide], kind="stable")[:_OUTER]]
     return np.concatenate([widest, widest + 1])
-
-
-def _most_width(ordered: Floats) -> float:
-    """The range of the central 98 % of runs; a wider gap counts as wide."""
-    n = len(ordered)
-    with np.errstate(over="ignore"):
-        return float(ordered[n - 1 - n // 100] - ordered[n // 100])
-
-
-def _distinct(ordered: Floats) -> tuple[Floats, np.ndarray[Any, np.dtype[np.intp]]]:
-    """Return the distinct values of an ascending array, and their multiplicities."""
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    return ordered[starts], np.diff(np.append(starts, len(ordered)))
 
 
 def _bin_edges(ordered: Floats, bins: int) -> tuple[float, ...]:
@@ -406,9 +343,9 @@ def _bin_edges(ordered: Floats, bins: int) -> tuple[float, ...]:
     inner = (np.arange(1, bins) * n) // bins
     outer = _outer_positions(n // bins)
     quantiles = ordered[np.concatenate([inner, outer, n - outer]).clip(0, n - 1)]
-    if not _repeats(ordered):
+    if not repeats(ordered):
         return tuple(np.unique(quantiles if n > bins else ordered).tolist())
-    distinct, counts = _distinct(ordered)
+    distinct, counts = distinct_values(ordered)
     if len(distinct) <= bins:
         return tuple(distinct.tolist())
     atoms = distinct[counts > max(20, n / (4 * bins))]
@@ -422,10 +359,6 @@ def _after(values: Floats) -> Floats:
     return after[np.isfinite(after)]
 
 
-def _repeats(ordered: Floats) -> bool:
-    return bool(np.any(ordered[1:] == ordered[:-1]))
-
-
 def _outer_positions(most: int) -> Integers:
     """Return 8, 16, 24, …, then growing by a quarter each, below ``most``: a rare leak can fill such a bin alone."""
     found, position = [], _LEAST_BIN
@@ -433,17 +366,3 @@ def _outer_positions(most: int) -> Integers:
         found.append(position)
         position += max(_LEAST_BIN, position // 4)
     return np.array(found, dtype=np.int64)
-
-
-def _repeating_rows(item: _Form) -> Floats | None:
-    """Return the distinct rows of a form whose outputs repeat; None for other forms."""
-    if not item.columns or len(item) < 2:
-        return None
-    if item.columns == 1:
-        if not _repeats(item.along(Coordinate(0)).pooled):
-            return None
-        rows = _distinct(item.along(Coordinate(0)).pooled)[0][:, None]
-        return rows if len(rows) <= min(_MOST_ROWS, _NEW * len(item)) else None
-    pooled = np.concatenate(item.rows)
-    first = np.unique(row_keys(pooled), return_index=True)[1]
-    return np.unique(pooled[first], axis=0) if len(first) <= min(_MOST_ROWS, _NEW * len(item)) else None

@@ -6,22 +6,47 @@ not seen it, so all of them show how well the score separates the sides, and all
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
+from typing import Any, Protocol
 
 import numpy as np
 
-from dpaudit.arrays import Floats
-from dpaudit.events.partition import score_of
+from dpaudit.arrays import Floats, Integers
+from dpaudit.events.partition import NUMBERS_AT_ONCE, score_of
 from dpaudit.evidence.event import Linear, Score
 
 Sides = tuple[Floats, Floats]
-Fit = Callable[[Floats, Floats], Score]
+Weights = tuple[Integers, Integers] | None  # how many runs each row of each side stands for; None for one each
 
 _MOST_PRODUCTS = 10**10  # of features, in a logistic fit; limits it to a few seconds
 _CLIPS = (2.0, 0.3)  # in standard deviations, because the loss of Laplace noise saturates
+_NEWTON_STEPS, _NEWTON_STOP = 6, 1e-4  # at most; and the step after which another would change no event
 _WIDE = 1e9  # a clip beyond all standardised numbers
-_CHUNK = 4096  # runs at once; bounds memory
+_GRAIN = 2.0**-30  # of weights
 _TRIED = 5000  # runs of a side that are enough for medians and coarse tests
+
+
+class Fit(Protocol):
+    """Fits a score to runs of side 0 and side 1, each row (numbers,) counted as often as its weight."""
+
+    def __call__(self, rows0: Floats, rows1: Floats, weights: Weights = None, /) -> Score: ...  # noqa: D102
+
+
+@cache
+def _libraries() -> Any:
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return None
+    return ThreadpoolController()
+
+
+def on_one_thread() -> AbstractContextManager[Any]:
+    """Keep linear algebra to one thread: many threads wait for one another longer than products so small take."""
+    found = _libraries()
+    return nullcontext() if found is None else found.limit(limits=1, user_api="blas")
 
 
 def cross_fitted(fit: Fit, rows: Sides, folds: int) -> Sides:
@@ -37,9 +62,33 @@ def cross_fitted(fit: Fit, rows: Sides, folds: int) -> Sides:
     """
     found = tuple(np.empty(len(side)) for side in rows)
     for fold in range(folds):
-        score = fit(*(np.delete(side, np.s_[fold::folds], axis=0) for side in rows))
+        rest0, rest1 = (np.delete(side, np.s_[fold::folds], axis=0) for side in rows)
+        score = fit(rest0, rest1)
         for side, values in zip(rows, found, strict=True):
             values[fold::folds] = score_of(score, side[fold::folds])
+    return found[0], found[1]
+
+
+def cross_fitted_distinct(fit: Fit, rows: Floats, which: tuple[Integers, Integers], folds: int) -> Sides:
+    """As `cross_fitted`, for outputs that repeat: a fit sees each distinct one once, with its runs in other folds.
+
+    Args:
+        fit: fits a score to weighted rows of side 0 and side 1.
+        rows: the distinct outputs, (outputs, numbers).
+        which: for each run of side 0 and side 1, the place of its output among them, (runs,) each.
+        folds: their number.
+
+    Returns:
+        Scores of side 0 and side 1, (runs,) each.
+    """
+    found = tuple(np.empty(len(side)) for side in which)
+    totals = [np.bincount(side, minlength=len(rows)) for side in which]
+    for fold in range(folds):
+        own = [side[fold::folds] for side in which]
+        rest0, rest1 = (all_ - np.bincount(o, minlength=len(rows)) for all_, o in zip(totals, own, strict=True))
+        along = score_of(fit(rows, rows, (rest0, rest1)), rows)
+        for values, places in zip(found, own, strict=True):
+            values[fold::folds] = along[places]
     return found[0], found[1]
 
 
@@ -55,31 +104,60 @@ def center_and_scale(rows: Sides) -> Sides:
 
 
 def logistic_fit(center: Floats, scale: Floats) -> Fit:
-    """Ridge logistic regression on standardised numbers, clipped at two scales."""
+    """Ridge logistic regression on standardised numbers, clipped at two scales, by Newton's method."""
+    columns = len(center)
+    size = len(_CLIPS) * columns + 1
 
-    def features(rows: Floats) -> Floats:
-        with np.errstate(over="ignore"):
-            centred = (rows - center) / scale
-        return np.hstack([np.ones((len(rows), 1)), *(np.clip(centred, -clip, clip) for clip in _CLIPS)])
-
-    def fit(rows0: Floats, rows1: Floats) -> Score:
-        columns = rows0.shape[1]
-        size = len(_CLIPS) * columns + 1
+    def fit(rows0: Floats, rows1: Floats, weights: Weights = None, /) -> Score:
         most = max(500, _MOST_PRODUCTS // size**2)
-        used = [(rows0[:most], 1.0), (rows1[:most], 0.0)]
-        weights = np.zeros(size)
-        for _ in range(6):  # Newton's method
-            gradient, hessian = -weights, np.eye(size)
-            for rows, side in used:
-                for start in range(0, len(rows), _CHUNK):
-                    x = features(rows[start : start + _CHUNK])
-                    probability = 1 / (1 + np.exp(-np.clip(x @ weights, -30, 30)))
-                    hessian += (x * (probability * (1 - probability))[:, None]).T @ x
-                    gradient = gradient + x.T @ (side - probability)
-            weights = weights + np.linalg.solve(hessian, gradient)
-        return _linear(center, scale, _CLIPS, weights[1:].reshape(len(_CLIPS), columns))
+        counts = (None, None) if weights is None else weights
+        found = np.zeros(size)
+        for _ in range(_NEWTON_STEPS):
+            gradient, hessian = -found, np.eye(size)
+            for rows, own, side in ((rows0, counts[0], 1.0), (rows1, counts[1], 0.0)):
+                for x, times in _standardised(rows[:most], own, center, scale, _CLIPS):
+                    probability = 1 / (1 + np.exp(-np.clip(x @ found, -30, 30)))
+                    gradient += (times * (side - probability)) @ x
+                    x *= np.sqrt(times * probability * (1 - probability))[:, None]
+                    hessian += x.T @ x  # symmetric, which BLAS makes use of
+            step = np.linalg.solve(hessian, gradient)
+            found = found + step
+            if np.max(np.abs(step)) < _NEWTON_STOP:
+                break
+        return _linear(center, scale, _CLIPS, found[1:].reshape(len(_CLIPS), columns))
 
     return fit
+
+
+def _standardised(
+    rows: Floats, counts: Integers | None, center: Floats, scale: Floats, clips: tuple[float, ...]
+) -> Iterator[tuple[Floats, Floats]]:
+    """Yield 1 and the standardised numbers at every clip, a few rows at a time, and the runs that each row stands for.
+
+    Args:
+        rows: (rows, numbers).
+        counts: the runs of each row, (rows,), or None for one each.
+        center: (numbers,) subtracted from each number.
+        scale: (numbers,) each number is divided by.
+        clips: limits of the standardised numbers.
+
+    Yields:
+        (rows, 1 + clips · numbers), which the next ones overwrite, and (rows,).
+    """
+    columns = rows.shape[1]
+    size = 1 + len(clips) * columns
+    some = max(64, NUMBERS_AT_ONCE // size)
+    buffer, ones = np.empty((min(some, len(rows)), size)), np.ones(some)
+    for start in range(0, len(rows), some):
+        x = buffer[: len(rows) - start]
+        x[:, 0] = 1.0
+        last = x[:, size - columns :]
+        with np.errstate(over="ignore"):
+            np.subtract(rows[start : start + some], center, out=last)
+            np.divide(last, scale, out=last)
+        for place, clip in enumerate(clips):
+            np.clip(last, -clip, clip, out=x[:, 1 + place * columns : 1 + (place + 1) * columns])
+        yield x, ones[: len(x)] if counts is None else counts[start : start + some].astype(np.float64)
 
 
 def sum_fit(center: Floats, scale: Floats, clip: float) -> Fit:
@@ -98,16 +176,20 @@ def sum_fit(center: Floats, scale: Floats, clip: float) -> Fit:
         A function that fits a score to runs of side 0 and side 1.
     """
 
-    def fit(rows0: Floats, rows1: Floats) -> Score:
-        mean, spread = [], []
-        for rows in (rows0, rows1):
-            with np.errstate(over="ignore"):
-                clipped = np.clip((rows - center) / scale, -clip, clip)
-            n = max(len(rows), 1)
-            mean.append(clipped.sum(axis=0) / n)
-            spread.append(np.maximum((clipped**2).sum(axis=0) / n - mean[-1] ** 2, 1e-12 * clip**2))
+    def fit(rows0: Floats, rows1: Floats, weights: Weights = None, /) -> Score:
+        mean, spread, runs = [], [], []
+        for rows, counts in zip((rows0, rows1), weights or (None, None), strict=True):
+            first, second = np.zeros(1 + len(center)), np.zeros(1 + len(center))
+            for x, times in _standardised(rows, counts, center, scale, (clip,)):
+                first += times @ x
+                np.square(x, out=x)
+                second += times @ x
+            n = max(first[0], 1.0)
+            mean.append(first[1:] / n)
+            spread.append(np.maximum(second[1:] / n - mean[-1] ** 2, 1e-12 * clip**2))
+            runs.append(n)
         difference, variance = mean[0] - mean[1], spread[0] + spread[1]
-        noise = spread[0] / max(len(rows0), 1) + spread[1] / max(len(rows1), 1)
+        noise = spread[0] / runs[0] + spread[1] / runs[1]
         common = float(np.average(difference, weights=1 / noise))
         apart = max(float(np.mean((difference - common) ** 2 - noise)), 0.0)
         believed = (apart * difference + noise * common) / (apart + noise)
@@ -119,26 +201,41 @@ def sum_fit(center: Floats, scale: Floats, clip: float) -> Fit:
 def discriminant_fit(center: Floats, scale: Floats) -> Fit:
     """Fisher's linear discriminant (1936): for noise that is shared between the numbers."""
 
-    def fit(rows0: Floats, rows1: Floats) -> Score:
+    def fit(rows0: Floats, rows1: Floats, weights: Weights = None, /) -> Score:
         columns = len(center)
-        moments, means = np.eye(columns) * 1e-6, []
-        total = max(len(rows0) + len(rows1), 1)
-        for rows in (rows0, rows1):
-            with np.errstate(over="ignore"):
-                centred = np.clip((rows - center) / scale, -_WIDE, _WIDE)
-            mean = centred.mean(axis=0) if len(rows) else np.zeros(columns)
+        within, means, total = np.zeros((columns, columns)), [], 0.0
+        for rows, counts in zip((rows0, rows1), weights or (None, None), strict=True):
+            moments = np.zeros((1 + columns, 1 + columns))  # with 1 as the first number: runs, sums, and products
+            for x, times in _standardised(rows, counts, center, scale, (_WIDE,)):
+                x *= np.sqrt(times)[:, None]
+                moments += x.T @ x
+            n = moments[0, 0]
+            mean = moments[0, 1:] / max(n, 1.0)
+            within += moments[1:, 1:] - n * np.outer(mean, mean)
             means.append(mean)
-            moments += (centred - mean).T @ (centred - mean) / total
-        return _linear(center, scale, (_WIDE,), np.linalg.solve(moments, means[0] - means[1])[None, :])
+            total += n
+        scatter = np.eye(columns) * 1e-6 + within / max(total, 1.0)
+        return _linear(center, scale, (_WIDE,), np.linalg.solve(scatter, means[0] - means[1])[None, :])
 
     return fit
 
 
 def _linear(center: Floats, scale: Floats, clips: tuple[float, ...], weights: Floats) -> Linear:
-    """The score, with its weights scaled to root mean square 1."""
-    length = float(np.sqrt(np.mean(weights**2)))
-    weights = weights / length if length > 0 and np.isfinite(length) else np.zeros_like(weights)
-    rows = tuple(tuple(row) for row in weights.tolist())
+    """The score, with weights scaled to sizes of 1 on average, so that every fit of a family has the same extremes.
+
+    Runs beyond every clip share the extreme score, and folds must agree on it: an edge that the fit to one fold puts
+    there would otherwise miss them in the fit to another. So weights have few binary digits, and their sum is exact.
+    """
+    sizes = np.abs(weights).mean(axis=1)
+    length = float(np.average(sizes, weights=clips))
+    if not (length > 0 and np.isfinite(length)):
+        weights = np.zeros_like(weights)
+    else:
+        weights = np.round(weights / length / _GRAIN) * _GRAIN
+        if len(clips) == 1:
+            largest = np.argmax(np.abs(weights[0]))
+            weights[0, largest] += np.sign(weights[0, largest]) * (weights.shape[1] - np.abs(weights).sum())
+    rows = tuple(tuple(row) for row in (weights + 0.0).tolist())
     return Linear(tuple(center.tolist()), tuple(scale.tolist()), clips, rows)
 
 

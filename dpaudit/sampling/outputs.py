@@ -53,12 +53,15 @@ class Outputs:
         )
         return Outputs(self.forms, self.codes[mask], rows)
 
+    def between(self, start: int, stop: int) -> Outputs:
+        """Return the outputs of the runs from ``start`` up to ``stop``, without a copy."""
+        before, upto = (np.bincount(self.codes[:end], minlength=len(self.forms)).tolist() for end in (start, stop))
+        rows = tuple(own[first:last] for own, first, last in zip(self.numbers, before, upto, strict=True))
+        return Outputs(self.forms, self.codes[start:stop], rows)
+
     def first(self, length: int) -> Outputs:
         """Return the outputs of the first ``length`` runs, without a copy."""
-        codes = self.codes[:length]
-        counts = np.bincount(codes, minlength=len(self.forms)).tolist()
-        rows = tuple(numbers[:count] for numbers, count in zip(self.numbers, counts, strict=True))
-        return Outputs(self.forms, codes, rows)
+        return self.between(0, length)
 
 
 def concatenate(parts: Sequence[Outputs]) -> Outputs:
@@ -162,6 +165,9 @@ class _Collector:
             self.add_many(np.asarray(single), form, np.asarray(rows, dtype=np.float64).reshape(len(single), -1))
         found = []
         for form, parts in self._parts.items():
+            if len(parts) == 1 and np.all(np.diff(parts[0][0]) > 0):  # in order already
+                found.append((form, *parts[0]))
+                continue
             where = np.concatenate([runs for runs, _ in parts])
             order = np.argsort(where, kind="stable")
             found.append((form, where[order], np.concatenate([numbers for _, numbers in parts])[order]))
@@ -195,6 +201,9 @@ def from_paths(paths: Sequence[Any], size: int) -> Outputs:
         rows = np.empty((len(part.runs), len(part.whole.numbers)))
         for position, column in enumerate(part.whole.numbers):
             rows[:, position] = column
+        if not part.others:
+            collector.add_many(part.runs, part.whole.form, rows)
+            continue
         collector.add_many(part.runs[part.finite], part.whole.form, rows[part.finite])
         for run, output in zip(part.runs[~part.finite], part.others, strict=True):
             collector.add_one(int(run), output)

@@ -31,7 +31,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import betainc, betaincc
+from scipy.special import betainc, betaincc, ndtri
 
 from dpaudit.arrays import Floats
 from dpaudit.evidence.records import Counts
@@ -86,7 +86,7 @@ def _mean_at_least(hits: int, runs: int, error: Floats, most: float) -> Floats:
     equal = runs * probability_at_least(hits, runs, error)
     if hits == 0:
         return np.zeros(len(error))
-    few = _first(lambda coins: betainc(hits, coins - hits + 1, most) > error, hits, most, len(error))
+    few = _first(lambda coins: betainc(hits, coins - hits + 1, most) > error, hits, most, ndtri(error))
     before = (few - 1) * most
     return np.where(equal <= hits - 1, equal, np.where(before >= hits + 1, np.minimum(before, runs), hits - 1.0))
 
@@ -98,17 +98,32 @@ def _mean_at_most(hits: int, runs: int, error: Floats, most: float) -> Floats:
         lambda coins: (coins > hits) & (betaincc(hits + 1, np.maximum(coins - hits, 1), most) <= error),
         hits,
         most,
-        len(error),
+        -ndtri(error),
     )
     before = many * most
     found = np.where(equal >= hits + 1, equal, np.where(before <= hits - 1, before, hits + 1.0))
     return np.minimum(found, float(runs))
 
 
-def _first(reached: Any, hits: int, chance: float, size: int) -> Floats:
-    """Return the smallest number of coins, at least ``hits``, at which a monotone condition holds."""
+def _first(reached: Any, hits: int, chance: float, deviations: Floats) -> Floats:
+    """Return the smallest number of coins, at least ``hits``, at which a monotone condition holds.
+
+    Args:
+        reached: of a number of coins for each, whether the condition holds, (each,).
+        hits: of these coins.
+        chance: of a coin.
+        deviations: how many standard deviations above hits/chance the number may be expected, (each,); where it is not
+            near there, the search is slower.
+    """
     far = (hits + 12 * np.sqrt(hits + 1.0) + 60) / max(chance, 1e-12)
-    low, high = np.full(size, float(hits) - 1), np.full(size, np.ceil(far))
+    low, high = np.full(len(deviations), float(hits) - 1), np.full(len(deviations), np.ceil(far))
+    z = np.clip(np.nan_to_num(deviations), -12.0, 12.0)
+    expected = (hits + z * np.sqrt(hits * (1 - chance) + 1)) / max(chance, 1e-12)
+    around = (4 + z**2) / max(chance, 1e-12)
+    for middle in (expected - around, expected + around):
+        middle = np.clip(np.floor(middle), low, high)
+        holds = reached(np.maximum(middle, hits)) & (middle > low) | (middle == high)
+        low, high = np.where(holds, low, middle), np.where(holds, middle, high)
     while np.any(open_ := high - low > 1):
         middle = np.where(open_, np.floor((low + high) / 2), high)
         holds = reached(np.maximum(middle, hits))

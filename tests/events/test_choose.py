@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
+from functools import partial
 
 import msgspec
 import numpy as np
@@ -13,9 +14,18 @@ from scipy.stats import laplace
 
 from dpaudit.events import Partition, choose, count_event, counts_by_degree
 from dpaudit.events.candidate_partitions import families, spread_points, watched
+from dpaudit.events.learning_runs import forms_of
 from dpaudit.events.likelihood_order import by_position, by_ratio, smoothed
+from dpaudit.events.partition import NUMBERS_AT_ONCE, linear_score
 from dpaudit.events.predict import predicted_bound
-from dpaudit.events.scores import center_and_scale, cross_fitted, logistic_fit, sum_fit
+from dpaudit.events.scores import (
+    center_and_scale,
+    cross_fitted,
+    cross_fitted_distinct,
+    discriminant_fit,
+    logistic_fit,
+    sum_fit,
+)
 from dpaudit.events.select import _Design
 from dpaudit.evidence.event import Event, Rows
 from dpaudit.evidence.records import Counts
@@ -395,6 +405,37 @@ def test_cross_fitted_scores_show_nothing_where_nothing_differs():
     assert abs(honest[0].mean() - honest[1].mean()) < 4 * pooled * math.sqrt(2 / 60)
 
 
+@pytest.mark.parametrize("make", [logistic_fit, discriminant_fit, partial(sum_fit, clip=0.5)])
+def test_distinct_outputs_with_weights_are_fitted_as_their_runs_are(make):
+    rng = np.random.default_rng(7)
+    outputs = [from_array(rng.binomial(3, 0.3 + 0.1 * side, (4000 + 500 * side, 2)) / 2) for side in (0, 1)]
+    form = forms_of(*outputs)[0]
+    assert form.distinct is not None and len(form.distinct.rows) <= 16
+    fit = make(*center_and_scale(form.rows))
+    by_runs = cross_fitted(fit, form.rows, 3)
+    by_outputs = cross_fitted_distinct(fit, form.distinct.rows, form.distinct.which, 3)
+    for runs, outputs in zip(by_runs, by_outputs, strict=True):
+        np.testing.assert_allclose(runs, outputs, atol=1e-6)
+
+
+def test_folds_agree_on_the_score_of_outputs_beyond_every_clip():
+    rng = np.random.default_rng(8)
+    rows = tuple(rng.laplace(0.2 * side, 1, (600, 5)) for side in (0, 1))
+    fit = sum_fit(*center_and_scale(rows), clip=13 / 256)
+    scores = [fit(*(side[fold::3] for side in rows)) for fold in range(3)]
+    assert len({score.weights for score in scores}) == 3
+    assert {abs(value) for score in scores for value in linear_score(score, np.full((4, 5), 9.0)).tolist()} == {
+        5 * 13 / 256
+    }
+
+
+def test_scores_do_not_depend_on_the_runs_beside_them():
+    rng = np.random.default_rng(9)
+    rows = rng.normal(size=(NUMBERS_AT_ONCE // 2, 3))
+    score = logistic_fit(*center_and_scale((rows, rows)))(rows[:500] + 0.1, rows[500:900])
+    assert np.array_equal(linear_score(score, rows)[-7:], linear_score(score, rows[-7:]))
+
+
 def test_numbers_that_move_alike_borrow_strength():
     rng = np.random.default_rng(6)
     rows = tuple(rng.laplace(0.1 * side, 1, (1500, 20)) for side in (0, 1))
@@ -427,7 +468,8 @@ def test_learning_takes_a_fraction_of_a_second(claim):
 def test_few_runs_are_enumerated(measuring, method):
     rng = np.random.default_rng(0)
     sides = [from_array(rng.laplace(side, 1, 4000)) for side in (0, 1)]
-    sides[0] = sides[0].take(np.flatnonzero(sides[0].numbers[0][:, 0] < 1))  # so that one tail tells most
+    values = sides[0].numbers[0][:, 0]
+    sides[0] = from_array(values[values < 1])  # so that one tail tells most
     chosen, _ = choose(*sides, claim=ApproxDP(1, 0.3), measuring=measuring, error=0.05)
     assert chosen[0].method == method
 

@@ -373,6 +373,15 @@ def test_take_is_taking_from_the_list(outputs, data):
 
 
 @settings(derandomize=True, deadline=None, max_examples=150)
+@given(outputs=st.lists(FEW, max_size=30), data=st.data())
+def test_between_is_a_slice_of_the_list(outputs, data):
+    start, stop = sorted(data.draw(st.lists(st.integers(0, len(outputs)), min_size=2, max_size=2)))
+    whole = from_list(outputs)
+    assert rows(whole.between(start, stop)) == rows(from_list(outputs[start:stop]))
+    assert rows(whole.first(stop)) == rows(from_list(outputs[:stop]))
+
+
+@settings(derandomize=True, deadline=None, max_examples=150)
 @given(parts=st.lists(st.lists(FEW, max_size=8), max_size=4))
 def test_joining_blocks_is_joining_lists(parts):
     joined = concatenate([from_list(part) for part in parts])
@@ -476,12 +485,3 @@ def test_information_is_the_entropy_of_all_runs():
     assert information(from_list(["a", "b"] * 50)) == pytest.approx(100)
     assert information(from_list([float(x) for x in range(64)])) == pytest.approx(64 * 6)
     assert information(from_list([])) == 0
-
-
-def test_the_first_runs_are_those_that_take_would_choose() -> None:
-    outputs = from_list([1.5, "a", 2, [True, 3.0], "a", 4.5, None, 2])
-    for length in range(len(outputs) + 1):
-        taken, first = outputs.take(np.arange(length)), outputs.first(length)
-        assert first.forms == taken.forms
-        assert np.array_equal(first.codes, taken.codes)
-        assert all(np.array_equal(a, b) for a, b in zip(first.numbers, taken.numbers, strict=True))

@@ -57,6 +57,7 @@ BlockSummary = tuple[tuple[Array, ...], ...]
 Last come the pairs across sides, and the outputs of both sides as integers.
 """
 
+_FEW = 64  # runs of each side
 _DRIFT = (
     "the outputs drift with the order of the calls: the mechanism keeps a state between calls, so its runs "
     "are not independent draws of one law"
@@ -119,9 +120,7 @@ def homogeneity_cells(outputs: tuple[Outputs, Outputs], observe: tuple[str, ...]
     )
     parts = [(half, half + (len(side) - half) // 2, len(side)) for side, half in zip(outputs, halves, strict=True)]
     early, late = (
-        homogeneity.summarise(
-            *(side.take(np.arange(part[i], part[i + 1])) for side, part in zip(outputs, parts, strict=True))
-        )
+        homogeneity.summarise(*(side.between(part[i], part[i + 1]) for side, part in zip(outputs, parts, strict=True)))
         for i in (0, 1)
     )
     refuse_inhomogeneous(homogeneity, [early, late])
@@ -139,8 +138,11 @@ def by_event(event: Event, observe: tuple[str, ...] = ()) -> HomogeneityCells:
 
 def are_constant(outputs: tuple[Outputs, Outputs]) -> bool:
     """Whether, on both sides, all runs returned the same output."""
-    known = map(identities, outputs)
-    return all(bool(len(own)) and bool(np.all(own == own[0])) for own in known)
+    for length in (_FEW, max(map(len, outputs))):  # a few runs of most mechanisms differ already
+        known = [identities(own.first(length)) for own in outputs]
+        if not all(bool(len(own)) and bool(np.all(own == own[0])) for own in known):
+            return False
+    return True
 
 
 def _nothing(cells: Partition) -> Cells:
