@@ -78,6 +78,7 @@ def trace(target: str | Mechanism | Callable[..., Any], **options: Unpack[TraceO
     request = TraceRequest(target, **options)
     runs = whole("runs", request.runs, least=0)
     most = whole("candidates", request.candidates, least=1)
+    whole("paths", request.paths, least=1)
     question = _question(request)
     looked = _Looked.on(question, request, most)
     evidence = _concluded(question, looked, request, runs)
