@@ -347,8 +347,8 @@ def _pairs(
         if not own:
             raise UsageError(
                 f"{mechanism.name} names no pair of neighbouring datasets; give one: "
-                "pairs=[(data0, data1)], or --pair FILE on the command line; or one dataset, data=…, --data FILE, whose "
-                "neighbours are searched"
+                "pairs=[(data0, data1)], or --pair FILE on the command line; or one dataset, data=…, "
+                "--data FILE, whose neighbours are searched"
             )
         return tuple(own)
     used = as_pairs(given)
