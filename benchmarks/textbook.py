@@ -55,7 +55,7 @@ def largest_by_comparison(data, noise, *, epsilon=1):
     return winner
 
 
-def clipped_maximum(data, noise, *, epsilon=1):
+def largest_answer(data, noise, *, epsilon=1):
     """The largest answer, with noise."""
     return max(data) + noise.laplace(1 / epsilon)
 
@@ -150,9 +150,9 @@ TABLE = [
     frame("subsampled Gaussian, DP-SGD", records.sampled_sgd, 1.8283, claim="epsilon=1.8283, delta=1e-5"),
     frame("PATE", records.pate, 0.625, _R, "rho=0.625"),
     frame("partitions above a threshold", records.partitions, 1, claim="epsilon=1, delta=2.81e-9"),
-    Row("largest answer with noise", clipped_maximum, None, {"relation": "queries", "length": 3}),
-    Row("median of three answers with noise", middle, None, {"relation": "queries", "length": 3}),
-    Row("two-level counter, any number", COUNTER, None, {"relation": "queries(one)"}),
+    Row("largest answer with noise", largest_answer, 1, {"relation": "queries", "length": 3}),
+    Row("median of three answers with noise", middle, 1, {"relation": "queries", "length": 3}),
+    Row("two-level counter, any number", COUNTER, 2, {"relation": "queries(one)"}),
     Row("sparse vector with Gaussian noise", gaussian_threshold, None, {"relation": "queries", "length": 3}),
 ]
 

@@ -99,6 +99,18 @@ def test_a_count_in_the_state_may_have_any_value():
     assert prove_fold(fold, relation="queries(one)", runs=6).bound == Fraction(1, 4)
 
 
+def test_what_a_count_decides_is_read_whatever_the_count(monkeypatch):
+    """A value instead of a place, after a thousand answers: no run of the tests would come there."""
+
+    def step(state, answer, noise):
+        best, winner, place = NOISY_MAX.step(state, answer, noise)
+        return best, (best if place == 1000 else winner), place
+
+    monkeypatch.setattr("dpaudit.program.symbolic.fold_machine.MOST_STATES", 120)
+    fold = Fold(step, init=(None, None, 0), finish=lambda state: state[1])
+    assert prove_fold(fold, relation="queries", runs=6).bound is None
+
+
 # --- forged certificates ----------------------------------------------------------------------------------------
 
 TRUE = prove_fold(NOISY_MAX, relation="queries(monotone)", runs=0).certificate

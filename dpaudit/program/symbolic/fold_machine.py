@@ -131,7 +131,7 @@ def read_fold(
     if counted is not None and not _looks_at(counted, found.counters):
         return counted[0]
     try:
-        return _read(_Reader(fold, parameters, integer, watched))
+        return _read(_Reader(fold, parameters, integer, watched, most=MOST_STATES))
     except _EndlessError as endless:
         if endless.counters != found.counters:
             counted = _counted(fold, parameters, integer, watched, endless.counters)
