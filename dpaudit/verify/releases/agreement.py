@@ -42,7 +42,7 @@ class Compared:
     """What runs on neighbouring frames showed.
 
     Attributes:
-        runs: how many runs were compared with what was read.
+        runs: how many runs on random frames were compared with what was read.
         passed_over: how many were not, because the data of one side alone have a key that a threshold cuts.
         disagreement: the first thing that differs from what was read, in words; None where all agree.
         worst: the pair that loses most.
@@ -112,7 +112,7 @@ def compare(
             first, second = map(list, map(released, recorders))
             loss, told = _difference(first, second, recorders, outputs, notion)
             if allowed is not None and allowed.is_cut(first, second, recorders[1].diverged):
-                over += 2
+                over += 2 * (number < pairs)
             elif told is None and allowed is not None:
                 told = allowed.exceeded(first, second)
                 disagreement = disagreement or told
@@ -123,7 +123,7 @@ def compare(
             ):
                 worst, most = pair, loss
     assert worst is not None
-    return Compared(2 * (pairs + given_pairs) - over, over, disagreement, worst, raising)
+    return Compared(2 * pairs - over, over, disagreement, worst, raising)
 
 
 def _marks(releases: Releases | None, watched: WatchedProgram | None) -> list[Fraction]:
