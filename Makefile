@@ -35,11 +35,12 @@ test-lowest: $(VENV)/.created ## run tests with the lowest versions that pyproje
 test-adapters: $(VENV)/.created ## audit libraries of differential privacy in environments of their own (half an hour, and gigabytes)
 	$(PY) benchmarks/adapters/run.py
 
-test-training: $(VENV)/.created ## watch training loops of PyTorch and Opacus in an environment of their own (half an hour, and gigabytes)
+test-training: $(VENV)/.created ## watch training loops of PyTorch, Opacus and JAX in an environment of their own (half an hour, and gigabytes)
 	$(PY) -m venv --clear $(VENV)-training
 	$(VENV)-training/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/training/requirements.txt --editable '.[test]'
 	$(VENV)-training/bin/python -m pytest tests/training
 	$(VENV)-training/bin/python benchmarks/training/measure.py
+	$(VENV)-training/bin/python benchmarks/training/measure_jax.py
 
 docs: $(VENV)/.installed-docs ## build the site of the documentation in out/docs; every example is run (two minutes)
 	$(PY) -m sphinx --quiet --fail-on-warning --keep-going --builder html docs $(OUT)/docs

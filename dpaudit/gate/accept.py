@@ -12,6 +12,7 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Release
 from dpaudit.gate.target_process import Request, options_in, traced_options
+from dpaudit.gate.training import other_training
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.inferred import neighbouring
 from dpaudit.neighbours.pair_files import read_pairs
@@ -27,7 +28,9 @@ def accept(document: dict[str, Any], request: Request) -> Evidence:
         UsageError: if it is no evidence, answers another question, or fails its check.
     """
     evidence = Evidence.from_json(json.dumps(document), name=f"the evidence of {request.target}")
-    if request.account is None:
+    if request.training is not None:
+        why = other_training(evidence, request)
+    elif request.account is None:
         why = other_question(evidence, asked_by(request, evidence.relation))
     else:
         why = _other_list(evidence, request)

@@ -20,6 +20,7 @@ from dpaudit.chances import refuse_confidence, refuse_false_alarm
 from dpaudit.errors import UsageError, nearest
 from dpaudit.evidence.canonical_json import read_text
 from dpaudit.gate.schema import GateSettings, TargetSettings, json_schema, offered
+from dpaudit.gate.training import table_of
 from dpaudit.request import AuditRequest, TraceRequest, default_of, options_of
 
 FILE = "pyproject.toml"
@@ -28,6 +29,7 @@ _PLACE = ("tool", "dpaudit")
 _INHERITED = ("require", "inconclusive", "time_limit", "memory_limit", *offered("shared"))
 _WHOLE = {"seed", *(name for name, (_, option) in offered("shared", "target").items() if option.kind == "count")}
 
+_OF_TRAINING = ("training", "name", "claim", "require", "inconclusive", "expect", "time_limit", "memory_limit")
 _OF_ACCOUNTS = ("account", "name", "claim", "require", "inconclusive", "expect", "time_limit", "memory_limit")
 
 Settings = TypeVar("Settings", bound=msgspec.Struct)
@@ -150,6 +152,8 @@ class _Reader:
         found = self.converted(raw, TargetSettings, at)
         if found.account is not None:
             return self.accounted(raw, found, gate, at)
+        if found.training is not None:
+            return self.trained(raw, found, gate, at)
         if not found.target:
             self.refuse(at, f"the key 'target' is missing; write\n{EXAMPLE}")
         if found.trace:
@@ -200,6 +204,23 @@ class _Reader:
         called = found.account if isinstance(found.account, str) else plan.name or listed
         missing = {key: getattr(gate, key) for key in _INHERITED if getattr(found, key) is None}
         return msgspec.structs.replace(found, target=called, **missing)
+
+    def trained(
+        self, raw: dict[str, Any], found: TargetSettings, gate: GateSettings, at: tuple[Key, ...]
+    ) -> TargetSettings:
+        """Return a target whose training loop is watched; its table becomes one, if it is a text."""
+        for key in raw:
+            if key not in _OF_TRAINING:
+                self.refuse((*at, key), f"it has no meaning beside training; {nearest(key, _OF_TRAINING)}")
+        if (found.require or gate.require) == "proved" and found.expect != "violated":
+            self.refuse((*at, "training"), "a watched loop proves nothing, and require is 'proved'; leave one out")
+        self.check_texts(found, at)
+        try:
+            table = table_of(found.training, found.claim)
+        except UsageError as error:
+            self.refuse((*at, "training"), str(error))
+        missing = {key: getattr(gate, key) for key in _INHERITED if getattr(found, key) is None}
+        return msgspec.structs.replace(found, target=table["function"], training=table, **missing)
 
     def check_texts(self, target: TargetSettings, at: tuple[Key, ...]) -> None:
         """Check claim and relation, which have their own grammars."""

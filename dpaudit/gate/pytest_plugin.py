@@ -152,6 +152,7 @@ class Auditor:
         target: Any = None,
         *,
         account: Any = None,
+        training: Any = None,
         trace: bool = False,
         claim: Claim | str | Sequence[Claim | str] | None = None,
         pairs: Sequence[tuple[Any, Any]] | None = None,
@@ -171,6 +172,8 @@ class Auditor:
             target, claim, pairs, parameters, relation: as for `dpaudit.audit`; a claim is required.
             account: in place of a target: releases to account for, as for `dpaudit.account`, or as in a gate, a plan
                 file beside the test or a table. The test fails unless every claim is proved.
+            training: in place of a target: a function that trains a model, whose loop is watched, as `dpaudit train`
+                does. ``options`` are those of `dpaudit.watch_training`.
             trace: whether the noise of a few runs is followed first, as `dpaudit.trace` does; what is certain decides
                 without measuring runs.
             runs, confidence, false_alarm, seed: of this audit; by default those of the command line or the ini file.
@@ -200,8 +203,13 @@ class Auditor:
             own |= {"target": target, "false_alarm": false_alarm, "seed": seed}
             asked = {**options, "claim": claim, "relation": relation}
             asked |= {name: value for name, value in own.items() if value is not None}
+        elif training is not None:
+            asked = {name: value for name, value in asked.items() if value is not None and name != "runs"}
+            asked |= {} if target is None else {"target": target}
         elif target is None:
-            self._refuse("give a target, or account=… with releases to account for")
+            self._refuse(
+                "give a target, or account=… with releases to account for, or training=… with a function that trains"
+            )
         tolerated = self._own("inconclusive", inconclusive)
         if expect not in _EXPECTED:
             self._refuse(f"expect is 'not violated' or 'violated', not {expect!r}")
@@ -209,8 +217,13 @@ class Auditor:
             self._refuse(f"inconclusive is 'fail' or 'pass', not {tolerated!r}")
         if trace and account is not None:
             self._refuse("nothing of releases is run, so that there is nothing to trace")
-        evidence = self._audit(target, asked, trace) if account is None else self._account(account, asked)
-        if account is None:
+        if training is not None and (trace or account is not None):
+            self._refuse("a training loop is watched by itself: leave trace and account out")
+        if training is not None:
+            evidence = self._train(training, asked)
+        else:
+            evidence = self._audit(target, asked, trace) if account is None else self._account(account, asked)
+        if account is None and training is None:
             asked["seed"] = evidence.seed
         self.evidence = evidence
         self._item.user_properties.append(("dpaudit", evidence.id))
@@ -226,7 +239,7 @@ class Auditor:
         page = self._page(evidence) if failed or _setting(self._item.config, "html") is not None else None
         if failed:
             more = [("run alone", self._alone(asked)), ("page", page or "")]
-            self._fail(_message(shown, expect, account is not None or _can_be_named(target), more))
+            self._fail(_message(shown, expect, target is None or _can_be_named(target), more))
         return evidence
 
     def _own(self, name: str, given: Any) -> Any:
@@ -256,6 +269,29 @@ class Auditor:
                 f"there is no claim to hold {evidence.target.name} against, so this test could not fail; "
                 "give one, such as claim='epsilon=1' (dpaudit.audit makes evidence without a claim)"
             )
+        self._count += 1
+        return evidence
+
+    def _train(self, training: Any, asked: dict[str, Any]) -> Evidence:
+        from dpaudit.errors import UsageError, nearest
+        from dpaudit.request import TrainingRequest, options_of
+        from dpaudit.training.script import watched
+
+        known = [name for name in options_of(TrainingRequest) if name != "keep_data"]
+        for name in asked:
+            if name not in known:
+                self._refuse(f"{name} has no meaning beside training; {nearest(name, known)}")
+        raised, why = None, "" if "claim" in asked else "give a claim to hold it to: claim='epsilon=8, delta=1e-5'"
+        if not why:
+            try:
+                own = getattr(training, "__name__", type(training).__name__)
+                evidence, raised = watched(training, {"name": own, **asked})
+            except UsageError as error:
+                why = str(error)
+        if raised is not None:
+            raise raised  # what the training raised is what the test raises
+        if why:
+            self._refuse(why)
         self._count += 1
         return evidence
 

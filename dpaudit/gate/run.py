@@ -206,7 +206,7 @@ class _Gate:
         frozen = None if entry is None else baselines.frozen(entry, again)
         share = self.configuration.share
         error = share / 2 if frozen is not None else share
-        if self.ledger is not None and target.account is None:
+        if self.ledger is not None and target.account is None and target.training is None:
             error = self.ledger.level(name)
         request = self._request(target, seed_of(self.seed, name, number), again, 1 - error, frozen)
         report, cached = None, False
@@ -240,7 +240,7 @@ class _Gate:
         notes: tuple[str, ...] = ()
         if self.ledger is not None:
             self.nights[_name(target)] = first
-        elif first.red and target.expect != "violated" and target.account is None:  # an accounting is certain at once
+        elif first.red and target.expect != "violated" and _is_run(target):  # an accounting is certain at once
             last = self.look(target, 2)
             notes = (_confirmed(first, last),)
         result = TargetResult(
@@ -267,13 +267,14 @@ class _Gate:
     def _entry(self, target: TargetSettings) -> baselines.BaselineEntry | None:
         """Return the baseline's entry, if there is one to compare with."""
         compared = not (self.options.update_baseline or self.options.nightly or target.expect == "violated")
+        compared = compared and target.training is None
         return self.baseline.get(_name(target)) if compared else None
 
     def _since(self, target: TargetSettings, look: _Look) -> tuple[str, ...]:
         """Say what changed since the baseline."""
         entry = self._entry(target)
         if entry is None or look.evidence is None:
-            missing = bool(self.baseline) and target.expect != "violated"
+            missing = bool(self.baseline) and target.expect != "violated" and target.training is None
             compared = not (self.options.update_baseline or self.options.nightly)
             return (
                 ("The baseline does not hold this target; --update-baseline adds it.",) if missing and compared else ()
@@ -296,6 +297,7 @@ class _Gate:
                 **asked,
                 "target": target.target,
                 "account": target.account,
+                "training": target.training,
                 "trace": target.trace and not self.options.nightly,
                 "root": str(self.configuration.root),
                 "pairs": target.pairs if isinstance(target.pairs, list) and not files else None,
@@ -349,7 +351,7 @@ class _Gate:
 
     def update(self, results: Sequence[TargetResult]) -> str | None:
         """Write the baseline, or return why not: a violated target cannot have one."""
-        kept = [result for result in results if self._settings(result.name).expect != "violated"]
+        kept = [result for result in results if _has_baseline(self._settings(result.name))]
         bad = [
             result.name
             for result in kept
@@ -359,7 +361,7 @@ class _Gate:
             return (
                 f"the baseline was not written, since it has no place for what is violated or invalid: {', '.join(bad)}"
             )
-        configured = {_name(target) for target in self.configuration.targets if target.expect != "violated"}
+        configured = {_name(target) for target in self.configuration.targets if _has_baseline(target)}
         file = self.configuration.root / baselines.FILE
         with alone_with(file, wait=True):  # another gate may have written other targets in the meantime
             entries = {name: entry for name, entry in baselines.read(file).items() if name in configured}
@@ -408,8 +410,18 @@ def _side_by_side(
 
 
 def _is_bet_on(target: TargetSettings) -> bool:
-    """Whether nights add up for a target: not where nothing is run, nor where a proof decides."""
-    return target.account is None and not is_of_records(target)
+    """Whether nights add up for a target: not where nothing is run, nor where a proof or a watched loop decides."""
+    return _is_run(target) and not is_of_records(target)
+
+
+def _is_run(target: TargetSettings) -> bool:
+    """Whether a target is a mechanism that is run on neighbouring data."""
+    return target.account is None and target.training is None
+
+
+def _has_baseline(target: TargetSettings) -> bool:
+    """Whether a target has a baseline: not a known mistake, nor a loop, of which each run is another."""
+    return target.expect != "violated" and target.training is None
 
 
 def _name(target: TargetSettings) -> str:

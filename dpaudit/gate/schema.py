@@ -108,6 +108,16 @@ class _OfTargets(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, froze
         ]
         | None
     ) = None
+    training: (
+        Annotated[
+            str | dict[str, Any],
+            Meta(
+                description="In place of a target: a function that trains a model, as path/to/file.py:name, whose loop "
+                'is watched; or a table such as { function = "train.py:train", sigma = 1.1, clip = 1.0 }.'
+            ),
+        ]
+        | None
+    ) = None
     trace: Annotated[
         bool,
         Meta(

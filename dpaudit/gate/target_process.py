@@ -45,6 +45,7 @@ class _OfTheGate(msgspec.Struct, frozen=True, kw_only=True):
     root: str
     prove: bool = False
     account: Any = None
+    training: dict[str, Any] | None = None
     trace: bool = False
     files: list[str] = []
     frozen: FrozenEvent | None = None
@@ -121,6 +122,8 @@ def carry_out(request: Request) -> Report:
 def _carried_out(request: Request) -> Report:
     if request.account is not None:
         return _accounted(request)
+    if request.training is not None:
+        return _trained(request)
     from dpaudit.loading.named import load
 
     mechanism = load(request.target)
@@ -151,6 +154,16 @@ def _accounted(request: Request) -> Report:
         evidence=evidence.with_files([file] if file is not None else []).document(),
         location=None if file is None else (Path(file).as_posix(), 1),
     )
+
+
+def _trained(request: Request) -> Report:
+    """Run a function that trains, and watch the loop in it."""
+    from dpaudit.gate.training import trained
+    from dpaudit.loading.named import function_named
+
+    function = function_named(request.target)
+    location = location_of(function, Path(request.root)) or file_named(request)
+    return Report(evidence=trained(function, request).document(), location=location, opaque=True)
 
 
 def _pairs(request: Request, own_relation: str | None) -> list[tuple[Any, Any]] | None:

@@ -18,16 +18,20 @@ class TrainingRequest:
     """A request to watch a training loop.
 
     Attributes:
-        model: that is trained: of Opacus, what ``make_private`` returned.
-        optimizer: whose steps are watched: one of Opacus, or of PyTorch.
-        loader: whose batches are watched; None where there is none to watch.
+        model: that is trained: of Opacus, what ``make_private`` returned; of JAX, the parameters to begin with.
+        optimizer: whose steps are watched: one of Opacus, or of PyTorch; of JAX, the transformation that adds noise, or
+            a chain with it.
+        loader: whose batches are watched; None where there is none to watch. Of JAX, a strategy of
+            ``jax_privacy.batch_selection``, or whatever yields record indices.
         claim: of ε at a δ, such as "epsilon=8, delta=1e-5". Without one nothing is judged.
         sigma: the noise multiplier, and clip: the norm that records are clipped to; by default those that an optimizer
             of Opacus states. A plain loop does not say them.
         rate: at which records are sampled; by default as the loader states it.
+        records: how many there are in the training set, where batches of JAX do not say it.
         sampling: how records come in, as the claim's accounting assumes: "poisson", "fixed-size" or "shuffled".
         gradient: of a plain loop, a function that returns the clipped sum of a batch, a tensor for each parameter in
-            their order. Without it clipping is not seen.
+            their order; of JAX, the function of parameters and batch whose sum gets noise. Without it clipping is not
+            seen.
         accountant: that counts the steps; by default the one that an optimizer of Opacus reports to.
         confidence: of the interval of the noise's scale, and of the audit of a step.
         false_alarm: the probability with which anything in a right loop is called wrong.
@@ -49,6 +53,9 @@ class TrainingRequest:
     )
     rate: float | None = field(
         default=None, metadata=described("The sampling rate; else as the loader states it.", kind="number")
+    )
+    records: int | None = field(
+        default=None, metadata=described("Records in the training set; else as the loader states it.", kind="count")
     )
     sampling: str = field(
         default="poisson",
@@ -90,6 +97,7 @@ class TrainingOptions(TypedDict, total=False):
     sigma: float | None
     clip: float | None
     rate: float | None
+    records: int | None
     sampling: str
     gradient: Callable[[Any], Any] | None
     accountant: Any

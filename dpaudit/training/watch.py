@@ -4,7 +4,8 @@
         train()
     watch.evidence
 
-What was seen until an exception is kept, and said to be partial.
+A loop of JAX is made of pure functions, and calls those of the watch: ``watch.gradient``, ``watch.optimizer`` and
+``watch.loader``. What was seen until an exception is kept, and said to be partial.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from dpaudit.training.judge import judged
 from dpaudit.training.seen import Seen
 
 _SAMPLING = ("poisson", "fixed-size", "shuffled")
+_OF_LOOPS = ("sigma", "clip", "rate", "records", "sampling", "gradient", "accountant")
 
 
 @taking(TrainingRequest)
@@ -80,6 +82,21 @@ class Watch:
         self._seconds = time.perf_counter() - self._clock
         if kind is not None:
             self._seen.partial = f"it ended with {kind.__name__}"
+
+    @property
+    def gradient(self) -> Any:
+        """The gradient function that a loop of JAX calls instead of its own; of PyTorch, the one that was given."""
+        return self._watch.gradient
+
+    @property
+    def optimizer(self) -> Any:
+        """The transformation that a loop of JAX calls instead of its own; of PyTorch, the optimizer that was given."""
+        return self._watch.optimizer
+
+    @property
+    def loader(self) -> Any:
+        """The batches that a loop of JAX draws instead of its own; of PyTorch, the loader that was given."""
+        return self._watch.loader
 
     @property
     def evidence(self) -> Evidence:
@@ -140,24 +157,26 @@ def _is_installed(package: str) -> bool:
 
 def _watcher(request: TrainingRequest, seed: int) -> Any:
     """Return the watcher of a library, by what the loop is made of."""
+    options = {name: getattr(request, name) for name in _OF_LOOPS}
     try:
+        if _is_optax(request.optimizer):
+            from dpaudit.training.watchers.jax_watch import JaxWatch
+
+            return JaxWatch(request.model, request.optimizer, request.loader, **options, seed=seed)
         from dpaudit.training.watchers.torch_watch import TorchWatch
     except ImportError as error:
+        name, extra = ("JAX", "jax") if _is_optax(request.optimizer) else ("PyTorch", "torch")
         raise UsageError(
-            f"to watch a PyTorch loop, PyTorch has to be installed: pip install 'dpaudit[torch]' ({error})"
+            f"to watch a loop of {name}, it has to be installed: pip install 'dpaudit[{extra}]' ({error})"
         ) from None
-    return TorchWatch(
-        request.model,
-        request.optimizer,
-        request.loader,
-        sigma=request.sigma,
-        clip=request.clip,
-        rate=request.rate,
-        sampling=request.sampling,
-        gradient=request.gradient,
-        accountant=request.accountant,
-        seed=seed,
-    )
+    if options.pop("records") is not None:
+        raise UsageError("records is for loops of JAX: a loader of PyTorch says itself how many records there are")
+    return TorchWatch(request.model, request.optimizer, request.loader, **options, seed=seed)
+
+
+def _is_optax(optimizer: Any) -> bool:
+    """Whether an optimizer is a transformation of Optax: a named tuple of two functions."""
+    return isinstance(optimizer, tuple) and callable(getattr(optimizer, "update", None)) and hasattr(optimizer, "init")
 
 
 def _claim(given: Claim | str | None) -> Claim | None:
@@ -195,6 +214,8 @@ def check_request(request: TrainingRequest) -> Claim | None:
             raise UsageError(f"{name} is a number above 0, not {value!r}")
         if name in ("rate", "confidence", "false_alarm") and value > 1 - (name != "rate") * 1e-12:
             raise UsageError(f"{name} is below 1, not {value!r}")
+    if request.records is not None and not (type(request.records) is int and request.records > 0):
+        raise UsageError(f"records is a whole number above 0, not {request.records!r}")
     if request.gradient is not None and not callable(request.gradient):
         raise UsageError("gradient is a function that returns the clipped sum of a batch")
     return _claim(request.claim)

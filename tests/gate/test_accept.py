@@ -88,7 +88,7 @@ ALTERED = {  # what a request says, and something else; but for where and how it
     "account": {"mechanism": "laplace", "scale": 2},
     "trace": True,
 }
-PLACES = {"root", "frozen"}  # where the target lies, and what is counted beside its evidence
+PLACES = {"root", "frozen", "training"}  # where it lies, what is counted beside; of loops, see test_training.py
 PROOFS = {"prove", "length", "domain"}
 
 

@@ -1,0 +1,165 @@
+"""What does the watch find in loops of JAX, how often is a right one called wrong, and what does it cost?
+
+    python benchmarks/training/measure_jax.py [--only mistakes|alarms|cost|step]…
+
+Needs jax, optax, jax-privacy and scikit-learn beside dpaudit; `make test-training` makes an environment for it. Each
+part writes its rows into results_jax.json, from which the tables of results_jax.md are drawn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import jax_loops as loops
+
+import dpaudit as dp
+from dpaudit.training.facts.checklist import checklist
+
+HERE = Path(__file__).resolve().parent
+KINDS: dict[str, Callable[..., loops.Loop]] = {"private": loops.private, "optax": loops.optax_alone}
+NAMES = {"private": "JAX Privacy", "optax": "Optax alone"}
+
+
+def watched(loop: loops.Loop, seed: int = 0, claim: str | None = None) -> Any:
+    """Train within the watch, and return it."""
+    options = {"claim": claim, "seed": seed, **loop.options}
+    with dp.watch_training(loop.model, loop.optimizer, loop.loader, **options) as watch:
+        loop.train(watch)
+    return watch
+
+
+def mistakes(seeds: int = 2) -> list[dict[str, Any]]:
+    """Plant every mistake in every kind of loop, and train one epoch."""
+    rows = []
+    for mistake, (fact, names) in loops.MISTAKES.items():
+        for kind, make in KINDS.items():
+            if (kind, mistake) in loops.NOT_MADE:
+                continue
+            named, also = 0, set()
+            for seed in range(seeds):
+                found = [f for f in watched(make(mistake, seed)).findings if f.status in ("wrong", "note")]
+                named += any(each.fact == fact and each.name in names for each in found)
+                also |= {f"{each.fact}: {each.name}" for each in found}
+            rows.append({"mistake": mistake, "loop": NAMES[kind], "named": named, "of": seeds, "found": sorted(also)})
+            print(rows[-1], flush=True)
+    return rows
+
+
+def alarms(runs: int = 200) -> list[dict[str, Any]]:
+    """Train right loops for an epoch, and count those in which anything is called wrong, at 1 % and at the default."""
+    kinds = [("private", "right"), ("private", "adam"), ("private", "alone"), ("optax", "right"), ("optax", "adam")]
+    rows = {kind: {"loop": f"{NAMES[kind[0]]}, {kind[1]}", "runs": 0, "at 1 %": 0, "at 0.1 %": 0} for kind in kinds}
+    for number in range(runs):
+        kind = kinds[number % len(kinds)]
+        seen = watched(KINDS[kind[0]](kind[1], 1000 + number), number)._seen
+        row: dict[str, Any] = rows[kind]
+        row["runs"] += 1
+        for name, error in (("at 1 %", 0.01), ("at 0.1 %", 0.001)):
+            row[name] += any(each.status in ("wrong", "note") for each in checklist(seen, error, number)[0])
+    return list(rows.values())
+
+
+def cost(updates: int = 300, times: int = 3) -> list[dict[str, Any]]:
+    """Wall time of the same training with and without the watch, in turns; compiling and replays included."""
+    rows = []
+    for kind, make in KINDS.items():
+        for size, wide in (("small", 128), ("larger", 1024)):
+            bare, with_watch = [], []
+            for number in range(times):
+                loop = make("right", number, updates, wide=wide)
+                own = SimpleNamespace(
+                    gradient=loop.options.get("gradient"), optimizer=loop.optimizer, loader=loop.loader
+                )
+                clock = time.perf_counter()
+                loop.train(own)
+                bare.append(time.perf_counter() - clock)
+                clock = time.perf_counter()
+                watched(loop)
+                with_watch.append(time.perf_counter() - clock)
+            ratio = statistics.median(a / b for a, b in zip(with_watch, bare, strict=True))
+            rows.append({"loop": NAMES[kind], "network": size, "seconds": statistics.median(bare), "ratio": ratio})
+            print(rows[-1], flush=True)
+    return rows
+
+
+def step(updates: int = 300) -> list[dict[str, Any]]:
+    """The audit of a step on digits, composed, and the loss of the whole run."""
+    rows = []
+    for seed in range(2):
+        found = watched(loops.private("right", seed, updates), seed, "epsilon=8, delta=1e-5").evidence.training
+        assert found is not None and found.step is not None
+        rows.append(
+            {
+                "seed": seed,
+                "values": found.step.values,
+                "mu": found.step.mu,
+                "epsilon": found.step.epsilon,
+                "low": found.low.value,
+                "high": found.high.value,
+            }
+        )
+        print(rows[-1], flush=True)
+    return rows
+
+
+def table(found: dict[str, list[dict[str, Any]]]) -> str:
+    """Draw all rows there are."""
+    lines = ["# What the watch finds in loops of JAX", "", "Made by `make test-training`, on scikit-learn's digits."]
+    if "mistakes" in found:
+        lines += ["", "## Planted mistakes, one epoch (20 updates)", ""]
+        lines += ["| mistake | loop | named | all that was found |", "|---|---|---|---|"]
+        lines += [f"| {r['mistake']} | {r['loop']} | {r['named']} of {r['of']} | {'; '.join(r['found'])} |"
+                  for r in found["mistakes"]]  # fmt: skip
+    if "alarms" in found:
+        rows = found["alarms"]
+        total = {key: sum(row[key] for row in rows) for key in ("runs", "at 1 %", "at 0.1 %")}
+        lines += ["", "## Right loops, one epoch: alarms at a chance of 1 %, and of 0.1 % (the default)", ""]
+        lines += ["| loop | runs | at 1 % | at 0.1 % |", "|---|---|---|---|"]
+        lines += [
+            f"| {r['loop']} | {r['runs']} | {r['at 1 %']} | {r['at 0.1 %']} |"
+            for r in [*rows, {"loop": "all", **total}]
+        ]
+    if "cost" in found:
+        lines += ["", "## Wall time of the training, 300 updates, beside the same without a watch (median of 3)", ""]
+        lines += ["| loop | network | bare, s | with the watch |", "|---|---|---|---|"]
+        lines += [f"| {r['loop']} | {r['network']} | {r['seconds']:.2f} | {r['ratio']:.2f} |" for r in found["cost"]]
+    if "step" in found:
+        lines += ["", "## The audit of a step: digits, JAX Privacy, σ = 1, T = 300, q = 0.05, δ = 1e-5", ""]
+        lines += ["| seed | values | μ | ε composed, conditional | certified as seen |", "|---|---|---|---|---|"]
+        lines += [
+            f"| {r['seed']} | {r['values']:,} | {r['mu']:.4f} | {r['epsilon']:.3f} | "
+            f"{r['low']:.4f} to {r['high']:.4f} |"
+            for r in found["step"]
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Measure what is asked for and draw the tables."""
+    parts: dict[str, Callable[[], list[dict[str, Any]]]] = {
+        "mistakes": mistakes,
+        "alarms": alarms,
+        "cost": cost,
+        "step": step,
+    }
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", action="append", choices=list(parts))
+    asked = parser.parse_args()
+    place = HERE / "results_jax.json"
+    found = json.loads(place.read_text(encoding="utf-8")) if place.exists() else {}
+    for name in asked.only or parts:
+        found[name] = parts[name]()
+        place.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        drawn = table({key: found[key] for key in parts if key in found})
+        (HERE / "results_jax.md").write_text(drawn, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

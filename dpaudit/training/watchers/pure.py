@@ -1,0 +1,217 @@
+"""What does a pure loop of JAX hand over? Its gradient function and its Optax transformation, which report each call.
+
+Pure functions cannot be watched from outside, so the loop calls those of the watch. They compute what the originals do,
+and hand copies to the watcher by callbacks, in order, inside of ``jax.jit`` too. A transformation gives the same noise
+to the same state: its update of zero is the noise alone. Where a chain of Optax holds it, the chain is taken apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from dpaudit.arrays import Floats
+from dpaudit.errors import UsageError
+
+PROBE = 0.25
+"""Of the clip norm: gradients that no clipping touches, neither one by one nor together."""
+WATCHED = "_dpaudit_watched"
+
+
+class Handed(NamedTuple):
+    """What one update hands over, each a list of arrays by parameter.
+
+    Attributes:
+        given: the sum, or the gradients of single records.
+        noise: the update of zero; of single records, of gradients that shrink to zero.
+        noisy: the update of what was given.
+        small, moved: a sum of gradients that no clipping touches, and what of it is in its update; empty for a sum.
+        final: what the whole chain returned.
+        params: that were given to the update, or None.
+    """
+
+    given: list[Any]
+    noise: list[Any]
+    noisy: list[Any]
+    small: list[Any]
+    moved: list[Any]
+    final: list[Any]
+    params: list[Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One call of the gradient function.
+
+    Attributes:
+        leaves: the arrays among its arguments, parameters first.
+        rest: makes the arguments of arrays.
+        kind: the same for calls whose other arguments are the same.
+    """
+
+    leaves: list[Any]
+    rest: Callable[[Sequence[Any]], Any]
+    kind: str
+
+    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the arguments as they were given."""
+        found: tuple[tuple[Any, ...], dict[str, Any]] = self.rest(self.leaves)
+        return found
+
+
+def is_array(value: Any) -> bool:
+    """Whether a leaf is an array of JAX or NumPy."""
+    return isinstance(value, jax.Array | np.ndarray | np.generic)
+
+
+def is_key(value: Any) -> bool:
+    """Whether a leaf is a random key of JAX."""
+    if not is_array(value):
+        return False
+    if jnp.issubdtype(value.dtype, jax.dtypes.prng_key):
+        return True
+    return value.dtype == np.uint32 and tuple(value.shape) == (2,)
+
+
+def watched_gradient(function: Callable[..., Any], asked: Callable[[Asked], None]) -> Callable[..., Any]:
+    """Return the gradient function, which reports its arguments."""
+
+    def gradient(*args: Any, **named: Any) -> Any:
+        leaves, tree = jax.tree.flatten((args, named))
+        places = [place for place, each in enumerate(leaves) if is_array(each)]
+        keys = {place for place in places if jnp.issubdtype(leaves[place].dtype, jax.dtypes.prng_key)}
+        fixed = [None if is_array(each) else each for each in leaves]
+
+        def rest(given: Sequence[Any]) -> Any:
+            whole = list(fixed)
+            for place, each in zip(places, given, strict=True):
+                whole[place] = jax.random.wrap_key_data(jnp.asarray(each)) if place in keys else each
+            return jax.tree.unflatten(tree, whole)
+
+        arrays = [jax.random.key_data(leaves[place]) if place in keys else leaves[place] for place in places]
+        kind = repr((tree, fixed))
+        jax.debug.callback(lambda given: asked(Asked(copies(given), rest, kind)), arrays, ordered=True)
+        return function(*args, **named)
+
+    return gradient
+
+
+def copies(arrays: Sequence[Any]) -> list[Any]:
+    """Return copies that hold when the loop's buffers are gone."""
+    return [np.array(each) for each in arrays]
+
+
+def flat(arrays: Sequence[Any]) -> Floats:
+    """Return all values of arrays, (d,)."""
+    return np.concatenate([np.asarray(each, dtype=np.float64).reshape(-1) for each in arrays])
+
+
+def watched_transformation(
+    transformation: Any, params: Any, clip: float, updated: Callable[[Handed], None]
+) -> tuple[Any, bool]:
+    """Return the transformation, which reports its updates, and whether it is a chain that goes on after the noise.
+
+    Args:
+        transformation: of Optax, which adds noise, or a chain of which one does.
+        params: to begin with.
+        clip: the clip norm.
+        updated: is given what each update hands over.
+    """
+    chained = _is_chain(transformation)
+    links = _links(transformation) if chained else [transformation]
+    place = _noisy_link(links, params)
+    noisy = links[place]
+
+    def update(updates: Any, state: Any, now: Any = None, **more: Any) -> tuple[Any, Any]:
+        held: list[Any] = []
+
+        def adding(given: Any, inner: Any, at: Any = None, **extra: Any) -> tuple[Any, Any]:
+            found, after = noisy.update(given, inner, at, **_accepted(noisy, extra))
+            if _is_single(given, params):
+                once = _shrunk(given, PROBE * clip)
+                small, twice = (
+                    noisy.update(each, inner, at, **_accepted(noisy, extra))[0]
+                    for each in (once, jax.tree.map(lambda g: 2 * g, once))
+                )  # on a line through the noise, as far as no record is clipped
+                alone = jax.tree.map(lambda a, b: 2 * a - b, small, twice)
+                moved = jax.tree.map(lambda a, b: b - a, small, twice)
+                once = jax.tree.map(lambda g: g.sum(0), once)
+            else:
+                alone = noisy.update(jax.tree.map(jnp.zeros_like, given), inner, at, **_accepted(noisy, extra))[0]
+                once = moved = []
+            held.extend(jax.tree.leaves(each) for each in (given, alone, found, once, moved))
+            return found, after
+
+        watched = optax.GradientTransformationExtraArgs(noisy.init, adding)
+        whole = optax.chain(*links[:place], watched, *links[place + 1 :]) if chained else watched
+        final, after = whole.update(updates, state, now, **more)
+        given, alone, found, once, moved = held
+        params_now = None if now is None else jax.tree.leaves(now)
+        handed = Handed(given, alone, found, once, moved, jax.tree.leaves(final), params_now)
+        jax.debug.callback(lambda each: updated(Handed(*each)), tuple(handed), ordered=True)
+        return final, after
+
+    setattr(update, WATCHED, True)
+    return optax.GradientTransformationExtraArgs(transformation.init, update), place + 1 < len(links)
+
+
+def _is_chain(transformation: Any) -> bool:
+    update = transformation.update
+    return getattr(update, "__qualname__", "").startswith("chain.") and "update_fns" in _closed_over(update)
+
+
+def _links(chain: Any) -> list[Any]:
+    """The parts of a chain of Optax."""
+    inits, updates = _closed_over(chain.init)["init_fns"], _closed_over(chain.update)["update_fns"]
+    return [optax.GradientTransformationExtraArgs(init, update) for init, update in zip(inits, updates, strict=True)]
+
+
+def _closed_over(function: Any) -> dict[str, Any]:
+    code, cells = getattr(function, "__code__", None), getattr(function, "__closure__", None) or ()
+    return {} if code is None else dict(zip(code.co_freevars, (cell.cell_contents for cell in cells), strict=True))
+
+
+def _noisy_link(links: Sequence[Any], params: Any) -> int:
+    """The first part that makes something of nothing: which one adds noise."""
+    for place, link in enumerate(links):
+        for given in (jax.tree.map(jnp.zeros_like, params), jax.tree.map(lambda p: jnp.zeros((1, *p.shape)), params)):
+            try:
+                found = link.update(given, link.init(params), params)[0]
+            except Exception:  # somebody else's code, of other shapes: the next part may be the one
+                continue
+            if any(bool(jnp.any(each != 0)) for each in jax.tree.leaves(found)):
+                return place
+    raise UsageError(
+        "no part of this transformation adds noise to a sum of zero: give the one that does, such as "
+        "jax_privacy.noise_addition.gaussian_privatizer(…), or optax.chain(…) of it and the optimizer"
+    )
+
+
+def _accepted(link: Any, extra: dict[str, Any]) -> dict[str, Any]:
+    return extra if isinstance(link, optax.GradientTransformationExtraArgs) else {}
+
+
+def _is_single(given: Any, params: Any) -> bool:
+    """Whether gradients are those of single records: one axis more than the parameters."""
+    shapes = [(np.shape(a), np.shape(p)) for a, p in zip(jax.tree.leaves(given), jax.tree.leaves(params), strict=False)]
+    return all(len(a) == len(p) + 1 and a[1:] == p for a, p in shapes)
+
+
+def _shrunk(rows: Any, most: float) -> Any:
+    """Gradients of single records, all shrunk alike until their sum has at most this norm."""
+    squares = [jnp.sum(jnp.square(g.reshape(g.shape[0], -1)), axis=1) for g in jax.tree.leaves(rows)]
+    largest = jnp.sum(jnp.sqrt(sum(squares)))
+    factor = jnp.where(largest > 0, most / jnp.where(largest > 0, largest, 1.0), 1.0)
+    return jax.tree.map(lambda g: g * factor, rows)
+
+
+def sizes_of(tree: Any) -> dict[str, int]:
+    """Return the size of every parameter, by its place in the tree."""
+    leaves = jax.tree_util.tree_flatten_with_path(tree)[0]
+    return {jax.tree_util.keystr(path) or "parameter": int(np.size(leaf)) for path, leaf in leaves}
