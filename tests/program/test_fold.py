@@ -218,9 +218,22 @@ def test_a_number_that_a_state_does_not_have_stays():
 
 
 @pytest.mark.slow
-def test_a_count_without_an_end_has_too_many_states():
+def test_a_text_without_an_end_has_too_many_states():
     with pytest.raises(UsageError, match=r"more than 1,000 states.*Emit"):
-        read_fold(Fold(lambda s, x, noise: s + 1), {})
+        read_fold(Fold(lambda s, x, noise: s + "1", init=""), {})
+
+
+def test_a_count_without_an_end_may_be_any_number():
+    machine = read_fold(Fold(lambda s, x, noise: s + 1), {})
+    assert [state.name for state in machine.states] == ["s0"]
+    assert machine.states[0].step.endings[0].reals == (Affine({"s0": 1}, 1),)
+    assert machine.start.endings[0].reals == (Affine(),)
+
+
+def test_a_count_that_a_branch_looks_at_keeps_its_values():
+    """Were it any number, the fold would have other branches than its 150 states."""
+    machine = read_fold(Fold(lambda s, x, noise: 0 if s == 149 else s + 1), {})
+    assert len(machine.states) == 150 and not machine.reals
 
 
 @pytest.mark.parametrize(

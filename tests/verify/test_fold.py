@@ -465,7 +465,7 @@ CALLS: list[Any] = []
         (FOLDS["gap_svt"], {"parameters": {"cutof": 1}}, "cutoff"),
         (Fold(lambda s, x, noise: Emit(x, s)), {"relation": "queries"}, "raises in every run.*finish=None"),
         (Fold(lambda s, x, noise: s), {}, "relation"),
-        (Fold(lambda s, x, noise: s + 1), {"relation": "queries"}, "states"),
+        (Fold(lambda s, x, noise: s + "1", init=""), {"relation": "queries"}, "states"),
         (Fold(lambda s, x, noise: x * x), {"relation": "queries"}, "product of two unknown"),
         (Fold(counted, finish=None), {"relation": "queries"}, "state"),
         (WHOLE, {"relation": "queries"}, "½.*domain='integer'"),
