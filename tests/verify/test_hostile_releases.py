@@ -859,3 +859,96 @@ def test_persons_are_those_of_the_data_and_have_many_rows(program):
 def test_rows_of_a_person_that_differ_elsewhere_may_have_one_key():
     with pytest.raises(RefusedReading, match="keep distinct keys"):
         read_releases(keys_that_differ_elsewhere, COLUMNS, {}, person="person")
+
+
+# --- what single lines of the reading are there for ------------------------------------------------------------
+
+
+def largest_of_first_rows(people, noise):
+    return people.groupby("person").head(1)["age"].to_numpy().max(initial=0) + noise.laplace(120)
+
+
+def test_of_a_replaced_person_nobody_may_have_a_row():
+    with pytest.raises(RefusedReading, match="of which a person has several"):
+        read_releases(largest_of_first_rows, COLUMNS, {}, person="person", replaced=True)
+
+
+def test_a_replaced_person_may_have_any_number_of_rows():
+    def program(people, noise):
+        return people.groupby("person").head(2)["age"].clip(10, 20).sum() + noise.laplace(1)
+
+    read = read_releases(program, COLUMNS, {}, person="person", replaced=True)
+    assert price(read, replace=True, group=1, notion="epsilon").bound == 40
+
+
+def cut(counts, noise):
+    noisy = counts + noise.laplace(1, len(counts))
+    return noisy[noisy >= 20].sort_index()
+
+
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        (
+            lambda people, noise: cut(noise.poisson(people, 0.5)["city"].value_counts(), noise),
+            "threshold rule for other",
+        ),
+        (lambda people, noise: cut(people.groupby("city")["weight"].count(), noise), "threshold rule for other"),
+        (lambda people, noise: np.bincount(people["children"], minlength=7) + noise.laplace(1, size=7), "grows with"),
+        (lambda people, noise: people["age"].where(people["age"] > 3).sum() + noise.laplace(120), "missing values"),
+    ],
+)
+def test_what_grows_or_goes_missing_is_refused(program, why):
+    with pytest.raises(RefusedReading, match=why):
+        read_releases(program, COLUMNS, {})
+
+
+def test_the_last_bin_holds_its_upper_edge():
+    def program(people, noise):
+        counts = np.histogram(people["age"], bins=[0, 40, 120])[0]
+        return counts + noise.laplace(1, size=2), len(people[people["age"] == 120]) + noise.laplace(1)
+
+    assert bound(program) == 2
+
+
+def sample_of_persons(people, noise):
+    return len(noise.poisson(people.groupby("person").head(1), 0.5)) + noise.laplace(1)
+
+
+def other_persons(people, noise):
+    return len(people.assign(person=people["children"]).groupby("person").head(1)) + noise.laplace(1)
+
+
+def join_on_what_is_missing(people, noise):
+    import pandas
+
+    return len(people.merge(pandas.DataFrame({"weight": [10.0, 60.0]}), on="weight")) + noise.laplace(1)
+
+
+def left_join_with_a_mask_from_before(people, noise):
+    import pandas
+
+    joined = people.merge(pandas.DataFrame({"city": ["bern"], "rank": [1]}), on="city", how="left")
+    return len(joined[people["age"] > 3]) + noise.laplace(1)
+
+
+def keys_twice_after_a_join(people, noise):
+    import pandas
+
+    some = people[["person", "city"]].drop_duplicates().groupby("person").head(1)
+    return cut(some.merge(twice(pandas), on="city")["city"].value_counts(), noise)
+
+
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        (sample_of_persons, "sample persons"),
+        (other_persons, "names persons"),
+        (join_on_what_is_missing, "lets a missing value match"),
+        (left_join_with_a_mask_from_before, "mask of another frame"),
+        (keys_twice_after_a_join, "keep distinct keys"),
+    ],
+)
+def test_persons_and_joins_are_not_mixed_up(program, why):
+    with pytest.raises(RefusedReading, match=why):
+        read_releases(program, COLUMNS, {}, person="person")
