@@ -11,7 +11,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help audit docs test test-lowest test-adapters test-training lint format bench reports clean renew
+.PHONY: help audit docs test test-lowest test-adapters test-backends test-training lint format bench reports clean renew
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -42,6 +42,11 @@ test-training: $(VENV)/.created ## watch training loops of PyTorch, Opacus and J
 	$(VENV)-training/bin/python benchmarks/training/measure.py
 	$(VENV)-training/bin/python benchmarks/training/measure_jax.py
 
+test-backends: $(VENV)/.created ## audit on Dask, Ray and submitit, and kill workers, in an environment of its own (ten minutes)
+	$(PY) -m venv --clear $(VENV)-backends
+	$(VENV)-backends/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/backends/requirements.txt --editable .
+	$(VENV)-backends/bin/python benchmarks/backends/measure.py
+
 docs: $(VENV)/.installed-docs ## build the site of the documentation in out/docs; every example is run (two minutes)
 	$(PY) -m sphinx --quiet --fail-on-warning --keep-going --builder html docs $(OUT)/docs
 	@echo "The site is $(OUT)/docs/index.html"
@@ -64,7 +69,7 @@ reports: $(VENV)-reports/.installed ## make the reference reports again, under r
 	$(VENV)-reports/bin/python reports/regenerate.py
 
 clean: ## remove the environment and everything that was made
-	rm -rf $(VENV) $(VENV)-reports $(VENV)-lowest $(VENV)-training $(OUT) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-reports $(VENV)-lowest $(VENV)-backends $(VENV)-training $(OUT) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # --- setting up: each stamp is written only after everything before it has succeeded ---
 

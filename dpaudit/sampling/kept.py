@@ -108,7 +108,8 @@ def refuse_other(name: str, kept: Any, asked: dict[str, Any]) -> None:
     before, now = _shown(kept.get(part)), _shown(asked.get(part))
     other = f"{part} was {before} and is {now}" if max(len(before), len(now)) <= _LEGIBLE else f"it differs in: {part}"
     raise UsageError(
-        f"{name!r} holds the finished blocks of another question: {other}; ask the same as before, or name another file"
+        f"{name!r} holds the finished blocks of another question: {other}; ask the same as before, or keep blocks "
+        "elsewhere"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -191,3 +192,21 @@ def test_smaller_blocks_keep_more_workers_busy(fake):
     assert dp.replay(evidence, pairs=ASKED["pairs"]).identical
     with pytest.raises(dp.UsageError, match="at least 32"):
         dp.audit(noisy, **ASKED, block=31)
+
+
+def test_threads_of_a_worker_take_turns(monkeypatch):
+    inside, most = [], []
+
+    def work(expected, packed):
+        inside.append(1)
+        most.append(len(inside))
+        time.sleep(0.01)
+        inside.pop()
+
+    monkeypatch.setattr(task, "_answer", work)
+    threads = [threading.Thread(target=task.answer, args=({}, b"")) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1, 1, 1, 1]

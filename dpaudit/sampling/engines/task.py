@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 import platform
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -20,6 +21,7 @@ from dpaudit.evidence.installed import installed_versions
 from dpaudit.sampling.blocks import Experiment, loaded
 
 _TARGET = "the code of the target"
+_ONE = threading.Lock()  # the settings of Python belong to a whole process, so the threads of a worker take turns
 _DIGESTS: dict[int, tuple[Callable[..., Any], str | None]] = {}  # of functions; they are kept so that no id is reused
 
 
@@ -51,6 +53,11 @@ def answer(expected: dict[str, str | None], task: bytes) -> Answer:
     Returns:
         The answer; nothing is raised that the target or dpaudit raises.
     """
+    with _ONE:
+        return _answer(expected, task)
+
+
+def _answer(expected: dict[str, str | None], task: bytes) -> Answer:
     host = platform.node()
     other = difference(expected, dict(of_installation()))
     if other is not None:
