@@ -141,13 +141,13 @@ def few_blocks(question: Question, runs: int) -> str | None:
     shape, workers = question.runs_as, question.engine.count
     if isinstance(question.engine, Processes) or shape is not Shape.SEEDED or question.alone is not None:
         return None
-    blocks = -(-runs // block_size(shape, 1, question.block))
+    blocks = -(-runs // block_size(shape, 1, question.block_size))
     smaller = max(LEAST_BLOCK, 2 ** int(math.log2(max(runs / (4 * workers), 1))))
-    if blocks >= workers or question.block == LEAST_BLOCK:
+    if blocks >= workers or question.block_size == LEAST_BLOCK:
         return None
     return (
         f"{runs:,} runs of one call each are about {blocks:,} blocks, so that most of {workers:,} workers have nothing "
-        f"to do; block={smaller} (--block {smaller}) makes more blocks, with other draws"
+        f"to do; block_size={smaller} (--block-size {smaller}) makes more blocks, with other draws"
     )
 
 
@@ -189,7 +189,7 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
     share = _LEARNING_SHARE if runs <= _FEW_RUNS else _LATER_SHARE
     wanted = min(max(int(share * runs), LEAST_RUNS // 2), _LATER_CAP)
     wanted = question.fixed[pair][0] if question.fixed else wanted
-    first = ramp_of(shape, Phase.LEARNING, pair, wanted, most=question.block)[:1]
+    first = ramp_of(shape, Phase.LEARNING, pair, wanted, most=question.block_size)[:1]
     sides, reason = gather(question, first)
     made = first[: len(sides)]
     start = joined(sides)
@@ -198,7 +198,7 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
     cap = _LEARNING_CAP if simple else _LATER_CAP
     cap = min(cap, max(_LEARNING_NUMBERS // width, first[0].size))
     wanted = min(wanted, cap)
-    blocks = ramp_of(shape, Phase.LEARNING, pair, wanted, width, question.block)[1:]
+    blocks = ramp_of(shape, Phase.LEARNING, pair, wanted, width, question.block_size)[1:]
     if nothing_ran(start):  # a few more show whether any run succeeds: successful runs may be rare
         so_far = itertools.accumulate(block.size for block in blocks)
         early = [block for block, runs in zip(blocks, so_far, strict=True) if runs <= _EARLY]
@@ -211,7 +211,7 @@ def _learn(question: Question, pair: int, runs: int, error: float, further: Furt
     if not question.fixed:
         before = sum(len(side0) + len(side1) for side0, side1 in sides)
         extra = min(int(_share([side0 for side0, _ in sides], runs) * runs), cap) - before
-        rest = blocks_of(shape, Phase.LEARNING, pair, max(extra, 0), len(made), width, question.block)
+        rest = blocks_of(shape, Phase.LEARNING, pair, max(extra, 0), len(made), width, question.block_size)
         more, slow = gather(question, rest)
         sides, reason, made = sides + more, reason or slow, made + rest[: len(more)]
     outputs = joined(sides)
@@ -345,7 +345,7 @@ def measure(question: Question, pair: int, learned: LearnedPair, runs: int) -> M
         InvalidRunsError: if blocks repeat one another, outputs drift, or runs depend on one another.
     """
     question = replace(question, made_as=learned.made_as)
-    blocks = blocks_of(question.runs_as, Phase.MEASURING, pair, runs, width=learned.width, most=question.block)
+    blocks = blocks_of(question.runs_as, Phase.MEASURING, pair, runs, width=learned.width, most=question.block_size)
     drawn = -(-_PICTURE_RUNS // blocks[0].size)
     wanted = (*learned.choices, *learned.further)
     events = tuple(choice.event for choice in wanted)
@@ -441,7 +441,7 @@ def measure_event(
     sizes, counted = np.zeros(2, dtype=np.int64), np.zeros((2, 2), dtype=np.int64)
     cells = (Partition(event.family, event.rules),) if graded else ()
     filled = [np.zeros((2, each.size), dtype=np.int64) for each in cells]
-    blocks = blocks_of(question.runs_as, phase, pair, runs, width=width, most=question.block)
+    blocks = blocks_of(question.runs_as, phase, pair, runs, width=width, most=question.block_size)
     homogeneity = None if question.runs_as is Shape.PROGRAM else by_event(event, question.observe)
     looked = 0 if homogeneity is None else -(-_PICTURE_RUNS // blocks[0].size)
     summaries: list[BlockSummary] = []

@@ -83,7 +83,7 @@ class Question:
     keep_data: bool = False
     observe: tuple[str, ...] = ()  # what is observed with every output, such as "time"
     types: str = "count"  # whether outputs of different types are different outputs: "count" or "ignore"
-    block: int | None = None  # the largest number of runs in a block, if it is not the usual one
+    block_size: int | None = None  # the largest number of runs in a block, if it is not the usual one
     alone: str | None = None  # why only this process can make runs, if several were requested
     session: Session | None = None  # progress, and the file of finished blocks
     false_alarm: float = FALSE_ALARM  # how often a mechanism that keeps its claim may be called violated
@@ -304,7 +304,7 @@ def validated(request: AuditRequest) -> Question:
         observe=watched,
         false_alarm=float(request.false_alarm),
         types=request.types,
-        block=None if request.block is None else whole("block", request.block, least=LEAST_BLOCK),
+        block_size=None if request.block_size is None else whole("block_size", request.block_size, least=LEAST_BLOCK),
         alone=None if not engine.apart else why_alone(mechanism, (merged, used, data), timed=bool(watched)),
     )
 

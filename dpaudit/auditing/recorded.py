@@ -61,7 +61,7 @@ def subject_of(question: Question, target: Target | None = None, learn: str | No
         reproducible=question.reproducible,
         observed=question.observe,
         types=question.types,
-        block=question.block,
+        block_size=question.block_size,
     )
 
 

@@ -28,7 +28,7 @@ _SECTIONS = {
     ),
     "Limits and workers": (
         "workers",
-        "block",
+        "block_size",
         "backend",
         "scheduler",
         "steps",

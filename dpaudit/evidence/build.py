@@ -162,7 +162,7 @@ class Subject:
     reproducible: bool = True
     observed: tuple[str, ...] = ()
     types: str = "count"
-    block: int | None = None
+    block_size: int | None = None
 
     def evidence(
         self,
@@ -206,7 +206,7 @@ class Subject:
             reproducible=self.reproducible,
             observed=self.observed,
             types=self.types,
-            block=self.block,
+            block_size=self.block_size,
             assumptions=self.assumptions,
             **found,
         )

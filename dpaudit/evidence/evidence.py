@@ -88,7 +88,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
         led: where a trace pointed to a violation and measuring runs did not show it: the outputs that would show most,
             of each such pair, and how often learning runs had them.
         accuracy: how far outputs are from the exact answer, or None where that is not known.
-        block: the largest number of runs in a block, if it was not the usual one; other blocks draw other runs.
+        block_size: the largest number of runs in a block, if it was not the usual one; other blocks draw other runs.
         written: the record of an older file as it was written, if this dpaudit would write it differently, so that its
             id stays the same (`dpaudit.evidence.migrations`). Not part of the record.
     """
@@ -141,7 +141,7 @@ class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
     training: Training | None = None
     led: tuple[Led, ...] = ()
     accuracy: Accuracy | None = None
-    block: int | None = None
+    block_size: int | None = None
     written: dict[str, Any] | None = None
 
     @property

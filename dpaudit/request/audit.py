@@ -77,9 +77,9 @@ class AuditRequest:
         beyond_domain: whether records of ``data`` outside the domain are tried too.
         keep_data: whether the evidence holds the pairs themselves, so that anyone can replay it; otherwise it holds
             only digests of pairs that are given here, which may be personal data.
-        block: the largest number of runs in a block, at least 32. A worker takes whole blocks, usually of up to 2,048
-            single calls: where runs are slow and workers many, smaller ones keep all of them busy. Other blocks draw
-            other runs, and dependence is looked for over fewer calls; the evidence records their size.
+        block_size: the largest number of runs in a block, at least 32. A worker takes whole blocks, usually of up to
+            2,048 single calls: where runs are slow and workers many, smaller ones keep all of them busy. Other blocks
+            draw other runs, and dependence is looked for over fewer calls; the evidence records their size.
         workers: processes, or jobs of a batch system; they do not change the evidence.
         backend: what makes the runs: "processes" of this machine, or an engine of many machines, "dask", "ray" or
             "submitit" (`dpaudit.sampling.engines`); it does not change the evidence. None: the engine that joblib was
@@ -224,13 +224,13 @@ class AuditRequest:
         default=False,
         metadata=KEEP_DATA,
     )
-    block: int | None = field(
+    block_size: int | None = field(
         default=None,
         metadata=described(
             "Runs in a block, if fewer than usual: where runs are slow, and workers many.",
             kind="count",
             asked="the size of blocks",
-            recorded=lambda evidence: evidence.block,
+            recorded=lambda evidence: evidence.block_size,
         ),
     )
     workers: int = field(default=1, metadata=WORKERS)
@@ -277,7 +277,7 @@ class AuditOptions(TypedDict, total=False):
     domain: Any
     beyond_domain: bool
     keep_data: bool
-    block: int | None
+    block_size: int | None
     workers: int
     backend: str | None
     scheduler: str | None

@@ -61,7 +61,7 @@ SAID: dict[str, tuple[Any, dict[str, Any]]] = {
     "domain": ((0.0, 1.0), searched("data", domain='{"$tuple": [0.0, 1.0]}')),
     "beyond_domain": (True, searched("data", domain='{"$tuple": [0.0, 1.0]}', beyond=True)),
     "keep_data": (True, {}),
-    "block": (64, {"block": 64}),
+    "block_size": (64, {"block_size": 64}),
 }
 DATA = {"pairs": None, "data": [0.0, 1.0]}
 BEFORE = {"domain": DATA, "beyond_domain": {**DATA, "domain": (0.0, 1.0)}}  # what else is asked for already

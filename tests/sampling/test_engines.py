@@ -183,15 +183,15 @@ def test_opaque_functions_stay_here(fake):
 
 def test_smaller_blocks_keep_more_workers_busy(fake):
     fake.count = 8
-    with pytest.warns(Notice, match=r"3,000 runs .* 2 blocks.*--block 64. makes more"):
+    with pytest.warns(Notice, match=r"3,000 runs .* 2 blocks.*--block-size 64. makes more"):
         dp.audit(noisy, **ASKED)
     usual, fake.made = fake.made, 0
-    evidence = dp.audit(noisy, **ASKED, block=64)
+    evidence = dp.audit(noisy, **ASKED, block_size=64)
     assert fake.made > 40 > usual
-    assert evidence.block == 64 and "--block 64" in reproduce_command(evidence)
+    assert evidence.block_size == 64 and "--block-size 64" in reproduce_command(evidence)
     assert dp.replay(evidence, pairs=ASKED["pairs"]).identical
     with pytest.raises(dp.UsageError, match="at least 32"):
-        dp.audit(noisy, **ASKED, block=31)
+        dp.audit(noisy, **ASKED, block_size=31)
 
 
 def test_threads_of_a_worker_take_turns(monkeypatch):

@@ -155,7 +155,7 @@ class Race:
         return max(_MOST_NUMBERS // (2 * pairs * self.width), 1)
 
     def _blocks(self, one: RacedPair, each: int, weights: tuple[float, float]) -> list[Block]:
-        size = block_size(self.question.runs_as, self.width, self.question.block)
+        size = block_size(self.question.runs_as, self.width, self.question.block_size)
         runs, chance = round(each * sum(weights)), weights[1] / sum(weights)
         sizes = [size] * (runs // size) + [runs % size] * (runs % size > 0)
         return [Block(Phase.SEARCH, one.number, one.blocks + i, own, chance) for i, own in enumerate(sizes)]
