@@ -952,3 +952,54 @@ def keys_twice_after_a_join(people, noise):
 def test_persons_and_joins_are_not_mixed_up(program, why):
     with pytest.raises(RefusedReading, match=why):
         read_releases(program, COLUMNS, {}, person="person")
+
+
+def scores_of_two_samples(people, noise):
+    one, other = (len(noise.poisson(people, 0.5)) for _ in range(2))
+    return noise.select(["a", "b"], [one, other], 1)
+
+
+def noise_that_is_stretched_twice(people, noise):
+    drawn = noise.laplace(1)
+    return len(people) + drawn * 2, len(people) + drawn * 3
+
+
+def test_one_draw_and_one_sample_serve_once():
+    assert "scores of several samples" in told(scores_of_two_samples)
+    assert "same noise is used a second time" in told(noise_that_is_stretched_twice)
+
+
+def missing_or_not(people, noise):
+    some, none = people[people["weight"].notna()], people[people["weight"].isna()]
+    return len(some) + noise.laplace(1), len(none) + noise.laplace(0.25)
+
+
+def small_as_they_are(people, noise):
+    return people["age"].apply(lambda value: value if value < 60 else 0).sum() + noise.laplace(1)
+
+
+def small_doubled(people, noise):
+    return people["age"].apply(lambda value: value * 2 if value < 60 else 0).sum() + noise.laplace(1)
+
+
+def repeated_steps(people, noise):
+    return noise.repeat(7, lambda state: state + len(people) + noise.laplace(1), 0.0)
+
+
+def length_of_a_difference(people, noise):
+    here, there = people[people["age"] < 40], people[people["age"] >= 40]
+    return abs(len(here) - 5 * len(there)) + noise.laplace(1)
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        (missing_or_not, 4),
+        (small_as_they_are, 60),
+        (small_doubled, 240),
+        (repeated_steps, 7),
+        (length_of_a_difference, 5),
+    ],
+)
+def test_every_kind_of_record_is_paid_for(program, expected):
+    assert bound(program) == expected
