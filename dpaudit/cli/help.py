@@ -18,7 +18,20 @@ _SECTIONS = {
         *("sensitivity", "rate", "batch", "records", "batches", "steps", "record"),
     ),
     "What is asked": (
-        *("parameters", "claim", "claimed", "norm", "detect", "pairs", "data", "domain", "beyond_domain", "search"),
+        *(
+            "parameters",
+            "claim",
+            "claimed",
+            "norm",
+            "detect",
+            "error",
+            "vary",
+            "pairs",
+            "data",
+            "domain",
+            "beyond_domain",
+            "search",
+        ),
         *("relation", "length", "delta", "epsilon", "design", "sigma", "clip", "sampling", "calibrate", "against"),
     ),
     "How it is examined": (
