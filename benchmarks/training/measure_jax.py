@@ -35,7 +35,7 @@ def watched(loop: loops.Loop, seed: int = 0, claim: str | None = None) -> Any:
     return watch
 
 
-def mistakes(seeds: int = 2) -> list[dict[str, Any]]:
+def mistakes(seeds: int = 1) -> list[dict[str, Any]]:
     """Plant every mistake in every kind of loop, and train one epoch."""
     rows = []
     for mistake, (fact, names) in loops.MISTAKES.items():
