@@ -11,7 +11,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help audit docs test test-lowest test-adapters test-backends test-training lint format bench reports clean renew
+.PHONY: help audit check-file docs test test-lowest test-adapters test-backends test-training lint format bench reports clean renew
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -46,6 +46,10 @@ test-backends: $(VENV)/.created ## audit on Dask, Ray and submitit, and kill wor
 	$(PY) -m venv --clear $(VENV)-backends
 	$(VENV)-backends/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/backends/requirements.txt --editable .
 	$(VENV)-backends/bin/python benchmarks/backends/measure.py
+
+check-file: $(VENV)/.installed ## build out/dpaudit-check.pyz, which checks evidence where nothing is installed; prints its digest
+	@mkdir -p $(OUT)
+	$(PY) -m dpaudit.alone.build $(OUT)/dpaudit-check.pyz
 
 docs: $(VENV)/.installed-docs ## build the site of the documentation in out/docs; every example is run (two minutes)
 	$(PY) -m sphinx --quiet --fail-on-warning --keep-going --builder html docs $(OUT)/docs

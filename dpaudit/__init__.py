@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dpaudit.auditing.audit import audit, privacy_curve
     from dpaudit.auditing.plan import Plan, plan
     from dpaudit.auditing.plan_error import ErrorPlan, plan_error
-    from dpaudit.auditing.scores import audit_outputs, audit_scores
+    from dpaudit.auditing.scores.audit import audit_outputs, audit_scores
     from dpaudit.auditing.sensitivity import sensitivity
     from dpaudit.auditing.trace import trace
     from dpaudit.errors import InvalidRunsError, UsageError
@@ -69,8 +69,8 @@ _HOMES = {
     "Laplace": "accounting",
     "RandomisedResponse": "accounting",
     "audit": "auditing.audit",
-    "audit_outputs": "auditing.scores",
-    "audit_scores": "auditing.scores",
+    "audit_outputs": "auditing.scores.audit",
+    "audit_scores": "auditing.scores.audit",
     "privacy_curve": "auditing.audit",
     "Plan": "auditing.plan",
     "plan": "auditing.plan",

@@ -1,6 +1,7 @@
 """Can the claim be believed? From a request to evidence."""
 
 __all__ = [
+    "assumed",
     "audit",
     "pair",
     "plan",

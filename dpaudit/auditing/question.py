@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dpaudit.auditing.assumed import assumed
 from dpaudit.auditing.seeds import given_or_fresh
 from dpaudit.chances import refuse_confidence, refuse_false_alarm
 from dpaudit.errors import UsageError
@@ -171,30 +172,6 @@ class Question:
         declared, observed = self.relation.kind == "declared", bool(self.observe)
         repeated = self.session is not None and bool(self.session.repeated)
         return assumed(self.own_randomness, declared=declared, observed=observed, repeated=repeated)
-
-
-def assumed(own_randomness: bool, *, declared: bool, observed: bool, repeated: bool = False) -> tuple[str, ...]:
-    """Return the assumptions that bounds rest on.
-
-    Args:
-        own_randomness: whether the function has randomness of its own.
-        declared: whether the pair is neighbouring by declaration only.
-        observed: whether run times are observed.
-        repeated: whether the audit was resumed in another process.
-
-    Returns:
-        One sentence for each assumption.
-    """
-    found = ["the pair is neighbouring: declared, not checked"] if declared else []
-    if own_randomness:
-        found.append("runs are independent: the function's own randomness cannot be seeded or seen")
-    else:
-        found.append("runs are independent draws of the mechanism's law")
-    if observed:
-        found.append("the run time of a call depends on its data and its noise, and on nothing that knows the side")
-    if repeated and own_randomness:
-        found.append("a function with randomness of its own does not begin with the same noise in every process")
-    return tuple(found)
 
 
 def _is_number(value: Any) -> bool:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+TYPES = ("count", "ignore")  # whether an int differs from a float, a list from a tuple, and so on
+
 
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An immutable part of evidence."""

@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.errors import UsageError
+from dpaudit.evidence.event import TYPES
 from dpaudit.program.batch.value import BatchValue, entries
 from dpaudit.program.outcome import Raised, is_told, raised
 from dpaudit.sampling.texts import is_minus_zero, read_text
@@ -38,7 +39,6 @@ _KINDS = {"bool": "bool", "int64": "int", "float64": "float"}  # NumPy's own nam
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 _MOST_MEMBERS = 1_000_000
 
-TYPES = ("count", "ignore")  # whether an int differs from a float, a list from a tuple, and so on
 _COUNT: ContextVar[bool] = ContextVar("types count", default=True)
 Column = Any  # a plain number, or an array with one number per run
 

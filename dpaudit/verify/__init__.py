@@ -10,4 +10,5 @@ __all__ = [
     "prove",
     "prove_and_audit",
     "releases",
+    "scope",
 ]

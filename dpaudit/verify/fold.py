@@ -25,7 +25,8 @@ from dpaudit.targets.mechanism import Mechanism, mechanism
 from dpaudit.verify.certificate import FORMAT, VERSION, farkas, linear, nodes_as_data, rational
 from dpaudit.verify.couplings import CoupledCase, couple_fold, held_reals
 from dpaudit.verify.induction import InductionCase, align_fold
-from dpaudit.verify.prove import VALUES, Scope, as_text, missed
+from dpaudit.verify.prove import missed
+from dpaudit.verify.scope import VALUES, Scope, as_text
 from dpaudit.verify.selection import Selection, SelectionCase, select_fold
 
 _LENGTHS = (0, 1, 2, 5, 12, 40)  # of the data in concrete runs: no records, a few, and many

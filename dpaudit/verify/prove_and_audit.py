@@ -54,9 +54,10 @@ from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
 from dpaudit.verify.exact import ExactLoss, enumerated_privacy
 from dpaudit.verify.fold import FoldProof, prove_fold
-from dpaudit.verify.prove import AlignmentProof, as_decimal, prove_program, rounded
+from dpaudit.verify.prove import AlignmentProof, prove_program
 from dpaudit.verify.releases.alone import prices_alone
 from dpaudit.verify.releases.derive import derive
+from dpaudit.verify.scope import as_decimal, rounded
 
 if TYPE_CHECKING:
     from dpaudit.verify.counterexample.counterexample import ExactCounterexample

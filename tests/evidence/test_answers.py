@@ -94,7 +94,7 @@ def test_a_fraction_among_parameters_is_written_one_way():
     from fractions import Fraction
 
     from dpaudit.evidence.canonical_json import plain_value
-    from dpaudit.verify.prove import as_text
+    from dpaudit.verify.scope import as_text
 
     for value in (Fraction(1, 3), Fraction(2), Fraction(-7, 4)):
         assert plain_value(value) == as_text(value) == as_text(plain_value(value)) == str(value)

@@ -19,7 +19,7 @@ from scipy.stats import binomtest
 from support import provable
 from support.random_programs import programs
 
-from dpaudit.accounting.enclosed import Enclosure
+from dpaudit.enclosure import Enclosure
 from dpaudit.errors import UsageError
 from dpaudit.events.partition import count_event, score_of
 from dpaudit.evidence.event import Box, Event, Rule

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from dpaudit.arrays import Floats
+from dpaudit.auditing.assumed import ASSUMED, LOST
 from dpaudit.auditing.histogram import histogram_cells
 from dpaudit.auditing.independence import are_constant, homogeneity_cells
 from dpaudit.auditing.question import whole
@@ -53,23 +54,6 @@ from dpaudit.stats.power import Detectable, foresee
 from dpaudit.stats.two_looks import FALSE_ALARM, LooksRule, first_look
 
 DESIGNS = ("independent", "one-run")
-_DECLARED = "the two datasets are neighbours: declared, not checked"
-ASSUMED = {
-    "independent": (
-        "each score comes from its own training run, and all scores of a side are draws of one law",
-        "scores of side 0 are of records in the training data, those of side 1 of records that are not",
-        _DECLARED,
-    ),
-    "one-run": (
-        "all scores come from one model: a fair coin of its own put each canary into the training data or left it out",
-        "no score was computed with knowledge of the coins, and every canary is handed in, on its side",
-        "training data that differ by one canary are neighbours: declared, not checked",
-    ),
-    "outputs": ("outputs of a side are independent draws of one law", _DECLARED),
-}
-
-
-LOST = "outputs were sorted before they were handed in: whether they hang together in time cannot be seen"
 
 
 class ScoresRequest(msgspec.Struct, frozen=True):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from itertools import pairwise
 
+from dpaudit.auditing.assumed import RECORDED
 from dpaudit.auditing.scores.canaries import guesses
 from dpaudit.auditing.scores.guess_plan import cuts, method_name, plan_guesses
 from dpaudit.auditing.scores.rates import gaussian_epsilon, rate_limits, roc_limits
@@ -15,9 +16,6 @@ from dpaudit.evidence.records import Bound, Rate, RocPoint, Scores
 from dpaudit.privacy import Claim, parse_claim
 from dpaudit.stats.guess_steps import StepsBound, right_guesses, split_guesses
 from dpaudit.stats.methods import ONE_RUN, method_of
-
-RECORDED = ("scores", "outputs")
-"""The values of ``target.asks`` for data that were recorded elsewhere; nothing is run for them."""
 
 
 def recomputed(evidence: Evidence) -> Iterator[tuple[bool, str]]:

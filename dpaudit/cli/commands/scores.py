@@ -54,7 +54,8 @@ def command(
     """
     to.check()
     with prints_to_standard_error():
-        from dpaudit.auditing.scores import audit_scores, read_scores
+        from dpaudit.auditing.scores.audit import audit_scores
+        from dpaudit.auditing.scores.reading import read_scores
 
         members, others = read_scores(in_file), read_scores(out_file)
         evidence = audit_scores(

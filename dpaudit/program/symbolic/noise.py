@@ -22,7 +22,7 @@ from dpaudit.program.coverage.instructions import Unfollowed
 from dpaudit.program.laws import LAWS, Support
 from dpaudit.program.noise import Noise
 from dpaudit.program.symbolic.budget import count_branch, spend
-from dpaudit.program.symbolic.linear import Affine, Constraint, contradiction
+from dpaudit.program.symbolic.linear import Affine, Constraint, contradiction, short_decimal
 from dpaudit.program.symbolic.simplex import whole_where_possible
 from dpaudit.program.symbolic.tree import (
     NOT_READ,
@@ -43,7 +43,7 @@ from dpaudit.program.symbolic.tree import (
     supports,
     way_condition,
 )
-from dpaudit.program.symbolic.value import RefusedError, SymbolicValue, line_of, short_decimal, zero_sign
+from dpaudit.program.symbolic.value import RefusedError, SymbolicValue, line_of, zero_sign
 
 MOST_DRAWS = 1_000  # on a path
 MOST_BRANCHES = 10_000  # on a path

@@ -29,13 +29,13 @@ import numpy as np
 
 from dpaudit.program.coverage.instructions import Unfollowed
 from dpaudit.program.symbolic.budget import spend
-from dpaudit.program.symbolic.linear import Affine
+from dpaudit.program.symbolic.linear import Affine, short_decimal
 from dpaudit.program.symbolic.simplex import Rational, whole_where_possible
 
 if TYPE_CHECKING:
     from dpaudit.program.symbolic.noise import SymbolicNoise
 
-_DIGITS = 15  # every decimal of up to 15 digits survives as a float
+
 _OURS = str(Path(__file__).parents[1])
 _STANDARD, _NUMPY = sysconfig.get_path("stdlib"), str(Path(np.__file__).parent)
 _SITE = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
@@ -74,12 +74,6 @@ def end_of(function: Any) -> str | None:
 
 def _is_library(name: str) -> bool:
     return name.startswith((_OURS, _NUMPY)) or (name.startswith(_STANDARD) and not name.startswith(_SITE))
-
-
-def short_decimal(value: float) -> Fraction | None:
-    """Return the decimal that Python writes for a finite float, or None if it has more than 15 digits."""
-    written = Decimal(repr(float(value)))
-    return Fraction(written) if len(written.as_tuple().digits) <= _DIGITS else None
 
 
 class SymbolicValue:

@@ -8,9 +8,9 @@ the prover. What a file alone cannot reveal is listed in ``docs/evidence.md``.
 
 from __future__ import annotations
 
+import importlib
 import json
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +19,8 @@ import msgspec
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import read_text
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.report import evidence_from_page
-from dpaudit.review.check.accounting import accounted
-from dpaudit.review.check.certain import bare_certificate, certain
-from dpaudit.review.check.curve import curve
+from dpaudit.review.check.certificate import bare_certificate, certificates
 from dpaudit.review.check.finding import CheckResult, Finding, answered, exit_code, failing, passes, unchecked
-from dpaudit.review.check.page import page_finding
-from dpaudit.review.check.sampled import sampled
-from dpaudit.review.check.stated import stated
-from dpaudit.review.check.training import trained
 from dpaudit.stats.methods import ODDS
 
 __all__ = ["TOO_MANY", "CheckResult", "Finding", "check", "check_file", "exit_code", "passes"]
@@ -47,6 +40,8 @@ def check_file(path: str | Path, *, target: str | None = None) -> list[Finding]:
         UsageError: if the file is none of these.
     """
     text = read_text(path)
+    if text.lstrip().startswith("<"):
+        from dpaudit.report import evidence_from_page
     if target is not None:
         from dpaudit.review.check.against import against
 
@@ -59,6 +54,8 @@ def check_file(path: str | Path, *, target: str | None = None) -> list[Finding]:
             evidence = evidence_from_page(text)
         except UsageError as error:
             raise UsageError(f"cannot read {str(path)!r}: {error}") from None
+        from dpaudit.review.check.page import page_finding
+
         return [page_finding(text, evidence), *check(evidence)]
     if _is_certificate(text):
         return [bare_certificate(text)]
@@ -124,15 +121,39 @@ def check(evidence: Evidence, *, second: bool = True) -> Iterator[Finding]:
     if too_many:
         yield unchecked(TOO_MANY, f"{too_many}: too many to compute anything from them again", decides=True)
         return
-    parts: Sequence[Callable[[Evidence], Iterator[Finding]]] = (partial(sampled, second=second), curve, certain, stated)
-    if evidence.accounting is not None:
-        parts = (partial(accounted, again=second),)
-    if evidence.training is not None:
-        parts = (partial(trained, again=second),)
-    for part in parts:
+    for part in _parts(evidence):
         try:
-            yield from part(evidence)
+            checks = getattr(importlib.import_module(f"dpaudit.review.check.{part}"), _CHECKS[part])
+            yield from checks(evidence, **({_AGAIN[part]: second} if part in _AGAIN else {}))
+        except ImportError as error:
+            said = f"not all of it was computed again: that takes {error.name or error}"
+            yield unchecked(_CHECKS[part], said, decides=True)
+            if part in ("accounting", "training"):
+                yield from certificates(evidence)
         except Exception as error:  # an inconsistent record may fail in any way
-            yield failing(
-                getattr(part, "__name__", "sampled"), f"what it says cannot be read: {error or type(error).__name__}"
-            )
+            yield failing(_CHECKS[part], f"what it says cannot be read: {error or type(error).__name__}")
+
+
+_CHECKS = {
+    "sampled": "sampled",
+    "curve": "curve",
+    "certain": "certain",
+    "stated": "stated",
+    "accounting": "accounted",
+    "training": "trained",
+}
+"""For each module of checks, its function; they are loaded when evidence has what they check."""
+
+_AGAIN = {"sampled": "second", "accounting": "again", "training": "again"}
+"""How these functions call it that something is computed a second time."""
+
+
+def _parts(evidence: Evidence) -> tuple[str, ...]:
+    """Return the modules whose checks bear on the evidence."""
+    if evidence.training is not None:
+        return ("training",)
+    if evidence.accounting is not None:
+        return ("accounting",)
+    proved = (evidence.proof, evidence.upper, evidence.exact, evidence.counterexample, evidence.trace)
+    curve = () if evidence.curve is None else ("curve",)
+    return ("sampled", *curve, *(("certain",) if any(each is not None for each in proved) else ()), "stated")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
 
 from dpaudit.accounting import ADDED, Certified, Events, certify, certify_added
 from dpaudit.accounting.certificate import written
@@ -18,12 +17,12 @@ from dpaudit.accounts.account import POINTS
 from dpaudit.accounts.conclude import about, concluded, events_of, headline, name_of, statement
 from dpaudit.accounts.expression import parse_events
 from dpaudit.accounts.others import others_say
-from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.installed import installed_version
 from dpaudit.evidence.records import Accounting, AccountingCurve
 from dpaudit.privacy import parse_claim
+from dpaudit.review.check.certificate import numbered
 from dpaudit.review.check.finding import Finding, agrees, answered, failing, unchecked
 
 _EARLIER = "The interval is wider than 0.0005: from above and from below different pairs are known."
@@ -49,7 +48,7 @@ def accounted(evidence: Evidence, *, again: bool = True) -> Iterator[Finding]:
         return
     yield answered("releases", not wrong, wrong or f"{events.steps:,} steps, which every certificate is about")
     for number, each in enumerate(accounting.certificates):
-        yield _certificate(each, number)
+        yield numbered(each, number)
     try:
         yield from _stated(accounting)
         yield from _concluded(evidence, accounting)
@@ -82,14 +81,6 @@ def _listed(evidence: Evidence, accounting: Accounting, events: Events) -> str:
             return ""
         return f"it is called {name:.80}, and is another list"
     return ""
-
-
-def _certificate(certificate: dict[str, Any], number: int) -> Finding:
-    try:
-        checked = check_certificate(certificate)
-    except CertificateError as error:
-        return failing("certificate", f"certificate {number}: {error}")
-    return answered("certificate", True, f"certificate {number}: " + " ".join(checked.sentences))
 
 
 def _stated(accounting: Accounting) -> Iterator[Finding]:

@@ -12,19 +12,16 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any, Literal
 
-from dpaudit.checker import CertificateError, Checked, check_certificate
-from dpaudit.checker.reading import read_json
 from dpaudit.errors import UsageError
 from dpaudit.evidence.build import certain_bound
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Counterexample, Verdict
 from dpaudit.privacy import Claim, PureDP
+from dpaudit.review.check.certificate import certificate_finding
 from dpaudit.review.check.counterexample import event_probabilities, leaves_of, misread, of_older_fold, scope_of, unlike
 from dpaudit.review.check.finding import Finding, answered, failing, unchecked
-from dpaudit.review.check.releases import unlike_releases
 from dpaudit.review.check.stated import fraction, open_ends
-from dpaudit.review.check.trace import traced
-from dpaudit.verify.prove import as_decimal, rounded
+from dpaudit.verify.scope import as_decimal, rounded
 
 _PLACES = Decimal("1e-18")  # for an exact bound, which has 20 decimals, from probabilities with 30 digits
 _LAST = Decimal("1e-28")  # relative, for a probability, which has 30 digits
@@ -38,6 +35,8 @@ def certain(evidence: Evidence) -> Iterator[Finding]:
     if enumerated:
         yield from _enumeration(evidence)
     elif evidence.trace is not None:
+        from dpaudit.review.check.trace import traced
+
         yield from traced(evidence)
     elif evidence.exact is not None or evidence.counterexample is not None:
         yield _counterexample(evidence)
@@ -208,6 +207,8 @@ def _proof(evidence: Evidence) -> Finding:
     if (proof.method == "releases") != (checked.kind == "releases"):
         return failing("certificate", f"the certificate is none by {proof.method}")
     if checked.kind == "releases":
+        from dpaudit.review.check.releases import unlike_releases
+
         wrong = unlike_releases(evidence, checked)
         return failing("certificate", wrong) if wrong else finding
     bound, scope = checked.bound, scope_of(checked.scope)
@@ -244,22 +245,3 @@ def _same_tree(evidence: Evidence) -> bool:
         return True
     nodes = [{"leaf": node["leaf"]} if "leaf" in node else node for node in proof.certificate["nodes"]]
     return bool(nodes == found.record.get("nodes"))
-
-
-def bare_certificate(text: str) -> Finding:
-    """Check a bare certificate from its text, in which nothing may be repeated, rounded or ignored."""
-    try:
-        return certificate_finding(read_json(text))[0]
-    except CertificateError as error:
-        return failing("certificate", str(error))
-
-
-def certificate_finding(certificate: Any) -> tuple[Finding, Checked | None]:
-    """Check a certificate; return the finding, and what it proves (None if nothing)."""
-    try:
-        checked = check_certificate(certificate)
-    except CertificateError as error:
-        return failing("certificate", str(error)), None
-    # an account may be of δ at an ε, which its own sentences say
-    proved = "" if checked.kind == "account" else f"{checked.statement}: "
-    return answered("certificate", True, proved + " ".join(checked.sentences)), checked

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.accounting.enclosed import Enclosure
 from dpaudit.checker.reading import Steps, rational
 from dpaudit.checker.tree import ALIGNED, Leaf, Tree
+from dpaudit.enclosure import Enclosure
 from dpaudit.evidence.canonical_json import plain_value
 from dpaudit.evidence.event import Box, Event, Rule
 from dpaudit.evidence.evidence import Evidence
@@ -28,7 +28,7 @@ from dpaudit.targets.source_digest import PREFIX as REACHED
 from dpaudit.verify.counterexample.forest_probability import probability
 from dpaudit.verify.counterexample.shapes import read_output
 from dpaudit.verify.merging import classes, merge
-from dpaudit.verify.prove import VALUES, Scope, as_text
+from dpaudit.verify.scope import VALUES, Scope, as_text
 
 _EXTRA: tuple[set[str], frozenset[str]] = (set(), ALIGNED)
 

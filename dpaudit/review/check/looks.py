@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from dpaudit.auditing.scores.checking import RECORDED
+from dpaudit.auditing.assumed import RECORDED
 from dpaudit.auditing.verdict import TwoLooks
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Bound, Counts, Verdict

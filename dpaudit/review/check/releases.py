@@ -7,9 +7,9 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.neighbours import Relation, parse_relation
 from dpaudit.privacy import PureDP
 from dpaudit.review.check.counterexample import another_program, same_parameter
-from dpaudit.verify.prove import as_decimal, rounded
 from dpaudit.verify.releases.alone import prices_alone
 from dpaudit.verify.releases.derive import NOTIONS, scope_text
+from dpaudit.verify.scope import as_decimal, rounded
 
 
 def unlike_releases(evidence: Evidence, checked: Checked) -> str:

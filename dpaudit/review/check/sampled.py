@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from dpaudit.auditing.scores.canaries import foresee_guesses
-from dpaudit.auditing.scores.checking import RECORDED, recomputed
+from dpaudit.auditing.assumed import RECORDED
 from dpaudit.evidence.build import at_whole, no_bound
 from dpaudit.evidence.event import Trees
 from dpaudit.evidence.evidence import Evidence
@@ -21,8 +20,6 @@ from dpaudit.privacy import ApproxDP, Claim, PureDP, parse_claim
 from dpaudit.report.text.bound_kinds import COUNTEREXAMPLE
 from dpaudit.review.check.finding import DIGITS, Finding, agrees, answered, failing, unchecked
 from dpaudit.review.check.looks import check_looks, planned_share
-from dpaudit.review.check.second import second_opinion
-from dpaudit.review.check.sequential import check_bets
 from dpaudit.stats.methods import method_of
 from dpaudit.stats.power import Detectable, foresee
 from dpaudit.stats.statement import lower_bound
@@ -37,6 +34,8 @@ def sampled(evidence: Evidence, *, second: bool = True) -> Iterator[Finding]:
     """Yield a finding for everything that follows from counts; ``second``: with another library too."""
     sequential = evidence.sequential
     if sequential is not None:
+        from dpaudit.review.check.sequential import check_bets
+
         yield from check_bets(evidence, sequential)
     else:
         for number, attempt in enumerate(evidence.attempts):
@@ -51,8 +50,16 @@ def sampled(evidence: Evidence, *, second: bool = True) -> Iterator[Finding]:
     yield from check_looks(evidence, impossible)
     if sequential is None:
         yield _power(evidence)
-    for holds, sentence in recomputed(evidence):
-        yield answered("scores", holds, sentence)
+    yield from _scores(evidence)
+
+
+def _scores(evidence: Evidence) -> Iterator[Finding]:
+    """Look at what scores show besides the bound, where anything is said of scores or of recorded data."""
+    if evidence.target.asks in RECORDED or evidence.scores is not None:
+        from dpaudit.auditing.scores.checking import recomputed
+
+        for holds, sentence in recomputed(evidence):
+            yield answered("scores", holds, sentence)
 
 
 # --- one bound --------------------------------------------------------------------------------------------
@@ -81,6 +88,8 @@ def _counted(evidence: Evidence, number: int, attempt: Attempt, *, second: bool)
     said = f"{title}: its counts give {again:.10g}"
     yield answered("bound", holds, said if holds else f"{said}, and it states {bound.value:.10g}")
     if second:
+        from dpaudit.review.check.second import second_opinion
+
         yield from second_opinion(title, bound, counts, claim)
 
 
@@ -294,6 +303,8 @@ def _power(evidence: Evidence) -> Finding:
         holds = stated is None and where == "event" and not evidence.power
         return answered("power", holds, "nothing was to be found" if holds else f"{stated} could not have been found")
     if any(method_of(each.bound.method).canaries for each in real):
+        from dpaudit.auditing.scores.canaries import foresee_guesses
+
         again = Detectable(foresee_guesses(claim, real, planned_share(evidence)), "event", ())
     else:
         again = foresee(claim, real, evidence.learning, planned_share(evidence))

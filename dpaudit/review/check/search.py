@@ -12,7 +12,6 @@ from dpaudit.evidence.records import Search, Verdict
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.serialise import read_kept
 from dpaudit.review.check.finding import Finding, failing, unchecked
-from dpaudit.tracing.findings import LEADS
 
 SOURCES = ("data", "domain", "given", "mechanism")
 
@@ -61,8 +60,11 @@ def _impossible(search: Search) -> str:
         return "its data, or their domain, are not what its source says"
     if (search.led is None) != (search.replayed == 0) or search.replayed < 0 or (search.led and not made):
         return "what a replay found, and its runs, cannot be"
-    if search.led is not None and search.led not in LEADS:
-        return f"{search.led!r} is no lead"
+    if search.led is not None:
+        from dpaudit.tracing.findings import LEADS
+
+        if search.led not in LEADS:
+            return f"{search.led!r} is no lead"
     if search.source == "domain" and search.domain is None:
         return "it searches over a domain, and names none"
     return ""

@@ -9,12 +9,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.auditing.question import assumed
-from dpaudit.auditing.scores.audit import ASSUMED, LOST
-from dpaudit.auditing.scores.checking import RECORDED
+from dpaudit.auditing.assumed import ASSUMED, LOST, RECORDED, assumed
 from dpaudit.auditing.verdict import TwoLooks, decide
 from dpaudit.errors import UsageError
-from dpaudit.evidence.event import types_agree
+from dpaudit.evidence.event import TYPES, types_agree
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.installed import installed_version
 from dpaudit.evidence.records import PairRecord, Verdict
@@ -25,9 +23,8 @@ from dpaudit.neighbours.serialise import read_kept
 from dpaudit.review.check.finding import Finding, answered, failing, unchecked
 from dpaudit.review.check.looks import looks_of
 from dpaudit.review.check.search import searched
-from dpaudit.sampling.forms import TYPES
 from dpaudit.targets.signature import Shape
-from dpaudit.verify.prove import as_decimal
+from dpaudit.verify.scope import as_decimal
 
 _READINGS = {Shape.PROGRAM: "batch", Shape.SAMPLER: "sampler"}
 

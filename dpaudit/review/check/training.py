@@ -10,20 +10,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from dpaudit.accounting import Events
 from dpaudit.accounting.certificate import written
 from dpaudit.accounts.conclude import at_of, number, outward
-from dpaudit.checker import CertificateError, check_certificate
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.installed import installed_version
 from dpaudit.evidence.records import Release
 from dpaudit.evidence.training import Training, TrainingLoss
 from dpaudit.privacy import Claim
+from dpaudit.review.check.certificate import numbered
 from dpaudit.review.check.finding import Finding, agrees, answered, failing, unchecked
 from dpaudit.training import per_step
 from dpaudit.training.conclude import concluded
@@ -52,7 +51,7 @@ def trained(evidence: Evidence, *, again: bool = True) -> Iterator[Finding]:
         yield from _losses(training, evidence.claimed)
         yield _concluded(evidence, training)
         for place, certificate in enumerate(training.certificates):
-            yield _certificate(certificate, place)
+            yield numbered(certificate, place)
         yield from _step(training, evidence)
         if again:
             yield from _gaussian(training, evidence.claimed)
@@ -81,14 +80,6 @@ def _facts(training: Training, false_alarm: float) -> str:
     if training.together > 1 and by_fact["steps"].status != "wrong":
         return "batches are accumulated, and the steps are called right"
     return ""
-
-
-def _certificate(certificate: dict[str, Any], place: int) -> Finding:
-    try:
-        checked = check_certificate(certificate)
-    except CertificateError as error:
-        return failing("certificate", f"certificate {place}: {error}")
-    return answered("certificate", True, f"certificate {place}: " + " ".join(checked.sentences))
 
 
 def _losses(training: Training, claim: Claim | None) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from dpaudit.accounting.enclosed import Enclosure
+from dpaudit.enclosure import Enclosure
 from dpaudit.errors import UsageError
 from dpaudit.program.symbolic.budget import spend
 from dpaudit.program.symbolic.linear import Constraint

@@ -18,13 +18,13 @@ from dpaudit.program.tracked.path import RefusedReading, UnknownColumnError
 from dpaudit.program.tracked.reading import Releases, read_releases
 from dpaudit.program.tracked.rows import ColumnDomain
 from dpaudit.targets.mechanism import Mechanism
-from dpaudit.verify.prove import as_decimal, as_text
 from dpaudit.verify.releases.accounted import account
 from dpaudit.verify.releases.agreement import PAIRS, compare
 from dpaudit.verify.releases.certificate import release_certificate
 from dpaudit.verify.releases.frames import column_domains
 from dpaudit.verify.releases.given import given_frame
 from dpaudit.verify.releases.prices import price
+from dpaudit.verify.scope import as_decimal, as_text
 
 NOTIONS: dict[type[Claim], str] = {PureDP: "epsilon", ApproxDP: "epsilon", ZeroConcentratedDP: "rho", GaussianDP: "mu"}
 

@@ -1,0 +1,113 @@
+"""How is ``dpaudit-check.pyz`` made? From the modules of the check and the stand-ins.
+
+``python -m dpaudit.alone.build FILE`` writes it and prints its SHA-256. Stored times, modes and names are fixed, so the
+same tree gives the same bytes wherever zlib compresses alike.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import io
+import sys
+import zipfile
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+_ROOTS = (
+    "dpaudit.alone.main",
+    "dpaudit.alone.arrays",
+    "dpaudit.alone.special",
+    "dpaudit.alone.structs",
+    "dpaudit.alone.canonical",
+    "dpaudit.review.check",
+    "dpaudit.review.check.sampled",
+    "dpaudit.review.check.curve",
+    "dpaudit.review.check.second",
+    "dpaudit.review.check.sequential",
+    "dpaudit.review.check.certain",
+    "dpaudit.review.check.stated",
+    "dpaudit.stats.guessing",
+    "dpaudit.stats.odds_ratio",
+    "dpaudit.stats.joint_region",
+    "dpaudit.stats.region_given_sides",
+    "dpaudit.stats.exact_region",
+    "dpaudit.stats.one_run",
+    "dpaudit.stats.sharp_one_run",
+    "dpaudit.stats.gaussian_one_run",
+    "dpaudit.auditing.scores.canaries",
+    "dpaudit.auditing.scores.checking",
+    "dpaudit.program.enumerate",
+    "dpaudit.verify.exact",
+)
+"""The modules that are loaded by name, with everything that they import at their top."""
+
+_START = """import sys
+from dpaudit.alone.main import main
+sys.exit(main(sys.argv[1:]))
+"""
+_WHEN = (1980, 1, 1, 0, 0, 0)
+
+
+def modules() -> dict[str, Path]:
+    """Return the modules of the file by name, with their source files."""
+    found: dict[str, Path] = {}
+    waiting = list(_ROOTS)
+    while waiting:
+        name = waiting.pop()
+        parts = name.split(".")
+        for end in range(1, len(parts) + 1):
+            own = ".".join(parts[:end])
+            path = _path(own)
+            if path is not None and own not in found:
+                found[own] = path
+                waiting += _imported(path)
+    return dict(sorted(found.items()))
+
+
+def _path(name: str) -> Path | None:
+    plain = ROOT.joinpath(*name.split("."))
+    return next((path for path in (plain / "__init__.py", plain.with_suffix(".py")) if path.is_file()), None)
+
+
+def _imported(path: Path) -> Iterator[str]:
+    """Yield the modules of dpaudit that a module imports at its top, where that is not for type checkers alone."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dpaudit"):
+            yield str(node.module)
+            yield from (f"{node.module}.{each.name}" for each in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (each.name for each in node.names if each.name.startswith("dpaudit"))
+
+
+def built() -> bytes:
+    """Return the bytes of the file."""
+    try:
+        number = version("dpaudit")
+    except PackageNotFoundError:
+        number = "unknown"
+    files = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in modules().values()}
+    files["dpaudit/alone/version.py"] = f"VERSION = {number!r}\n"
+    files["__main__.py"] = _START
+    stream = io.BytesIO()
+    stream.write(b"#!/usr/bin/env python3\n")
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, text in sorted(files.items()):
+            entry = zipfile.ZipInfo(name, _WHEN)
+            entry.external_attr, entry.create_system = 0o644 << 16, 3
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, text)
+    return stream.getvalue()
+
+
+def main() -> None:
+    """Write the file that is named, and print its digest."""
+    target, content = Path(sys.argv[1]), built()
+    target.write_bytes(content)
+    print(f"{hashlib.sha256(content).hexdigest()}  {target.name}")
+
+
+if __name__ == "__main__":
+    main()

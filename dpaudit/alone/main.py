@@ -1,0 +1,115 @@
+"""Does this evidence hold? ``python dpaudit-check.pyz evidence.json …``, with nothing installed."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import sysconfig
+from types import ModuleType
+
+_USAGE = """usage: python dpaudit-check.pyz [--quiet] [--version] EVIDENCE [EVIDENCE ...]
+
+Checks evidence of dpaudit, a page that holds it, or a certificate: the id, every bound from its counts, every
+certificate. Nothing is installed and nothing is run.
+
+exit code 0: all that the verdict rests on was computed again and holds
+          1: something fails
+          2: EVIDENCE cannot be read, or was altered
+          3: nothing fails, and something that the verdict rests on was not checked
+With several files: the first of 1, 2 and 3 that any of them has."""
+
+
+def stand_in() -> None:
+    """Put the stand-ins where modules are looked up, and leave out all that is installed."""
+    own = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib")}
+    inside = [path for path in sys.path if path.startswith(tuple(own)) and not path.endswith("-packages")]
+    sys.path[:] = [sys.path[0], *inside, *(path for path in sys.path if path.endswith(".zip") and path != sys.path[0])]
+    from dpaudit.alone import arrays, canonical, special, structs
+
+    scipy, typing = ModuleType("scipy"), ModuleType("numpy.typing")
+    vars(scipy).update(special=special, __path__=[])
+    vars(typing).update(ArrayLike=object, NDArray=arrays.ndarray)
+    vars(arrays)["typing"] = typing
+    sys.modules.update(
+        {
+            "numpy": arrays,
+            "numpy.typing": typing,
+            "scipy": scipy,
+            "scipy.special": special,
+            "msgspec": structs,
+            "rfc8785": canonical,
+        }
+    )
+    sys.modules["statsmodels"] = None  # type: ignore[assignment]
+    from dpaudit.evidence import installed
+
+    vars(installed)["installed_version"] = _installed
+
+
+def _version() -> str:
+    """Return the version of dpaudit that the file was built from; `build` writes it into the file."""
+    return str(importlib.import_module("dpaudit.alone.version").VERSION)
+
+
+def _installed(package: str) -> str:
+    if package != "dpaudit":
+        raise ModuleNotFoundError(package, name=package)
+    return _version()
+
+
+def main(arguments: list[str]) -> int:
+    """Check the files and print every finding; return the exit code."""
+    names = [each for each in arguments if not each.startswith("-")]
+    options = set(arguments) - set(names)
+    if options - {"--quiet", "--version"} or not (names or "--version" in options):
+        asked = options and options <= {"--help", "-h"}
+        print(_USAGE, file=sys.stdout if asked else sys.stderr)
+        return 0 if asked else 2
+    if "--version" in options:
+        print(f"dpaudit-check {_version()}")
+        return 0
+    stand_in()
+    _certify()
+    codes = {_checked(name, quiet="--quiet" in options, several=len(names) > 1) for name in names}
+    return next((code for code in (1, 2, 3) if code in codes), 0)
+
+
+def _certify() -> None:
+    """Let the quantiles of every bound be certified; those of what would have been found are not."""
+    from dpaudit.alone import special
+
+    for place, name in (
+        ("review.check.sampled", "lower_bound"),
+        ("stats.two_looks", "lower_bound"),
+        ("review.check.curve", "region_of_bound"),
+    ):
+        module = vars(importlib.import_module(f"dpaudit.{place}"))
+        module[name] = special.certifying(module[name])
+
+
+def _checked(name: str, *, quiet: bool, several: bool) -> int:
+    from dpaudit.errors import UsageError
+    from dpaudit.review.check import check_file, exit_code
+
+    if several and not quiet:
+        print(f"{name}:")
+    try:
+        findings = check_file(name)
+    except UsageError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        return 2
+    except ImportError as error:
+        print(f"not checked  {'file':<15} {error}: use dpaudit check", file=sys.stderr)
+        return 3
+    for finding in () if quiet else findings:
+        print(f"{finding.answer!s:<12} {finding.what:<15} {finding.sentence}")
+    open_ = [finding for finding in findings if not (finding.holds or finding.fails)]
+    decisive = [finding for finding in open_ if finding.decides]
+    if not quiet:
+        failed = sum(finding.fails for finding in findings)
+        held = sum(finding.holds for finding in findings)
+        print(
+            f"{held} hold, {failed} fail, {len(open_)} not checked"
+            + (f", {len(decisive)} of which the verdict rests on: dpaudit check may tell" if decisive else "")
+        )
+    return exit_code(findings)

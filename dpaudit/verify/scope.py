@@ -1,0 +1,62 @@
+"""What does a proof hold for, and how are its numbers written? The same where it is made and where it is checked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from fractions import Fraction
+from typing import Any, Literal
+
+from dpaudit.evidence.canonical_json import plain_value
+from dpaudit.neighbours.relation import Relation
+from dpaudit.program.symbolic.linear import short_decimal
+
+VALUES = ("real", "integer")
+_DIGITS = 10  # of a rounded bound, as in `dpaudit.evidence.records.round_outward`
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a bound holds for.
+
+    Attributes:
+        length: how many queries are asked, or "any" for any number of them.
+        values: "real" or "integer" answers.
+        relation: of kind "queries".
+        parameters: their exact values, as texts.
+    """
+
+    length: int | Literal["any"]
+    values: str
+    relation: Relation
+    parameters: Mapping[str, str]
+
+    def __str__(self) -> str:
+        many = "any number of" if self.length == "any" else str(self.length)
+        values = "whole-number" if self.values == "integer" else "real"
+        noun = "answer" if self.length == 1 else "answers"
+        parameters = ", ".join(f"{name} = {value}" for name, value in self.parameters.items())
+        return f"all data of {many} {values} {noun}, under {self.relation}" + (
+            f", with {parameters}" if parameters else ""
+        )
+
+
+def as_text(value: Any) -> str:
+    """Write a parameter as evidence does; a float becomes the fraction of the decimal that Python writes."""
+    value = plain_value(value)
+    exact = short_decimal(value) if isinstance(value, float) else None
+    return str(value if exact is None else exact)
+
+
+def as_decimal(value: float, *, toward: float) -> Fraction:
+    """Return the decimal that Python writes for a float; if it was rounded, that of the next float ``toward``."""
+    written = short_decimal(value)
+    return Fraction(math.nextafter(value, toward)) if written is None else written
+
+
+def rounded(value: Fraction, side: Literal["lower", "upper"]) -> float:
+    """Round a bound outward to 10 digits, as `round_outward` does, but directly from the exact fraction."""
+    rounding = {"lower": ROUND_FLOOR, "upper": ROUND_CEILING}[side]
+    return float(Context(prec=_DIGITS, rounding=rounding).divide(value.numerator, value.denominator))
