@@ -103,8 +103,8 @@ SHAPES = (
 def peak(shape: int, runs: int) -> float:
     """Return the peak memory in MB of a process that audits ``runs`` runs a side."""
     code = (
-        f"import overhead, resource; overhead.SHAPES[{shape}].whole({runs}, 0); "
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+        f"import overhead, re; overhead.SHAPES[{shape}].whole({runs}, 0); "
+        "print(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1])"  # without the parent's peak
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=Path(__file__).parent, capture_output=True, text=True, check=True
