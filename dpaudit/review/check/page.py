@@ -16,6 +16,9 @@ def page_finding(html: str, evidence: Evidence) -> Finding:
     """Check that a page is rendered from its evidence."""
     try:
         again = html_page(evidence)
+    except ImportError as error:
+        said = f"what it shows was not compared with its evidence: that takes {error.name or error}"
+        return unchecked("page", said, decides=True)
     except Exception as error:  # inconsistent evidence may be impossible to render
         return failing("page", f"its evidence cannot be drawn: {type(error).__name__}: {error}")
     if again.strip() == html.strip():
