@@ -102,6 +102,10 @@ FOUND_TRAINING = {
     Verdict.INCONCLUSIVE: "A training loop of which something was not seen, or for which nothing is proved.",
     Verdict.NO_CLAIM: "Which facts of a training loop are right and which are wrong. There was no claim.",
 }
+MEANS_TRAINING = (
+    "If the loop did what it was seen to do, and what was not seen is right, whoever sees the model learns no more "
+    "about them than the claim allows."
+)
 NOT_SHOWN_TRAINING = "What was not seen, other runs of the same code, and whatever else is released beside the model."
 MEANS_ACCOUNTED = "However much is known otherwise, an output tells no more about them than the upper bound allows."
 NOT_SHOWN_ACCOUNTED = (
@@ -124,6 +128,7 @@ def plain_words(evidence: Evidence) -> PlainWords:
     if claim is not None:
         claimed, means = with_numbers(claimed, claim), with_numbers(means, claim)
     if evidence.training is not None:
+        means = MEANS_TRAINING if verdict is Verdict.NOT_VIOLATED else means
         return PlainWords(claimed, FOUND_TRAINING.get(verdict, FOUND[verdict]), means, NOT_SHOWN_TRAINING)
     if evidence.accounting is not None:
         means = MEANS_ACCOUNTED if verdict is Verdict.NO_CLAIM else means
