@@ -101,15 +101,18 @@ def refuse_other(name: str, kept: Any, asked: dict[str, Any]) -> None:
         kept: the question that they belong to, as JSON values by name.
         asked: the question that is asked now.
     """
-    if kept == asked:
-        return
     kept = kept if isinstance(kept, dict) else {}
+    # an option that an earlier dpaudit did not know has its default
+    if {part: value for part, value in kept.items() if value is not None} == {
+        part: value for part, value in asked.items() if value is not None
+    }:
+        return
     part = next((part for part in {**asked, **kept} if kept.get(part) != asked.get(part)), "question")
     before, now = _shown(kept.get(part)), _shown(asked.get(part))
     other = f"{part} was {before} and is {now}" if max(len(before), len(now)) <= _LEGIBLE else f"it differs in: {part}"
     raise UsageError(
-        f"{name!r} holds the finished blocks of another question: {other}; ask the same as before, or keep blocks "
-        "elsewhere"
+        f"{name!r} holds the finished blocks of another question: {other}; ask the same as before, or name another "
+        "file or folder"
     )
 
 

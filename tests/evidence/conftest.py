@@ -28,10 +28,12 @@ def _remembered(function: Callable[..., Any]) -> Callable[..., Any]:
 def remembered() -> list[tuple[Any, str, Callable[..., Any]]]:
     """The functions that remember, one memory of each for all tests."""
     wanted = {
-        "review.check.sampled": ("foresee", "second_opinion", "lower_bound"),
-        "review.check.certain": ("event_probabilities", "leaves_of", "check_certificate"),
+        "review.check.sampled": ("foresee", "lower_bound"),
+        "review.check.second": ("second_opinion",),
+        "review.check.certain": ("event_probabilities", "leaves_of"),
         "review.check.sequential": ("log_wealth", "sequential_bound", "foresee_sequential"),
-        "review.check.accounting": ("check_certificate", "others_say"),
+        "review.check.certificate": ("check_certificate",),
+        "review.check.accounting": ("others_say",),
         "evidence.evidence": ("content_id",),
     }
     modules = {name: importlib.import_module(f"dpaudit.{name}") for name in wanted}
