@@ -143,7 +143,7 @@ def test_on_data_that_were_given_the_errors_are_those_on_them():
         return 3.0 * len(data) + noise.laplace(1)
 
     def audited(**options):
-        more = {"claim": "epsilon=3", "relation": "add-remove", "runs": 20_000, "seed": 1}
+        more = {"claim": "epsilon=3", "relation": "add-remove", "runs": 12_000, "seed": 1}
         return dp.audit(number, **more, **options)
 
     found = audited(data=list(range(50))).accuracy
