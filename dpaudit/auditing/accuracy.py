@@ -19,6 +19,7 @@ import numpy as np
 
 from dpaudit.arrays import Floats
 from dpaudit.auditing.question import Question
+from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.evidence.records import Accuracy, Errors
 from dpaudit.program.silent import Choice, SilentNoise
 from dpaudit.sampling.blocks import Phase, blocks_of
@@ -70,7 +71,7 @@ def exact_answer(mechanism: Mechanism, data: Any, parameters: Mapping[str, Any])
                 return _as_answer("query", query(data))
             if mechanism.shape is Shape.PROGRAM:
                 return _as_answer("silent", mechanism.function(data, noise=SilentNoise(), **parameters))
-        except Exception:  # of whoever wrote the function: there is no exact answer
+        except (Exception, SystemExit):  # of whoever wrote the function: there is no exact answer
             return None
     return None
 
@@ -110,7 +111,10 @@ def accuracy(question: Question, sampled: Outputs | None, total: int) -> Accurac
         return None
     experiment = replace(question.experiment, pairs=((space.data, space.data),), digests=(), session=None)
     blocks = blocks_of(question.runs_as, Phase.ACCURACY, 0, own)
-    played = [each for found in play(experiment, blocks, _both) for each in found.result]
+    try:
+        played = [each for found in play(experiment, blocks, _both) for each in found.result]
+    except (InvalidRunsError, UsageError):  # the bounds are measured, and do not rest on these runs
+        return None
     return accuracy_of(concatenate(played), answer)
 
 

@@ -53,13 +53,17 @@ def broken(data, noise):
     raise RuntimeError
 
 
+def leaving(data, noise):
+    raise SystemExit(3)
+
+
 def test_without_noise_every_draw_is_its_likeliest():
     assert answer(clipped).output.equals(outputs(6.0))
     assert answer(chosen).output.equals(outputs("blue"))
     assert answer(largest).output.equals(outputs(1))
     assert not answer(largest).is_number  # an index is no amount
     assert answer(likely).output.equals(outputs(True))
-    for unknown in (coin, uniform, broken, lambda data: 1.0):
+    for unknown in (coin, uniform, broken, leaving, lambda data: 1.0):
         assert answer(unknown) is None
 
 
@@ -150,3 +154,21 @@ def test_on_data_that_were_given_the_errors_are_those_on_them():
     assert (found.pair, found.side) == (None, None)
     assert abs(found.errors[0].bias) < 1  # of 150, though the pair that was measured is smaller
     assert audited(domain=[0, 1]).accuracy is None
+
+
+def test_runs_that_only_errors_rest_on_do_not_change_what_is_found(monkeypatch):
+    from dpaudit.auditing import accuracy as module
+    from dpaudit.errors import InvalidRunsError
+
+    def failing(*_):
+        raise InvalidRunsError("lost")
+        yield
+
+    monkeypatch.setattr(module, "play", failing)
+
+    def counted(data, noise):
+        return len(data) + noise.laplace(1)
+
+    evidence = dp.audit(counted, claim="epsilon=1", relation="add-remove", data=[3, 4], runs=12_000, seed=1)
+    assert evidence.accuracy is None
+    assert str(evidence.verdict) == "not violated"
