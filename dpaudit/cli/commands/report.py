@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from dpaudit.evidence.evidence import Evidence
 
 _INDEX = "index.html"
-_ORDER = ("violated", "invalid", "inconclusive", "no claim", "not violated", "proved")
 
 
 @click.command(
@@ -152,13 +151,14 @@ def _index_page(evidence: Sequence[Evidence], evidence_files: Sequence[str], pag
     """Return the index page: the most urgent verdicts first, then by name."""
     from urllib.parse import quote
 
+    from dpaudit.report.html.dossier import GRAVEST
     from dpaudit.report.html.index import IndexEntry, index_page
 
     entries = [
         IndexEntry(item, quote(Path(page).name), Path(file).name)
         for item, file, page in zip(evidence, evidence_files, pages, strict=True)
     ]
-    entries.sort(key=lambda entry: (_ORDER.index(str(entry.evidence.verdict)), entry.evidence.target.name))
+    entries.sort(key=lambda entry: (GRAVEST.index(entry.evidence.verdict), entry.evidence.target.name))
     return index_page(f"{len(entries)} reports", "The remark is the name of the evidence file.", entries)
 
 
