@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 
 # Placeholder colours that are replaced in the SVG; the style sheet of the page defines their look.
 INK, MUTED, GRID = "#010101", "#020202", "#030303"
-SIDE0, SIDE1, CLAIM, PROOF = "#040404", "#050505", "#060606", "#070707"
+SIDE0, SIDE1, CLAIM, PROOF, PANEL = "#040404", "#050505", "#060606", "#070707", "#080808"
 _VARIABLES = {
     INK: "ink",
     MUTED: "muted",
@@ -30,6 +30,7 @@ _VARIABLES = {
     SIDE1: "side1",
     CLAIM: "claim",
     PROOF: "proved",
+    PANEL: "panel",
 }
 SIDES = (SIDE0, SIDE1)
 _NUMBER = re.compile(r"-?\d+\.\d+")
@@ -137,7 +138,7 @@ def _own(tag: str, name: str) -> str:
     tag = re.sub(r"url\(#([^)]*)\)", rf"url(#{name}-\1)", tag)
     tag = re.sub(r'\b(?:d|x|y)="[^"]*"', lambda place: _NUMBER.sub(_shorter, place[0]), tag)
     tag = re.sub(r"'DejaVu Sans', sans-serif|'DejaVu Sans'", "var(--sans)", tag)
-    return re.sub(r"#0[1-7]0[1-7]0[1-7]\b", lambda colour: _variable(colour[0]), tag)
+    return re.sub(r"#0[1-8]0[1-8]0[1-8]\b", lambda colour: _variable(colour[0]), tag)
 
 
 def _shorter(number: re.Match[str]) -> str:

@@ -18,7 +18,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
 from dpaudit.evidence.event import Event
 from dpaudit.evidence.records import Cell, Histogram
-from dpaudit.report.figures.canvas import CLAIM, INK, MUTED, PROOF, SIDE0, SIDE1, SIDES, canvas, svg
+from dpaudit.report.figures.canvas import CLAIM, INK, MUTED, PANEL, PROOF, SIDE0, SIDE1, SIDES, canvas, svg
 from dpaudit.report.figures.event_cells import CellBar, bars, is_drawn_as_bars, regions
 from dpaudit.report.text.phrases import shortened
 
@@ -115,6 +115,8 @@ def _draw_mark(axes: Axes, row: int, mark: Mark, top: float, claim: float | None
         clip_on=False,
     )
     before = _stands_before(axes, mark, at, claim, narrow=narrow)
+    upper = mark.kind in {"upper", "proved"}
+    ground = {"facecolor": PANEL, "edgecolor": "none", "pad": 1.5} if upper else None  # letters on hatching blur
     axes.annotate(
         mark.text,
         (at, row),
@@ -123,7 +125,7 @@ def _draw_mark(axes: Axes, row: int, mark: Mark, top: float, claim: float | None
         ha="right" if before else "left",
         va="center",
         color=INK,
-        bbox=None,
+        bbox=ground,
     )
 
 
@@ -141,14 +143,14 @@ def _stands_before(axes: Axes, mark: Mark, at: float, claim: float | None, *, na
     here, line = place(at), None if claim is None else place(claim)
     length, gap = _LETTER * scale * len(mark.text), _GAP * scale
 
-    def cost(left: float, right: float, *, in_bar: bool) -> float:
+    def cost(left: float, right: float, in_bar: float) -> float:
         crossed = line is not None and left < line < right
-        return 4.0 * (left < 0 or right > 1.02) + 2.0 * crossed + 1.0 * in_bar
+        return 4.0 * (left < 0 or right > 1.02) + 2.0 * crossed + in_bar
 
     upper = mark.kind in {"upper", "proved"}
     lower = mark.kind in {"lower", "exact"}
-    before = cost(here - gap - length, here - gap, in_bar=lower)
-    return before < cost(here + gap, here + gap + length, in_bar=upper)
+    before = cost(here - gap - length, here - gap, 1.0 * lower)
+    return before < cost(here + gap, here + gap + length, 3.0 * upper)  # text would hide the hatching
 
 
 # --- the event over both histograms ----------------------------------------------------------------------

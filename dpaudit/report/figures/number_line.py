@@ -23,7 +23,15 @@ from dpaudit.report.text.bound_kinds import (
     without_bound,
 )
 from dpaudit.report.text.numerals import NBSP, claim_text, confidence_text, estimate_text, upper_text
-from dpaudit.report.text.phrases import claim_words, full_text, kind_words, symbol, value_text, yardstick
+from dpaudit.report.text.phrases import (
+    claim_words,
+    detectable_sentence,
+    full_text,
+    kind_words,
+    symbol,
+    value_text,
+    yardstick,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +64,24 @@ def line_drawing(evidence: Evidence, *, narrow: bool = False) -> Markup | None:
         return None
     drawing = line_figure(marks, symbol(evidence), narrow=narrow)
     return alone(drawing) if narrow else Markup(drawing)
+
+
+def line_reading(evidence: Evidence) -> str:
+    """Say how to read the drawing, for those of its marks that are there; empty without a bound."""
+    letter, marks = symbol(evidence), _marks(_entries(evidence, evidence.claimed))
+    kinds = {mark.kind for mark in marks if mark.value > 0}
+    said = []
+    if kinds & {"lower", "exact"}:
+        said.append(f"{letter} is at least what a bar reaches")
+    if kinds & {"upper", "proved"}:
+        said.append(f"{'at most' if said else f'{letter} is at most'} where the hatching begins")
+    if not said:
+        return ""
+    if "claim" in kinds:
+        said.append("the dashed line is the claim")
+    by_verdict = evidence.verdict is Verdict.NOT_VIOLATED  # the box of the verdict says it
+    rest = detectable_sentence(evidence) if "detectable" in kinds and not by_verdict else ""
+    return f"How to read this: {'; '.join(said)}. {rest}".strip()
 
 
 def _marks(entries: list[tuple[LineRow, Mark | None]]) -> list[Mark]:

@@ -16,7 +16,7 @@ from dpaudit.privacy import Claim
 from dpaudit.report.figures.canvas import alone
 from dpaudit.report.figures.loss import loss_glance
 from dpaudit.report.figures.loss_bins import Losses, beyond, cell_losses, loss_bins
-from dpaudit.report.figures.number_line import line_drawing
+from dpaudit.report.figures.number_line import line_drawing, line_reading
 from dpaudit.report.html.accounting import curve_drawing
 from dpaudit.report.html.templates import Section
 from dpaudit.report.text.accounting import accounting_of
@@ -50,7 +50,8 @@ def section(shown: View, _: Evidence | None) -> Iterator[Section]:
 def _line(evidence: Evidence) -> Picture:
     letter, meaning = symbol(evidence), plain_words(evidence)
     rows = (("For a person in the data", meaning.means), ("What this does not show", meaning.not_shown))
-    return Picture(f"Where {letter} lies", f"The {letter} line", line_drawing(evidence, narrow=True), rows=rows)
+    how, drawing = line_reading(evidence), line_drawing(evidence, narrow=True)
+    return Picture(f"Where {letter} lies", f"The {letter} line", drawing, (how,) if how else (), rows)
 
 
 def _loss(evidence: Evidence) -> Iterator[Picture]:
@@ -69,8 +70,8 @@ def _loss(evidence: Evidence) -> Iterator[Picture]:
 def _reading(losses: Losses, claim: Claim | None, limit: float | None) -> Iterator[str]:
     """Yield how to read the histogram, and what lies beyond the claim."""
     how = (
-        "How to read this: each bar is the share of outputs that point to one of the two datasets so strongly. In the "
-        "middle they tell nothing; the farther out, the more they give away."
+        "How to read this: the same was run on two neighbouring datasets. Each bar is the share of outputs that point "
+        "to one of them so strongly. In the middle they tell nothing; the farther out, the more they give away."
     )
     if claim is None or limit is None:
         yield how

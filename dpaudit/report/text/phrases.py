@@ -188,7 +188,7 @@ def detectable_text(evidence: Evidence) -> str | None:
 
 def yardstick(evidence: Evidence) -> str:
     """Say where a detectable violation would have had to show."""
-    return {"event": "through a measured event", "gaussian": "on a Gaussian mechanism"}[evidence.detectable_on]
+    return {"event": "in what was measured", "gaussian": "on a Gaussian mechanism"}[evidence.detectable_on]
 
 
 def detectable_sentence(evidence: Evidence) -> str:

@@ -1,9 +1,9 @@
 """What does a verdict mean in plain words? A table of sentences by verdict, with the words of each kind of claim.
 
-There are four sentences: what was claimed, what was found, what that means for a person in the data, and what it does
-not show. They are written for readers who have never heard of ε, and can be reviewed in two places: here, and with each
-notion in `dpaudit.privacy`. A verdict of "not violated" is never worded as privacy, and nothing is worded as a legal
-conclusion.
+There are five sentences: what was claimed, what was found, what that means for a person in the data, what it does not
+show, and what to do next. They are written for readers who have never heard of ε, and can be reviewed in two places:
+here, and with each notion in `dpaudit.privacy`. A verdict of "not violated" is never worded as privacy, and nothing is
+worded as a legal conclusion.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from dpaudit.report.text.second_look import doubted
 
 @dataclass(frozen=True, slots=True)
 class PlainWords:
-    """Four sentences: what was claimed, what was found, what it means for a person in the data, what is not shown."""
+    """Five sentences: what was claimed, found, what it means for a person in the data, is not shown, and comes next."""
 
     claimed: str
     found: str
     means: str
     not_shown: str
+    next: str
 
 
 WITHOUT_CLAIM = Words(
@@ -90,6 +91,24 @@ NOT_SHOWN = {
     Verdict.NO_CLAIM: "How much is given away at most, unless an upper bound stands above.",
 }
 
+NEXT = {
+    Verdict.PROVED: (
+        "Check the certificate on a machine of your own with dpaudit check, and hold Scope, under For reviewers, "
+        "against what you release."
+    ),
+    Verdict.NOT_VIOLATED: (
+        "Judge whether what was tried, and what it would have found, is enough for you. A proof says more where one is "
+        "possible: dpaudit prove."
+    ),
+    Verdict.VIOLATED: (
+        "Do not release under this claim. Engineers find what tells the datasets apart under For engineers: mend the "
+        "mechanism, or claim what it gives."
+    ),
+    Verdict.INCONCLUSIVE: "Decide nothing from it. Do what is named above, or more runs: dpaudit plan says how many.",
+    Verdict.INVALID: "Mend what is named above, and run it again.",
+    Verdict.NO_CLAIM: "Say what is claimed, so that it can be held against this.",
+}
+
 FOUND_ACCOUNTED = {
     Verdict.PROVED: "A proof that everything on the list together keeps the claim, for all data.",
     Verdict.VIOLATED: "A proof that what is on the list can give away more than the claim allows, on some data.",
@@ -101,6 +120,20 @@ FOUND_TRAINING = {
     Verdict.NOT_VIOLATED: "A training loop that was seen to do what the claim takes for granted.",
     Verdict.INCONCLUSIVE: "A training loop of which something was not seen, or for which nothing is proved.",
     Verdict.NO_CLAIM: "Which facts of a training loop are right and which are wrong. There was no claim.",
+}
+NEXT_ACCOUNTED = {
+    Verdict.PROVED: (
+        "Make sure that what runs is what is listed: audit or trace the releases, and watch a training loop."
+    ),
+    Verdict.VIOLATED: "Do not release under this claim: it needs more noise, smaller batches or fewer steps.",
+    Verdict.INCONCLUSIVE: "Claim the bound from above, or add a little noise.",
+}
+NEXT_TRAINING = {
+    Verdict.VIOLATED: (
+        "Do not release the model under this claim. Mend what the checklist calls wrong, and train again."
+    ),
+    Verdict.NOT_VIOLATED: "Judge whether what was not seen, by the checklist, may be taken for granted.",
+    Verdict.INCONCLUSIVE: "Look at the rows of the checklist that were not seen, and at what would let them be seen.",
 }
 MEANS_TRAINING = (
     "If the loop did what it was seen to do, and what was not seen is right, whoever sees the model learns no more "
@@ -115,7 +148,7 @@ NOT_SHOWN_ACCOUNTED = (
 
 
 def plain_words(evidence: Evidence) -> PlainWords:
-    """Return the four sentences for an audit, with the numbers of its claim."""
+    """Return the five sentences for an audit, with the numbers of its claim."""
     claim, verdict = evidence.claimed, evidence.verdict
     words = WITHOUT_CLAIM if claim is None else claim.words
     own = {
@@ -129,11 +162,13 @@ def plain_words(evidence: Evidence) -> PlainWords:
         claimed, means = with_numbers(claimed, claim), with_numbers(means, claim)
     if evidence.training is not None:
         means = MEANS_TRAINING if verdict is Verdict.NOT_VIOLATED else means
-        return PlainWords(claimed, FOUND_TRAINING.get(verdict, FOUND[verdict]), means, NOT_SHOWN_TRAINING)
+        found, then = FOUND_TRAINING.get(verdict, FOUND[verdict]), NEXT_TRAINING.get(verdict, NEXT[verdict])
+        return PlainWords(claimed, found, means, NOT_SHOWN_TRAINING, then)
     if evidence.accounting is not None:
         means = MEANS_ACCOUNTED if verdict is Verdict.NO_CLAIM else means
-        return PlainWords(claimed, FOUND_ACCOUNTED.get(verdict, FOUND[verdict]), means, NOT_SHOWN_ACCOUNTED)
-    return PlainWords(claimed, _found(evidence), means, NOT_SHOWN[verdict])
+        found, then = FOUND_ACCOUNTED.get(verdict, FOUND[verdict]), NEXT_ACCOUNTED.get(verdict, NEXT[verdict])
+        return PlainWords(claimed, found, means, NOT_SHOWN_ACCOUNTED, then)
+    return PlainWords(claimed, _found(evidence), means, NOT_SHOWN[verdict], NEXT[verdict])
 
 
 def _found(evidence: Evidence) -> str:
