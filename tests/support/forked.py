@@ -6,6 +6,7 @@ its own, and knows nothing of modules that tests have loaded. Tests of how dpaud
 
 from __future__ import annotations
 
+import faulthandler
 import functools
 import importlib
 import os
@@ -113,6 +114,7 @@ def _forget() -> None:
             stream = None  # it is closed
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
+    faulthandler.disable()  # a pytest within the tests may have left it on
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in ("SIGPIPE", "SIGXFSZ"):
         signal.signal(getattr(signal, name), signal.SIG_IGN)
