@@ -25,6 +25,7 @@ _ROOTS = (
     "dpaudit.review.check",
     "dpaudit.review.check.sampled",
     "dpaudit.review.check.curve",
+    "dpaudit.review.check.certificate",
     "dpaudit.review.check.page",
     "dpaudit.report.html.embedded_json",
     "dpaudit.review.check.second",

@@ -13,6 +13,7 @@ __all__ = [
     "joint_region",
     "methods",
     "one_run",
+    "plain",
     "power",
     "renyi",
     "sharp_one_run",

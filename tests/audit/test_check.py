@@ -295,7 +295,7 @@ def test_invalid_evidence_is_taken_as_it_is():
 
 @pytest.mark.parametrize("name", ["sampled", "gaussian", "proved"])
 def test_a_bound_that_only_this_library_finds_is_noticed(name, monkeypatch):
-    """Were our own quantiles wrong, and wrong again in the check, the intervals of statsmodels would tell."""
+    """Were the quantiles of an audit wrong, and wrong again in the check, those in plain Python would tell."""
     sampled = importlib.import_module("dpaudit.review.check.sampled")
     monkeypatch.setattr(sampled, "lower_bound", lambda *given, **named: 1.01 * lower_bound(*given, **named))
     record = found(name).record()
@@ -335,7 +335,7 @@ OPINIONS = [
 
 @pytest.mark.parametrize("error", [0.05, 1e-4])
 @pytest.mark.parametrize(("method", "counts", "claim", "weight"), OPINIONS)
-def test_two_libraries_find_the_same_bound_given_the_sides(method, counts, claim, weight, error):
+def test_the_same_bound_is_found_in_another_way_given_the_sides(method, counts, claim, weight, error):
     value = lower_bound(method, counts, claim=claim, weight=weight, error=error)
 
     def opinion(value):

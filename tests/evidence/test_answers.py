@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
 from pathlib import Path
@@ -81,13 +80,6 @@ def test_without_python_flint_the_probabilities_are_computed_all_the_same(
     (said,) = [finding for finding in check_file(OLD / f"{name}.json") if finding.what == "probabilities"]
     assert said.holds
     assert "probabilities" in failed(forged(record_of(name), ("counterexample", "record", "nodes", 0, "scale"), "7"))
-
-
-def test_without_statsmodels_the_second_opinion_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    second = importlib.import_module("dpaudit.review.check.second")
-    monkeypatch.setattr(second, "find_spec", lambda name: None)
-    findings = [each for each in check_file(OLD / "randomised_response.json") if each.what == "second opinion"]
-    assert findings and all(each.answer is CheckResult.NOT_CHECKED and not each.decides for each in findings)
 
 
 def test_a_fraction_among_parameters_is_written_one_way():

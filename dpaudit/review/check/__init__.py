@@ -1,7 +1,7 @@
 """Is this evidence consistent? Its id, every bound from its counts, and every certificate are checked again.
 
 Nothing is run and no target is loaded: everything that follows from other parts of the file is recomputed. `sampled`
-and `curve` recompute bounds from counts, `second` does so with another library, `certain` checks proofs, and `stated`
+and `curve` recompute bounds from counts, `second` does so by other means, `certain` checks proofs, and `stated`
 checks the verdict and everything else that follows. Proofs are checked by `dpaudit.checker`, which shares no code with
 the prover. What a file alone cannot reveal is listed in ``docs/evidence.md``.
 """
@@ -19,7 +19,6 @@ import msgspec
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import read_text
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.review.check.certificate import bare_certificate, certificates
 from dpaudit.review.check.finding import CheckResult, Finding, answered, exit_code, failing, passes, unchecked
 from dpaudit.stats.methods import ODDS
 
@@ -58,6 +57,8 @@ def check_file(path: str | Path, *, target: str | None = None) -> list[Finding]:
 
         return [page_finding(text, evidence), *check(evidence)]
     if _is_certificate(text):
+        from dpaudit.review.check.certificate import bare_certificate
+
         return [bare_certificate(text)]
     return list(check(Evidence.from_json(text, name=str(path))))
 
@@ -115,7 +116,7 @@ def _number(value: Any) -> int:
 
 
 def check(evidence: Evidence, *, second: bool = True) -> Iterator[Finding]:
-    """Yield a finding for everything in the evidence that can be recomputed; ``second``: with another library too."""
+    """Yield a finding for everything in the evidence that can be recomputed; ``second``: by other means too."""
     yield answered("id", True, f"the record hashes to {evidence.id}")
     too_many = _too_many(evidence)
     if too_many:
@@ -129,6 +130,8 @@ def check(evidence: Evidence, *, second: bool = True) -> Iterator[Finding]:
             said = f"not all of it was computed again: that takes {error.name or error}"
             yield unchecked(_CHECKS[part], said, decides=True)
             if part in ("accounting", "training"):
+                from dpaudit.review.check.certificate import certificates
+
                 yield from certificates(evidence)
         except Exception as error:  # an inconsistent record may fail in any way
             yield failing(_CHECKS[part], f"what it says cannot be read: {error or type(error).__name__}")

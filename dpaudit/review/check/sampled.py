@@ -31,7 +31,7 @@ _LOW_BITS_SHARE = 0.2  # of the error, if low-order bits decide too; the share t
 
 
 def sampled(evidence: Evidence, *, second: bool = True) -> Iterator[Finding]:
-    """Yield a finding for everything that follows from counts; ``second``: with another library too."""
+    """Yield a finding for everything that follows from counts; ``second``: by other means too."""
     sequential = evidence.sequential
     if sequential is not None:
         from dpaudit.review.check.sequential import check_bets
