@@ -26,7 +26,7 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import content_id, write_whole
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.gate.lock import FOLDER, own_folder
-from dpaudit.gate.target_process import Report, Request, listing
+from dpaudit.gate.target_process import Report, Request, files_of, listing
 
 _VERSION = 1
 _NAME = 40  # characters of a target's name in its file name, to stay readable
@@ -110,8 +110,8 @@ def file_digest(file: Path) -> str | None:
 
 def key_of(request: Request) -> str:
     """Return a digest of everything that a report depends on and that is known in advance."""
-    pairs = {file: file_digest(Path(request.root) / file) for file in request.files}
-    return _digest([msgspec.to_builtins(request), pairs, environment()])
+    given = {file: file_digest(Path(request.root) / file) for file in files_of(request)}
+    return _digest([msgspec.to_builtins(request), given, environment()])
 
 
 @lru_cache(maxsize=1)

@@ -25,6 +25,7 @@ from dpaudit.request import AuditRequest, TraceRequest, default_of, options_of
 
 FILE = "pyproject.toml"
 EXAMPLE = '[[tool.dpaudit.targets]]\ntarget = "release.py:noisy_count"\nclaim = "epsilon=1"'
+LEAST_SEARCHED = 1_000  # runs, as a search in data asks for; a test keeps both alike
 _PLACE = ("tool", "dpaudit")
 _INHERITED = ("require", "inconclusive", "time_limit", "memory_limit", *offered("shared"))
 _WHOLE = {"seed", *(name for name, (_, option) in offered("shared", "target").items() if option.kind == "count")}
@@ -161,6 +162,7 @@ class _Reader:
         self.check_texts(found, at)
         self.check_pairs(found, at)
         self.check_domain(found, at)
+        self.check_data(found, gate, at)
         for name, value in _leaves(found.parameters, ()):
             if not isinstance(value, str | bool | int | float):
                 self.refuse((*at, "parameters", *name), f"a parameter is a number, text or list, not {value!r:.60}")
@@ -247,9 +249,34 @@ class _Reader:
         ):
             self.refuse((*at, "pairs"), f"pairs are [[data0, data1], …], or the names of files, not {pairs!r:.60}")
 
+    def check_data(self, target: TargetSettings, gate: GateSettings, at: tuple[Key, ...]) -> None:
+        """Refuse a dataset that is not there, and what has no meaning beside it, or without it."""
+        if target.beyond_domain and (target.data is None or target.domain is None):
+            self.refuse(
+                (*at, "beyond_domain"), "what lies beyond a domain is tried beside data; give data and a domain"
+            )
+        if target.data is None:
+            return
+        from dpaudit.neighbours.data_files import FORMS, is_dataset_name
+
+        if target.pairs is not None:
+            self.refuse((*at, "data"), "it is searched for pairs, and pairs are given; leave one of the two out")
+        if not is_dataset_name(target.data):
+            self.refuse((*at, "data"), f"it names no dataset: {target.data!r:.60}; give {FORMS}")
+        if not (self.path.parent / target.data).is_file():
+            self.refuse((*at, "data"), f"there is no file {target.data!r} in {str(self.path.parent)!r}")
+        proved = (target.require or gate.require) == "proved" and target.expect != "violated"
+        if isinstance(target.domain, str) or (proved and isinstance(target.domain, list)):
+            forms = "by columns, { age = [0, 120] }" + ("" if proved else ", or [0, 120] for plain values")
+            self.refuse((*at, "domain"), f"beside data it says what records may hold; give it {forms}")
+        runs, own = (gate.runs, ("runs",)) if target.runs is None else (target.runs, (*at, "runs"))
+        if runs < LEAST_SEARCHED:
+            why = f"a search in data takes at least {LEAST_SEARCHED:,} runs, not {runs:,}"
+            self.refuse(own, f"{why}; give more")
+
     def check_domain(self, target: TargetSettings, at: tuple[Key, ...]) -> None:
-        """Refuse a domain of columns that cannot be read."""
-        if not isinstance(target.domain, dict):
+        """Refuse a domain of columns, or beside data, that cannot be read."""
+        if not isinstance(target.domain, dict) and (target.data is None or not isinstance(target.domain, list)):
             return
         from dpaudit.neighbours.domain import declared_domain
 
@@ -325,7 +352,7 @@ def without_proof(target: TargetSettings) -> str:
 
 def is_of_records(target: TargetSettings) -> bool:
     """Whether the data of a target are found in what its columns may hold, as a proof from records finds them."""
-    return isinstance(target.domain, dict) and target.pairs is None
+    return isinstance(target.domain, dict) and target.pairs is None and target.data is None
 
 
 def pair_files(target: TargetSettings) -> list[str]:

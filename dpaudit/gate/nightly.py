@@ -176,7 +176,9 @@ def write(path: Path, ledger: Ledger) -> None:
 
 def tested_of(evidence: Evidence, report: Report) -> str:
     """Return the digest of everything that must stay the same over the nights."""
-    pairs = [[pair.digest0, pair.digest1] for pair in evidence.pairs]
+    pairs: list[Any] = [[pair.digest0, pair.digest1] for pair in evidence.pairs]
+    if evidence.search is not None:  # every night finds a pair of its own, and bets against the same claim
+        pairs = [evidence.search.data, evidence.search.domain, evidence.search.beyond]
     parameters = evidence.record()["target"]["parameters"]
     what = [code_digest(report), evidence.claim, evidence.relation, parameters, pairs]
     what += [] if evidence.types == "count" else [evidence.types]

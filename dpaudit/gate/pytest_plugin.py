@@ -9,6 +9,9 @@
     @pytest.mark.dp_audit(noisy_count, claim="epsilon=1", pairs=PAIRS, trace=True)  # a few runs first, and their lines
     def test_release(): ...
 
+    @pytest.mark.dp_audit(noisy_count, claim="epsilon=1", domain={"age": (0, 120)}, require="proved")
+    def test_release(): ...
+
     @pytest.mark.dp_audit(account="plan.toml")  # releases to account for: nothing is run, and PROVED is required
     def test_training(): ...
 
@@ -41,7 +44,7 @@ _PAGES = ".dpaudit/pytest"  # under the root folder of the tests
 _UNCONFIRMED = "dpaudit-unconfirmed"
 _BESIDE = "dpaudit-beside"
 _WIDTH, _LABEL = 100, 12
-_EXPECTED, _POLICIES = ("not violated", "violated"), ("fail", "pass")
+_EXPECTED, _POLICIES, _REQUIRED = ("not violated", "violated"), ("fail", "pass"), ("audited", "proved")
 
 
 def _whole(text: str) -> int:
@@ -163,6 +166,7 @@ class Auditor:
         false_alarm: float | None = None,
         seed: int | None = None,
         expect: str = "not violated",
+        require: str = "audited",
         inconclusive: str | None = None,
         **options: Any,
     ) -> Evidence:
@@ -178,9 +182,11 @@ class Auditor:
                 without measuring runs.
             runs, confidence, false_alarm, seed: of this audit; by default those of the command line or the ini file.
             expect: "not violated", or "violated" for a mechanism that is known to break its claim.
+            require: "audited", or "proved": the test fails unless the claim is proved, as by `dpaudit.prove`. What
+                cannot be proved is audited, on ``pairs`` or ``data``, so that a violation is told.
             inconclusive: "fail" or "pass", if these runs could not have shown even a gross violation.
-            options: other options of `dpaudit.audit`, such as ``floating_point`` or ``types``; beside ``trace`` those
-                of `dpaudit.trace`.
+            options: other options of `dpaudit.audit`, such as ``data``, ``floating_point`` or ``types``; beside
+                ``trace`` those of `dpaudit.trace`; where a proof is required those of `dpaudit.prove` too.
 
         Returns:
             The evidence.
@@ -219,10 +225,20 @@ class Auditor:
             self._refuse("nothing of releases is run, so that there is nothing to trace")
         if training is not None and (trace or account is not None):
             self._refuse("a training loop is watched by itself: leave trace and account out")
+        if require not in _REQUIRED:
+            self._refuse(f"require is 'audited' or 'proved', not {require!r}")
+        proved, unproved = require == "proved" and expect != "violated", ""
+        if proved and (trace or training is not None):
+            what = "a trace" if trace else "a watched loop"
+            self._refuse(f"{what} proves nothing, and require is 'proved'; leave one of the two out")
         if training is not None:
             evidence = self._train(training, asked)
+        elif account is not None:
+            evidence = self._account(account, asked)
+        elif proved:
+            evidence, unproved = self._prove(target, asked)
         else:
-            evidence = self._audit(target, asked, trace) if account is None else self._account(account, asked)
+            evidence = self._audit(target, asked, trace)
         if account is None and training is None:
             asked["seed"] = evidence.seed
         self.evidence = evidence
@@ -233,13 +249,17 @@ class Auditor:
             (_UNCONFIRMED, f"seed {evidence.seed}: {_plain(row.line)}") for row in shown.stated if row.key == "doubt"
         ]
         self._item.user_properties += told
-        passes = "proved" if account is not None and expect == "not violated" else expect
-        accepted = {passes, "inconclusive"} if (expect, tolerated) == ("not violated", "pass") else {passes}
+        passes = "proved" if proved or (account is not None and expect == "not violated") else expect
+        tolerates = (expect, tolerated) == ("not violated", "pass") and (account is not None or not proved)
+        accepted = {passes, "inconclusive"} if tolerates else {passes}
         failed = str(evidence.verdict) not in accepted
         page = self._page(evidence) if failed or _setting(self._item.config, "html") is not None else None
         if failed:
             more = [("run alone", self._alone(asked)), ("page", page or "")]
-            self._fail(_message(shown, expect, target is None or _can_be_named(target), more))
+            why = (
+                "" if not proved or account is not None else f"This test requires a proof{unproved and ': '}{unproved}."
+            )
+            self._fail(_message(shown, expect, target is None or _can_be_named(target), more, why))
         return evidence
 
     def _own(self, name: str, given: Any) -> Any:
@@ -264,6 +284,9 @@ class Auditor:
             evidence, why = None, str(error)
         if evidence is None:
             self._refuse(why)
+        return self._claiming(evidence)
+
+    def _claiming(self, evidence: Evidence) -> Evidence:
         if evidence.claim is None:
             self._refuse(
                 f"there is no claim to hold {evidence.target.name} against, so this test could not fail; "
@@ -271,6 +294,31 @@ class Auditor:
             )
         self._count += 1
         return evidence
+
+    def _prove(self, target: Any, asked: dict[str, Any]) -> tuple[Evidence, str]:
+        """Return a proof; or an audit, on the data that the test gives, and why there is no proof."""
+        from dpaudit.errors import UsageError, nearest
+        from dpaudit.request import AuditRequest, ProofRequest, options_of
+        from dpaudit.verify.prove_and_audit import prove
+
+        audits, proofs = options_of(AuditRequest), options_of(ProofRequest)
+        for name in asked:
+            if name not in audits and name not in proofs:
+                self._refuse(f"neither a proof nor an audit takes {name!r}; {nearest(name, [*audits, *proofs])}")
+        data = asked.get("data") if isinstance(asked.get("domain"), Mapping) else None
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("default")
+                given = {name: value for name, value in asked.items() if name in proofs}
+                evidence, why = prove(target, **{**given, "data": data}), ""
+        except UsageError as error:
+            evidence, why = None, str(error)
+        if evidence is not None:
+            return self._claiming(evidence), ""
+        if asked.get("pairs") is None and asked.get("data") is None:
+            self._refuse(why)
+        beside = {"length"} if asked.get("pairs") is None else {"length", "domain"}
+        return self._audit(target, {name: value for name, value in asked.items() if name not in beside}, False), why
 
     def _train(self, training: Any, asked: dict[str, Any]) -> Evidence:
         from dpaudit.errors import UsageError, nearest
@@ -364,17 +412,17 @@ class Auditor:
 # --- what a failure says ----------------------------------------------------------------------------------
 
 
-def _message(shown: View, expect: str, named: bool, more: Sequence[tuple[str, str]]) -> str:
+def _message(shown: View, expect: str, named: bool, more: Sequence[tuple[str, str]], required: str) -> str:
     """Return the verdict, what was audited, which event showed most on which pair, and how to reproduce it."""
     from dpaudit.report.rows import Importance
 
     head = shown.headline
-    sentences = [f"{head.word}: {head.sentence}", head.caution]
+    sentences = [f"{head.word}: {head.sentence}", head.caution, *filter(None, [required])]
     if expect == "violated":
         sentences.append("This test expects that a violation is found.")
     if str(shown.evidence.verdict) == "inconclusive" and expect != "violated" and shown.evidence.accounting is not None:
         sentences.append("Give the test a smaller tolerance=…, or inconclusive='pass' to let it pass as it is.")
-    elif str(shown.evidence.verdict) == "inconclusive" and expect != "violated":
+    elif str(shown.evidence.verdict) == "inconclusive" and expect != "violated" and not required:
         sentences.append("Give the test more runs, or inconclusive='pass' to let it pass as it is.")
     lines = [line for text in sentences for line in textwrap.wrap(_plain(text), _WIDTH)]
     unnamed = () if named else ("reproduce", "note")
@@ -439,9 +487,10 @@ def dp_audit(request: pytest.FixtureRequest) -> Auditor:
 def pytest_runtest_call(item: pytest.Item) -> None:
     """Carry out the audits of the test's markers before the test itself."""
     for mark in item.iter_markers("dp_audit"):
-        if len(mark.args) + ("target" in mark.kwargs) + ("account" in mark.kwargs) != 1:
+        if len(mark.args) + sum(name in mark.kwargs for name in ("target", "account", "training")) != 1:
             pytest.fail(
-                "the marker dp_audit is given one target, or account=…, and the rest by name: claim=…, pairs=…",
+                "the marker dp_audit is given one target, account=… or training=…, and the rest by name: claim=…, "
+                "pairs=…",
                 pytrace=False,
             )
         _auditor(item)(*mark.args, **mark.kwargs)

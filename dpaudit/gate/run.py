@@ -266,15 +266,15 @@ class _Gate:
 
     def _entry(self, target: TargetSettings) -> baselines.BaselineEntry | None:
         """Return the baseline's entry, if there is one to compare with."""
-        compared = not (self.options.update_baseline or self.options.nightly or target.expect == "violated")
-        compared = compared and target.training is None
+        compared = not (self.options.update_baseline or self.options.nightly)
+        compared = compared and _has_baseline(target)
         return self.baseline.get(_name(target)) if compared else None
 
     def _since(self, target: TargetSettings, look: _Look) -> tuple[str, ...]:
         """Say what changed since the baseline."""
         entry = self._entry(target)
         if entry is None or look.evidence is None:
-            missing = bool(self.baseline) and target.expect != "violated" and target.training is None
+            missing = bool(self.baseline) and _has_baseline(target)
             compared = not (self.options.update_baseline or self.options.nightly)
             return (
                 ("The baseline does not hold this target; --update-baseline adds it.",) if missing and compared else ()
@@ -420,8 +420,11 @@ def _is_run(target: TargetSettings) -> bool:
 
 
 def _has_baseline(target: TargetSettings) -> bool:
-    """Whether a target has a baseline: not a known mistake, nor a loop, of which each run is another."""
-    return target.expect != "violated" and target.training is None
+    """Whether a target has a baseline: not a known mistake, a loop of which each run is another, nor data.
+
+    In data every seed finds a pair of its own, on which the event of another pair cannot be counted.
+    """
+    return target.expect != "violated" and target.training is None and target.data is None
 
 
 def _name(target: TargetSettings) -> str:

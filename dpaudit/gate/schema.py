@@ -53,12 +53,21 @@ _TYPES: dict[str, Any] = {
 }
 _IN_OTHER_WORDS: dict[str, Any] = {  # options with another form than in Python
     "pairs": _PAIRS,
+    "data": Annotated[
+        str,
+        Meta(
+            min_length=1,
+            description="In place of pairs: one dataset, whose neighbours are searched for the pair that reveals most, "
+            "as `dpaudit audit --data` does: a .csv, .parquet, .npy or .json file.",
+        ),
+    ],
     "runs": Annotated[int, Meta(ge=100, description=options_of(AuditRequest)["runs"].help)],
     "domain": Annotated[
         str | list[Any] | dict[str, Any],
         Meta(
-            description="For a proof: what each column may hold, { age = [0, 120] }, where a text is JSON, as in "
-            "'[1, null]'; 'real' or 'integer' answers; or all datasets that there are."
+            description="What each column may hold, { age = [0, 120] }, where a text is JSON, as in '[1, null]'; "
+            "beside data that are plain values, [0, 120]. For a proof also 'real' or 'integer' answers, or all "
+            "datasets that there are."
         ),
     ],
 }

@@ -74,13 +74,30 @@ else:
 
 
 def options_in(request: Request, kind: type[AuditRequest] | type[ProofRequest] | type[TraceRequest]) -> dict[str, Any]:
-    """Return the options of an audit, a proof or a trace in a request as keyword arguments; files are read here."""
+    """Return the options of an audit, a proof or a trace in a request as keyword arguments; data are read here."""
     found = {name: getattr(request, name) for name, each in options_of(kind).items() if each.gate}
-    if isinstance(found.get("domain"), dict):
+    by_columns, searched = isinstance(request.domain, dict), request.data is not None
+    if by_columns or searched:
         from dpaudit.neighbours.domain import declared_domain
 
-        found["domain"] = declared_domain(found["domain"])
+        found["domain"] = None if request.domain is None else declared_domain(request.domain)
+    if kind is not ProofRequest and not searched:
+        found["domain"] = None  # it is that of the proof
+    if searched:
+        needed = kind is not ProofRequest or by_columns
+        found["data"] = _dataset(request) if needed else None
     return found
+
+
+def _dataset(request: Request) -> Any:
+    from dpaudit.neighbours.data_files import read_dataset
+
+    return read_dataset(Path(request.root) / request.data)
+
+
+def files_of(request: Request) -> list[str]:
+    """Return the files with pairs or data, as the configuration names them."""
+    return [*(request.files or ()), *([] if request.data is None else [request.data])]
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -133,7 +150,7 @@ def _carried_out(request: Request) -> Report:
     pairs = _pairs(request, mechanism.relation_for(parameters))
     evidence, unproved = _found(request, mechanism, pairs)
     return Report(
-        evidence=evidence.with_files(request.files or ()).document(),
+        evidence=evidence.with_files(files_of(request)).document(),
         unproved=unproved,
         counts=None if request.frozen is None else _counted(request, request.frozen, mechanism, pairs),
         location=location_of(mechanism.function, Path(request.root)) or file_named(request),
@@ -187,8 +204,9 @@ def _found(request: Request, mechanism: Any, pairs: list[tuple[Any, Any]] | None
         try:
             return prove(mechanism, **{**options_in(request, ProofRequest), "runs": request.runs}), None
         except UsageError as error:
-            if isinstance(request.domain, dict) and pairs is None:
-                raise  # there are no other data than those of the domain
+            if isinstance(request.domain, dict) and pairs is None and request.data is None:
+                # there are no other data than those of the domain
+                raise UsageError(f'{error}; with data = "FILE" it is audited, which proves nothing') from None
             unproved = str(error)
     if request.trace:
         from dpaudit.auditing.trace import trace

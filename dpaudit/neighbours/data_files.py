@@ -19,21 +19,24 @@ from dpaudit.evidence.canonical_json import read_text, refuse_device
 FORMS = "a .csv, .parquet, .npy or .json file"
 
 
+def is_dataset_name(path: str | Path) -> bool:
+    """Whether a file has the suffix of one that `read_dataset` reads."""
+    return Path(path).suffix.lower() in _READERS
+
+
 def read_dataset(path: str | Path) -> Any:
     """Return the dataset in a file, read by the file's suffix.
 
     Raises:
         UsageError: if the file cannot be read, or its suffix is unknown.
     """
-    readers = {".csv": _csv, ".parquet": _parquet, ".npy": _array, ".json": _json}
-    suffix = Path(path).suffix.lower()
-    if suffix not in readers:
+    if not is_dataset_name(path):
         raise UsageError(f"cannot tell how to read the dataset '{path}'; give {FORMS}")
     try:
         refuse_device(path)
         if stat.S_ISFIFO(os.stat(path).st_mode):
             raise OSError(errno.EINVAL, "it is a pipe, and no file")
-        return readers[suffix](path)
+        return _READERS[Path(path).suffix.lower()](path)
     except UsageError:
         raise
     except MemoryError:
@@ -94,3 +97,6 @@ def _array(path: str | Path) -> Any:
 
 def _json(path: str | Path) -> Any:
     return json.loads(read_text(path, "the dataset", f"; give {FORMS}"))
+
+
+_READERS = {".csv": _csv, ".parquet": _parquet, ".npy": _array, ".json": _json}

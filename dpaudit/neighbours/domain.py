@@ -264,12 +264,15 @@ def read_domain(texts: Iterable[str]) -> Any:
     return named.get(None, named) if named else None
 
 
-def declared_domain(table: Mapping[str, Any]) -> dict[str, Any]:
+def declared_domain(table: Mapping[str, Any] | list[Any]) -> Any:
     """Read a domain as settings declare it: a column and what it may hold, where a text is JSON (``"[1, null]"``).
 
-    Raises:
-        UsageError: if a column allows nothing that can be read.
+    A list is the domain of plain values. Raises `UsageError` if a column allows nothing that can be read.
     """
+    if isinstance(table, list):
+        plain = _from_json(table)
+        allowed_of(plain)
+        return plain
     if not table:
         raise UsageError("the domain names no column; give one: { age = [0, 120] }")
     found: dict[str, Any] = {}

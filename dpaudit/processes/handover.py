@@ -11,6 +11,7 @@ from dpaudit.evidence.canonical_json import json_values, plain_value
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict
 from dpaudit.neighbours import parse_relation
+from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.serialise import kept_text
 from dpaudit.privacy import parse_claim
 from dpaudit.request import AuditRequest, ProofRequest, Request, TraceRequest, options_of
@@ -119,14 +120,16 @@ def _data(evidence: Evidence, request: Any) -> Compared:
         space = evidence.search or evidence.trace
         searched = space is not None and space.source == "data"
         yield "whether data are searched", searched, request.data is not None
+        if space is not None and request.data is not None:
+            yield "the digest of the data", space.data, digest(request.data)
 
 
 def _domain(evidence: Evidence, request: Any) -> Compared:
     if evidence.proof is None:
         if evidence.verdict is not Verdict.INVALID:
             space = evidence.search or evidence.trace
-            declared = space is not None and space.domain is not None
-            yield "whether a domain is declared", declared, request.domain is not None
+            declared = None if space is None else space.domain
+            yield "what records may hold", declared, None if request.domain is None else kept_text(request.domain)
         return
     domain = request.domain
     by_columns = isinstance(domain, Mapping)

@@ -212,7 +212,10 @@ class AuditRequest:
     data: Any = field(
         default=None,
         metadata=described(
-            "One dataset, whose neighbours are searched: .csv, .parquet, .npy or .json.", kind="file", asked="the data"
+            "One dataset, whose neighbours are searched: .csv, .parquet, .npy or .json.",
+            kind="file",
+            asked="the data",
+            gate="target",
         ),
     )
     domain: Any = field(

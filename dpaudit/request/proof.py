@@ -79,7 +79,9 @@ class ProofRequest:
     )
     data: Any = field(
         default=None,
-        metadata=described("Records that must keep to the domain by columns: .csv, .parquet or .json.", kind="file"),
+        metadata=described(
+            "Records that must keep to the domain by columns: .csv, .parquet or .json.", kind="file", gate="target"
+        ),
     )
     runs: int | float = field(
         default=100_000,

@@ -69,6 +69,7 @@ DOMAIN = described(
     shown="[NAME=]JSON",
     several=True,
     asked="the domain",
+    gate="target",
 )
 BEYOND_DOMAIN = described(
     "Try records outside of the declared domain too.",
@@ -76,6 +77,7 @@ BEYOND_DOMAIN = described(
     asked="whether records beyond the domain are tried",
     recorded=lambda evidence: any(each is not None and each.beyond for each in (evidence.search, evidence.trace)),
     if_invalid=False,
+    gate="target",
 )
 KEEP_DATA = described(
     "Keep the datasets in the evidence, for replay; else digests alone.",

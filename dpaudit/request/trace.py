@@ -82,7 +82,10 @@ class TraceRequest:
     data: Any = field(
         default=None,
         metadata=described(
-            "One dataset, whose neighbours are tried: .csv, .parquet, .npy or .json.", kind="file", asked="the data"
+            "One dataset, whose neighbours are tried: .csv, .parquet, .npy or .json.",
+            kind="file",
+            asked="the data",
+            gate="target",
         ),
     )
     domain: Any = field(

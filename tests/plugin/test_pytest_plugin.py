@@ -435,3 +435,46 @@ def test_account(dp_audit):
     found.assert_outcomes(passed=1, failed=2)
     for each in ("a trace takes no 'types'", "nothing to trace"):
         assert each in str(found.stdout).replace("\xa0", " "), each
+
+
+@pytest.mark.slow
+def test_a_test_may_require_a_proof(run):
+    body = """
+@pytest.mark.dp_audit(noisy_count, claim="epsilon=1", domain={"age": (0, 9)}, relation="add-remove", require="proved")
+def test_proved(dp_audit):
+    assert str(dp_audit.evidence.verdict) == "proved"
+
+def test_refuted(dp_audit):
+    dp_audit(noisy_count, claim="epsilon=0.5", domain={"age": (0, 9)}, relation="add-remove", require="proved")
+
+def test_no_program(dp_audit):
+    dp_audit(randomised_response, claim="epsilon=1", pairs=PAIRS, require="proved", inconclusive="pass")
+
+def test_no_data(dp_audit):
+    dp_audit(randomised_response, claim="epsilon=1", require="proved")
+
+def test_traced(dp_audit):
+    dp_audit(noisy_count, claim="epsilon=1", pairs=PAIRS, require="proved", trace=True)
+
+def test_word(dp_audit):
+    dp_audit(noisy_count, claim="epsilon=1", pairs=PAIRS, require="proof")
+
+def test_option(dp_audit):
+    dp_audit(noisy_count, claim="epsilon=1", pairs=PAIRS, require="proved", lenght=2)
+
+def test_data(dp_audit):
+    found = dp_audit(noisy_count, claim="epsilon=0.5", data=[1, 2], expect="violated")
+    assert found.search.source == "data"
+"""
+    found = run(body, "--dp-runs", "2000")
+    found.assert_outcomes(passed=2, failed=6)
+    said = re.sub(r"\s+", " ", str(found.stdout))
+    for each in (
+        "VIOLATED: ",
+        "This test requires a proof: randomised_response is of the kind",
+        "cannot audit this: randomised_response is of the kind",
+        "a trace proves nothing",
+        "require is 'audited' or 'proved', not 'proof'",
+        "neither a proof nor an audit takes 'lenght'; did you mean 'length'",
+    ):
+        assert each in said, each

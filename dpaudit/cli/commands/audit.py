@@ -10,7 +10,7 @@ import click
 
 from dpaudit.cli.apart import Apart, own_process, refuse_other
 from dpaudit.cli.help import Command, examples
-from dpaudit.cli.inputs import digests_of, loaded
+from dpaudit.cli.inputs import dataset_in, digests_of, domain_of, loaded
 from dpaudit.cli.messages import at_work
 from dpaudit.cli.options import all_asked
 from dpaudit.cli.outputs import Results, results
@@ -39,7 +39,7 @@ def command(target: str, to: Results, apart: Apart, **options: Any) -> int:
     to.check(beside=filter(None, [options["resume"]]), read=read)
     evidence = apart.evidence(audited, {"target": target, "quiet": to.quiet, **options})
     pairs = None if options["search"] else digests_of(options["pairs"], evidence.relation)
-    asked = {**options, "domain": options["domain"] or None}
+    asked = {**options, "data": dataset_in(options["data"]), "domain": domain_of(options["domain"])}
     refuse_other(evidence, audit=AuditRequest(target, **asked), pairs=pairs)
     return to.tell(evidence.with_files(read))
 
