@@ -26,6 +26,7 @@ _OURS = str(Path(__file__).parents[2])
 STANDARD, _NUMPY = sysconfig.get_path("stdlib"), str(Path(np.__file__).parent)
 _SITE = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
 _SILENT = {"EXTENDED_ARG", "NOP", "CACHE", "RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "PUSH_NULL"}
+_SILENT |= {"END_FOR"}  # since Python 3.12 FOR_ITER names it as its target, and goes on behind it
 _ENDS = {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE", "YIELD_VALUE", "SEND", "INTERPRETER_EXIT"}
 _LEAVES = {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"}  # nothing follows these
 _MAY_STOP = sys.version_info < (3, 12)  # later versions trace by function, so stopping one call may stop others
