@@ -1,4 +1,4 @@
-"""How does the help of a command read? Its options in groups, and examples at its end."""
+"""What do all commands have in common? Options in groups, each given once, and examples at the end of the help."""
 
 from __future__ import annotations
 
@@ -74,7 +74,22 @@ _FEW = 7  # options, up to which one list is easier to read
 
 
 class Command(click.Command):
-    """A command whose help has its options in groups."""
+    """A command whose help has its options in groups, and which overlooks nothing that was typed.
+
+    Attributes:
+        twice: what to do instead of giving an option of one value twice.
+    """
+
+    twice = "give it once"
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words; an option of one value that is given twice is refused, where click takes the last."""
+        _, __, order = self.make_parser(ctx).parse_args(list(args))
+        for each in order:
+            single = isinstance(each, click.Option) and not (each.multiple or each.is_flag)
+            if single and order.count(each) > 1:
+                raise click.UsageError(f"{each.opts[-1]} is given {order.count(each)} times; {self.twice}", ctx)
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, in groups where there are many."""

@@ -134,7 +134,7 @@ def column_domains(domain: Any, dataset: Dataset) -> dict[int, Allowed]:
             shown = ", ".join(map(repr, names[:8])) + (", …" if len(names) > 8 else "")
             raise UsageError(
                 f"the domain {domain!r:.60} is one of plain values, and the data have columns ({shown}); "
-                f"give it by columns: {{{names[0]!r}: (low, high)}}"
+                f"give it by columns: {{{names[0]!r}: (low, high)}}, or --domain '{names[0]}=[LOW, HIGH]'"
             )
         return {0: _fitting(allowed_of(domain), columns[0])}
     if not names:

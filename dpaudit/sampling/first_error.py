@@ -51,9 +51,11 @@ def _another_kind(data: Any, error: BaseException, mechanism: Mechanism) -> str:
             "(--pair data0.csv --pair data1.csv), or pairs=[(frame0, frame1)] in Python, or begins with "
             "pandas.DataFrame(data) or numpy.asarray(data)"
         ) + (proof if mechanism.shape is Shape.PROGRAM else "")
-    if kind == "DataFrame" and isinstance(error, TypeError) and "string ind" in text:
-        return (
-            "; the data are a DataFrame here, and going through one yields the names of its columns: a function of "
-            "records begins with data = data.to_dict('records')"
-        )
+    if kind == "DataFrame" and isinstance(error, TypeError | ValueError):
+        columns = [str(name) for name in data.columns]
+        if any(sign in text for sign in ("string ind", "'str'", *map(repr, columns))):
+            return (
+                "; the data are a DataFrame here, and going through one yields the names of its columns: a function of "
+                f"records begins with data = data.to_dict('records'), one of numbers with data = data[{columns[0]!r}]"
+            )
     return ""

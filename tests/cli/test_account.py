@@ -116,6 +116,7 @@ def test_the_examples_of_the_documentation_run(run, tmp_path):
     [
         ([], "say what was run"),
         (["--laplace", "2"], "say what is asked"),
+        (["--laplace", "2", "--laplace", "3", "--delta", "0"], "written as PLAN, such as 'Laplace(2) + Laplace(2)'"),
         (["--laplace", "2", "--gaussian", "1", "--delta", "0.1"], "not --gaussian and --laplace"),
         (["--rate", "0.1", "--delta", "0.1"], "give one mechanism, one of --gaussian"),
         (["plan.toml", "--laplace", "2", "--delta", "0.1"], "given twice, by PLAN and by --laplace"),

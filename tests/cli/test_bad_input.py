@@ -41,6 +41,7 @@ CASES = {
     "a parameter without a value": ([*LAPLACE, "-p", "epsilon"], ["'epsilon'", "epsilon=0.5"]),
     "a parameter without a name": ([*LAPLACE, "-p", "=1"], ["'=1'", "epsilon=0.5"]),
     "a parameter given twice": ([*LAPLACE, "-p", "epsilon=1", "-p", "epsilon=2"], ["'epsilon' is given twice"]),
+    "an option given twice": ([*LAPLACE, "--runs", "4000"], ["--runs is given 2 times", "give it once"]),
     "a parameter out of range": ([*LAPLACE, "-p", "epsilon=-1"], ["epsilon", "at least 0", "-1"]),
     "a parameter of a wrong type": ([*LAPLACE, "-p", "epsilon=abc"], ["epsilon must be a number", "'abc'"]),
     "a parameter that is missing": ([f"{SHAPES}:needs", *ON_PAIR], ["needs a value for epsilon"]),

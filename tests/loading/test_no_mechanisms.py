@@ -129,12 +129,14 @@ def test_what_a_user_does_by_hand_gets_a_sentence(name, tmp_path):
 def test_a_function_of_records_that_gets_a_frame_says_what_to_write():
     pandas = pytest.importorskip("pandas")
 
-    def total(data, rng):
-        return sum(record["age"] for record in data)
-
     frames = [(pandas.DataFrame({"age": [3, 4]}), pandas.DataFrame({"age": [3]}))]
-    with pytest.raises(dp.UsageError, match=r"data = data\.to_dict\('records'\)"):
-        dp.audit(total, claim="epsilon=1", pairs=frames, runs=200, seed=0)
+    of_records = lambda data, rng: sum(record["age"] for record in data)  # noqa: E731
+    of_numbers = lambda data, rng: sum(min(age, 9) for age in data)  # noqa: E731
+    for total in (of_records, of_numbers, lambda data, rng: sum(map(float, data))):
+        with pytest.raises(
+            dp.UsageError, match=r"data\.to_dict\('records'\), one of numbers with data = data\['age'\]"
+        ):
+            dp.audit(total, claim="epsilon=1", pairs=frames, runs=200, seed=0)
 
 
 MISTYPED = {

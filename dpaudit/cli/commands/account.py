@@ -22,9 +22,13 @@ _MECHANISMS = (
 )
 
 
+class _OneRelease(Command):
+    twice = "options describe one release, and several are written as PLAN, such as 'Laplace(2) + Laplace(2)'"
+
+
 @click.command(
     "account",
-    cls=Command,
+    cls=_OneRelease,
     epilog=examples(
         "dpaudit account --gaussian 1.1 --rate 0.004 --steps 14000 --claim 'epsilon=3.2, delta=1e-5'",
         "dpaudit account --rate 0.004 --steps 14000 --calibrate --claim 'epsilon=3, delta=1e-5'",
