@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from dpaudit.evidence.event import Box, Coordinate, Event, Extreme, Linear, Reac
 from dpaudit.sampling.outputs import Outputs
 
 NUMBERS_AT_ONCE = 2**15  # that are worked on together, so that they stay in the cache of a processor
+_FEW_ROWS = 16  # up to which comparing runs with each row is faster than looking up their keys
 _FEW_EDGES = 8  # up to which counting edge by edge is faster than sorting the outputs
 
 
@@ -40,7 +42,7 @@ def identities(outputs: Outputs) -> Integers:
     The same in every block: it does not depend on which form came first in a block, and so on its code.
     """
     keys = np.zeros(len(outputs.forms), dtype=np.uint64)
-    for code in np.unique(outputs.codes):
+    for code in np.flatnonzero(np.bincount(outputs.codes, minlength=1)).tolist():
         digest = hashlib.blake2b(outputs.forms[code].encode("utf-8", "surrogatepass"), digest_size=8).digest()
         keys[code] = int.from_bytes(digest, "little")
     found = keys[outputs.codes]
@@ -62,11 +64,25 @@ def row_keys(numbers: Floats) -> Integers:
 
 
 def _row_index(score: Rows, numbers: Floats) -> Floats:
-    if not score.rows:
-        return np.full(len(numbers), -1.0)
+    if len(score.rows) <= _FEW_ROWS:
+        found = np.full(len(numbers), -1.0)
+        for row, equal in _listed(score, numbers).items():
+            np.putmask(found, equal, row)
+        return found
     keys, rows, order = _row_table(score)
     where = np.minimum(np.searchsorted(keys, row_keys(numbers)), len(keys) - 1)
     return np.where((rows[where] == numbers).all(axis=1), order[where], -1).astype(np.float64)
+
+
+def _listed(score: Rows, numbers: Floats) -> dict[int, Any]:
+    """Return which runs are each of a few listed rows, by the place of the row in the list."""
+    found = {}
+    for row in dict.fromkeys(score.rows):
+        equal = np.ones(len(numbers), dtype=bool)
+        for column, value in enumerate(row):
+            equal &= numbers[:, column] == value
+        found[score.rows.index(row)] = equal
+    return found
 
 
 def score_of(score: Score, numbers: Floats) -> Floats:
@@ -126,6 +142,11 @@ def _count_rule(rule: Rule, numbers: Floats) -> Integers:
     cells = len(rule.edges) + 1
     if rule.score is None or cells == 1:
         return np.array([len(numbers)])
+    if isinstance(rule.score, Rows) and len(rule.score.rows) <= _FEW_ROWS:
+        listed = {row: int(np.count_nonzero(equal)) for row, equal in _listed(rule.score, numbers).items()}
+        listed[-1] = len(numbers) - sum(listed.values())
+        cells_of = np.searchsorted(np.asarray(rule.edges), list(listed), side="right")
+        return np.bincount(cells_of, list(listed.values()), minlength=cells).astype(np.int64)
     values = score_of(rule.score, numbers)
     if len(rule.edges) > _FEW_EDGES:
         return counts_between(np.sort(values), rule.edges)

@@ -94,12 +94,7 @@ def _mean_at_least(hits: int, runs: int, error: Floats, most: float) -> Floats:
 def _mean_at_most(hits: int, runs: int, error: Floats, most: float) -> Floats:
     """Return the largest mean of a sum of coins, none likelier than ``most``, that is at most ``hits`` so often."""
     equal = runs * probability_at_most(hits, runs, error)
-    many = _first(
-        lambda coins: (coins > hits) & (betaincc(hits + 1, np.maximum(coins - hits, 1), most) <= error),
-        hits,
-        most,
-        -ndtri(error),
-    )
+    many = _first(lambda coins: betaincc(hits + 1, coins - hits, most) <= error, hits + 1, most, -ndtri(error))
     before = many * most
     found = np.where(equal >= hits + 1, equal, np.where(before <= hits - 1, before, hits + 1.0))
     return np.minimum(found, float(runs))
@@ -110,25 +105,37 @@ def _first(reached: Any, hits: int, chance: float, deviations: Floats) -> Floats
 
     Args:
         reached: of a number of coins for each, whether the condition holds, (each,).
-        hits: of these coins.
+        hits: of these coins, at least one.
         chance: of a coin.
         deviations: how many standard deviations above hits/chance the number may be expected, (each,); where it is not
             near there, the search is slower.
     """
-    far = (hits + 12 * np.sqrt(hits + 1.0) + 60) / max(chance, 1e-12)
-    low, high = np.full(len(deviations), float(hits) - 1), np.full(len(deviations), np.ceil(far))
-    z = np.clip(np.nan_to_num(deviations), -12.0, 12.0)
-    expected = (hits + z * np.sqrt(hits * (1 - chance) + 1)) / max(chance, 1e-12)
-    around = (4 + z**2) / max(chance, 1e-12)
-    for middle in (expected - around, expected + around):
-        middle = np.clip(np.floor(middle), low, high)
-        holds = reached(np.maximum(middle, hits)) & (middle > low) | (middle == high)
-        low, high = np.where(holds, low, middle), np.where(holds, middle, high)
-    while np.any(open_ := high - low > 1):
-        middle = np.where(open_, np.floor((low + high) / 2), high)
-        holds = reached(np.maximum(middle, hits))
-        low, high = np.where(open_ & ~holds, middle, low), np.where(open_ & holds, middle, high)
-    return high
+    most = np.ceil((hits + 12 * np.sqrt(hits + 1.0) + 60) / max(chance, 1e-12))
+    low, high = np.full(len(deviations), hits - 1.0), np.full(len(deviations), most)
+    tried = np.clip(np.round(_coins_until(hits, chance, np.clip(np.nan_to_num(deviations), -12.0, 12.0))), hits, most)
+    step = 1
+    while True:
+        open_ = (low < tried) & (tried < high)
+        holds = reached(np.where(open_, tried, float(hits)))  # with so few coins little is computed
+        low, high = np.where(open_ & ~holds, tried, low), np.where(open_ & holds, tried, high)
+        if np.all(high - low <= 1):
+            return high
+        # farther and farther from the first guess, and then halfway between what does and does not hold
+        near = np.where(holds, high - step, low + step)
+        tried = np.where(high - low > 2 * step, near, np.floor((low + high) / 2))
+        step *= 2
+
+
+def _coins_until(hits: int, chance: float, z: Floats) -> Floats:
+    """Return about the quantile, z standard deviations above the mean, of the coins until so many hits.
+
+    By its first four moments (Cornish & Fisher 1938).
+    """
+    rest = max(1 - chance, 1e-12)
+    root = np.sqrt(hits * rest)
+    skewed = (2 - chance) * (z**2 - 1) / 6
+    peaked = (6 * rest + chance**2) / root * (z**3 - 3 * z) / 24 - (2 - chance) ** 2 / root * (2 * z**3 - 5 * z) / 36
+    return np.asarray((hits + root * z + skewed + peaked) / max(chance, 1e-12))
 
 
 # --- the method ---------------------------------------------------------------------------------------------

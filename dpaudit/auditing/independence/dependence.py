@@ -32,7 +32,7 @@ arrangement of them is again equally likely, so the number of twins with exactly
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any
 
 import numpy as np
@@ -54,10 +54,13 @@ SPANS = tuple(2**power for power in range(1, 13))
 
 COME_BACK = "come back, to the last bit, at distances in time that independent runs do not have"
 
+_FINEST = SPANS[-1]
+
 COMMON = 4
 """How many outputs, the most common ones, are searched for echoes."""
 
 _ERROR = 1e-9  # probability of a false alarm, for all sets, lags, windows and spans of one side together
+_FEW = 16  # distinct outputs up to which comparing with each is faster than a search
 _TRIED = 8  # distances tested for each output
 _WORTH_A_LOOK = 5.5  # standard deviations; nearer to the mean, an exact tail is never below the error level
 
@@ -89,8 +92,7 @@ def order_of_runs(classes: Integers, outputs: Integers) -> RunOrder:
         outputs: (n,) an integer for each run, equal exactly for equal outputs.
     """
     near, far = np.split(outputs, [len(outputs) // 2])
-    windows = [_repeating(near[: len(near) // size * size].reshape(-1, size)) for size in WINDOWS]
-    return RunOrder(np.stack([_paired(classes, lag) for lag in LAGS]), np.array(windows, dtype=np.int64), far)
+    return RunOrder(np.stack([_paired(classes, lag) for lag in LAGS]), _repeating(near, apart=False), far)
 
 
 def together(orders: list[RunOrder]) -> RunOrder:
@@ -101,9 +103,13 @@ def together(orders: list[RunOrder]) -> RunOrder:
 
 
 def _paired(classes: Integers, lag: int) -> Integers:
-    first = np.arange(len(classes) - lag) if len(classes) > lag else np.arange(0)
-    first = first[(first // lag) % 2 == 0]
-    table = np.bincount(classes[first] * CLASSES + classes[first + lag], minlength=CLASSES * CLASSES)
+    # runs in groups of 2·lag: each of the first half with the one a lag after it
+    whole = len(classes) // (2 * lag) * 2 * lag
+    groups, rest = classes[:whole].reshape(-1, 2, lag), classes[whole:]
+    twos = max(len(rest) - lag, 0)
+    first = np.concatenate([groups[:, 0].ravel(), rest[:twos]])
+    second = np.concatenate([groups[:, 1].ravel(), rest[lag:]])
+    table = np.bincount(first * CLASSES + second, minlength=CLASSES * CLASSES)
     return table.reshape(CLASSES, CLASSES).astype(np.int64)
 
 
@@ -148,11 +154,27 @@ def _matched(table: Integers, limit: float) -> bool:
     return False
 
 
-def _repeating(windows: Integers) -> tuple[int, int]:
-    """Return how many windows (rows) hold an output twice, and how many do not."""
-    ordered = np.sort(windows, axis=1)
-    repeating = int(np.count_nonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1)))
-    return repeating, len(windows) - repeating
+def _repeating(outputs: Integers, *, apart: bool) -> Integers:
+    """Return how many windows of each size hold an output twice, and how many do not, (sizes, 2).
+
+    Args:
+        outputs: of the runs, in their order.
+        apart: whether windows are of runs from far apart, instead of consecutive ones.
+    """
+    distinct = int(np.count_nonzero(np.diff(np.sort(outputs)))) + 1
+    found = []
+    for size in WINDOWS:
+        windows = len(outputs) // size
+        if distinct < size:
+            repeating = windows
+        elif distinct == len(outputs):
+            repeating = 0
+        else:
+            runs = outputs[: windows * size]
+            ordered = np.sort(runs.reshape(size, -1).T if apart else runs.reshape(-1, size), axis=1)
+            repeating = int(np.count_nonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1)))
+        found.append((repeating, windows - repeating))
+    return np.array(found, dtype=np.int64)
 
 
 def hanging_together(order: RunOrder) -> str | None:
@@ -162,8 +184,7 @@ def hanging_together(order: RunOrder) -> str | None:
         found = _alike(table, limit)
         if found is not None:
             return f"agree {'more' if found < 0 else 'less'} often than independent runs {_apart(lag)}"
-    cut = [order.far[: len(order.far) // size * size].reshape(size, -1).T for size in WINDOWS]
-    fars = np.array([_repeating(windows) for windows in cut], dtype=np.int64)
+    fars = _repeating(order.far, apart=True)
     begins = _log_hypergeometric(order.near, fars)  # a tail is at least as large as its first summand
     for size, near, far, begin in zip(WINDOWS, order.near, fars, begins, strict=True):
         if begin <= limit and _log_hypergeometric_tail(near, far) <= limit:
@@ -224,23 +245,44 @@ def _promising(ones: Any, sides: Integers) -> Integers:
 
 
 def _coming_back(outputs: Integers, limit: float) -> bool:
-    twins = _twins(outputs)
+    first, second = _twins(outputs)
+    runs = np.bincount(first, minlength=_FINEST) + np.bincount(second, minlength=_FINEST)
+    apart = np.bincount(first ^ second, minlength=_FINEST)
     for spans in SPANS:
-        even = (twins * spans // max(len(outputs), 1)) % 2 == 0
-        if _strays(len(twins), int(even.sum()), int(np.count_nonzero(even[:, 0] != even[:, 1])), limit):
+        odd = (np.arange(_FINEST) * spans // _FINEST) % 2 == 1  # exactly one of two numbers is odd where their ^ is
+        if _strays(len(first), int(runs[~odd].sum()), int(apart[odd].sum()), limit):
             return True
     return False
 
 
-def _twins(outputs: Integers) -> Integers:
-    """Return disjoint pairs of runs with equal outputs, (pairs, 2), as positions in the order of the runs."""
-    order = np.random.default_rng(0).permutation(len(outputs))
-    order = order[np.argsort(outputs[order], kind="stable")]
-    ordered = outputs[order]
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(order) else order
-    within = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
-    second = np.flatnonzero(within % 2 == 1)  # each with the one before it, of the same output
-    return np.stack([order[second - 1], order[second]], axis=1)
+@lru_cache(maxsize=2)  # both sides have the same number, in several checks
+def _shuffled(runs: int) -> tuple[Integers, Any]:
+    """Return a random order of the runs, and the span of each in that order, of the largest number of spans."""
+    order = np.random.default_rng(0).permutation(runs)
+    return order, (order * _FINEST // runs).astype(np.uint16)
+
+
+def _twins(outputs: Integers) -> tuple[Any, Any]:
+    """Return disjoint pairs of runs with equal outputs, each run as the number of its span."""
+    ordered = np.sort(outputs)
+    repeated = ordered[1:][ordered[1:] == ordered[:-1]]
+    values = repeated[np.diff(repeated, prepend=repeated[:1] - 1) != 0]
+    order, spans = _shuffled(len(outputs)) if len(values) else (np.zeros(0, dtype=np.int64), np.zeros(0, np.uint16))
+    outputs = outputs[order]
+    if len(values) <= _FEW:
+        codes = np.zeros(len(outputs), dtype=np.uint8)
+        for value in values[1:]:
+            codes += outputs >= value
+    else:
+        codes = np.minimum(np.searchsorted(values, outputs), len(values) - 1)
+        codes = codes.astype(np.uint16) if len(values) < 2**16 else codes  # these are sorted faster
+    if len(repeated) + len(values) < len(outputs):
+        twice = values[codes] == outputs
+        codes, spans = codes[twice], spans[twice]
+    spans = spans[np.argsort(codes, kind="stable")]
+    counts = np.bincount(codes, minlength=len(values))
+    spans = np.delete(spans, np.cumsum(counts)[counts % 2 == 1] - 1)  # the last of an odd number is left over
+    return spans[::2], spans[1::2]
 
 
 def _strays(pairs: int, ones: int, discordant: int, limit: float) -> bool:

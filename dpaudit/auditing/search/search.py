@@ -28,7 +28,6 @@ from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.serialise import kept_text
 from dpaudit.sampling.first_error import first_exception
 from dpaudit.sampling.outputs import OutputSnapshot
-from dpaudit.tracing.findings import LEADS
 
 if TYPE_CHECKING:
     from dpaudit.tracing.search import Worst
@@ -203,6 +202,7 @@ def _led(
     """
     if not space.made or len(pairs) < 2:
         return None
+    from dpaudit.tracing.findings import LEADS
     from dpaudit.tracing.runs import Target
     from dpaudit.tracing.search import DRAWN, worst_pair
 
