@@ -18,6 +18,7 @@ Links to files that are not part of the site go there, and are plain names until
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import configuration  # noqa: E402
+import notebooks  # noqa: E402
 
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 os.environ |= {"COLUMNS": "100", "NO_COLOR": "1"}  # for the commands that pages run
@@ -70,4 +71,5 @@ def outside(_: Any, page: str, source: list[str]) -> None:
 def setup(app: Any) -> None:
     """Connect the above."""
     configuration.write()
+    app.connect("builder-inited", notebooks.write, priority=900)  # after the cache of what commands print
     app.connect("source-read", outside)

@@ -14,12 +14,17 @@ if TYPE_CHECKING:
 
 def read_evidence(name: str) -> Evidence:
     """Read an evidence file, or the evidence embedded in a page."""
-    from dpaudit.errors import UsageError
     from dpaudit.evidence.canonical_json import read_text
+
+    return evidence_in(read_text(name), name)
+
+
+def evidence_in(text: str, name: str) -> Evidence:
+    """Return the evidence that a text is, or that is embedded in a page; ``name`` is for errors."""
+    from dpaudit.errors import UsageError
     from dpaudit.evidence.evidence import Evidence
     from dpaudit.report import evidence_from_page
 
-    text = read_text(name)
     if not text.lstrip().startswith("<"):
         return Evidence.from_json(text, name=name)
     try:

@@ -6,9 +6,14 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import IO, Any
 
 import click
+
+
+def is_terminal(stream: IO[str]) -> bool:
+    """Whether somebody looks at a stream on a terminal, and not at a notebook, which keeps all that is printed."""
+    return stream.isatty() and "JPY_PARENT_PID" not in os.environ
 
 
 @contextlib.contextmanager
@@ -65,7 +70,7 @@ def at_work(quiet: bool, *, estimate: bool = True) -> Iterator[Callable[[str, in
 @contextlib.contextmanager
 def _progress(quiet: bool, *, estimate: bool) -> Iterator[Callable[[str, int, int], None] | None]:
     """Show a progress bar on a terminal, and everywhere a line that says how long a long audit will take."""
-    terminal = sys.stderr.isatty()
+    terminal = is_terminal(sys.stderr)
     if quiet or not (terminal or estimate):
         yield None
         return

@@ -60,6 +60,11 @@ def test_committed_evidence_is_read_from_git(tmp_path, monkeypatch):
     audited("3", "base line.json")
     assert drawn("base line.json")[1].startswith("3 pieces")
     assert "not committed" in (tmp_path / "page.html").read_text()
+    CliRunner().invoke(cli, ["report", "base line.json", "--html", "drawn.html"])
+    git("add", "drawn.html")
+    git("commit", "-qm", "a page")
+    assert drawn("drawn.html")[1].startswith("1 pieces")  # evidence within a page
+    assert "not committed" not in (tmp_path / "page.html").read_text()
     audited("4", "other.json")
     assert drawn("other.json", "base line.json")[1].startswith("2 pieces")
     file = tmp_path / "base line.json"

@@ -10,6 +10,7 @@ import click
 
 from dpaudit.cli.apart import OWNED
 from dpaudit.cli.help import Command, examples
+from dpaudit.cli.messages import is_terminal
 from dpaudit.cli.options import Count
 from dpaudit.cli.outputs import OutputFiles
 from dpaudit.gate.formats import FORMATS
@@ -97,7 +98,7 @@ def command(
 
         from dpaudit.gate.console import summary
 
-        outputs.say(summary(result, terminal=sys.stdout.isatty() and "-" not in files.values()))
+        outputs.say(summary(result, terminal=is_terminal(sys.stdout) and "-" not in files.values()))
     if finished.refused is not None:
         click.echo(f"dpaudit: {finished.refused}", err=True)
     return result.exit_code
@@ -137,6 +138,6 @@ def _listener(quiet: bool) -> Callable[[TargetResult], None] | None:
     """Print the result of each target on a terminal when it is ready."""
     import sys
 
-    if quiet or not sys.stderr.isatty():
+    if quiet or not is_terminal(sys.stderr):
         return None
     return lambda result: click.echo(f"{result.outcome!s:<12} {result.name}", err=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dpaudit.cli.help import Command, examples
-from dpaudit.cli.inputs import checked_evidence, failing_check
+from dpaudit.cli.inputs import checked_evidence, evidence_in, failing_check
 from dpaudit.cli.outputs import OutputFiles
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     "history",
     cls=Command,
     epilog=examples(
-        "dpaudit history baselines/count.json --html history.html",
+        "dpaudit history privacy/count.json --html history.html",
         "dpaudit history january.json february.json march.json --html history.html",
     ),
 )
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 def command(evidence_files: tuple[str, ...], html_file: str) -> int:
     """Draw how the evidence about a target changed over time.
 
-    Of one EVIDENCE file, such as the baseline of a gate: all versions that git has of it, and the file as it is. Of
-    several: these, by the time of their runs. Each is checked first.
+    Of one EVIDENCE file, or page with evidence such as those of `dpaudit gate --html`: all versions that git has of
+    it, and the file as it is. Of several: these, by the time of their runs. Each is checked first.
     """
     from dpaudit.report.html.history import history_page
 
@@ -55,7 +55,6 @@ def _given(evidence_files: tuple[str, ...]) -> list[Entry]:
 def _committed(file: Path) -> Iterator[Entry]:
     """Yield every committed version of a file from the oldest on, and the file as it is; the same id once."""
     from dpaudit.errors import UsageError
-    from dpaudit.evidence.evidence import Evidence
     from dpaudit.report.html.history import Entry
 
     now, last = checked_evidence(str(file)), ""
@@ -63,7 +62,7 @@ def _committed(file: Path) -> Iterator[Entry]:
         commit, when, subject = line.split(" ", 2)
         try:
             text = _git(file, "show", f"{commit}:./{file.name}")
-            evidence = Evidence.from_json(text, name=f"{file} in {commit[:10]}")
+            evidence = evidence_in(text, f"{file} in {commit[:10]}")
         except UsageError:
             continue  # a commit that removed the file, or in which it was no evidence
         why = failing_check(evidence)
