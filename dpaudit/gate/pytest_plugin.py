@@ -412,7 +412,7 @@ class Auditor:
 # --- what a failure says ----------------------------------------------------------------------------------
 
 
-def _message(shown: View, expect: str, named: bool, more: Sequence[tuple[str, str]], required: str) -> str:
+def _message(shown: View, expect: str, named: bool, more: Sequence[tuple[str, str]], required: str = "") -> str:
     """Return the verdict, what was audited, which event showed most on which pair, and how to reproduce it."""
     from dpaudit.report.rows import Importance
 
