@@ -103,7 +103,7 @@ def make(page: str, target: Path) -> dict[Cell, str]:
             notebook, timeout=600, coalesce_streams=True, resources={"metadata": {"path": str(folder)}}
         )
         client.create_kernel_manager()
-        client.km.transport = "ipc"  # nobody else on this machine has to see it
+        client.km.transport, client.km.ip = "ipc", str(Path(name) / "kernel")  # sockets that only this user reaches
         with client.setup_kernel():
             for cell in listed:
                 made = nbformat.v4.new_markdown_cell if cell.kind == "text" else nbformat.v4.new_code_cell
