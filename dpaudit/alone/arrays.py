@@ -1,6 +1,6 @@
-"""How do the formulas of the check run without NumPy? On lists of floats that broadcast, with the same names.
+"""How do the formulas of the check run without NumPy? With the same names, on the lists of `ndarray`.
 
-Only what the check of sampled bounds asks for is here; anything else raises `MissingError`, never another number.
+Only what the check asks for is here; anything else raises `MissingError`, never another number.
 """
 
 from __future__ import annotations
@@ -9,405 +9,67 @@ import builtins
 import itertools
 import math
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from functools import cache, wraps
 from typing import Any
 
+from dpaudit.alone import kinds as _kinds
+from dpaudit.alone.elements import (  # noqa: F401 - names that modules of the check look up here
+    abs,  # noqa: A004
+    ceil,
+    exp,
+    expm1,
+    floor,
+    fmax,
+    fmin,
+    isfinite,
+    isinf,
+    isnan,
+    isneginf,
+    larger,
+    log,
+    log1p,
+    logaddexp,
+    maximum,
+    minimum,
+    nan_to_num,
+    nextafter,
+    signbit,
+    smaller,
+    sqrt,
+    where,
+)
+from dpaudit.alone.kinds import (  # noqa: F401 - names that modules of the check look up here
+    Absent,
+    MaskedArray,
+    bool_,
+    complexfloating,
+    datetime64,
+    float64,
+    floating,
+    generic,
+    int64,
+    integer,
+    longdouble,
+    number,
+    timedelta64,
+    uint8,
+    uint64,
+)
 from dpaudit.alone.missing import missing
+from dpaudit.alone.ndarray import array as array
+from dpaudit.alone.ndarray import asarray, broadcast, groups, ndarray, parts_of, spread, typed
 
 inf, nan, pi = math.inf, math.nan, math.pi
 __version__ = "0 (a stand-in)"
-_builtin_abs, _builtin_all, _builtin_any, _builtin_max, _builtin_min, _builtin_sum = (
-    builtins.abs, builtins.all, builtins.any, builtins.max, builtins.min, builtins.sum
-)  # fmt: skip
-
-Shape = tuple[int, ...]
-
-
-class _Kind(type):
-    """A class that only stands in annotations, and of which nothing is an instance."""
-
-    def __getitem__(cls, of: Any) -> Any:
-        return cls
-
-    def __instancecheck__(cls, value: Any) -> bool:
-        return False
-
-
-class generic(metaclass=_Kind):  # noqa: N801
-    """The class of the numbers of NumPy, of which there are none here."""
-
-
-class _Number(generic):
-    def __init__(self, value: Any = 0) -> None:
-        raise missing("a number of NumPy")
-
-
-class bool_(_Number): ...  # noqa: N801, D101
-
-
-class integer(_Number): ...  # noqa: N801, D101
-
-
-class floating(_Number): ...  # noqa: N801, D101
-
-
-class complexfloating(_Number): ...  # noqa: N801, D101
-
-
-class datetime64(_Number): ...  # noqa: N801, D101
-
-
-class timedelta64(_Number): ...  # noqa: N801, D101
-
-
-class dtype(metaclass=_Kind):  # noqa: N801
-    """A type of numbers, which only stands in annotations and tables."""
-
-    def __init__(self, of: Any) -> None:
-        """Any type can be named, and none used."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise missing(f"numpy.dtype.{name}")
-
-
-class _Float64(_Kind):
-    def __call__(cls, value: Any = 0.0) -> Any:
-        return float(value)
-
-
-class float64(metaclass=_Float64):  # noqa: N801
-    """A double is a Python float here."""
-
-
-class int64(metaclass=_Kind):  # noqa: N801
-    """Whole numbers are those of Python."""
-
-
 intp = int32 = int64
-
-
-number, longdouble, uint8, uint64 = (type(f"_{name}", (_Number,), {}) for name in "abcd")
 bool = bool_  # noqa: A001
-
-
-class _Dtype:
-    itemsize, names = 8, None
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise missing(f"numpy.dtype.{name}")
-
-
-class ndarray:  # noqa: N801
-    """Numbers in a shape of up to two axes; in ``values`` row by row."""
-
-    __slots__ = ("shape", "values")
-    __class_getitem__ = classmethod(lambda cls, of: cls)
-
-    def __init__(self, values: list[Any], shape: Shape) -> None:
-        """Take the numbers, row by row, and their shape."""
-        if len(shape) > 2:
-            raise missing("an array of three axes")
-        self.values, self.shape = values, shape
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self.shape)
-
-    @property
-    def dtype(self) -> Any:
-        """The type of the numbers."""
-        kinds = set(map(type, self.values))
-        return _Dtype("b" if kinds == {builtins.bool} else "i" if kinds == {int} else "f")
-
-    def ravel(self) -> ndarray:
-        """In one row."""
-        return ndarray(self.values, (len(self.values),))
-
-    def reshape(self, *shape: Any) -> ndarray:
-        """In another shape."""
-        sizes = list(shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape)
-        if -1 in sizes:
-            sizes[sizes.index(-1)] = len(self.values) // _builtin_max(-math.prod(sizes), 1)
-        if math.prod(sizes) != len(self.values):
-            raise ValueError("cannot reshape")
-        return ndarray(self.values, tuple(sizes))
-
-    @property
-    def size(self) -> int:
-        """The number of numbers."""
-        return len(self.values)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise missing(f"numpy.ndarray.{name}")
-
-    def __len__(self) -> int:
-        if not self.shape:
-            raise TypeError("len() of unsized object")
-        return self.shape[0]
-
-    def __iter__(self) -> Iterator[Any]:
-        return (self[place] for place in range(len(self)))
-
-    def __getitem__(self, key: Any) -> Any:
-        parts = key if isinstance(key, tuple) else (key,)
-        if key is Ellipsis:
-            return self
-        if parts == (Ellipsis, None) and len(self.shape) < 2:
-            return ndarray(self.values, (*self.shape, 1))
-        if len(self.shape) != 1 or len(parts) != 1:
-            if len(self.shape) == 2 and isinstance(key, int):
-                rows, columns = self.shape
-                start = operator.index(key) % rows * columns
-                return ndarray(self.values[start : start + columns], (columns,))
-            if len(self.shape) == 2 and isinstance(key, ndarray) and key.dtype.kind == "i" and key.ndim == 1:
-                rows_of = [value for place in key.values for value in self[place].values]
-                return ndarray(rows_of, (len(key.values), self.shape[1]))
-            raise missing("such an index of an array")
-        if isinstance(key, slice):
-            found = self.values[key]
-            return ndarray(found, (len(found),))
-        if isinstance(key, ndarray):
-            if _builtin_all(each is True or each is False for each in key.values) and key.shape == self.shape:
-                found = [value for value, chosen in zip(self.values, key.values, strict=True) if chosen]
-            else:
-                found = [self.values[operator.index(place)] for place in key.values]
-            return ndarray(found, (len(found),))
-        return self.values[operator.index(key)]
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        if len(self.shape) != 1 or not isinstance(key, ndarray) or key.dtype.kind != "i" or isinstance(value, ndarray):
-            raise missing("such a change of an array")
-        for place in key.values:
-            self.values[place] = value
-
-    def _one(self) -> Any:
-        if len(self.values) != 1:
-            raise TypeError("only arrays of one number can become a number")
-        return self.values[0]
-
-    def __float__(self) -> float:
-        return float(self._one())
-
-    def __int__(self) -> int:
-        return int(self._one())
-
-    def __bool__(self) -> builtins.bool:
-        return builtins.bool(self._one())
-
-    def any(self) -> builtins.bool:
-        """Whether any is true."""
-        return _builtin_any(self.values)
-
-    def all(self) -> builtins.bool:
-        """Whether all are true."""
-        return _builtin_all(self.values)
-
-    def max(self) -> Any:
-        """The largest, NaN if one is."""
-        return max(self)
-
-    def min(self) -> Any:
-        """The smallest, NaN if one is."""
-        return min(self)
-
-    def sum(self) -> Any:
-        """The sum."""
-        return sum(self)
-
-    def tolist(self) -> Any:
-        """The numbers as lists."""
-        if len(self.shape) < 2:
-            return list(self.values) if self.shape else self.values[0]
-        return [row.tolist() for row in self]
-
-    def astype(self, kind: Any) -> ndarray:
-        """The same numbers as floats."""
-        return asarray(self, kind)
-
-    @property
-    def T(self) -> ndarray:  # noqa: N802
-        """With rows and columns exchanged."""
-        if len(self.shape) < 2:
-            return self
-        rows, columns = self.shape
-        return ndarray([self.values[r * columns + c] for c in range(columns) for r in range(rows)], (columns, rows))
-
-
-# --- element by element -------------------------------------------------------------------------------------
-
-
-def _parts(value: Any) -> tuple[list[Any], Shape]:
-    if isinstance(value, ndarray):
-        return value.values, value.shape
-    if isinstance(value, list | tuple):
-        made = array(value)
-        return made.values, made.shape
-    return [value], ()
-
-
-def _broadcast(shapes: Sequence[Shape]) -> Shape:
-    axes = _builtin_max(map(len, shapes), default=0)
-    padded = [(1,) * (axes - len(shape)) + shape for shape in shapes]
-    found = []
-    for sizes in zip(*padded, strict=True):
-        wide = {size for size in sizes if size != 1}
-        if len(wide) > 1:
-            raise ValueError("operands could not be broadcast together")
-        found.append(wide.pop() if wide else 1)
-    return tuple(found)
-
-
-def _spread(values: list[Any], shape: Shape, whole: Shape) -> list[Any]:
-    """The numbers as they stand in a larger shape."""
-    if shape == whole:
-        return values
-    size = math.prod(whole)
-    if len(values) == 1:
-        return values * size
-    rows, columns = (1, *whole)[-2:]
-    own_rows, own_columns = (1, *shape)[-2:]
-    if own_rows == 1 and own_columns == columns:
-        return values * rows
-    if own_columns == 1 and own_rows == rows:
-        return [value for value in values for _ in range(columns)]
-    raise missing("such a shape of arrays")
-
-
-def elementwise(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of numbers as one of arrays, which broadcast."""
-
-    @wraps(function)
-    def spread(*given: Any) -> Any:
-        if not _builtin_any(isinstance(each, ndarray | list | tuple) for each in given):
-            return function(*given)
-        parts = [_parts(each) for each in given]
-        whole = _broadcast([shape for _, shape in parts])
-        return ndarray(list(map(function, *(_spread(values, shape, whole) for values, shape in parts))), whole)
-
-    return spread
-
-
-def _safe(function: Callable[[float], float], at_zero: float | None = None) -> Callable[[float], float]:
-    """A function of ``math`` that gives NaN and infinities where that raises an error."""
-
-    def found(x: float) -> float:
-        try:
-            return function(x)
-        except ValueError:
-            return at_zero if at_zero is not None and x == 0 else math.nan
-        except OverflowError:
-            return math.inf
-
-    return found
-
-
-def _log1p(x: float) -> float:
-    return math.log1p(x) if x > -1 else -math.inf if x == -1 else math.nan
-
-
-def _divide(a: float, b: float) -> float:
-    if b == 0:
-        return math.nan if a == 0 or a != a else math.copysign(math.inf, a) * math.copysign(1.0, b)
-    return a / b
-
-
-def _power(a: float, b: float) -> float:
-    try:
-        found = a**b
-    except (OverflowError, ZeroDivisionError):
-        return math.inf
-    return math.nan if isinstance(found, complex) else found
-
-
-def _maximum(a: Any, b: Any) -> Any:
-    return a if a != a or a >= b else b
-
-
-def _minimum(a: Any, b: Any) -> Any:
-    return a if a != a or a <= b else b
-
-
-def _fmax(a: float, b: float) -> float:
-    return b if a != a or b > a else a
-
-
-def _logaddexp(a: float, b: float) -> float:
-    if a == b:
-        return a + math.log(2) if math.isfinite(a) else a
-    return _maximum(a, b) + math.log1p(math.exp(-_builtin_abs(a - b)))
-
-
-log, log1p = elementwise(_safe(math.log, -math.inf)), elementwise(_log1p)
-exp, expm1, sqrt = (elementwise(_safe(each)) for each in (math.exp, math.expm1, math.sqrt))
-maximum, minimum, fmax, logaddexp = map(elementwise, (_maximum, _minimum, _fmax, _logaddexp))
-abs, isnan, isinf, isfinite = map(elementwise, (_builtin_abs, math.isnan, math.isinf, math.isfinite))  # noqa: A001
-ceil, floor, isneginf = map(elementwise, (math.ceil, math.floor, lambda x: x == -math.inf))
-nextafter = elementwise(math.nextafter)
-where = elementwise(lambda chosen, a, b: a if chosen else b)
-
-
-def _operators() -> None:
-    plain = {
-        "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": _divide, "pow": _power,
-        "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge, "eq": operator.eq,
-        "ne": operator.ne, "and": operator.and_, "or": operator.or_,
-    }  # fmt: skip
-    for name, function in plain.items():
-        both = elementwise(function)
-        setattr(ndarray, f"__{name}__", lambda self, other, both=both: both(self, other))
-        if name not in ("lt", "le", "gt", "ge", "eq", "ne"):
-            setattr(ndarray, f"__r{name}__", lambda self, other, both=both: both(other, self))
-    ndarray.__neg__ = elementwise(operator.neg)  # type: ignore[attr-defined]
-    ndarray.__invert__ = elementwise(operator.not_)  # type: ignore[attr-defined]
-    ndarray.__abs__ = abs  # type: ignore[attr-defined]
-
-
-_operators()
+_builtin_abs, _builtin_all, _builtin_any, _builtin_sum = builtins.abs, builtins.all, builtins.any, builtins.sum
 
 
 # --- making arrays, and putting them together ---------------------------------------------------------------
-
-
-def array(values: Any, dtype: Any = None) -> ndarray:
-    """Return numbers, or lists of them, as an array."""
-    if isinstance(values, ndarray):
-        return ndarray(_typed(values.values, dtype), values.shape)
-    if not isinstance(values, list | tuple | range):
-        if not isinstance(values, int | float):
-            raise missing(f"an array of {type(values).__name__}")
-        return ndarray(_typed([values], dtype), ())
-    parts = [_parts(each) for each in values]
-    shapes = {shape for _, shape in parts} or {()}
-    if len(shapes) > 1:  # a ValueError for NumPy
-        raise ValueError("an array of lists of different lengths")
-    return ndarray(_typed([value for own, _ in parts for value in own], dtype), (len(parts), *shapes.pop()))
-
-
-def _typed(values: list[Any], kind: Any) -> list[Any]:
-    if kind is float64 or kind is float:
-        return list(map(float, values))
-    if kind is None or kind in (int64, int):
-        if not _builtin_all(isinstance(each, int | float) for each in values):
-            raise missing("an array of other things than numbers")
-        return list(values) if kind is None else list(map(int, values))
-    raise missing("an array of other numbers than floats")
-
-
-def asarray(values: Any, dtype: Any = None) -> ndarray:
-    """As `array`; an array stays the same."""
-    return values if isinstance(values, ndarray) and dtype is None else array(values, dtype)
 
 
 def atleast_1d(values: Any) -> ndarray:
@@ -419,7 +81,7 @@ def atleast_1d(values: Any) -> ndarray:
 def full(shape: Any, value: Any, dtype: Any = None) -> ndarray:
     """The same number everywhere."""
     whole = (shape,) if isinstance(shape, int) else tuple(shape)
-    return ndarray(_typed([value], dtype) * math.prod(whole), whole)
+    return ndarray(typed([value], dtype) * math.prod(whole), whole)
 
 
 def zeros(shape: Any, dtype: Any = float64) -> ndarray:
@@ -452,7 +114,7 @@ def arange(*limits: Any, dtype: Any = None) -> ndarray:
     if not _builtin_all(isinstance(each, int) for each in limits):
         raise missing("numpy.arange of fractions")
     found = list(range(*limits))
-    return ndarray(_typed(found, dtype), (len(found),))
+    return ndarray(typed(found, dtype), (len(found),))
 
 
 def linspace(start: Any, stop: Any, num: int = 50) -> ndarray:
@@ -482,21 +144,87 @@ def concatenate(parts: Any, axis: int = 0) -> ndarray:
 
 def broadcast_arrays(*given: Any) -> list[ndarray]:
     """All in one shape."""
-    parts = [_parts(each) for each in given]
-    whole = _broadcast([shape for _, shape in parts])
-    return [ndarray(_spread(values, shape, whole), whole) for values, shape in parts]
+    parts = [parts_of(each) for each in given]
+    whole = broadcast([shape for _, shape in parts])
+    return [ndarray(spread(values, shape, whole), whole) for values, shape in parts]
 
 
 def broadcast_to(values: Any, shape: Any) -> ndarray:
     """In a larger shape."""
-    own, before = _parts(values)
+    own, before = parts_of(values)
     whole = (shape,) if isinstance(shape, int) else tuple(shape)
-    return ndarray(_spread(own, before, whole), whole)
+    return ndarray(spread(own, before, whole), whole)
 
 
-def clip(values: Any, low: Any, high: Any) -> Any:
+def clip(values: Any, low: Any = None, high: Any = None) -> Any:
     """Between two limits."""
-    return minimum(maximum(values, low), high)
+    raised = values if low is None else maximum(values, low)
+    return raised if high is None else minimum(raised, high)
+
+
+def stack(parts: Any, axis: int = 0) -> ndarray:
+    """Arrays of one shape along a new axis."""
+    listed = [asarray(part) for part in parts]
+    if len({part.shape for part in listed}) != 1:
+        raise ValueError("all input arrays must have the same shape")
+    shape = listed[0].shape
+    at = axis % (len(shape) + 1)
+    inner = math.prod(shape[at:])
+    found = [
+        value
+        for start in range(0, math.prod(shape), inner)
+        for part in listed
+        for value in part.values[start : start + inner]
+    ]
+    return ndarray(found, (*shape[:at], len(listed), *shape[at:]))
+
+
+def squeeze(values: Any, axis: Any = None) -> Any:
+    """Without axes of length 1."""
+    own = asarray(values)
+    chosen = range(own.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+    gone = {range(own.ndim)[each] for each in chosen if axis is not None or own.shape[each] == 1}
+    shape = tuple(size for at, size in enumerate(own.shape) if at not in gone)
+    return ndarray(own.values, shape) if shape else own.values[0]
+
+
+def ndindex(shape: Any) -> Iterator[tuple[int, ...]]:
+    """Every place of a shape."""
+    return itertools.product(*map(range, shape))
+
+
+def take_along_axis(values: Any, places: Any, axis: int) -> ndarray:
+    """The numbers at given places along the first axis, one for each place of the others."""
+    own, at = asarray(values), asarray(places)
+    if axis != 0 or at.shape != (1, *own.shape[1:]):
+        raise missing("numpy.take_along_axis of such places")
+    inner = len(at.values)
+    return ndarray([own.values[place * inner + k] for k, place in enumerate(at.values)], at.shape)
+
+
+def einsum(what: str, first: Any, second: Any) -> ndarray:
+    """The sums of products over all indices that the result has not."""
+    left, _, kept = what.partition("->")
+    names = left.split(",")
+    own = [asarray(first), asarray(second)]
+    sizes = {name: size for each, of in zip(names, own, strict=True) for name, size in zip(each, of.shape, strict=True)}
+    every = kept + "".join(dict.fromkeys(name for name in "".join(names) if name not in kept))
+    aligned = []
+    for each, of in zip(names, own, strict=True):
+        order = [each.index(name) for name in every if name in each]
+        values = [value for group in groups(of, order, ()) for value in group]
+        shape = tuple(sizes[name] if name in each else 1 for name in every)
+        aligned.append(ndarray(values, shape))
+    product = operator.mul(*aligned)
+    return sum(product, axis=tuple(range(len(kept), len(every)))) if len(every) > len(kept) else product
+
+
+def dot(first: Any, second: Any) -> Any:
+    """The sum of products of two rows."""
+    left, right = asarray(first), asarray(second)
+    if (left.ndim, right.ndim) != (1, 1):
+        raise missing("numpy.dot of matrices")
+    return math.fsum(map(operator.mul, left.values, right.values))
 
 
 # --- along an axis ------------------------------------------------------------------------------------------
@@ -504,16 +232,18 @@ def clip(values: Any, low: Any, high: Any) -> Any:
 
 def _along(function: Callable[[list[Any]], Any]) -> Callable[..., Any]:
     @wraps(function)
-    def found(values: Any, axis: int | None = None, initial: Any = None) -> Any:
+    def found(values: Any, axis: Any = None, initial: Any = None, keepdims: builtins.bool = False) -> Any:
         own = asarray(values)
         if initial is not None:
             return function([initial, *own.values])
-        if axis is None or len(own.shape) == 1:
+        if axis is None and not keepdims:
             return function(own.values)
-        if len(own.shape) != 2:
-            raise missing("an axis of such an array")
-        rows = own if axis in (1, -1) else own.T
-        return ndarray([function(row.values) for row in rows], (len(rows),))
+        chosen = range(own.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+        inner = sorted(range(own.ndim)[each] for each in chosen)
+        outer = [each for each in range(own.ndim) if each not in inner]
+        shape = tuple(1 if each in inner else own.shape[each] for each in range(own.ndim) if keepdims or each in outer)
+        numbers = [function(group) for group in groups(own, outer, inner)]
+        return ndarray(numbers, shape) if shape else numbers[0]
 
     return found
 
@@ -530,9 +260,9 @@ def _fold(worse: Callable[[Any, Any], Any]) -> Callable[[list[Any]], Any]:
     return found
 
 
-max, min = _along(_fold(_maximum)), _along(_fold(_minimum))  # noqa: A001
+max, min = _along(_fold(larger)), _along(_fold(smaller))  # noqa: A001
 any, all = _along(_builtin_any), _along(_builtin_all)  # noqa: A001
-argmax = _along(lambda values: values.index(_fold(_maximum)(values)))
+argmax = _along(lambda values: values.index(_fold(larger)(values)))
 
 
 def _sum(values: list[Any]) -> Any:
@@ -543,25 +273,43 @@ sum = _along(_sum)  # noqa: A001
 count_nonzero = _along(lambda values: _builtin_sum(map(builtins.bool, values)))
 
 
-def cumsum(values: Any) -> ndarray:
-    """The sums up to each number."""
+def _running(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def found(values: Any, axis: int | None = None) -> ndarray:
+        own = asarray(values)
+        if own.ndim > 1 and axis not in (-1, own.ndim - 1):
+            raise missing("running values along that axis")
+        rows = groups(own, range(own.ndim - 1), [own.ndim - 1])
+        return ndarray([each for row in rows for each in itertools.accumulate(row, function)], own.shape)
+
+    return found
+
+
+cumsum, cumprod = _running(operator.add), _running(operator.mul)
+maximum.accumulate = _running(larger)  # type: ignore[attr-defined]
+
+
+def diff(values: Any, axis: int = -1) -> ndarray:
+    """The differences of neighbours, along the last axis."""
     own = asarray(values)
-    if len(own.shape) != 1:
-        raise missing("numpy.cumsum along an axis")
-    found = list(itertools.accumulate(own.values))
-    return ndarray(found, (len(found),))
+    if axis not in (-1, own.ndim - 1):
+        raise missing("differences along that axis")
+    rows = groups(own, range(own.ndim - 1), [own.ndim - 1])
+    found = [after - before for row in rows for before, after in itertools.pairwise(row)]
+    return ndarray(found, (*own.shape[:-1], own.shape[-1] - 1))
 
 
-def diff(values: Any) -> ndarray:
-    """The differences of neighbours."""
-    own = asarray(values).values
-    return ndarray([after - before for before, after in itertools.pairwise(own)], (len(own) - 1,))
-
-
-def unique(values: Any) -> ndarray:
-    """All different numbers, in their order."""
-    found = sorted(set(asarray(values).values))
-    return ndarray(found, (len(found),))
+def unique(values: Any, axis: int | None = None, return_inverse: builtins.bool = False) -> Any:
+    """All different numbers, or columns, in their order; with ``return_inverse`` where each is among them."""
+    own = asarray(values)
+    if (axis, own.ndim) not in ((None, 1), (1, 2)):
+        raise missing("numpy.unique along that axis")
+    each = own.values if axis is None else list(zip(*groups(own, [0], [1]), strict=True))
+    found = sorted(set(each))
+    different = ndarray(found, (len(found),)) if axis is None else array(found).T
+    if not return_inverse:
+        return different
+    at = {value: place for place, value in enumerate(found)}
+    return different, ndarray([at[value] for value in each], (len(each),))
 
 
 def argsort(values: Any, kind: str = "stable") -> ndarray:
@@ -576,6 +324,24 @@ def flatnonzero(values: Any) -> ndarray:
     return ndarray(found, (len(found),))
 
 
+def mean(values: Any, axis: int | None = None) -> Any:
+    """The mean, of all numbers or along an axis."""
+    own = asarray(values)
+    return sum(own, axis) / (own.size if axis is None else own.shape[axis])
+
+
+def std(values: Any) -> float:
+    """The standard deviation of all numbers."""
+    own = asarray(values)
+    middle = mean(own)
+    return math.sqrt(math.fsum((each - middle) ** 2 for each in own.values) / own.size)
+
+
+def searchsorted(values: Any, place: float) -> int:
+    """Where a number would stand in a rising row."""
+    return bisect_left(asarray(values).values, place)
+
+
 def _norm(values: Any, ord: Any = 2) -> float:  # noqa: A002
     own = list(map(_builtin_abs, asarray(values).values))
     if ord == 1:
@@ -583,7 +349,7 @@ def _norm(values: Any, ord: Any = 2) -> float:  # noqa: A002
     if ord == 2:
         return math.hypot(*own)
     if ord == math.inf:
-        return float(_fold(_maximum)(own))
+        return float(_fold(larger)(own))
     raise missing(f"a norm of order {ord}")
 
 
@@ -621,36 +387,28 @@ def errstate(**settings: str) -> Any:
 class ma:  # noqa: N801
     """Masked arrays, of which there are none here."""
 
-    class MaskedArray(metaclass=_Kind):
-        """No value is one."""
-
-    masked = object()
+    MaskedArray, masked = MaskedArray, object()
 
 
-class _Absent(type):
-    """The class of what is not here: it can be named, also in `isinstance`, and not used."""
+def _methods() -> None:
+    """Give arrays the functions that NumPy has as methods too."""
+    named = {
+        "any": any, "all": all, "max": max, "min": min, "sum": sum, "argmax": argmax, "clip": clip, "mean": mean,
+        "cumsum": cumsum, "std": std,
+    }  # fmt: skip
+    for name, function in named.items():
+        setattr(ndarray, name, lambda self, *given, function=function, **how: function(self, *given, **how))
 
-    def __call__(cls, *given: Any, **named: Any) -> Any:
-        raise missing(f"numpy.{cls.__name__}")
 
-    def __getattr__(cls, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return _absent(f"{cls.__name__}.{name}")
-
-    def __getitem__(cls, of: Any) -> Any:
-        return cls
-
-    def __instancecheck__(cls, value: Any) -> builtins.bool:
-        return False
+_methods()
 
 
 @cache
 def _absent(name: str) -> Any:
-    return _Absent(name, (), {})
+    return Absent(name, (), {})
 
 
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    return _absent(name)
+    return _kinds.dtype if name == "dtype" else _absent(name)

