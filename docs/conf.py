@@ -20,6 +20,8 @@ sys.path.insert(0, str(HERE))
 import configuration  # noqa: E402
 import notebooks  # noqa: E402
 
+from dpaudit.alone.build import built  # noqa: E402
+
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 os.environ |= {"COLUMNS": "100", "NO_COLOR": "1"}  # for the commands that pages run
 
@@ -72,4 +74,5 @@ def setup(app: Any) -> None:
     """Connect the above."""
     configuration.write()
     app.connect("builder-inited", notebooks.write, priority=900)  # after the cache of what commands print
+    (HERE / "generated" / "dpaudit-check.pyz").write_bytes(built())
     app.connect("source-read", outside)

@@ -1,7 +1,8 @@
 """How is ``dpaudit-check.pyz`` made? From the modules of the check and the stand-ins.
 
-``python -m dpaudit.alone.build FILE`` writes it and prints its SHA-256. Stored times, modes and names are fixed, so the
-same tree gives the same bytes wherever zlib compresses alike.
+``python -m dpaudit.alone.build FILE`` writes it and prints its SHA-256, and that of its contents. Stored times, modes
+and names are fixed, so the same tree gives the same contents everywhere, and the same bytes wherever zlib compresses
+alike. The site of the documentation shows the digest of the contents, computed when it is built.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ import ast
 import hashlib
 import io
 import sys
+import tomllib
 import zipfile
-from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,6 +59,7 @@ sys.exit(main(sys.argv[1:]))
 _WHEN = (1980, 1, 1, 0, 0, 0)
 
 
+@cache
 def modules() -> dict[str, Path]:
     """Return the modules of the file by name, with their source files."""
     found: dict[str, Path] = {}
@@ -87,19 +91,36 @@ def _imported(path: Path) -> Iterator[str]:
             yield from (each.name for each in node.names if each.name.startswith("dpaudit"))
 
 
+def contents() -> dict[str, bytes]:
+    """Return all entries of the file by name, in their order."""
+    files = {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in modules().values()}
+    files["dpaudit/alone/version.py"] = f"VERSION = {_version()!r}\n".encode()
+    files["__main__.py"] = _START.encode()
+    return {name: text.replace(b"\r\n", b"\n") for name, text in sorted(files.items())}
+
+
+def _version() -> str:
+    project = ROOT / "pyproject.toml"
+    if project.is_file():
+        return str(tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"])
+    return version("dpaudit")
+
+
+def digest(entries: Mapping[str, bytes]) -> str:
+    """Return the SHA-256 of what ``sha256sum`` prints for the entries, in the order of their names.
+
+    It is that of the contents: it does not depend on how they are compressed.
+    """
+    lines = [f"{hashlib.sha256(entries[name]).hexdigest()}  {name}\n" for name in sorted(entries)]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
 def built() -> bytes:
     """Return the bytes of the file."""
-    try:
-        number = version("dpaudit")
-    except PackageNotFoundError:
-        number = "unknown"
-    files = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in modules().values()}
-    files["dpaudit/alone/version.py"] = f"VERSION = {number!r}\n"
-    files["__main__.py"] = _START
     stream = io.BytesIO()
     stream.write(b"#!/usr/bin/env python3\n")
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name, text in sorted(files.items()):
+        for name, text in contents().items():
             entry = zipfile.ZipInfo(name, _WHEN)
             entry.external_attr, entry.create_system = 0o644 << 16, 3
             entry.compress_type = zipfile.ZIP_DEFLATED
@@ -108,10 +129,12 @@ def built() -> bytes:
 
 
 def main() -> None:
-    """Write the file that is named, and print its digest."""
-    target, content = Path(sys.argv[1]), built()
-    target.write_bytes(content)
-    print(f"{hashlib.sha256(content).hexdigest()}  {target.name}")
+    """Write the file that is named, and print its digest, and that of its contents; ``--digest``: only the latter."""
+    if sys.argv[1:] != ["--digest"]:
+        target, content = Path(sys.argv[1]), built()
+        target.write_bytes(content)
+        print(f"{hashlib.sha256(content).hexdigest()}  {target.name}")
+    print(f"{digest(contents())}  contents of dpaudit-check.pyz")
 
 
 if __name__ == "__main__":

@@ -5,21 +5,28 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import textwrap
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from support.forgeries import BARE, FORGERIES, record_of
 from support.forging import ROOT
 
-from dpaudit.alone.build import built
+from dpaudit.alone import arrays
+from dpaudit.alone.build import built, contents, digest
 from dpaudit.alone.canonical import dumps
+from dpaudit.alone.missing import MissingError
 from dpaudit.alone.tails import tail
 from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import content_id
 from dpaudit.review.check import check_file, exit_code
 
 OLD = ROOT / "tests" / "evidence" / "old"
-KEPT = ("randomised_response", "proved_without_runs", "no_claim", "invalid", "two_pairs", "sequential", "zcdp")
+KEPT = ("randomised_response", "proved_without_runs", "no_claim", "invalid", "two_pairs")
+FORGED = ("a violation is called none", "no claim", "an attempt that is left out", "other laws", "a search of nothing")
 CHANGES: dict[str, tuple[Any, ...]] = {
     "verdict": ("verdict", "proved"),
     "value": ("lower", "value", 0.5),
@@ -62,6 +69,15 @@ def test_it_says_what_the_check_says_and_never_more(check_pyz: Path, tmp_path: P
     for number, change in enumerate(CHANGES):
         files.append(tmp_path / f"{number} {change}.json")
         files[-1].write_text(forged("randomised_response", CHANGES[change]), encoding="utf-8")
+    for number, name in enumerate(FORGED):
+        text = BARE.get(name)
+        if text is None:
+            kept, change = FORGERIES[name]
+            record = record_of(kept)
+            change(record)
+            text = json.dumps({"id": content_id(record), "evidence": record, "run": None})
+        files.append(tmp_path / f"forged {number}.json")
+        files[-1].write_text(text, encoding="utf-8")
     found = said(check_pyz, *map(str, files))
     parts: dict[str, list[str]] = {}
     for line in found.stdout.splitlines():
@@ -91,7 +107,16 @@ def test_it_says_what_the_check_says_and_never_more(check_pyz: Path, tmp_path: P
 
 def test_the_same_tree_gives_the_same_small_file(check_pyz: Path) -> None:
     assert check_pyz.read_bytes() == built()
-    assert len(check_pyz.read_bytes()) < 600_000
+    assert len(check_pyz.read_bytes()) < 700_000
+
+
+def test_a_reader_computes_the_digest_of_the_site(
+    check_pyz: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (ROOT / "docs" / "how-to" / "review.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(check_pyz.parent)
+    exec(textwrap.dedent(page.partition("```python\n")[2].partition("```")[0]), {})
+    assert capsys.readouterr().out.strip() == digest(contents())
 
 
 @pytest.mark.parametrize(("hits", "runs", "chance"), [(3, 9, 0.25), (2, 9, 0.75), (70, 90, 0.5), (100, 150, 2.0**-9)])
@@ -111,3 +136,41 @@ def test_canonical_json_is_that_of_the_library() -> None:
     numbers = [0.0, -0.0, 1.0, 1e21, 1e20, 123456789012345680000.0, 1e-6, 1e-7, 0.1, 5e-324, 1.7976931348623157e308]
     values = {"b": [*numbers, -1.5e-9, 2**53 - 1, None, True], "é\n\u2028": '\x7f\x01\\"/𐀀', "𐀀": {}, "\ufb33": []}
     assert dumps(values) == rfc8785.dumps(values)
+
+
+OPERATIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "broadcast": lambda xp, a, b: a[:, None, :] * b[:, None][1] - xp.log(xp.abs(a) + 1)[:, :1, None],
+    "ellipsis": lambda xp, a, b: a[..., 1] + b[0, ..., None][:, 0],
+    "columns": lambda xp, a, b: a[:, xp.array([2, 0, 2])],
+    "mask": lambda xp, a, b: a[a > 0.2],
+    "backwards": lambda xp, a, b: xp.cumsum(a[::-1, 1])[::-1][:-1],
+    "running": lambda xp, a, b: xp.maximum.accumulate(a[1]) + xp.cumsum(a, axis=1)[0],
+    "reduced": lambda xp, a, b: xp.max(b, axis=(1, 2), keepdims=True) + xp.sum(b, axis=0)[None],
+    "squeezed": lambda xp, a, b: xp.squeeze(xp.max(b, axis=(0, 2), keepdims=True), (0, 2)),
+    "stacked": lambda xp, a, b: xp.stack([a, a + 1, -a], axis=-2),
+    "joined": lambda xp, a, b: xp.concatenate([[0.0], a[0], xp.diff(a[1])]),
+    "along": lambda xp, a, b: xp.take_along_axis(b, xp.argmax(b, axis=0)[None], axis=0),
+    "products": lambda xp, a, b: xp.einsum("jk,lmk->ljm", a, b),
+    "transposed": lambda xp, a, b: b.T.reshape(-1) + a.T.ravel()[0],
+    "different": lambda xp, a, b: xp.unique(xp.floor(a).astype(xp.int64), axis=1, return_inverse=True)[1].reshape(-1),
+    "nothing known": lambda xp, a, b: xp.fmin(xp.nan_to_num(a / (a * 0)), xp.logaddexp(a, 0.0)),
+    "clipped": lambda xp, a, b: xp.where(a.clip(0) > 0, xp.clip(a, -0.5, 0.5), xp.sqrt(xp.abs(a))).mean(axis=0),
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_stand_in_arrays_give_what_numpy_gives(name: str) -> None:
+    chance = np.random.default_rng(1)
+    given = [chance.normal(size=(3, 4)), chance.normal(size=(2, 3, 4))]
+    wanted = OPERATIONS[name](np, *given)
+    found = OPERATIONS[name](arrays, *(arrays.array(each.tolist()) for each in given))
+    assert found.shape == wanted.shape
+    assert np.allclose(found.values, wanted.ravel(), rtol=1e-14, atol=1e-14, equal_nan=True)
+
+
+def test_what_stand_in_arrays_do_not_understand_is_missing() -> None:
+    values = arrays.array([[1.0, 2.0], [3.0, 4.0]])
+    for asked in (lambda: values[arrays.array([0]), arrays.array([1])], lambda: arrays.fft(values), lambda: values @ 2):
+        with pytest.raises((MissingError, TypeError)):
+            asked()
