@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from contextlib import suppress
 
 import numpy as np
@@ -240,3 +242,22 @@ def test_gaps_are_the_same_where_every_call_is_followed_to_its_end(program, monk
     assert some.coverage.gaps(every=True) == whole.coverage.gaps(every=True)
     assert some.coverage.gaps() == whole.coverage.gaps()
     assert some.open() == whole.open()
+
+
+def test_the_first_program_of_a_process_is_followed():
+    """Python 3.12 tells instructions only if a frame asked for them before tracing began."""
+    body = (
+        "from dpaudit.program.coverage.instructions import Coverage\n"
+        "def half(x):\n    return x / 2\n"
+        "coverage = Coverage(half)\n"
+        "with coverage.following():\n    half(1)\n"
+        "assert coverage.ran[half.__code__].steps\n"
+    )
+    subprocess.run([sys.executable, "-c", body], check=True)
+
+
+def test_what_was_entered_and_told_nothing_is_no_proof():
+    _, watched = read_whole(by_parameter, mode="other")
+    for ran in watched.coverage.ran.values():
+        ran.steps.clear()
+    assert any("no instruction was told" in said for said in watched.open())

@@ -115,6 +115,7 @@ class Coverage:
     def following(self) -> Iterator[None]:
         """Trace what runs inside."""
         before, foreign = sys.gettrace(), self._foreign
+        sys._getframe().f_trace_opcodes = True  # Python 3.12 tells instructions only if a frame asked before `settrace`
 
         def entered(frame: types.FrameType, event: str, value: Any) -> Any:
             return None if frame.f_code.co_filename in foreign else self._entered(frame, event, value)

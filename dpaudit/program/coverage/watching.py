@@ -93,6 +93,8 @@ class WatchedProgram:
         """Return the gaps that the scope does not decide."""
         dependence = self._dependence()
         found = [_gap_text(gap) for gap in self.coverage.gaps() if not dependence.is_decided(gap)]
+        untold = [code for code, ran in self.coverage.ran.items() if not ran.steps]
+        found += [f"not covered: {line_at(code, 0)}, of which no instruction was told" for code in untold]
         return found + [
             f"not covered: {line_at(code, 0)}, which was made and never called" for code in self._uncalled()
         ]
