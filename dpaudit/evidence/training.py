@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpaudit.evidence.event import Record
-from dpaudit.evidence.records import Release
+from dpaudit.evidence.records import Attempt, Release
 
 
 class TrainingFact(Record, frozen=True):
@@ -69,6 +69,27 @@ class TrainingStep(Record, frozen=True):
     epsilon: float | None = None
 
 
+class TrainingCanaries(Record, frozen=True):
+    """What the canaries of one run show, whatever the sampler and the noise were.
+
+    Attributes:
+        kind: "gradients", which stood in place of records, or "records" of the training set.
+        given: canaries that were in the training data, and that were not.
+        epsilon: at the confidence of the evidence, ε at the claim's δ is at least this.
+        mu: at the same confidence, if the run keeps μ-GDP, μ is at least this.
+        sure: the same of ε, at its share of the chance of a false alarm.
+        attempts: the guesses that bound ε, by their counts in blocks of ranks; gaussian: those that bound μ.
+    """
+
+    kind: str
+    given: tuple[int, int]
+    epsilon: float
+    mu: float
+    sure: float
+    attempts: tuple[Attempt, ...]
+    gaussian: tuple[Attempt, ...]
+
+
 class Training(Record, frozen=True):
     """What was seen of a training loop.
 
@@ -92,6 +113,7 @@ class Training(Record, frozen=True):
         step: a step's audit; None without noise.
         stated: what the loop's own accountant says of ε at the claim's δ; None without one.
         partial: why not all of the loop was seen; empty where it was.
+        canaries: what those of one run show; None without.
     """
 
     how: str
@@ -115,3 +137,4 @@ class Training(Record, frozen=True):
     step: TrainingStep | None = None
     stated: float | None = None
     partial: str = ""
+    canaries: TrainingCanaries | None = None

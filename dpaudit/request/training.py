@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -32,6 +32,12 @@ class TrainingRequest:
         gradient: of a plain loop, a function that returns the clipped sum of a batch, a tensor for each parameter in
             their order; of JAX, the function of parameters and batch whose sum gets noise. Without it clipping is not
             seen.
+        canaries: of PyTorch, for a bound of ε that rests on fair coins alone. A number: so many records of the training
+            set, by the seed, give their place to gradients that are easiest to tell, half of them by coins; for loops
+            of Opacus with hooks. A list: the numbers of the records that are canaries, each left out of every batch
+            by a coin of its own.
+        canary_scores: for listed canaries, a function without arguments that returns a score for each, called after
+            the training: higher for one that was learned, such as minus its loss.
         accountant: that counts the steps; by default the one that an optimizer of Opacus reports to.
         confidence: of the interval of the noise's scale, and of the audit of a step.
         false_alarm: the probability with which anything in a right loop is called wrong.
@@ -67,6 +73,11 @@ class TrainingRequest:
         ),
     )
     gradient: Callable[[Any], Any] | None = field(default=None, metadata=described("In Python only.", kind=""))
+    canaries: int | Sequence[int] | None = field(
+        default=None,
+        metadata=described("Canaries in the loop, for a bound of ε by one run; in Python also a list.", kind="count"),
+    )
+    canary_scores: Callable[[], Any] | None = field(default=None, metadata=described("In Python only.", kind=""))
     accountant: Any = field(default=None, metadata=described("In Python only.", kind=""))
     confidence: float = field(
         default=0.95,
@@ -100,6 +111,8 @@ class TrainingOptions(TypedDict, total=False):
     records: int | None
     sampling: str
     gradient: Callable[[Any], Any] | None
+    canaries: int | Sequence[int] | None
+    canary_scores: Callable[[], Any] | None
     accountant: Any
     confidence: float
     false_alarm: float

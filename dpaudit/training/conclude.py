@@ -13,6 +13,7 @@ from dpaudit.evidence.records import Bound, Target, Verdict, round_outward
 from dpaudit.evidence.training import Training
 from dpaudit.privacy import ApproxDP, Claim
 from dpaudit.privacy.claims import number_text
+from dpaudit.training.canaries import ASSUMED
 
 ASKS = "training"
 METHOD = "training"
@@ -30,6 +31,8 @@ CORE = {
 SEES_ALL = "whoever attacks sees every noisy sum, as accountants assume; the last weights alone may tell less"
 REAL = "real arithmetic: noise is drawn exactly, and nothing is rounded"
 THIS_RUN = "this is about the run that was watched; another run of the same code may differ"
+UNCLAIMED = ApproxDP(0.0, 1e-5)
+"""What is bounded where nothing is claimed."""
 _RELATIONS = {"fixed-size": "replace-one", "shuffled": "zero-out", "fixed order": "zero-out"}
 
 
@@ -42,12 +45,17 @@ def verdict_of(training: Training, claim: Claim | None) -> Verdict:
     """Return the verdict: VIOLATED needs a certain loss above the claim, NOT VIOLATED every core fact and its bound."""
     if claim is None:
         return Verdict.NO_CLAIM
-    if training.low.value > claim.value:
+    if training.low.value > claim.value or _found_out(training, claim):
         return Verdict.VIOLATED
     unseen = [each for each in training.facts if each.fact in CORE and each.status == "not seen"]
     if training.partial or unseen or not training.high.value <= claim.value:
         return Verdict.INCONCLUSIVE
     return Verdict.NOT_VIOLATED
+
+
+def _found_out(training: Training, claim: Claim) -> bool:
+    """Whether canaries alone are surely told apart better than the claim allows."""
+    return training.canaries is not None and training.canaries.sure > claim.value
 
 
 def reason_of(training: Training, claim: Claim | None) -> str:
@@ -61,6 +69,10 @@ def reason_of(training: Training, claim: Claim | None) -> str:
         return what
     verdict, low, high = verdict_of(training, claim), training.low, training.high
     claimed = number_text(claim.value)
+    if verdict is Verdict.VIOLATED and not low.value > claim.value:
+        assert training.canaries is not None
+        least = _lower(training.canaries.sure)
+        return f"The canaries of this run show ε ≥ {least}, and ε = {claimed} is claimed. {what}"
     if verdict is Verdict.VIOLATED:
         least = "any ε" if math.isinf(low.value) else f"at least {_lower(low.value)}"
         why = f" ({low.why})" if low.why else ""
@@ -87,7 +99,12 @@ def assumptions_of(training: Training) -> tuple[str, ...]:
     unseen = tuple(
         f"{CORE.get(each.fact, each.fact)}: not seen" for each in training.facts if each.status == "not seen"
     )
-    return SEES_ALL, REAL, THIS_RUN, *unseen
+    return SEES_ALL, REAL, THIS_RUN, *(ASSUMED if training.canaries is not None else ()), *unseen
+
+
+def lowest(training: Training) -> float:
+    """Return the best bound of ε from below that is as sure as a violation has to be."""
+    return max(training.low.value, 0.0 if training.canaries is None else training.canaries.sure)
 
 
 def concluded(
@@ -113,7 +130,7 @@ def concluded(
         false_alarm: the probability with which anything in a right loop is called wrong.
         versions: of what the numbers depend on.
     """
-    notion = claim if claim is not None else ApproxDP(0.0, 1e-5)
+    notion = claim if claim is not None else UNCLAIMED
     return Evidence(
         target=Target(name, None, {}, ASKS, training.how),
         claim=None if claim is None else str(claim),
@@ -127,7 +144,7 @@ def concluded(
         verdict=verdict_of(training, claim),
         reason=reason_of(training, claim),
         lower=Bound(
-            value=round_outward(training.low.value, "lower"),
+            value=round_outward(lowest(training), "lower"),
             side="lower",
             kind="sampled",
             parameter="epsilon",

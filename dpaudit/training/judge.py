@@ -17,7 +17,8 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.records import Release
 from dpaudit.evidence.training import Training, TrainingFact, TrainingLoss, TrainingStep
 from dpaudit.privacy import Claim
-from dpaudit.training import per_step
+from dpaudit.training import canaries, per_step
+from dpaudit.training.conclude import UNCLAIMED
 from dpaudit.training.facts.batches import Sampler
 from dpaudit.training.facts.checklist import checklist
 from dpaudit.training.facts.finding import Finding
@@ -55,10 +56,11 @@ def judged(
         seed: of Monte Carlo tests.
         stated: what the loop's own accountant says, or None.
     """
-    findings, sampler = checklist(seen, false_alarm, seed)
+    facts = false_alarm if seen.canaries is None else false_alarm * (1 - canaries.SHARE)
+    findings, sampler = checklist(seen, facts, seed)
     by_fact = {each.fact: each for each in findings}
     scale = scale_of(seen.squares, seen.counts, 1 - confidence)
-    parts = _shown(_parts(seen, by_fact, sampler, false_alarm), claim)
+    parts = _shown(_parts(seen, by_fact, sampler, facts), claim)
     why, infinite = unbounded(findings)
     low, high, certificates = _losses(parts, claim, why, infinite)
     right = by_fact["noise"].status in ("right", "note") and by_fact["repetition"].status == "right"
@@ -86,6 +88,7 @@ def judged(
         step=_step(seen, parts, claim, 1 - confidence) if right else None,
         stated=stated,
         partial=seen.partial,
+        canaries=canaries.shown(seen.canaries, claim or UNCLAIMED, confidence, false_alarm * canaries.SHARE),
     )
     return training, findings
 
@@ -104,7 +107,7 @@ def _parts(seen: Seen, by_fact: dict[str, Finding], sampler: Sampler | None, err
         steps_of(seen, rate),
         _scales(seen, by_fact["noise"], error),
         factors_of(seen, by_fact["clipping"]),
-        most_batches(seen.updates, seen.batches),
+        most_batches(seen.updates, seen.delivered),
         batch,
         seen.records,
         seen.epoch,

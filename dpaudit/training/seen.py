@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpaudit.arrays import Floats, Integers
+from dpaudit.training.canaries import Canaries
 
 KEPT = 8192
 """Coordinates whose noise is kept in every update."""
@@ -113,6 +114,8 @@ class Seen:
         secure: whether noise was drawn from a generator for cryptography; None where it is not known.
         partial: why not all of the loop was seen; empty where it was.
         silent: why a fact could not be seen, by its name.
+        canaries: those of the loop; None without.
+        left_out: how many canaries each batch lost by their coins; empty where none could.
     """
 
     how: str
@@ -135,6 +138,8 @@ class Seen:
     secure: bool | None = None
     partial: str = ""
     silent: dict[str, str] = field(default_factory=dict)
+    canaries: Canaries | None = None
+    left_out: list[int] = field(default_factory=list)
 
     @property
     def sampled(self) -> float | None:
@@ -142,6 +147,13 @@ class Seen:
         if self.rate is not None:
             return self.rate
         return min((rate for _, rate, _ in self.accounted or ()), default=self.share)
+
+    @property
+    def delivered(self) -> list[Integers] | None:
+        """The batches as they reached the loop: without canaries that a coin left out, whichever those were."""
+        if self.batches is None or not self.left_out:
+            return self.batches
+        return [batch[out:] for batch, out in zip(self.batches, self.left_out, strict=True)]
 
     def kept(self) -> Floats:
         """Return the kept noise over σ·C, a row for each update, (t, k)."""

@@ -28,12 +28,14 @@ from dpaudit.evidence.records import RunInfo
 from dpaudit.privacy import ApproxDP, Claim
 from dpaudit.privacy.claims import as_claim
 from dpaudit.request import TrainingOptions, TrainingRequest, taking
+from dpaudit.training.canaries import scored
 from dpaudit.training.conclude import concluded
 from dpaudit.training.facts.finding import Finding
 from dpaudit.training.judge import judged
 from dpaudit.training.seen import Seen
 
 _SAMPLING = ("poisson", "fixed-size", "shuffled")
+_OF_CANARIES = ("canaries", "canary_scores")
 _OF_LOOPS = ("sigma", "clip", "rate", "records", "sampling", "gradient", "accountant")
 
 
@@ -80,8 +82,14 @@ class Watch:
     ) -> None:
         self._seen = self._watch.leave()
         self._seconds = time.perf_counter() - self._clock
+        canaries, score = self._seen.canaries, self.request.canary_scores
         if kind is not None:
             self._seen.partial = f"it ended with {kind.__name__}"
+            if canaries is not None and canaries.scores is None:
+                self._seen.partial += ", before its canaries were scored"
+        elif canaries is not None and canaries.kind == "records":
+            assert score is not None
+            canaries.scores = scored(score(), len(canaries.coins))
 
     @property
     def gradient(self) -> Any:
@@ -160,6 +168,11 @@ def _watcher(request: TrainingRequest, seed: int) -> Any:
     options = {name: getattr(request, name) for name in _OF_LOOPS}
     try:
         if _is_optax(request.optimizer):
+            if request.canaries is not None:
+                raise UsageError(
+                    "canaries are for loops of PyTorch: of a loop of JAX, hand the scores of yours to "
+                    "dp.audit_scores, with design='one-run'"
+                )
             from dpaudit.training.watchers.jax_watch import JaxWatch
 
             return JaxWatch(request.model, request.optimizer, request.loader, **options, seed=seed)
@@ -171,6 +184,7 @@ def _watcher(request: TrainingRequest, seed: int) -> Any:
         ) from None
     if options.pop("records") is not None:
         raise UsageError("records is for loops of JAX: a loader of PyTorch says itself how many records there are")
+    options |= {name: getattr(request, name) for name in _OF_CANARIES}
     return TorchWatch(request.model, request.optimizer, request.loader, **options, seed=seed)
 
 
@@ -216,6 +230,10 @@ def check_request(request: TrainingRequest) -> Claim | None:
             raise UsageError(f"{name} is below 1, not {value!r}")
     if request.records is not None and not (type(request.records) is int and request.records > 0):
         raise UsageError(f"records is a whole number above 0, not {request.records!r}")
+    if request.canary_scores is not None and not callable(request.canary_scores):
+        raise UsageError("canary_scores is a function that returns a score for each canary")
+    if request.canary_scores is not None and (request.canaries is None or isinstance(request.canaries, int)):
+        raise UsageError("canary_scores scores listed records: give canaries=[…] beside it")
     if request.gradient is not None and not callable(request.gradient):
         raise UsageError("gradient is a function that returns the clipped sum of a batch")
     return _claim(request.claim)

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-import numpy as np
+from contextlib import contextmanager
 
+import numpy as np
+import pytest
+
+from dpaudit.privacy import parse_claim
+from dpaudit.review.check import training as check_training
+from dpaudit.training import judge
+from dpaudit.training.conclude import concluded
 from dpaudit.training.facts.clipping import replayed
+from dpaudit.training.judge import judged
 from dpaudit.training.seen import Parameter, Seen, Update
 
 RECORDS, RATE, EPOCH, WEIGHTS = 400, 0.05, 20, 600
+CLAIM = parse_claim("epsilon=4, delta=1e-5")
 
 
 def poisson(rng, rate=RATE):
@@ -37,3 +46,27 @@ def seen_loop(seed=0, updates=EPOCH, *, batches=None, noise=None, divisor=None, 
         seen.replays.append(replayed(rows, norms, np.minimum(1, clip / norms) @ rows, 1.0))
     seen.accounted = [(1.0, RATE, updates)]
     return seen
+
+
+def evidence_of(seen, claim=CLAIM):
+    """Return the evidence of what was seen."""
+    training, _ = judged(seen, claim, clip=1.0, confidence=0.95, false_alarm=1e-2, seed=3, stated=2.0)
+    options = {"seed": 3, "confidence": 0.95, "false_alarm": 1e-2}
+    return concluded(training, claim, name="digits", unit="one image", versions={"dpaudit": "0"}, **options)
+
+
+@contextmanager
+def certified_once():
+    """What is certified twice, for a loop and for its check, is computed once."""
+    before, cached = judge.certified, {}
+
+    def once(events, claim, tolerance):
+        key = str(events), str(claim), tolerance
+        if key not in cached:
+            cached[key] = before(events, claim, tolerance)
+        return cached[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judge, "certified", once)
+        patch.setattr(check_training, "certified", once)
+        yield

@@ -9,47 +9,24 @@ import math
 import msgspec
 import numpy as np
 import pytest
-from support.watched import RATE, seen_loop
+from support.watched import RATE, certified_once, evidence_of, seen_loop
 
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.privacy import parse_claim
 from dpaudit.report import html_page
 from dpaudit.report.view import view
 from dpaudit.request import TrainingOptions, TrainingRequest, options_of
 from dpaudit.review.check import check, passes
-from dpaudit.review.check import training as check_training
 from dpaudit.review.replay import replay
-from dpaudit.training import judge, per_step
-from dpaudit.training.conclude import concluded
+from dpaudit.training import per_step
 from dpaudit.training.facts.clipping import replayed
-from dpaudit.training.judge import judged
 from dpaudit.training.script import watched
-
-CLAIM = parse_claim("epsilon=4, delta=1e-5")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def certified_once():
-    """What is certified twice, for a loop and for its check, is computed once."""
-    before, cached = judge.certified, {}
-
-    def once(events, claim, tolerance):
-        key = str(events), str(claim), tolerance
-        if key not in cached:
-            cached[key] = before(events, claim, tolerance)
-        return cached[key]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(judge, "certified", once)
-        patch.setattr(check_training, "certified", once)
+def _certified_once():
+    with certified_once():
         yield
-
-
-def evidence_of(seen, claim=CLAIM):
-    training, _ = judged(seen, claim, clip=1.0, confidence=0.95, false_alarm=1e-2, seed=3, stated=2.0)
-    options = {"seed": 3, "confidence": 0.95, "false_alarm": 1e-2}
-    return concluded(training, claim, name="digits", unit="one image", versions={"dpaudit": "0"}, **options)
 
 
 @pytest.fixture(scope="module")

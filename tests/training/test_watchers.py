@@ -18,6 +18,7 @@ import loops  # noqa: E402
 
 import dpaudit as dp  # noqa: E402
 from dpaudit.errors import UsageError  # noqa: E402
+from dpaudit.training.canaries import coins_of  # noqa: E402
 from dpaudit.training.script import watched  # noqa: E402
 from dpaudit.training.watchers.torch_watch import TorchWatch  # noqa: E402
 
@@ -74,6 +75,93 @@ def test_a_right_run_keeps_its_claim_and_a_wrong_one_does_not():
         with watch(loop, claim=CLAIM) as seen:
             loop.train()
         assert str(seen.evidence.verdict) == verdict
+
+
+# --- canaries -------------------------------------------------------------------------------------------------
+
+
+def scores_of(loop, records):
+    def scores():
+        with torch.no_grad():
+            x, y = loops.DIGITS[records]
+            return -torch.nn.functional.cross_entropy(loop.model(x), y, reduction="none")
+
+    return scores
+
+
+@pytest.mark.parametrize("mistake", ["right", "memory manager", "adam", "uncounted accumulation"])
+def test_canaries_of_gradients_come_through_the_loop_and_leave_nothing_behind(mistake):
+    loop = loops.opacus(mistake, 3, 60)
+    params, held = len(loop.optimizer.params), set(vars(loop.optimizer))
+    with watch(loop, canaries=1000, claim=CLAIM) as seen:
+        loop.train()
+    told = seen.evidence.training.canaries
+    assert sum(told.given) == 1000 and told.epsilon > 0 and str(seen.evidence.verdict) != "violated"
+    assert mistake == "uncounted accumulation" or not [f for f in seen.findings if f.status in ("wrong", "note")]
+    assert len(loop.optimizer.params) == params and set(vars(loop.optimizer)) == held
+    assert len(loop.optimizer.state) <= params
+
+
+def test_gradients_that_are_not_clipped_or_get_no_noise_are_told_apart():
+    shown = []
+    for mistake, sigma in (("right", 1.0), ("no clipping", 1.0), ("right", 0.05)):
+        loop = loops.opacus(mistake, 3, 60, sigma=sigma)
+        with watch(loop, canaries=600) as seen:
+            loop.train()
+        shown.append(seen.evidence.training.canaries.sure)
+    assert shown[0] < 1 < 1.5 < min(shown[1:])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_listed_canaries_are_left_out_by_their_coins_and_nothing_is_seen_wrong(kind):
+    loop, records, given = KINDS[kind]("right", 3, 20), list(range(300)), []
+    batches = loop.loader.batch_sampler
+    with watch(loop, canaries=records, canary_scores=scores_of(loop, records)) as seen:
+        loop.train()
+        given.extend(map(int, next(iter(batches)) + next(iter(batches))))
+    coins = coins_of(300, 1)
+    assert all(coins[each] for each in given if each < 300) and any(each < 300 for each in given)
+    assert sum(seen.evidence.training.canaries.given) == 300
+    found = {each.fact: each.status for each in seen.findings}
+    assert found["batches"] == found["clipping"] == "right" and "wrong" not in found.values()
+
+
+def broken(train):
+    train()
+    raise KeyError("in the middle")
+
+
+def test_canaries_of_a_loop_that_ends_early_are_those_of_what_was_seen():
+    loop = loops.opacus("right", 0, 4)
+    with pytest.raises(KeyError), watch(loop, canaries=50) as seen:
+        broken(loop.train)
+    assert seen.evidence.training.canaries is not None and seen.evidence.training.partial
+    loop = loops.opacus("right", 0, 4)
+    with pytest.raises(KeyError), watch(loop, canaries=list(range(50)), canary_scores=lambda: [0.0] * 50) as seen:
+        broken(list)
+    assert seen.evidence.training.canaries is None and "canaries" in seen.evidence.training.partial
+
+
+def test_canaries_where_they_cannot_be_get_a_sentence():
+    hooks, ghost, plain = loops.opacus(), loops.opacus(ghost=True), loops.plain()
+    workers = loops.opacus("workers")
+    for loop, options, says in (
+        (hooks, {"canaries": 5000}, "give fewer"),
+        (hooks, {"canaries": [1, 2]}, "could show nothing"),
+        (hooks, {"canaries": list(range(50))}, "need canary_scores"),
+        (hooks, {"canary_scores": list}, "give canaries="),
+        (ghost, {"canaries": 50}, "a loop of Opacus with hooks"),
+        (plain, {"canaries": 50}, "a loop of Opacus with hooks"),
+        (workers, {"canaries": 50}, "num_workers=0"),
+    ):
+        with pytest.raises(UsageError, match=says):
+            watch(loop, **options)
+    loop = loops.opacus("right", 0, 2)
+    with pytest.raises(UsageError, match="no loader that draws"):
+        dp.watch_training(loop.model, loop.optimizer, None, canaries=50)
+    loop.optimizer.target_unclipped_quantile = 0.5
+    with pytest.raises(UsageError, match="hangs on the gradients of records"):
+        watch(loop, canaries=50)
 
 
 # --- what cannot be watched ---------------------------------------------------------------------------------

@@ -18,14 +18,13 @@ from dpaudit.auditing.assumed import ASSUMED, LOST
 from dpaudit.auditing.histogram import histogram_cells
 from dpaudit.auditing.independence import are_constant, homogeneity_cells
 from dpaudit.auditing.question import whole
-from dpaudit.auditing.recorded import attempt_of, measured_bound
+from dpaudit.auditing.recorded import attempt_of
 from dpaudit.auditing.scores.canaries import (
     foresee_guesses,
-    ranked_members,
+    guessed,
     refuse_no_coin,
     refuse_other_notions,
 )
-from dpaudit.auditing.scores.guess_plan import count_guesses, method_name, plan_guesses
 from dpaudit.auditing.scores.rates import FALSE_POSITIVE_RATES, gaussian_epsilon, gaussian_mu, rate_at, roc, thresholds
 from dpaudit.auditing.scores.reading import as_outputs, as_scores, refuse_only_nan
 from dpaudit.auditing.scores.split import IndexSplit, at, split
@@ -325,21 +324,7 @@ def _one_run(case: ScoresRequest, members: Floats, others: Floats) -> Evidence:
     refuse_other_notions(case.notion)
     refuse_no_coin(len(members), len(others))
     canaries = len(members) + len(others)
-    ranked, method = ranked_members(members, others), method_name(case.notion)
-    attempts = []
-    for planned in plan_guesses(canaries, case.notion, 1 - case.confidence):
-        error = (1 - case.confidence) * planned.share
-        counts = count_guesses(ranked, planned, case.notion, 1 - (1 - error))
-        bound = measured_bound(
-            method,
-            counts,
-            case.notion,
-            weight=planned.steps,
-            error=error,
-            pair=0,
-            assumes=case.assumptions,
-        )
-        attempts.append(Attempt(0, planned.name, bound, ()))
+    attempts = guessed(members, others, case.notion, case.confidence, case.assumptions)
     foreseen = None
     if case.claim is not None:
         share = case.rule.planned / case.rule.error

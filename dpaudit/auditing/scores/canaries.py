@@ -22,6 +22,8 @@ import numpy as np
 from scipy.special import bdtr
 
 from dpaudit.arrays import Floats
+from dpaudit.auditing.recorded import measured_bound
+from dpaudit.auditing.scores.guess_plan import count_guesses, method_name, plan_guesses
 from dpaudit.errors import UsageError
 from dpaudit.evidence.records import Attempt
 from dpaudit.privacy import Claim, GaussianDP
@@ -67,6 +69,27 @@ def ranked_members(members: Floats, others: Floats) -> np.ndarray[Any, np.dtype[
     numbers = len(scores) - int(np.count_nonzero(np.isnan(scores)))
     upper = numbers - numbers // 2
     return np.concatenate([own[:upper], own[numbers:], own[upper:numbers]])
+
+
+def guessed(
+    members: Floats, others: Floats, notion: Claim, confidence: float, assumes: tuple[str, ...]
+) -> list[Attempt]:
+    """Return the guesses that the number of canaries fixes, each with its bound.
+
+    Args:
+        members: (n,) scores of canaries that were in the training data.
+        others: (m,) scores of those that were not.
+        notion: a claim about ε at a δ, or about μ; its own value is not used.
+        confidence: of all bounds together.
+        assumes: what they rest on.
+    """
+    ranked, method, attempts = ranked_members(members, others), method_name(notion), []
+    for planned in plan_guesses(len(ranked), notion, 1 - confidence):
+        error = (1 - confidence) * planned.share
+        counts = count_guesses(ranked, planned, notion, 1 - (1 - error))
+        bound = measured_bound(method, counts, notion, weight=planned.steps, error=error, pair=0, assumes=assumes)
+        attempts.append(Attempt(0, planned.name, bound, ()))
+    return attempts
 
 
 def foresee_guesses(claim: Claim, attempts: Sequence[Attempt], share: float = 1.0) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from dpaudit.auditing.assumed import RECORDED
@@ -12,7 +12,7 @@ from dpaudit.auditing.scores.guess_plan import cuts, method_name, plan_guesses
 from dpaudit.auditing.scores.rates import gaussian_epsilon, rate_limits, roc_limits
 from dpaudit.auditing.scores.reading import LEAST
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Bound, Rate, RocPoint, Scores
+from dpaudit.evidence.records import Attempt, Bound, Rate, RocPoint, Scores
 from dpaudit.privacy import Claim, parse_claim
 from dpaudit.stats.guess_steps import StepsBound, right_guesses, split_guesses
 from dpaudit.stats.methods import ONE_RUN, method_of
@@ -67,15 +67,24 @@ def _earlier_plan(evidence: Evidence, scores: Scores) -> bool:
 
 
 def _planned(evidence: Evidence, scores: Scores) -> bool:
-    """Whether the guesses, the steps of the staircase and the shares of the error are those of the plan."""
-    canaries, error = sum(scores.given), 1 - evidence.confidence
-    notion = parse_claim(evidence.attempts[0].bound.notion)
-    if canaries < 2 * LEAST or not 0 < error < 1:
+    return is_planned(evidence.attempts, sum(scores.given), 1 - evidence.confidence)
+
+
+def is_planned(attempts: Sequence[Attempt], canaries: int, error: float) -> bool:
+    """Return whether the guesses, the steps of the staircase and the shares of the error are those of the plan.
+
+    Args:
+        attempts: with their bounds.
+        canaries: all of one model.
+        error: of all bounds together.
+    """
+    if not attempts or canaries < 2 * LEAST or not 0 < error < 1:
         return False
+    notion = parse_claim(attempts[0].bound.notion)
     plan = plan_guesses(canaries, notion, error)
-    if len(plan) != len(evidence.attempts):
+    if len(plan) != len(attempts):
         return False
-    for planned, attempt in zip(plan, evidence.attempts, strict=True):
+    for planned, attempt in zip(plan, attempts, strict=True):
         bound = attempt.bound
         if bound.method != method_name(notion) or not _close(1 - bound.confidence, error * planned.share):
             return False

@@ -13,7 +13,15 @@ from dpaudit.privacy.claims import number_text
 from dpaudit.report.html.templates import Section
 from dpaudit.report.text.accounting import release_words
 from dpaudit.report.text.numerals import count_text
-from dpaudit.report.text.training import Pitfall, fact_name, loss_text, pitfalls, status_words, updates_of
+from dpaudit.report.text.training import (
+    Pitfall,
+    canaries_words,
+    fact_name,
+    loss_text,
+    pitfalls,
+    status_words,
+    updates_of,
+)
 from dpaudit.report.view import View
 
 _MOST = 20  # releases in a table
@@ -48,6 +56,7 @@ class TrainingPart:
     all: str
     step: str
     gaussian: str
+    canaries: tuple[str, str] | None
     pitfalls: list[Pitfall]
     certificates: str
 
@@ -78,6 +87,7 @@ def training_part(evidence: Evidence, training: Training) -> TrainingPart:
         all=loss_text(training),
         step=_step(training),
         gaussian="" if training.gaussian is None else number_text(float(f"{training.gaussian:.5g}")),
+        canaries=None if training.canaries is None else canaries_words(training.canaries, evidence.confidence),
         pitfalls=pitfalls(training),
         certificates=f"{count_text(max(1, round(size / 1000)))} kB of JSON" if training.certificates else "none",
     )

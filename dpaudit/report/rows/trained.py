@@ -12,7 +12,7 @@ from dpaudit.report.rows import Importance, Row
 from dpaudit.report.text.accounting import neighbours_words
 from dpaudit.report.text.numerals import NBSP, claim_text, count_text
 from dpaudit.report.text.phrases import shortened
-from dpaudit.report.text.training import LIMITS, fact_name, loss_text, status_words, updates_of
+from dpaudit.report.text.training import LIMITS, canaries_text, fact_name, loss_text, status_words, updates_of
 
 
 def trained(evidence: Evidence) -> Iterator[Row]:
@@ -33,7 +33,7 @@ def _bounds(evidence: Evidence, training: Training) -> Iterator[Row]:
     yield Row("reason", "", "Reason", evidence.reason, importance=own)
     yield Row("interval", "as seen", "As it was seen", loss_text(training), importance=Importance.BRIEF, section=bounds)
     low = "ε is not bounded" if math.isinf(training.low.value) else f"ε{NBSP}≥{NBSP}{number_text(evidence.lower.value)}"
-    yield Row("lower", "", "Lower bound", low, note="as seen", importance=own, order=training.low.value)
+    yield Row("lower", "", "Lower bound", low, note="as seen", importance=own, order=evidence.lower.value)
     if math.isfinite(training.high.value):
         high = f"ε{NBSP}≤{NBSP}{number_text(training.high.value)}"
         yield Row("upper", "", "Upper bound", high, note="as seen", importance=own, order=training.high.value)
@@ -61,6 +61,9 @@ def _noise(evidence: Evidence, training: Training) -> Iterator[Row]:
         if step.epsilon is not None:
             text += f"; if steps are independent, ε{NBSP}≥{NBSP}{number_text(float(f'{step.epsilon:.4g}'))} in all"
         yield Row("step", "a step", "The audit of a step", text, importance=Importance.SUMMARY)
+    if training.canaries is not None:
+        text = canaries_text(training.canaries)
+        yield Row("canaries", "canaries", "Canaries of one run", text, importance=Importance.SUMMARY)
     if training.stated is not None:
         text = f"ε{NBSP}={NBSP}{number_text(float(f'{training.stated:.5g}'))}"
         yield Row("stated", "its own", "The loop's own accountant", text, importance=Importance.SUMMARY)

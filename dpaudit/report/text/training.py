@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Verdict, round_outward
-from dpaudit.evidence.training import Training, TrainingFact
+from dpaudit.evidence.training import Training, TrainingCanaries, TrainingFact
 from dpaudit.privacy.claims import number_text
 from dpaudit.report.text.numerals import NBSP, claim_text, count_text
 
@@ -123,6 +123,13 @@ def verdict_words(evidence: Evidence, training: Training) -> tuple[str, str]:
         "" if claim is None else f"ε{NBSP}={NBSP}{claim_text(claim.value)}, δ{NBSP}={NBSP}{claim_text(claim.delta)}"
     )
     many = f"{count_text(updates_of(training))} updates"
+    if evidence.verdict is Verdict.VIOLATED and claim is not None and not training.low.value > claim.value:
+        assert training.canaries is not None
+        return (
+            f"The claim {claimed} does not hold of the loop that was watched: its canaries are told apart as only "
+            f"ε{NBSP}≥{NBSP}{number_text(round_outward(training.canaries.sure, 'lower', 5))} allows.",
+            "This rests on fair coins alone. By which mistake they are told apart is not seen from it.",
+        )
     if evidence.verdict is Verdict.VIOLATED:
         return (
             f"The claim {claimed} does not hold of the loop that was watched: {loss_text(training)}, for {many}.",
@@ -141,6 +148,38 @@ def verdict_words(evidence: Evidence, training: Training) -> tuple[str, str]:
     wrong = sum(each.status == "wrong" for each in training.facts)
     seen = f"{wrong} of {len(training.facts)} facts {'was' if wrong == 1 else 'were'} seen wrong"
     return f"No claim was given, so there is nothing to judge: {seen}.", "Facts were tested, not proved."
+
+
+def canaries_text(canaries: TrainingCanaries) -> str:
+    """Say what canaries show, by numbers."""
+    least = number_text(round_outward(canaries.epsilon, "lower", 5))
+    return f"ε{NBSP}≥{NBSP}{least} by {count_text(sum(canaries.given))} canaries of this run"
+
+
+def canaries_words(canaries: TrainingCanaries, confidence: float) -> tuple[str, str]:
+    """Return what canaries show in sentences, and what they cannot show."""
+    all_of = count_text(sum(canaries.given))
+    kind = (
+        f"{all_of} records gave their place to gradients that are easiest to tell, half of them by fair coins"
+        if canaries.kind == "gradients"
+        else f"{all_of} records of the training set were left in or out of every batch by fair coins"
+    )
+    scored = "the noisy sums of all updates" if canaries.kind == "gradients" else "scores after the training"
+    found = (
+        f"{kind}: {count_text(canaries.given[0])} were in. Guessing coins by {scored} shows, at a confidence of "
+        f"{number_text(confidence)}, that the run loses at least "
+        f"ε = {number_text(round_outward(canaries.epsilon, 'lower', 5))} at the claim's δ; and if it keeps μ-GDP, μ is "
+        f"at least {number_text(round_outward(canaries.mu, 'lower', 4))}."
+    )
+    seen = (
+        "the loop's sampler, clipping, sum and noise together, but not its gradients, and nothing beside the optimizer"
+        if canaries.kind == "gradients"
+        else "everything that the loop does with a record, as far as its score shows it"
+    )
+    return found, (
+        f"It rests on the coins alone, on no independence of steps and on nothing else that was seen. It goes through "
+        f"{seen}. No such bound can reach what a loop really loses: a small one says nothing for the loop."
+    )
 
 
 LIMITS = (
@@ -182,5 +221,8 @@ SOURCES = (
     "Clopper & Pearson (1934). The use of confidence or fiducial limits illustrated in the case of the binomial. "
     "Biometrika 26(4).",
     "Dwass (1957). Modified randomization tests for nonparametric hypotheses. Annals of Mathematical Statistics 28(1).",
+    "Keinan, Shenfeld & Ligett (2025). How well can differential privacy be audited in one run?",
+    "Mahloujifar, Melis & Chaudhuri (2025). Auditing f-differential privacy in one run. ICML.",
     PITFALLS_SOURCE,
+    "Steinke, Nasr & Jagielski (2023). Privacy auditing with one (1) training run. NeurIPS.",
 )

@@ -16,16 +16,18 @@ import numpy as np
 from dpaudit.accounting import Events
 from dpaudit.accounting.certificate import written
 from dpaudit.accounts.conclude import at_of, number, outward
+from dpaudit.auditing.scores.checking import is_planned
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.installed import installed_version
-from dpaudit.evidence.records import Release
-from dpaudit.evidence.training import Training, TrainingLoss
-from dpaudit.privacy import Claim
+from dpaudit.evidence.records import Release, round_outward
+from dpaudit.evidence.training import Training, TrainingCanaries, TrainingLoss
+from dpaudit.privacy import Claim, GaussianDP
 from dpaudit.review.check.certificate import numbered
 from dpaudit.review.check.finding import Finding, agrees, answered, failing, unchecked
-from dpaudit.training import per_step
-from dpaudit.training.conclude import concluded
+from dpaudit.stats.statement import lower_bound
+from dpaudit.training import canaries, per_step
+from dpaudit.training.conclude import UNCLAIMED, concluded
 from dpaudit.training.facts.checklist import FACTS
 from dpaudit.training.judge import COARSE, certified
 from dpaudit.training.losses import listed, parts_of, unbounded
@@ -34,6 +36,7 @@ _UNREADABLE = (LookupError, TypeError, AttributeError, ValueError, ArithmeticErr
 _STATUSES = ("right", "wrong", "note", "not seen")
 _MOST_THRESHOLDS = 10_000
 _MOST_STEPS = 10**7
+_MOST_CANARIES = 10**7
 
 
 def trained(evidence: Evidence, *, again: bool = True) -> Iterator[Finding]:
@@ -53,6 +56,8 @@ def trained(evidence: Evidence, *, again: bool = True) -> Iterator[Finding]:
         for place, certificate in enumerate(training.certificates):
             yield numbered(certificate, place)
         yield from _step(training, evidence)
+        if training.canaries is not None:
+            yield from _canaries(training.canaries, evidence)
         if again:
             yield from _gaussian(training, evidence.claimed)
     except _UNREADABLE as error:
@@ -66,7 +71,8 @@ def _facts(training: Training, false_alarm: float) -> str:
         return "the checklist has other facts than a watch finds"
     if any(each.status not in _STATUSES or not 0 <= each.error <= 1 for each in training.facts):
         return "a fact has a status that there is none of"
-    if sum(each.error for each in training.facts) > false_alarm * (1 + 1e-9):
+    share = 1.0 if training.canaries is None else 1 - canaries.SHARE
+    if sum(each.error for each in training.facts) > share * false_alarm * (1 + 1e-9):
         return "the facts together err more often than is stated"
     by_fact = {each.fact: each for each in training.facts}
     low, high = training.scales  # more noise than was seen loses less
@@ -144,6 +150,42 @@ def _step(training: Training, evidence: Evidence) -> Iterator[Finding]:
         own = per_step.composed(found, step.rate, step.steps, step.delta)
         holds = known and own is not None and agrees(own, step.epsilon)
         yield answered("step", holds, f"composed, it is {own if own is None else f'{own:.10g}'}")
+
+
+def _canaries(told: TrainingCanaries, evidence: Evidence) -> Iterator[Finding]:
+    """Whether what canaries show follows from their counts, and the counts from as many coins of the seed."""
+    notion, error = evidence.claimed or UNCLAIMED, 1 - evidence.confidence
+    coins = canaries.coins_of(sum(told.given), evidence.seed) if 0 < sum(told.given) <= _MOST_CANARIES else np.zeros(0)
+    known = told.kind in ("gradients", "records") and (int(coins.sum()), len(coins) - int(coins.sum())) == told.given
+    yield answered("canaries", known, f"the seed {'gives' if known else 'does not give'} these coins")
+    for attempts, wanted, value in (
+        (told.attempts, notion, told.epsilon),
+        (told.gaussian, GaussianDP(1.0), told.mu),
+    ):
+        bounds = [each.bound for each in attempts]
+        fits = all(
+            bound.counts is not None
+            and bound.counts.runs == told.given
+            and bound.notion == str(wanted)
+            and (bound.parameter, bound.delta, bound.side) == (wanted.parameter, wanted.delta, "lower")
+            and bound.assumes == canaries.ASSUMED
+            for bound in bounds
+        )
+        if not fits or not is_planned(attempts, sum(told.given), error):
+            yield failing("canaries", f"the guesses about {wanted.parameter} are not those that their number fixes")
+            continue
+        own = [
+            round_outward(
+                lower_bound(b.method, b.counts, claim=wanted, weight=b.weight, error=1 - b.confidence), "lower"
+            )
+            for b in bounds
+            if b.counts is not None
+        ]
+        holds = all(agrees(each, bound.value) for each, bound in zip(own, bounds, strict=True))
+        holds = holds and value == canaries.best(attempts)
+        yield answered("canaries", holds, f"the counts of guesses give {wanted.parameter} ≥ {max(own):.10g}")
+    sure = canaries.surely(told.attempts, notion, error, (evidence.false_alarm or 0.0) * canaries.SHARE)
+    yield answered("canaries", agrees(sure, told.sure), f"as surely as a violation has to be, ε ≥ {sure:.10g}")
 
 
 def _gaussian(training: Training, claim: Claim | None) -> Iterator[Finding]:

@@ -59,7 +59,7 @@ def checklist(seen: Seen, error: float, seed: int = 0) -> tuple[list[Finding], S
         clipping_finding(seen.replays, seen.silent.get("clipping", "")),
         *_noise(seen, share),
         divisor_finding(seen.updates, seen.records, seen.sampled, seen.silent.get("divisor", "")),
-        steps_finding(seen.updates, seen.batches, seen.accounted, seen.rate),
+        steps_finding(seen.updates, seen.delivered, seen.accounted, seen.rate),
         _unless_silent(parameters_finding(seen.parameters, len(seen.updates)), seen),
         records_finding(seen.parameters, seen.mixing),
         finite_finding(seen.replays, len(seen.updates), _empty(seen)),

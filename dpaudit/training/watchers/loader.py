@@ -56,9 +56,7 @@ def record_batches(loader: Any, recorder: Recorder, undo: Undo) -> None:
 
     def recording(self: Any) -> Iterator[Any]:
         for batch in kind.__iter__(self):
-            batch = list(batch)
-            recorder.batch(batch)
-            yield batch
+            yield recorder.batch(batch)
 
     _become(sampler, kind, {"__iter__": recording}, undo)
 

@@ -79,14 +79,16 @@ def watch_opacus(
     for name in ("accumulate" if is_ghost(optimizer) else "clip_and_accumulate", "add_noise", "scale_grad"):
         held = optimizer.__dict__.get(name)
         setattr(optimizer, name, getattr(watcher, name)(getattr(optimizer, name)))
-        undo.append(_back(optimizer, name, held))
+        undo.append(given_back(optimizer, name, held))
     if is_ghost(optimizer):
         watcher.watch_ghost(undo)
     handle = optimizer.original_optimizer.register_step_pre_hook(watcher.at_step)
     undo.append(handle.remove)
 
 
-def _back(optimizer: Any, name: str, held: Any) -> Callable[[], None]:
+def given_back(optimizer: Any, name: str, held: Any) -> Callable[[], None]:
+    """Return what gives an optimizer its method back; ``held`` is one that the instance itself had, or None."""
+
     def back() -> None:
         if held is None:
             delattr(optimizer, name)

@@ -37,23 +37,32 @@ class Recorder:
         self.where = kept_coordinates(int(ends[-1]), KEPT)
         self.rows: int | None = None
         self.at_first: Callable[[], None] = lambda: None
+        self.at_batch: Callable[[Integers], object] = lambda batch: None
+        self.out: Integers = np.zeros(0, dtype=np.int64)
         self._kept = 0
 
     # --- batches ---
 
-    def batch(self, indices: Iterable[int]) -> None:
-        """Write down a batch that a sampler drew."""
+    def batch(self, indices: Iterable[int]) -> list[Any]:
+        """Write down a batch that a sampler drew; return it without the canaries that their coins leave out."""
+        indices = list(indices)
         if self.seen.batches is None:
-            return
+            return indices
         try:
-            found = np.asarray(list(indices), dtype=np.int64).reshape(-1)
+            found = np.asarray(indices, dtype=np.int64).reshape(-1)
         except (TypeError, ValueError, OverflowError):
             found = np.array([-1])
         if len(found) and not 0 <= found.min() <= found.max() < (self.seen.records or 0):
             self.seen.batches = None
             self.seen.silent["batches"] = "The sampler of this loader draws something else than numbers of records."
-            return
+            return indices
         self.seen.batches.append(found)
+        self.at_batch(found)
+        if not len(self.out):
+            return indices
+        stays = ~np.isin(found, self.out)
+        self.seen.left_out.append(int(np.count_nonzero(~stays)))
+        return [each for each, kept in zip(indices, stays, strict=True) if kept]
 
     # --- clipping ---
 

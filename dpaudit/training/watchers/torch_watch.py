@@ -8,8 +8,10 @@ from typing import Any
 import torch
 
 from dpaudit.errors import UsageError
+from dpaudit.training.canaries import Canaries, chosen
 from dpaudit.training.seen import Parameter, Seen
 from dpaudit.training.watchers import loader as loaders
+from dpaudit.training.watchers.gradient_canaries import GradientCanaries, refuse_others
 from dpaudit.training.watchers.noise_flow import NoiseFlow
 from dpaudit.training.watchers.opacus import accountant_of, is_ghost, is_opacus, norm_of, watch_opacus
 from dpaudit.training.watchers.plain import PlainWatcher
@@ -29,7 +31,8 @@ class TorchWatch:
         sampling: which the claim's accounting assumes.
         gradient: for plain loops.
         accountant: counts steps; by default the one that an optimizer of Opacus reports to.
-        seed: of what is replayed.
+        seed: of what is replayed, and of coins.
+        canaries, canary_scores: as asked for.
     """
 
     def __init__(
@@ -45,6 +48,8 @@ class TorchWatch:
         gradient: Callable[[Any], Any] | None,
         accountant: Any,
         seed: int,
+        canaries: Any = None,
+        canary_scores: Callable[[], Any] | None = None,
     ) -> None:
         self.model, self.optimizer, self.loader = model, optimizer, loader
         self.opacus, self.ghost = is_opacus(optimizer), is_opacus(optimizer) and is_ghost(optimizer)
@@ -64,6 +69,9 @@ class TorchWatch:
         self.recorder = Recorder(self.seen, sizes, seed=seed, often=often, later=later)
         self.sigma = float(sigma if sigma is not None else optimizer.noise_multiplier)
         self.clip = float(clip if clip is not None else norm_of(optimizer))
+        self.score = canary_scores
+        if canaries is not None:
+            self._choose(canaries, seed)
         self.given, self.gradient, self.reached = sigma, gradient, 0
         self.undo: Undo = []
         self.packages = ("torch", "opacus", "python-flint") if self.opacus else ("torch", "python-flint")
@@ -98,6 +106,18 @@ class TorchWatch:
         if hasattr(self.optimizer, _WATCHED) or loaders.is_watched(self.loader):
             raise UsageError("this loop is being watched already: leave the first watch before the next begins")
 
+    def _choose(self, given: Any, seed: int) -> None:
+        """Choose the canaries that were asked for, where this loop can have them."""
+        found = chosen(given, None if self.seen.batches is None else self.seen.records, seed)
+        if found.kind == "gradients":
+            refuse_others(self.optimizer, self.loader, self.seen.sampled)
+        elif self.score is None:
+            raise UsageError(
+                "canaries that are records of the training set need canary_scores=, a function that returns a score "
+                "for each of them after the training"
+            )
+        self.seen.canaries = found
+
     def _names(self) -> dict[Any, str]:
         """The parameters that the optimizer holds and that ask for gradients, by name."""
         held = {id(p) for group in self.optimizer.param_groups for p in group["params"]}
@@ -114,6 +134,8 @@ class TorchWatch:
         self.undo.append(lambda: self.optimizer.__dict__.pop(_WATCHED, None))
         self._start()
         loaders.record_batches(self.loader, self.recorder, self.undo)
+        if self.seen.canaries is not None:
+            self._insert(self.seen.canaries)
         loaders.record_deliveries(self.loader, self._reached, self.undo)
         if self.opacus:
             watch_opacus(
@@ -132,6 +154,18 @@ class TorchWatch:
             )
             self.plain.watch(self.base, self.undo)
         return self
+
+    def _insert(self, canaries: Canaries) -> None:
+        """Let canaries into the loop, or keep them out of it."""
+        if not loaders.is_watched(self.loader):
+            self.leave()
+            raise UsageError("canaries need a sampler whose batches can be watched, and this one's class has slots")
+        if canaries.kind == "records":
+            self.recorder.out = canaries.places[~canaries.coins]
+        else:
+            assert self.seen.sampled is not None
+            inserted = GradientCanaries(self.optimizer, self.recorder, canaries, self.seen.sampled, self.sigma)
+            inserted.watch(self.undo)
 
     def __exit__(self, *_: object) -> None:
         self.leave()
