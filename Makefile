@@ -41,6 +41,7 @@ test-training: $(VENV)/.created ## watch training loops of PyTorch, Opacus and J
 	$(VENV)-training/bin/python -m pytest tests/training
 	$(VENV)-training/bin/python benchmarks/training/measure.py
 	$(VENV)-training/bin/python benchmarks/training/measure_jax.py
+	$(VENV)-training/bin/python benchmarks/training/measure_canaries.py
 
 test-backends: $(VENV)/.created ## audit on Dask, Ray and submitit, and kill workers, in an environment of its own (ten minutes)
 	$(PY) -m venv --clear $(VENV)-backends
