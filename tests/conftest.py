@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import compileall
 import gc
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+
+# To rewrite the assertions of all tests takes seven seconds: until they are collected, what is compiled is kept.
+_unkept = sys.dont_write_bytecode
+sys.dont_write_bytecode = False
+
+from hypothesis import HealthCheck, settings  # noqa: E402  (its assertions are rewritten as well)
 
 # Nothing that is written here has to outlive the machine, and thousands of files that wait for the disk take a minute.
 # Before dpaudit is imported: later it would notice.
@@ -20,13 +27,37 @@ from support import drawings  # noqa: E402
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-# To rewrite the assertions of all tests takes ten seconds: until they are collected, what is compiled is kept.
-_unkept = sys.dont_write_bytecode
-sys.dont_write_bytecode = False
-
 # a busy machine draws slowly, and that is no finding
 settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("same")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile once what every worker, and every process that tests start, would compile again."""
+    # pytest also rewrites the packages of its plugins: of dpaudit alone as many modules as there are tests
+    config.pluginmanager.rewrite_hook._must_rewrite.discard("dpaudit")
+    if not hasattr(config, "workerinput"):
+        for package in ("dpaudit", "mechanisms"):
+            compileall.compile_dir(Path(__file__).parents[1] / package, quiet=1)
+
+
+class _Backwards(pytest.Dir):
+    """Collected from the end."""
+
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
+        return reversed([*super().collect()])
+
+
+def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Dir | None:
+    """Two workers begin at both ends: each rewrites half of the tests, and finds the others kept."""
+    backwards = os.environ.get("PYTEST_XDIST_WORKER", "gw0") == "gw1"
+    return _Backwards.from_parent(parent, path=path) if backwards else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every worker has the tests in one order again."""
+    items.sort(key=lambda item: item.path.parts)
 
 
 def pytest_collection_finish() -> None:
