@@ -302,9 +302,16 @@ def _functions_of(modules: Iterable[types.ModuleType]) -> Functions:
 def _own_functions() -> _Watch:
     """Return dpaudit's functions as they are; the same as before, where no module was added and none was replaced."""
     global _OWN
-    modules = [each for name, each in list(sys.modules.items()) if name == "dpaudit" or name.startswith("dpaudit.")]
+    modules = [each for name, each in list(sys.modules.items()) if f"{name}.".startswith(_PACKAGES)]
     if _OWN[0] != modules or not _OWN[1].holds():
-        _OWN = modules, _Watch(_functions_of(modules))
+        found: Functions = {}
+        for module in modules:  # of hundreds, few have changed
+            size, known = _SEEN.get(module, (0, {}))
+            if size != len(vars(module)) or _replaced(known):
+                known = _functions_of([module])
+                _SEEN[module] = len(vars(module)), known
+            found |= known
+        _OWN = modules, _Watch(found)
     return _OWN[1]
 
 
@@ -334,6 +341,8 @@ def _is_strange(function: Any) -> bool:
 _PYTHON, _STRANGE = _pythons()
 _WATCHED = _Watch(_PYTHON)
 _OWN: tuple[list[types.ModuleType], _Watch] = [], _Watch({})
+_PACKAGES = ("dpaudit.",)  # whose functions are dpaudit's own
+_SEEN: dict[types.ModuleType, tuple[int, Functions]] = {}
 
 
 def _replaced(functions: Functions) -> Functions:

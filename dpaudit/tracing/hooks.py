@@ -369,9 +369,9 @@ class Hooks:
             owner[name] = value
             return
         own = vars(owner).get(name, _MISSING) if hasattr(owner, "__dict__") else _MISSING
-        kind = inspect.getattr_static(type(owner), name, None)
-        if own is _MISSING and not isinstance(owner, type) and inspect.isdatadescriptor(kind):
-            own = getattr(owner, name)  # a slot, the defaults of a function, the contents of a cell
+        # a slot, the defaults of a function, the contents of a cell; to find that out takes longer than all the rest
+        if own is _MISSING and not isinstance(owner, type) and _is_described(owner, name):
+            own = getattr(owner, name)
         try:
             setattr(owner, name, value)
         except Exception:  # an object that refuses: one that is frozen
@@ -390,6 +390,10 @@ class Hooks:
                     setattr(owner, name, value)
                 except Exception:
                     object.__setattr__(owner, name, value)
+
+
+def _is_described(owner: Any, name: str) -> bool:
+    return inspect.isdatadescriptor(inspect.getattr_static(type(owner), name, None))
 
 
 def _read(owner: Any, name: Any) -> Any:

@@ -26,7 +26,7 @@ from dpaudit import settings  # the first with all the filters of warnings that 
 from dpaudit.auditing import audit as conductor
 from dpaudit.loading.named import load
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("all_own_functions")]
 
 ASKED = {"claim": "epsilon=1", "pairs": [(0, 1)], "relation": "declared", "runs": 500, "seed": 0}
 RELEASE = """

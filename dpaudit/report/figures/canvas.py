@@ -38,6 +38,7 @@ _VARIABLES = {
 SIDES = (SIDE0, SIDE1)
 _NUMBER = re.compile(r"-?\d+\.\d+")
 WIDTH, NARROW_WIDTH = 7.4, 3.8  # inches; the drawing scales with the page, the narrow one is for phones
+_NARROW = (False, True)  # the kinds of a drawing
 
 _STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
@@ -154,7 +155,7 @@ def both(draw: Callable[[bool], str]) -> Markup:
 
     Matplotlib escapes text in a drawing and `svg` escapes its label, so both are safe as markup.
     """
-    return Markup(draw(False) + draw(True))
+    return Markup("".join(map(draw, _NARROW)))
 
 
 def alone(drawing: str) -> Markup:
