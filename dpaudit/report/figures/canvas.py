@@ -113,7 +113,7 @@ def _printed(figure: Figure) -> str:
     figure.set_dpi(72)  # the points of SVG
     page, layout, buffer = _Canvas(figure), figure.get_layout_engine(), io.StringIO()
     # without metadata the SVG has no date and no URLs
-    page.renderer = _Renderer(
+    page.renderer = _Renderer(  # type: ignore[no-untyped-call]
         *figure.bbox.size,
         buffer,
         image_dpi=72,
@@ -125,7 +125,7 @@ def _printed(figure: Figure) -> str:
     for patch in (figure.patch, *(axes.patch for axes in figure.axes)):
         patch.set(facecolor="none", edgecolor="none")
     figure.draw(page.renderer)
-    page.renderer.finalize()
+    page.renderer.finalize()  # type: ignore[no-untyped-call]
     return buffer.getvalue()
 
 
