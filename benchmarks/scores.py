@@ -2,8 +2,10 @@
 
 Bounds: scores N(μ, 1) of members and N(0, 1) of others, at δ = 1e-5 and confidence 0.95; the truth is the ε of the
 Gaussian mechanism. The bound at the seed of the goal is reported next to the median of 50 other seeds; the learning
-share was tuned on yet other seeds. Errors: how often bounds of whole audits, including selection, exceed the truth, by
-an exact binomial test; one case treats scores of one model as independent, to show what that costs.
+share was tuned on yet other seeds. Unequal numbers: few of one side beside many of the other, on arrays of their own;
+bounds hold given both numbers, so all of them count. Errors: how often bounds of whole audits, including selection,
+exceed the truth, by an exact binomial test; one case treats scores of one model as independent, to show what that
+costs.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import argparse
 import math
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +32,7 @@ GOALS = {
     (2.0, 10_000): 4.40,
     (2.0, 100_000): 5.40,
 }
+UNEQUAL = {(500, 100_000): 5.82, (100_000, 500): 5.82, (500, 5_000): None, (500, 500): None}  # with μ = 2.5
 OTHER_SEEDS = 50
 
 
@@ -52,13 +56,30 @@ def bounds(mu: float, n: int, goal: float) -> str:
     )
 
 
+def unequal(members: int, others: int, goal: float | None) -> str:
+    """Return a row about unequal numbers of scores, by scores and by outputs."""
+    truth, found = gaussian_epsilon(2.5, DELTA), []
+    for seed in range(OTHER_SEEDS):
+        rng = np.random.default_rng([20261123, members, others, seed])
+        scores = rng.normal(2.5, 1, members), rng.normal(0, 1, others)
+        found.append(
+            [audit(*scores, delta=DELTA, seed=seed).lower.value for audit in (dp.audit_scores, dp.audit_outputs)]
+        )
+    own, outputs = np.median(found, axis=0)
+    above = int((np.array(found) > truth).sum())
+    return (
+        f"| {members:,} | {others:,} | {'–' if goal is None else goal} | {own:.3f} | {np.min(found):.3f} "
+        f"| {outputs:.3f} | {above} of {2 * OTHER_SEEDS} |"
+    )
+
+
 # --- errors -----------------------------------------------------------------------------------------------
 
 Draw = Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray]]
 
 
-def null(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    return rng.normal(size=400), rng.normal(size=500)
+def null(rng: np.random.Generator, members: int = 400, others: int = 500) -> tuple[np.ndarray, np.ndarray]:
+    return rng.normal(size=members), rng.normal(size=others)
 
 
 def response(epsilon: float, delta: float, members: int, others: int) -> Draw:
@@ -109,6 +130,15 @@ CASES: dict[str, tuple[str, Draw, float, float]] = {
     "one model, shared noise, μ = 1": ("one-run", one_noise(1.0, 1_000), 4.377, DELTA),
     "one model, all given away at once, (1, 0.2)": ("one-run", one_model(1.0, 0.2, 200), 1.0, 0.2),
     "the same, treated as independent": ("independent", one_model(1.0, 0.2, 200), 1.0, 0.2),
+    "randomised response, ε = 1, 200 members and 20,000 others": (
+        "independent",
+        response(1.0, 0.0, 200, 20_000),
+        1.0,
+        0.0,
+    ),
+    "the same, 20,000 members and 200 others": ("independent", response(1.0, 0.0, 20_000, 200), 1.0, 0.0),
+    "tight at (1, 0.05), 200 members and 20,000 others": ("independent", response(1.0, 0.05, 200, 20_000), 1.0, 0.05),
+    "null, 500 and 100,000 scores": ("independent", partial(null, members=500, others=100_000), 0.0, DELTA),
 }
 
 
@@ -137,6 +167,13 @@ def main() -> None:
         "| μ | n | true ε | goal | its seed | median of 50 others | least of these | above the truth | seconds |",
         "|---|---|---|---|---|---|---|---|---|",
         *(bounds(mu, n, goal) for (mu, n), goal in GOALS.items()),
+        "",
+        f"Unequal numbers, μ = 2.5, true ε {gaussian_epsilon(2.5, DELTA):.3f}, {OTHER_SEEDS} seeds: the same numbers "
+        "as scores and as outputs.",
+        "",
+        "| members | others | goal | median of scores | least of all | median of outputs | above the truth |",
+        "|---|---|---|---|---|---|---|",
+        *(unequal(*numbers, goal) for numbers, goal in UNEQUAL.items()),
         "",
         "Bounds above the truth, nominal 5 %; p is the chance of as many at 5 %.",
         "",

@@ -95,8 +95,8 @@ FALSE = (
     Case("Laplace, truly 1.1", laplace, "epsilon=1", 10_000, {"scale": 1 / 1.1}),
     Case("Laplace, truly 1", laplace, "epsilon=0.5", 300),
     Case("Laplace, truly 1", laplace, "epsilon=0.8", 1_800),
-    Case("Gaussian, truly μ = 1", gaussian, "mu=0.5", 300),
-    Case("Gaussian, truly μ = 1", gaussian, "mu=0.8", 1_600),
+    Case("Gaussian, truly μ = 1", gaussian, "mu=0.5", 167),
+    Case("Gaussian, truly μ = 1", gaussian, "mu=0.8", 622),
     Case("a leak of probability 1e-3", leak, "epsilon=0.5", 60_000),
 )
 TRUE = (

@@ -15,6 +15,15 @@ import tempfile
 from pathlib import Path
 
 OLD = Path(__file__).parents[1] / "tests" / "evidence" / "old"
+SMALL = """
+import dpaudit as dp
+
+def laplace(data, size, rng):
+    return data + rng.laplace(0.0, 1.0, size)
+
+dp.audit(laplace, claim="epsilon=1", pairs=[(0.0, 1.0)], relation="declared", runs=10_000, seed=0)
+"""
+
 COMMANDS = {
     "python -c pass": ["-c", "pass"],
     "dpaudit --help": ["-m", "dpaudit", "--help"],
@@ -22,6 +31,10 @@ COMMANDS = {
     "dpaudit check, a guess bound": ["-m", "dpaudit", "check", str(OLD / "randomised_response.json")],
     "dpaudit check, a joint bound": ["-m", "dpaudit", "check", str(OLD / "gaussian.json")],
     "dpaudit check, a proof and its counterexample": ["-m", "dpaudit", "check", str(OLD / "proved.json")],
+    "python: dp.audit, 10,000 runs": ["-c", SMALL],
+    "dpaudit audit laplace --runs 1e4": [
+        *("-m", "dpaudit", "audit", "laplace", "-p", "epsilon=1", "--runs", "1e4", "--seed", "0"),
+    ],
     "dpaudit audit laplace --runs 1e6 --html --json": [
         *("-m", "dpaudit", "audit", "laplace", "-p", "epsilon=1", "--runs", "1e6", "--seed", "0"),
         *("--html", "laplace.html", "--json", "laplace.json"),

@@ -16,7 +16,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import ndtr
 
 from dpaudit.accounting.balls import ball, middle
 from dpaudit.errors import UsageError
@@ -106,6 +105,8 @@ class GaussianLaw(Continuous):
 
 def _cells(x: Floats, deviation: float) -> Floats:
     """Masses of a normal law between points, precise in both tails."""
+    from scipy.special import ndtr  # slow to import, and reports need none of it
+
     below, above = ndtr(x / deviation), ndtr(-x / deviation)
     return np.where(x[1:] < 0, np.diff(below), -np.diff(above))
 

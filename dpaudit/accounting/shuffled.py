@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from dpaudit.accounting.balls import ball
 from dpaudit.accounting.losses import Continuous, Sketch
@@ -57,6 +56,8 @@ class LargestLaw(Continuous):
 
     def _table(self, tail: float) -> tuple[Floats, Floats, Floats]:
         """For rising events: u, the loss of the largest output there, and the logarithm of P(max ≤ c)."""
+        from scipy.special import log_ndtr  # slow to import, and reports need none of it
+
         s, rest = math.sqrt(self.square), self.batches - 1
 
         def below(c: Any) -> Any:
