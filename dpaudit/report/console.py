@@ -12,14 +12,15 @@ from dpaudit.report.view import view
 _WIDTH, _LABEL = 100, 13
 # the largest number of lines of a row, by its key or section; all others have one
 _MOST = {
-    "reason": 2,
+    "reason": 4,
     "target": 2,
     "search": 3,
     "rates": 2,
     "second": 2,
-    "beside": 2,
+    "beside": 3,
     "note": 4,
     "release": 2,
+    "chain": 2,
     "relation": 2,
     "other": 2,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +18,8 @@ from dpaudit.tracing.recording import Recorder
 from dpaudit.tracing.runs import Closing, Run, Target
 from dpaudit.tracing.shift import Shift, Shifted, cheapest
 from dpaudit.tracing.telling import LEAST, telling_place
+
+_SITES = 2  # further lines that a sentence names
 
 DIVERGED = "on the other side it draws or decides something else"
 
@@ -207,7 +210,8 @@ def _judged(task: Task, path: Path, run: Run, frozen: Run, seed: int) -> None:
             Found(Word.NOT_PRICED, f"{_costs(price)}, which may be more than is lost: {asked.generous[0]}", where, met)
         )
     elif price.answer == OVER:
-        path.found.append(Found(Word.NOT_SUPPORTED, f"{_far(moved)}; {_costs(price)}", where, met))
+        beside = _beside(moved, shift.moved)
+        path.found.append(Found(Word.NOT_SUPPORTED, f"{_far(moved)}{beside}; {_costs(price)}", where, met))
     elif price.answer == OPEN and claim is not None:
         path.found.append(
             Found(Word.NOT_PRICED, f"{_costs(price)}; whether the claim allows that is not worked out", where, met)
@@ -231,6 +235,18 @@ def _far(moved: Shifted | None) -> str:
         return "the noise moves too far"
     about = "about " if moved.recognised else ""
     return f"{moved.law.name} noise of scale {about}{moved.scale:.4g} has to hide a move of {abs(moved.by):.4g}"
+
+
+def _beside(moved: Shifted | None, every: Sequence[Shifted]) -> str:
+    """Say what else has to move, and at which other lines: the shift costs all of it together."""
+    others = [each for each in every if each is not moved and each.cost > 0]
+    if moved is None or not others:
+        return ""
+    sites = [site for site in dict.fromkeys(each.site for each in others) if site != moved.site]
+    more = ", …" if len(sites) > _SITES else ""
+    return f", and {len(others)} more {'has' if len(others) == 1 else 'have'} to move" + (
+        f", at {', '.join(sites[:_SITES])}{more}" if sites else ""
+    )
 
 
 def _of_unit(spent: Spent) -> str:
