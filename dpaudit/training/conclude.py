@@ -24,6 +24,8 @@ CORE = {
     "repetition": "whether noise is drawn afresh",
     "steps": "the steps",
     "parameters": "how parameters move",
+    "adaptive": "what the clip norm hangs on",
+    "machines": "what other machines add",
     "altered": "what changes gradients after the noise",
 }
 """Facts without which nothing is said to be kept, in words."""

@@ -111,7 +111,12 @@ class Seen:
         accounted: (noise multiplier, rate, steps) as an accountant recorded them; None without one.
         mixing: layers that compute across the records of a batch, by kind.
         rounded: the type of gradients with fewer digits than float32; empty where there is none.
-        secure: whether noise was drawn from a generator for cryptography; None where it is not known.
+        cast: the type that the forward pass is cast to; empty where it is not.
+        rounded_after: the type that noisy gradients were rounded to, after the noise; empty where they were not.
+        secure: whether the loop asks for a generator for cryptography; None where it says nothing.
+        readable: whether the state of its generator can be read, or it holds none.
+        adapting: counts to which the clip norm adapts, after their noise; None where it adapts to none.
+        processes: that train together, and devices: that hold parameters of this one; None where not known.
         partial: why not all of the loop was seen; empty where it was.
         silent: why a fact could not be seen, by its name.
         canaries: those of the loop; None without.
@@ -135,7 +140,13 @@ class Seen:
     accounted: list[tuple[float, float, int]] | None = None
     mixing: tuple[str, ...] = ()
     rounded: str = ""
+    cast: str = ""
+    rounded_after: str = ""
     secure: bool | None = None
+    readable: bool = True
+    adapting: list[float] | None = None
+    processes: int | None = None
+    devices: int = 1
     partial: str = ""
     silent: dict[str, str] = field(default_factory=dict)
     canaries: Canaries | None = None

@@ -26,7 +26,7 @@ def poisson(rng, rate=RATE):
 def seen_loop(seed=0, updates=EPOCH, *, batches=None, noise=None, divisor=None, clip=1.0, replays=3):
     """Return what is seen of a loop; ``noise(rng, t)`` and ``divisor(rows)`` replace the right ones."""
     rng = np.random.default_rng(seed)
-    seen = Seen("drawn by NumPy", records=RECORDS, epoch=EPOCH, rate=RATE)
+    seen = Seen("drawn by NumPy", records=RECORDS, epoch=EPOCH, rate=RATE, processes=1)
     seen.batches = [poisson(rng) for _ in range(updates)] if batches is None else batches(rng, updates)
     seen.names = [("weight", 0, WEIGHTS - 100), ("bias", WEIGHTS - 100, WEIGHTS)]
     seen.squares, seen.counts = np.zeros(WEIGHTS), np.zeros(WEIGHTS, dtype=np.int64)

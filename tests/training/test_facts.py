@@ -29,7 +29,7 @@ def shuffled(rng, updates):
 def test_a_right_loop_is_right_in_every_fact():
     found, sampler = checklist(seen_loop(), ERROR)
     assert tuple(each.fact for each in found) == FACTS
-    assert {each.fact for each in found if each.status != "right"} == {"records"}
+    assert {each.fact for each in found if each.status != "right"} == {"records", "generator"}
     assert sampler is not None and sampler.kind == "poisson"
     assert sum(each.error for each in found) <= ERROR * (1 + 1e-12)
 
@@ -183,3 +183,33 @@ def test_parameters_that_moved_without_noise_or_not_at_all():
     assert parameters_finding({"a": moved, "b": bare}, 4).name == "moved without noise"
     average = parameters_finding({"a": moved, "average": kept_apart}, 4)  # perhaps of noisy weights: nobody saw
     assert average.status == "not seen"
+
+
+@pytest.mark.parametrize(
+    ("change", "fact", "status", "name"),
+    [
+        ({"adapting": [12.3, 40.9]}, "adaptive", "not seen", "adapts to a noisy count"),
+        ({"adapting": [12.3, 40.0]}, "adaptive", "wrong", "a count without noise"),
+        ({"silent": {"clipping": "No gradient."}}, "adaptive", "not seen", "no clip norm seen"),
+        ({"rounded": "bfloat16"}, "precision", "wrong", "noise with few digits"),
+        ({"cast": "bfloat16"}, "precision", "right", "mixed precision"),
+        ({"secure": True}, "generator", "wrong", "secure mode without its generator"),
+        ({"secure": True, "readable": False}, "generator", "right", "secure mode"),
+        ({"secure": False, "readable": False}, "generator", "not seen", "an ordinary generator"),
+        ({"processes": None}, "machines", "not seen", "not known"),
+        ({"processes": 2}, "machines", "not seen", "several processes"),
+        ({"devices": 2}, "machines", "right", "one process"),
+    ],
+)
+def test_what_surrounds_a_loop_is_named(change, fact, status, name):
+    seen = seen_loop(updates=3)
+    for member, value in change.items():
+        setattr(seen, member, value)
+    found = next(each for each in checklist(seen, 1e-3)[0] if each.fact == fact)
+    assert (found.status, found.name) == (status, name)
+
+
+def test_a_clip_norm_that_changes_is_not_seen_to_be_public():
+    seen = seen_loop(updates=3)
+    seen.updates[1].clip = 0.5
+    assert "another norm each time" in {each.name for each in checklist(seen, 1e-3)[0]}

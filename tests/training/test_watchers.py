@@ -322,3 +322,103 @@ def test_watchers_of_other_loops_are_left_alone():
     ) as seen:  # fmt: skip
         second.train()
     assert not seen.seen.updates and not seen.seen.replays
+
+
+# --- what surrounds a loop ----------------------------------------------------------------------------------
+
+
+def fact_of(watch, name):
+    return next((each.status, each.name) for each in watch.findings if each.fact == name)
+
+
+def test_a_right_loop_has_one_clip_norm_enough_digits_and_one_process():
+    for make in KINDS.values():
+        loop = make("right", 0, 3)
+        with watch(loop) as seen:
+            loop.train()
+        told = [fact_of(seen, name)[0] for name in ("adaptive", "precision", "generator", "machines")]
+        assert told == ["right", "right", "not seen", "right"]
+
+
+def test_a_clip_norm_that_adapts_is_seen_and_a_count_without_noise_is_wrong():
+    from opacus.optimizers import AdaClipDPOptimizer
+
+    found = []
+    for bare in (False, True):
+        loop = loops.opacus("right", 0, 20)
+        options = {"target_unclipped_quantile": 0.5, "clipbound_learning_rate": 0.2, "max_clipbound": 10.0}
+        options |= {"min_clipbound": 0.01, "unclipped_num_std": 5.0, "max_grad_norm": 1.0, "noise_multiplier": 1.0}
+        optimizer = AdaClipDPOptimizer(loop.optimizer.original_optimizer, expected_batch_size=90, **options)
+        optimizer.attach_step_hook(loop.optimizer.step_hook)
+        if bare:
+            inner, settle = optimizer.add_noise, optimizer.update_max_grad_norm
+
+            def forgotten(optimizer=optimizer, inner=inner):
+                count = optimizer.unclipped_num
+                inner()
+                optimizer.unclipped_num = count
+
+            optimizer.add_noise, optimizer.update_max_grad_norm = forgotten, settle
+        with dp.watch_training(loop.model, optimizer, loop.loader, claim=CLAIM, seed=1) as seen:
+            loss = torch.nn.CrossEntropyLoss()
+            for x, y in loop.loader:
+                optimizer.zero_grad()
+                loss(loop.model(x), y).backward()
+                optimizer.step()
+        found.append(fact_of(seen, "adaptive"))
+        assert (fact_of(seen, "clipping")[0] == "right" and str(seen.evidence.verdict) == "inconclusive") or bare
+    assert found == [("not seen", "adapts to a noisy count"), ("wrong", "a count without noise")]
+
+
+def test_digits_of_mixed_precision_of_bfloat16_and_of_rounded_gradients():
+    loop = loops.opacus("right", 0, 3)
+    with watch(loop) as seen:
+        for x, y in loop.loader:
+            loop.optimizer.zero_grad()
+            with torch.autocast("cpu", torch.bfloat16):
+                loss = torch.nn.functional.cross_entropy(loop.model(x), y)
+            loss.backward()
+            loop.optimizer.step()
+    assert fact_of(seen, "precision") == ("right", "mixed precision")
+    loop = loops.opacus("right", 0, 3)
+    inner = loop.optimizer.step_hook
+
+    def rounding(optimizer):
+        inner(optimizer)
+        for p in optimizer.params:
+            p.grad = p.grad.bfloat16().float()
+
+    loop.optimizer.step_hook = rounding
+    with watch(loop) as seen:
+        loop.train()
+    text = next(each.text for each in seen.findings if each.fact == "precision")
+    assert "rounded to bfloat16 afterwards" in text and "altered" not in {each.fact for each in seen.findings}
+    model = torch.nn.Linear(4, 2).bfloat16()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with dp.watch_training(model, optimizer, sigma=1.0, clip=1.0) as seen:
+        for p in model.parameters():
+            p.grad = torch.zeros_like(p) + torch.randn_like(p)
+        optimizer.step()
+    assert fact_of(seen, "precision") == ("wrong", "noise with few digits")
+
+
+def test_secure_mode_with_an_ordinary_generator_is_wrong_and_its_sums_are_right_noise():
+    loop = loops.opacus("right", 0, 20)
+    loop.optimizer.secure_mode, loop.optimizer.generator = True, torch.Generator()
+    with watch(loop) as seen:
+        loop.train()
+    assert fact_of(seen, "generator")[0] == "wrong" and fact_of(seen, "noise")[0] == "right"
+
+
+def test_what_other_processes_add_is_not_seen():
+    from torch import distributed
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+
+    loop = loops.opacus("right", 0, 3)
+    distributed.init_process_group("fake", store=FakeStore(), rank=0, world_size=2)
+    try:
+        with watch(loop, claim=CLAIM) as seen:
+            loop.train()
+    finally:
+        distributed.destroy_process_group()
+    assert fact_of(seen, "machines")[0] == "not seen" and str(seen.evidence.verdict) == "inconclusive"

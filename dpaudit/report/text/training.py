@@ -22,6 +22,10 @@ FACTS = {
     "parameters": "Parameters",
     "records": "Records apart from each other",
     "numbers": "Numbers and empty batches",
+    "adaptive": "One clip norm",
+    "precision": "Digits of sums and noise",
+    "generator": "Generator of the noise",
+    "machines": "Machines",
     "altered": "After the noise",
 }
 """What each fact is called."""
@@ -30,7 +34,11 @@ PITFALLS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("Division by the batch size", ("divisor", "clipping"), ""),
     ("Noise for another sensitivity", ("noise", "clipping"), ""),
     ("Accounting for another way of sampling", ("batches", "steps"), ""),
-    ("Private numbers taken for public ones", ("divisor",), "only the divisor is looked at"),
+    (
+        "Private numbers taken for public ones",
+        ("divisor", "adaptive"),
+        "divisor and clip norm are looked at alone",
+    ),
     (
         "Neighbours that are not stated",
         (),
@@ -46,11 +54,11 @@ PITFALLS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("Auxiliary information", (), "losses, norms and logs that are released beside the model are not seen"),
     (
         "Randomness",
-        ("repetition", "independence"),
-        "what was drawn is looked at, not whether its generator can be predicted",
+        ("repetition", "independence", "generator"),
+        "what was drawn is looked at, not whether an ordinary generator can be predicted",
     ),
     ("Floating-point noise", (), "the last bits of noise and sums are not looked at"),
-    ("Finite precision", ("clipping",), "sums are compared to a thousandth; smaller errors are not seen"),
+    ("Finite precision", ("clipping", "precision"), "sums are compared to a thousandth; smaller errors are not seen"),
 )
 """The twelve pitfalls that the documentation of jax_privacy names, the facts that show each, and what stays unseen."""
 

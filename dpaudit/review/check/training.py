@@ -28,7 +28,7 @@ from dpaudit.review.check.finding import Finding, agrees, answered, failing, unc
 from dpaudit.stats.statement import lower_bound
 from dpaudit.training import canaries, per_step
 from dpaudit.training.conclude import UNCLAIMED, concluded
-from dpaudit.training.facts.checklist import FACTS
+from dpaudit.training.facts.checklist import EARLIER, FACTS
 from dpaudit.training.judge import COARSE, certified
 from dpaudit.training.losses import listed, parts_of, unbounded
 
@@ -67,7 +67,8 @@ def trained(evidence: Evidence, *, again: bool = True) -> Iterator[Finding]:
 def _facts(training: Training, false_alarm: float) -> str:
     """What is wrong with the checklist; empty where nothing is."""
     names = [each.fact for each in training.facts]
-    if tuple(names[: len(FACTS)]) != FACTS or names[len(FACTS) :] not in ([], ["altered"]):
+    known = [*FACTS] if set(names) - {*EARLIER, "altered"} else [*EARLIER]
+    if names[: len(known)] != known or names[len(known) :] not in ([], ["altered"]):
         return "the checklist has other facts than a watch finds"
     if any(each.status not in _STATUSES or not 0 <= each.error <= 1 for each in training.facts):
         return "a fact has a status that there is none of"

@@ -16,6 +16,12 @@ from dpaudit.training.facts.batches import Sampler, batch_finding, recognised
 from dpaudit.training.facts.clipping import clipping_finding, finite_finding
 from dpaudit.training.facts.finding import Finding
 from dpaudit.training.facts.noise import independence_finding, noise_finding, repetition_finding
+from dpaudit.training.facts.surroundings import (
+    adaptive_finding,
+    generator_finding,
+    machines_finding,
+    precision_finding,
+)
 from dpaudit.training.facts.updates import (
     altered_finding,
     divisor_finding,
@@ -38,7 +44,13 @@ FACTS = (
     "parameters",
     "records",
     "numbers",
+    "adaptive",
+    "precision",
+    "generator",
+    "machines",
 )
+EARLIER = FACTS[:10]
+"""Those of evidence before the last four."""
 _NO_BATCHES = "The batches of this loader were not seen: it has no batch sampler over a training set of known length."
 
 
@@ -63,6 +75,10 @@ def checklist(seen: Seen, error: float, seed: int = 0) -> tuple[list[Finding], S
         _unless_silent(parameters_finding(seen.parameters, len(seen.updates)), seen),
         records_finding(seen.parameters, seen.mixing),
         finite_finding(seen.replays, len(seen.updates), _empty(seen)),
+        adaptive_finding(seen.updates, seen.adapting, seen.silent.get("clipping", "")),
+        precision_finding(seen.rounded, seen.cast, seen.rounded_after, len(seen.updates)),
+        generator_finding(seen.secure, seen.readable),
+        machines_finding(seen.processes, seen.devices),
     ]
     more = altered_finding(seen.updates)
     return [*found, *([more] if more else [])], sampler

@@ -14,7 +14,7 @@ class Finding:
 
     Attributes:
         fact: which: "batches", "clipping", "noise", "repetition", "independence", "divisor", "steps", "parameters",
-            "records", "numbers" or "altered".
+            "records", "numbers", "adaptive", "precision", "generator", "machines" or "altered".
         status: "right" where a mistake would have shown; "wrong"; "note" for what costs no privacy that was claimed;
             "not seen".
         name: in a word or two.

@@ -97,6 +97,7 @@ class JaxWatch:
         self.seen.parameters = {name: Parameter(size, True) for name, size in sizes.items()}
         types = {str(each.dtype) for each in jax.tree.leaves(params)} - {"float32", "float64"}
         self.seen.rounded = ", ".join(sorted(types))
+        self.seen.processes = jax.process_count()
         self.optimizer, self.chained = watched_transformation(transformation, params, self.clip, self._updated)
         self.gradient = None if gradient is None else watched_gradient(gradient, self._asked)
         self.loader = self._loader(batches)

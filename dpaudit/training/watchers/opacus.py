@@ -16,6 +16,7 @@ from dpaudit.arrays import Floats
 from dpaudit.training.seen import Update
 from dpaudit.training.watchers.recorder import Recorder, Undo
 
+_COARSE = 2.0**-8  # relative, of numbers that are rounded to bfloat16
 _DEEPEST = 4  # functions that wrap a hook
 
 
@@ -227,6 +228,8 @@ class _Opacus:
             }
             self.noise = {name: part for name, part in found.items() if part.any()}
             self.noisy = [None if p.grad is None else p.grad.detach().clone() for p in params]
+            if self.recorder.seen.adapting is not None:
+                self.recorder.seen.adapting.append(float(self.optimizer.unclipped_num))
 
         return add_noise
 
@@ -271,14 +274,28 @@ class _Opacus:
 
     def _altered(self) -> float:
         """How far gradients are from the noisy sums, after the divisor."""
-        divisor, worst = self.divisor or 1.0, 0.0
+        divisor, worst, kinds = self.divisor or 1.0, 0.0, set()
         if len(self.recorder.seen.updates) >= self.recorder.often and self.recorder.rng.random() > 0.1:
             return 0.0
         for p, noisy in zip(self.params, self.noisy, strict=True):
             if noisy is not None and p.grad is not None:
                 size = float(noisy.norm())
-                worst = max(worst, float((p.grad * divisor - noisy).norm()) / size if size else 0.0)
+                apart = float((p.grad * divisor - noisy).norm()) / size if size else 0.0
+                kind = _rounded_to(p.grad) if apart <= _COARSE else ""
+                kinds |= {kind} - {""}
+                worst = max(worst, 0.0 if kind else apart)
+        self.recorder.seen.rounded_after = self.recorder.seen.rounded_after or ", ".join(sorted(kinds))
         return worst
+
+
+def _rounded_to(tensor: Any) -> str:
+    """The type with few digits that all of these numbers have; empty where they have more."""
+    if tensor.dtype not in (torch.float32, torch.float64):
+        return ""
+    for kind in (torch.bfloat16, torch.float16):
+        if torch.equal(tensor.to(kind).to(tensor.dtype), tensor):
+            return str(kind).removeprefix("torch.")
+    return ""
 
 
 def _flat(rows: Any) -> Any:

@@ -103,6 +103,10 @@ class TorchWatch:
                 "training on several machines is not watched yet: noise is added on one of them, and only the sum of "
                 "all has it"
             )
+        if any(type(each).__name__ == "DTensor" for p in self.model.parameters() for each in (p, p.data)):
+            raise UsageError(
+                "parameters that are spread over several machines are not watched yet: each draws a part of the noise"
+            )
         if hasattr(self.optimizer, _WATCHED) or loaders.is_watched(self.loader):
             raise UsageError("this loop is being watched already: leave the first watch before the next begins")
 
@@ -198,7 +202,19 @@ class TorchWatch:
         }
         seen.rounded = ", ".join(sorted(types))
         seen.secure = getattr(self.optimizer, "secure_mode", None)
+        seen.readable = _is_readable(getattr(self.optimizer, "generator", None))
+        seen.devices = len({str(p.device) for p in self.names})
+        group = torch.distributed
+        seen.processes = group.get_world_size() if group.is_available() and group.is_initialized() else 1
+        if hasattr(self.optimizer, "target_unclipped_quantile"):
+            seen.adapting = []
+        self.undo.append(self.model.register_forward_pre_hook(self._forward).remove)
         self.steps_before = self._steps()
+
+    def _forward(self, *_: Any) -> None:
+        kind = next(iter(self.names)).device.type
+        if torch.is_autocast_enabled(kind):
+            self.seen.cast = str(torch.get_autocast_dtype(kind)).removeprefix("torch.")
 
     def _look(self) -> None:
         """See which layers compute across records while the loop trains."""
@@ -231,6 +247,17 @@ def _since(
         if place < len(found) and found[place][:2] == (sigma, rate):
             found[place] = sigma, rate, found[place][2] - steps
     return [each for each in found if each[2] > 0]
+
+
+def _is_readable(generator: Any) -> bool:
+    """Whether the state of a generator can be read, so that it can be predicted; one for cryptography has none."""
+    if generator is None:
+        return True
+    try:
+        generator.get_state()
+    except (RuntimeError, NotImplementedError):
+        return False
+    return True
 
 
 def _has_gradients(model: Any) -> bool:
