@@ -116,6 +116,7 @@ def audit(run: Run) -> Run:
 
     def call(name: str, *options: str) -> Result:
         random.seed(1)  # what an opaque function draws cannot be seeded by dpaudit
-        return run("audit", f"some folder/shapes.py:{name}", "--pair", "pair.json", "--runs", "4000", *options)
+        runs = () if "--runs" in options else ("--runs", "4000")
+        return run("audit", f"some folder/shapes.py:{name}", "--pair", "pair.json", *runs, *options)
 
     return call

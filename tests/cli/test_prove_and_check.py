@@ -27,8 +27,10 @@ def own(folder, run):
     )
 
     def call(name, *options):
-        answers = () if name == "response" else ("--length", "1", "--relation", "queries")
-        return run("prove", f"own.py:{name}", *answers, *QUICK, *options)
+        answers = () if name == "response" or "--length" in options else ("--length", "1")
+        answers += () if name == "response" else ("--relation", "queries")
+        quick = () if "--runs" in options else QUICK
+        return run("prove", f"own.py:{name}", *answers, *quick, *options)
 
     return call
 
