@@ -55,6 +55,8 @@ class Outputs:
 
     def between(self, start: int, stop: int) -> Outputs:
         """Return the outputs of the runs from ``start`` up to ``stop``, without a copy."""
+        if len(self.forms) == 1:
+            return Outputs(self.forms, self.codes[start:stop], (self.numbers[0][start:stop],))
         before, upto = (np.bincount(self.codes[:end], minlength=len(self.forms)).tolist() for end in (start, stop))
         rows = tuple(own[first:last] for own, first, last in zip(self.numbers, before, upto, strict=True))
         return Outputs(self.forms, self.codes[start:stop], rows)

@@ -265,10 +265,12 @@ def _shuffled(runs: int) -> tuple[Integers, Any]:
 def _twins(outputs: Integers) -> tuple[Any, Any]:
     """Return disjoint pairs of runs with equal outputs, each run as the number of its span."""
     ordered = np.sort(outputs)
-    repeated = ordered[1:][ordered[1:] == ordered[:-1]]
-    values = repeated[np.diff(repeated, prepend=repeated[:1] - 1) != 0]
-    order, spans = _shuffled(len(outputs)) if len(values) else (np.zeros(0, dtype=np.int64), np.zeros(0, np.uint16))
-    outputs = outputs[order]
+    begins = np.concatenate([[True], ordered[1:] != ordered[:-1]])
+    if begins.all():  # as of most continuous noise
+        return np.zeros(0, dtype=np.uint16), np.zeros(0, dtype=np.uint16)
+    starts = np.flatnonzero(begins)
+    repeated = np.diff(starts, append=len(ordered)) > 1
+    values = ordered[starts[repeated]]
     if len(values) <= _FEW:
         codes = np.zeros(len(outputs), dtype=np.uint8)
         for value in values[1:]:
@@ -276,9 +278,11 @@ def _twins(outputs: Integers) -> tuple[Any, Any]:
     else:
         codes = np.minimum(np.searchsorted(values, outputs), len(values) - 1)
         codes = codes.astype(np.uint16) if len(values) < 2**16 else codes  # these are sorted faster
-    if len(repeated) + len(values) < len(outputs):
-        twice = values[codes] == outputs
-        codes, spans = codes[twice], spans[twice]
+    order, spans = _shuffled(len(outputs))
+    if not repeated.all():
+        twice = (values[codes] == outputs)[order]
+        order, spans = order[twice], spans[twice]
+    codes = codes[order]
     spans = spans[np.argsort(codes, kind="stable")]
     counts = np.bincount(codes, minlength=len(values))
     spans = np.delete(spans, np.cumsum(counts)[counts % 2 == 1] - 1)  # the last of an odd number is left over
