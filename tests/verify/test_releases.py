@@ -26,7 +26,7 @@ from dpaudit.verify.releases.derive import derive
 from dpaudit.verify.releases.frames import column_domains
 
 pytest.importorskip("pandas")
-PAIRS = 24  # of frames: bounds and refusals are the same with the 200 of a proof
+PAIRS = 12  # of frames: bounds and refusals are the same with the 200 of a proof
 SMALL = {"age": (0, 120), "city": list(table.CITIES)}
 
 
