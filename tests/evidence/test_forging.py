@@ -26,7 +26,7 @@ from dpaudit.review.check.finding import passes
 REFERENCE = [
     ROOT / "reports" / "evidence" / f"{name}.json" for name in ("count", "noisy_max_value", "discrete_gaussian")
 ]
-MOST = 28  # places that are tried of a file, drawn among those of every kind; most kinds stand in twenty files
+MOST = 20  # places that are tried of a file, drawn among those of every kind; most kinds stand in twenty files
 
 pytestmark = pytest.mark.usefixtures("remembering")
 

@@ -147,7 +147,7 @@ def test_no_record_moves_a_value_by_more_than_is_derived(name, kind, seed):
 def pairs(kind):
     """Return neighbouring frames, the same for every operation."""
     maker = FrameMaker(COLUMNS, parse_relation(kind), np.random.default_rng(0))
-    return [maker.pair() for _ in range(100)]
+    return [maker.pair() for _ in range(50)]
 
 
 WIDE = {"product", "square", "arithmetic", "or", "where", "apply a function", "apply to whole numbers"}

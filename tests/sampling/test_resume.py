@@ -127,18 +127,18 @@ def test_a_search_goes_on_too(tmp_path):
     asked = {"claim": "epsilon=1", "relation": "add-remove", "data": [3.0, 41.5, 17.25, 90.0], "domain": (0.0, 100.0)}
 
     def listen(stage, done, total):
-        if stage == "searching" and done > 2_000:
+        if stage == "searching" and done > 1_000:
             raise KeyboardInterrupt
 
-    never = dp.audit(clipped_sum, runs=8_000, **asked)
+    never = dp.audit(clipped_sum, runs=4_000, **asked)
     with pytest.raises(KeyboardInterrupt):
-        dp.audit(clipped_sum, runs=8_000, resume=file, listen=listen, **asked)
+        dp.audit(clipped_sum, runs=4_000, resume=file, listen=listen, **asked)
     stages = set()
-    again = dp.audit(clipped_sum, runs=8_000, resume=file, listen=lambda *told: stages.add(told[0]), **asked)
+    again = dp.audit(clipped_sum, runs=4_000, resume=file, listen=lambda *told: stages.add(told[0]), **asked)
     assert again.id == never.id
     assert "resumed" in stages
     with pytest.raises(dp.UsageError, match="differs in: domain"):
-        dp.audit(clipped_sum, runs=8_000, resume=file, **{**asked, "domain": (0.0, 90.0)})
+        dp.audit(clipped_sum, runs=4_000, resume=file, **{**asked, "domain": (0.0, 90.0)})
 
 
 def test_several_workers_go_on_alike(tmp_path):
