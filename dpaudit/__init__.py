@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     )
     from dpaudit.review.replay import replay
     from dpaudit.targets.mechanism import Mechanism, mechanism
+    from dpaudit.training.small_runs import trains
     from dpaudit.training.watch import watch_training
     from dpaudit.verify import certified_delta
     from dpaudit.verify.prove_and_audit import prove
@@ -98,6 +99,7 @@ _HOMES = {
     "RenyiDP": "privacy",
     "ZeroConcentratedDP": "privacy",
     "parse_claim": "privacy",
+    "trains": "training.small_runs",
     "watch_training": "training.watch",
 }
 
@@ -143,6 +145,7 @@ __all__ = [
     "sensitivity",
     "strategies",
     "trace",
+    "trains",
     "watch_training",
 ]
 
