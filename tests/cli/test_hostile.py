@@ -173,10 +173,10 @@ SAYS = {
 }
 VIOLATED = ("at_exit", "closes", "closes_all", "mutes", "threads_stay", "children_stay")
 LIMITS = {"hangs": ["--time-limit", "1"], "leaks": ["--memory-limit", "3000"]}
-ON_PAIR = ["--pair", "pair.json", "--relation", "declared", "--claim", "epsilon=1", "--runs", "400", "--seed", "1"]
+ON_PAIR = ["--pair", "pair.json", "--relation", "declared", "--claim", "epsilon=1", "--seed", "1"]
 STARTED = {"children_stay": 3, "orphans_and_leaves": 1}
 AFRESH = ("leaves", "orphans_and_leaves")  # from a start of Python, as a user's command
-IN_FEWER = ["--runs", "80"]  # every output of these tells of a thousand calls
+RUNS, FEWER = ["--runs", "400"], ["--runs", "80"]  # fewer where every output tells of a thousand calls
 
 
 @pytest.mark.filterwarnings("ignore")  # of what cannot be raised where it happens
@@ -186,7 +186,7 @@ def test_a_target_that_ends_its_auditor_has_no_verdict_or_a_written_one(name, ru
     (folder / "pair.json").write_text("[[1], [0]]", encoding="utf-8")
     limit, streams = sys.getrecursionlimit(), (sys.stdout, sys.stderr, sys.excepthook)
     try:
-        done = run("audit", f"soft.py:{name}", *ON_PAIR, *(IN_FEWER if name == "recursion_in__del__" else []))
+        done = run("audit", f"soft.py:{name}", *ON_PAIR, *(FEWER if name == "recursion_in__del__" else RUNS))
     finally:
         sys.setrecursionlimit(limit)
         sys.stdout, sys.stderr, sys.excepthook = streams
@@ -206,7 +206,7 @@ def assert_never_green(code, output, errors):
 def test_a_target_that_ends_its_process_has_no_verdict_or_a_written_one(name, tmp_path):
     (tmp_path / "hard.py").write_text(HARD, encoding="utf-8")
     (tmp_path / "pair.json").write_text("[[1], [0]]", encoding="utf-8")
-    words = ["audit", f"hard.py:{name}", *ON_PAIR, *LIMITS.get(name, [])]
+    words = ["audit", f"hard.py:{name}", *ON_PAIR, *RUNS, *LIMITS.get(name, [])]
     if name in AFRESH:
         called = [sys.executable, "-m", "dpaudit", *words]
         done = subprocess.run(called, cwd=tmp_path, capture_output=True, text=True, check=False)
