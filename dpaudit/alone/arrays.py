@@ -60,7 +60,7 @@ from dpaudit.alone.kinds import (  # noqa: F401 - names that modules of the chec
 )
 from dpaudit.alone.missing import missing
 from dpaudit.alone.ndarray import array as array
-from dpaudit.alone.ndarray import asarray, broadcast, groups, ndarray, parts_of, spread, typed
+from dpaudit.alone.ndarray import asarray, broadcast, groups, ndarray, parts_of, spread, take, typed
 
 inf, nan, pi = math.inf, math.nan, math.pi
 __version__ = "0 (a stand-in)"
@@ -81,6 +81,7 @@ def atleast_1d(values: Any) -> ndarray:
 def full(shape: Any, value: Any, dtype: Any = None) -> ndarray:
     """The same number everywhere."""
     whole = (shape,) if isinstance(shape, int) else tuple(shape)
+    take(math.prod(whole))
     return ndarray(typed([value], dtype) * math.prod(whole), whole)
 
 
@@ -113,6 +114,7 @@ def arange(*limits: Any, dtype: Any = None) -> ndarray:
     """Whole numbers from the first to before the second."""
     if not _builtin_all(isinstance(each, int) for each in limits):
         raise missing("numpy.arange of fractions")
+    take(len(range(*limits)))
     found = list(range(*limits))
     return ndarray(typed(found, dtype), (len(found),))
 

@@ -110,8 +110,12 @@ def checked(name: str, *, quiet: bool = False, several: bool = False) -> int:
         quiet: whether to print nothing.
         several: whether to print the name first.
     """
+    from dpaudit.alone import ndarray, special
     from dpaudit.errors import UsageError
     from dpaudit.review.check import check_file, exit_code
+
+    ndarray.start()
+    special.start()
 
     if several and not quiet:
         print(f"{name}:")

@@ -17,6 +17,8 @@ from dpaudit.alone.kinds import Dtype, float64, int64
 from dpaudit.alone.missing import missing
 
 Shape = tuple[int, ...]
+MOST_AT_ONCE, MOST = 1_000_000, 200_000_000
+_computed = [0]
 
 
 class ndarray:  # noqa: N801
@@ -221,6 +223,18 @@ def spread(values: list[Any], shape: Shape, whole: Shape) -> list[Any]:
     return values
 
 
+def take(size: int) -> None:
+    """Count numbers that are to be computed, at most so many for one file: time and memory are bounded by that."""
+    _computed[0] += size
+    if size > MOST_AT_ONCE or _computed[0] > MOST:
+        raise missing("a computation with so many numbers")
+
+
+def start() -> None:
+    """Begin to count for another file."""
+    _computed[0] = 0
+
+
 def elementwise(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of numbers as one of arrays, which broadcast."""
 
@@ -235,6 +249,7 @@ def elementwise(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*given)
         parts = [parts_of(each) for each in given]
         whole = broadcast([shape for _, shape in parts])
+        take(math.prod(whole))
         return ndarray(list(map(function, *(spread(values, shape, whole) for values, shape in parts))), whole)
 
     return broadcasting

@@ -19,7 +19,13 @@ from dpaudit.alone.tails import tail
 from dpaudit.stats import plain
 
 _NEAR = 1e-11  # relative, of a certified quantile; bounds have 10 digits
-_CERTIFYING = [False]
+_MOST_QUANTILES = 500_000
+_CERTIFYING, _asked = [False], [0]
+
+
+def start() -> None:
+    """Begin to count quantiles for another file."""
+    _asked[0] = 0
 
 
 @contextmanager
@@ -90,6 +96,9 @@ def _sure(upper: bool) -> Callable[[float, float, float], float]:
 
     @_in_time
     def found(a: float, b: float, chance: float) -> float:
+        _asked[0] += 1
+        if _asked[0] > _MOST_QUANTILES:
+            raise missing("so many quantiles")
         x = plain.quantile(float(a), float(b), float(chance), upper)
         if _CERTIFYING[0] and 0 < chance < 1:
             _certify(a, b, chance, x, upper)

@@ -171,6 +171,11 @@ def test_stand_in_arrays_give_what_numpy_gives(name: str) -> None:
 
 def test_what_stand_in_arrays_do_not_understand_is_missing() -> None:
     values = arrays.array([[1.0, 2.0], [3.0, 4.0]])
-    for asked in (lambda: values[arrays.array([0]), arrays.array([1])], lambda: arrays.fft(values), lambda: values @ 2):
+    for asked in (
+        lambda: values[arrays.array([0]), arrays.array([1])],
+        lambda: arrays.fft(values),
+        lambda: values @ 2,
+        lambda: arrays.arange(10**9),
+    ):
         with pytest.raises((MissingError, TypeError)):
             asked()

@@ -52,3 +52,7 @@ def test_huge_counts_are_not_checked(name, factor):
 def test_an_event_that_is_bounded_by_its_odds_is_rare():
     assert checked(ROOT / ODDS, 1) == 0
     assert checked(ROOT / ODDS, 100_000) == 3
+
+
+def test_outcomes_are_enumerated_for_few_runs_alone():
+    assert checked(Path(__file__).parent / "old" / "scores.json", 1_000) == 3

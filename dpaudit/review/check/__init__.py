@@ -20,13 +20,14 @@ from dpaudit.errors import UsageError
 from dpaudit.evidence.canonical_json import read_text
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.review.check.finding import CheckResult, Finding, answered, exit_code, failing, passes, unchecked
-from dpaudit.stats.methods import ODDS
+from dpaudit.stats.methods import MOST_ENUMERATED, ODDS
 
 __all__ = ["TOO_MANY", "CheckResult", "Finding", "check", "check_file", "exit_code", "passes"]
 
 TOO_MANY = "counts"  # the subject of the finding when there are too many runs to compute with
 _CERTIFICATE = "dpaudit-certificate"
 _MOST_HITS = 10**6  # of an event that is bounded by its odds, where every possible count is weighed
+_MOST_ENUMERATED = 40 * MOST_ENUMERATED  # runs of both sides; twenty times as many as an audit enumerates
 _MOST_RUNS = 10**12  # checked in seconds; making so many runs takes days
 
 
@@ -76,9 +77,13 @@ def _too_many(evidence: Evidence) -> str:
     """Say which counts would take minutes to compute with; empty if none would."""
     if _largest(msgspec.to_builtins(msgspec.structs.replace(evidence, run=None, written=None))) > _MOST_RUNS:
         return f"more than {_MOST_RUNS:,} runs are stated"
-    by_odds = [each.bound.counts for each in evidence.attempts if each.bound.method == ODDS]
-    if any(sum(counts.toward0) + sum(counts.toward1) > _MOST_HITS for counts in by_odds if counts is not None):
-        return f"an event that is bounded by its odds has more than {_MOST_HITS:,} runs in it"
+    looks = [(each.bound.method, each.bound.counts) for each in evidence.attempts]
+    looks += [] if evidence.second is None else [(evidence.second.method, evidence.second.counts)]
+    for method, counts in looks:
+        if counts is not None and method == ODDS and sum(counts.toward0) + sum(counts.toward1) > _MOST_HITS:
+            return f"an event that is bounded by its odds has more than {_MOST_HITS:,} runs in it"
+        if counts is not None and "enumerated" in method and sum(counts.runs) > _MOST_ENUMERATED:
+            return f"all outcomes of more than {_MOST_ENUMERATED:,} runs are enumerated"
     return ""
 
 
