@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import json
 from fractions import Fraction
 
@@ -113,10 +114,18 @@ def test_what_a_count_decides_is_read_whatever_the_count(monkeypatch):
 
 # --- forged certificates ----------------------------------------------------------------------------------------
 
-TRUE = prove_fold(NOISY_MAX, relation="queries(monotone)", runs=0).certificate
-assert TRUE is not None
 EMPTY, HELD = 0, 1  # the states: nothing yet, and a best one
-BEST = next(name for name in ("s0", "s1", "s2") if name not in (f"s{TRUE['place']}", f"s{TRUE['winner']}"))
+
+
+@functools.cache
+def true():
+    certificate = prove_fold(NOISY_MAX, relation="queries(monotone)", runs=0).certificate
+    assert certificate is not None
+    return certificate
+
+
+def best(c):
+    return next(name for name in ("s0", "s1", "s2") if name not in (f"s{c['place']}", f"s{c['winner']}"))
 
 
 def nodes(c, state=HELD):
@@ -152,7 +161,7 @@ def twice_as_far(c):
 
 
 def its_value(c):
-    c["states"][HELD]["end"][0]["leaf"] = ["float", {BEST: "1"}]
+    c["states"][HELD]["end"][0]["leaf"] = ["float", {best(c): "1"}]
 
 
 def told_on_the_way(c):
@@ -342,7 +351,7 @@ def other_noise(c):
 
 def winner_from_data(c):
     keeps, _ = numbers(c)
-    c["states"][HELD]["step"][keeps]["state"][c["winner"]] = {BEST: "1"}
+    c["states"][HELD]["step"][keeps]["state"][c["winner"]] = {best(c): "1"}
 
 
 def told_at_the_start(c):
@@ -377,9 +386,9 @@ def other_state(c):
     winner_from_data, told_at_the_start, two_starts, endless, of_values, other_state,
 ], ids=lambda each: each.__name__)  # fmt: skip
 def test_forged_selections_are_refused(forge):
-    assert check_certificate(TRUE).bound == Fraction(1, 2)
-    forged = copy.deepcopy(TRUE)
+    assert check_certificate(true()).bound == Fraction(1, 2)
+    forged = copy.deepcopy(true())
     forge(forged)
-    assert forged != TRUE
+    assert forged != true()
     with pytest.raises(CertificateError):
         check_certificate(forged)
