@@ -34,7 +34,7 @@ from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.records import Attempt, Bound, Histogram, Led, Target, Verdict
 from dpaudit.loading.named import public_name
 from dpaudit.request import AuditOptions, AuditRequest, taking
-from dpaudit.sampling.blocks import Phase
+from dpaudit.sampling.blocks import Phase, Reading
 from dpaudit.sampling.outputs import Outputs
 from dpaudit.sampling.progress import Session
 from dpaudit.settings import own_settings
@@ -249,9 +249,10 @@ def _evidence(
         low_bits if decides else None,
         looks=looks,
     )
-    read = (
-        target if fallback_reason is None else msgspec.structs.replace(target, reading=f"run by run: {fallback_reason}")
-    )
+    read = target
+    if fallback_reason is not None:
+        how = "run by run" if question.reading is Reading.BATCH else "compiled, in part as a batch"
+        read = msgspec.structs.replace(target, reading=f"{how}: {fallback_reason}")
     return subject_of(question, read, question.learn).evidence(
         verdict,
         reason,

@@ -22,8 +22,9 @@ from dpaudit.neighbours.inferred import as_pairs, inferred
 from dpaudit.neighbours.serialise import kept_text
 from dpaudit.privacy import Claim, PureDP
 from dpaudit.privacy.claims import as_claim
+from dpaudit.program.compiled.installed import is_installed
 from dpaudit.request import AuditRequest
-from dpaudit.sampling.blocks import LEAST_BLOCK, Experiment
+from dpaudit.sampling.blocks import LEAST_BLOCK, Experiment, Reading
 from dpaudit.sampling.engines import Engine, engine_for
 from dpaudit.sampling.forms import refuse_types
 from dpaudit.sampling.play import RepeatDetector
@@ -85,6 +86,7 @@ class Question:
     observe: tuple[str, ...] = ()  # what is observed with every output, such as "time"
     types: str = "count"  # whether outputs of different types are different outputs: "count" or "ignore"
     block_size: int | None = None  # the largest number of runs in a block, if it is not the usual one
+    reading: Reading = Reading.BATCH  # of a program
     alone: str | None = None  # why only this process can make runs, if several were requested
     session: Session | None = None  # progress, and the file of finished blocks
     false_alarm: float = FALSE_ALARM  # how often a mechanism that keeps its claim may be called violated
@@ -130,6 +132,7 @@ class Question:
             self.made_as,
             self.session,
             self.types,
+            self.reading,
         )
 
     @property
@@ -282,8 +285,27 @@ def validated(request: AuditRequest) -> Question:
         false_alarm=float(request.false_alarm),
         types=request.types,
         block_size=None if request.block_size is None else whole("block_size", request.block_size, least=LEAST_BLOCK),
+        reading=_reading(request.reading, mechanism, watched),
         alone=None if not engine.apart else why_alone(mechanism, (merged, used, data), timed=bool(watched)),
     )
+
+
+def _reading(asked: str | None, mechanism: Mechanism, observed: tuple[str, ...]) -> Reading:
+    """Return how runs of a program are to be read; raise `UsageError` if they cannot be read so."""
+    if asked is None:
+        return Reading.BATCH
+    if asked != str(Reading.COMPILED):
+        raise UsageError(f"reading is 'compiled', or left out for the usual one, not {asked!r:.40}")
+    if mechanism.shape is not Shape.PROGRAM:
+        raise UsageError(
+            f"only programs, which draw all their randomness from noise, are compiled, and {mechanism.name} is "
+            f"{mechanism.shape}; leave out reading='compiled'"
+        )
+    if observed:
+        raise UsageError("where the run time joins the output, every run is a call of the function; leave out reading")
+    if not is_installed():
+        raise UsageError("reading='compiled' needs Numba, which is not installed: pip install 'dpaudit[compiled]'")
+    return Reading.COMPILED
 
 
 def _refuse_unclear_data(data: Any, pairs: Any, domain: Any, beyond_domain: bool) -> None:

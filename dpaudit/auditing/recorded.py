@@ -11,6 +11,7 @@ from dpaudit.evidence.installed import installed_versions
 from dpaudit.evidence.records import Attempt, Bound, Counts, Target
 from dpaudit.loading.named import public_name
 from dpaudit.privacy import Claim
+from dpaudit.sampling.blocks import Reading
 from dpaudit.stats.statement import lower_bound
 from dpaudit.targets.signature import Shape
 
@@ -18,7 +19,7 @@ from dpaudit.targets.signature import Shape
 def target_of(question: Question) -> Target:
     """Return the record that describes the audited mechanism."""
     mechanism = question.mechanism
-    reading = {Shape.PROGRAM: "batch", Shape.SAMPLER: "sampler"}.get(question.runs_as, "run by run")
+    reading = {Shape.PROGRAM: str(question.reading), Shape.SAMPLER: "sampler"}.get(question.runs_as, "run by run")
     own_pairs = not question.given_pairs
     return Target(
         name=public_name(mechanism),
@@ -34,7 +35,8 @@ def target_of(question: Question) -> Target:
 
 def versions_of(question: Question, learn: str | None = None) -> dict[str, str]:
     """Return the versions of everything that the evidence depends on; ``learn`` names the requested learner."""
-    return {**installed_versions(*needed_by(learn)), **question.mechanism.versions}
+    needed = (*needed_by(learn), *(("numba",) if question.reading is Reading.COMPILED else ()))
+    return {**installed_versions(*needed), **question.mechanism.versions}
 
 
 def subject_of(question: Question, target: Target | None = None, learn: str | None = None) -> Subject:

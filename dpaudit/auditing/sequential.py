@@ -242,7 +242,8 @@ class _Course:
             found = []
             for pair in self.pairs:
                 done = made[pair.number]
-                largest = block_size(self.question.runs_as, pair.width, self.question.block_size)
+                asked = self.question
+                largest = block_size(asked.runs_as, pair.width, asked.block_size, asked.reading)
                 size = min(max(done // _PARTS, _LEAST_BLOCK) if done else _FIRST, largest, end - done)
                 size = min(size, ends[pair.number] - done) // 2 * 2
                 if size > 0:

@@ -42,6 +42,7 @@ _SECTIONS = {
     "Limits and workers": (
         "workers",
         "block_size",
+        "reading",
         "backend",
         "scheduler",
         "steps",

@@ -142,6 +142,8 @@ def _count_rule(rule: Rule, numbers: Floats) -> Integers:
     cells = len(rule.edges) + 1
     if rule.score is None or cells == 1:
         return np.array([len(numbers)])
+    if len(numbers) > 1 and not numbers.strides[0]:  # one row for all runs
+        return _count_rule(rule, numbers[:1]) * len(numbers)
     if isinstance(rule.score, Rows) and len(rule.score.rows) <= _FEW_ROWS:
         listed = {row: int(np.count_nonzero(equal)) for row, equal in _listed(rule.score, numbers).items()}
         listed[-1] = len(numbers) - sum(listed.values())

@@ -2,6 +2,7 @@
 
 __all__ = [
     "batch",
+    "compiled",
     "coverage",
     "enumerate",
     "fold",

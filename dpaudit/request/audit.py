@@ -80,6 +80,10 @@ class AuditRequest:
         block_size: the largest number of runs in a block, at least 32. A worker takes whole blocks, usually of up to
             2,048 single calls: where runs are slow and workers many, smaller ones keep all of them busy. Other blocks
             draw other runs, and dependence is looked for over fewer calls; the evidence records their size.
+        reading: "compiled" makes the runs of a program by one loop of machine code, written from the tree of its paths:
+            for programs that branch, and ten million runs or more (extra ``compiled``; `dpaudit.program.compiled`).
+            Other draws are made, so the evidence is another one, and names the reading. A program that cannot be
+            compiled is read as usual, in batches, and the evidence says why.
         workers: processes, or jobs of a batch system; they do not change the evidence.
         backend: what makes the runs: "processes" of this machine, or an engine of many machines, "dask", "ray" or
             "submitit" (`dpaudit.sampling.engines`); it does not change the evidence. None: the engine that joblib was
@@ -236,6 +240,16 @@ class AuditRequest:
             recorded=lambda evidence: evidence.block_size,
         ),
     )
+    reading: str | None = field(
+        default=None,
+        metadata=described(
+            "Compile a program to one loop: for ten million runs and more.",
+            kind="choice",
+            allowed=("compiled",),
+            asked="how a program is read",
+            recorded=lambda evidence: "compiled" if evidence.target.reading.startswith("compiled") else None,
+        ),
+    )
     workers: int = field(default=1, metadata=WORKERS)
     backend: str | None = field(default=None, metadata=BACKEND)
     scheduler: str | None = field(default=None, metadata=SCHEDULER)
@@ -281,6 +295,7 @@ class AuditOptions(TypedDict, total=False):
     beyond_domain: bool
     keep_data: bool
     block_size: int | None
+    reading: str | None
     workers: int
     backend: str | None
     scheduler: str | None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import IntEnum
+from enum import Enum, IntEnum
 from typing import Any
 
 import cloudpickle
@@ -21,6 +21,7 @@ from dpaudit.targets.signature import Shape
 
 # speed and memory are measured by benchmarks/overhead.py; other sizes would draw other runs
 _BLOCK = {Shape.PROGRAM: 2**16, Shape.SAMPLER: 2**18, Shape.SEEDED: 2**11, Shape.OPAQUE: 2**11}
+_COMPILED_BLOCK = 2**19  # each is read and checked anew, for which small ones are too short
 _FIRST_BLOCK = 256
 LEAST_BLOCK = 32  # of which each side's outputs can still be recognised, should they come again
 _MOST_NUMBERS = 2**22  # in the outputs of a block; bounds memory
@@ -41,6 +42,16 @@ class Phase(IntEnum):
     ACCURACY = 9
 
 
+class Reading(Enum):
+    """How a program is read."""
+
+    BATCH = "batch"
+    COMPILED = "compiled"
+
+    def __str__(self) -> str:
+        return self.value
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """Some runs of one pair, of both sides together.
@@ -56,22 +67,31 @@ class Block:
     chance: float = 0.5
 
 
-def block_size(shape: Shape, width: int, most: int | None = None) -> int:
+def block_size(shape: Shape, width: int, most: int | None = None, reading: Reading = Reading.BATCH) -> int:
     """Return how many runs a block holds: fewer if an output holds many numbers, so that memory stays bounded.
 
     Args:
         shape: the call style of the runs.
         width: numbers in one output.
         most: no block is larger than that; None for the usual size.
+        reading: of a program.
     """
-    size = _BLOCK[shape] if most is None else min(_BLOCK[shape], most)
+    usual = _COMPILED_BLOCK if shape is Shape.PROGRAM and reading is Reading.COMPILED else _BLOCK[shape]
+    size = usual if most is None else min(usual, most)
     while size > _FIRST_BLOCK and size * width > _MOST_NUMBERS:
         size //= 2
     return size
 
 
 def blocks_of(
-    shape: Shape, phase: Phase, pair: int, runs: int, first: int = 0, width: int = 1, most: int | None = None
+    shape: Shape,
+    phase: Phase,
+    pair: int,
+    runs: int,
+    first: int = 0,
+    width: int = 1,
+    most: int | None = None,
+    reading: Reading = Reading.BATCH,
 ) -> list[Block]:
     """Return the blocks for a number of runs of a pair.
 
@@ -83,20 +103,29 @@ def blocks_of(
         first: number of the first block.
         width: numbers in one output.
         most: runs in a block, if fewer than usual.
+        reading: of a program.
 
     Returns:
         Blocks of equal size, the last of which may be smaller.
     """
-    size = block_size(shape, width, most)
+    size = block_size(shape, width, most, reading)
     count = -(-runs // size)
     return [Block(phase, pair, first + i, min(size, runs - i * size)) for i in range(count)]
 
 
-def ramp_of(shape: Shape, phase: Phase, pair: int, runs: int, width: int = 1, most: int | None = None) -> list[Block]:
+def ramp_of(
+    shape: Shape,
+    phase: Phase,
+    pair: int,
+    runs: int,
+    width: int = 1,
+    most: int | None = None,
+    reading: Reading = Reading.BATCH,
+) -> list[Block]:
     """Return blocks that start small and double, so that the speed is known after the first few.
 
     Args:
-        shape, phase, pair, runs, width, most: as for `blocks_of`.
+        shape, phase, pair, runs, width, most, reading: as for `blocks_of`.
 
     Returns:
         Blocks numbered from 0.
@@ -105,7 +134,7 @@ def ramp_of(shape: Shape, phase: Phase, pair: int, runs: int, width: int = 1, mo
     while runs > 0:
         sizes.append(min(size, runs))
         runs -= sizes[-1]
-        size = min(2 * size, block_size(shape, width, most))
+        size = min(2 * size, block_size(shape, width, most, reading))
     return [Block(phase, pair, index, size) for index, size in enumerate(sizes)]
 
 
@@ -126,6 +155,7 @@ class Experiment:
             raises, in the order of the coins for a function with its own randomness.
         session: progress and finished blocks; exists in this process only.
         types: whether outputs of different types are different outputs: "count" or "ignore".
+        reading: of a program.
     """
 
     mechanism: Mechanism | str
@@ -138,11 +168,12 @@ class Experiment:
     made_as: Shape | None = None
     session: Session | None = field(default=None, compare=False, repr=False)
     types: str = "count"
+    reading: Reading = Reading.BATCH
 
     def __reduce__(self) -> Any:
         """Pickle an experiment with a named mechanism so that the name is loaded first."""
         asked = (self.parameters, self.pairs, self.digests, self.seed)
-        rest = (*asked, self.observe, self.copied, self.made_as, None, self.types)
+        rest = (*asked, self.observe, self.copied, self.made_as, None, self.types, self.reading)
         if isinstance(self.mechanism, str):
             return _unpickled, (self.mechanism, cloudpickle.dumps(rest))
         return Experiment, (self.mechanism, *rest)

@@ -18,6 +18,7 @@ import numpy as np
 
 from dpaudit.errors import UsageError
 from dpaudit.neighbours.digest import digest
+from dpaudit.sampling.blocks import Reading
 from dpaudit.sampling.outputs import Outputs
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class Keys:
         )  # else the question says what the pair is made of
         whose = int(block.phase), block.pair, block.index, block.size, block.chance
         others = [] if experiment.types == "count" else [experiment.types]
+        others += [] if experiment.reading is Reading.BATCH else [str(experiment.reading)]
         parts = (known[1], of_pair, experiment.seed, experiment.observe, str(experiment.made_as), *whose, *others)
         return hashlib.blake2b(repr(parts).encode(), digest_size=16).digest()
 

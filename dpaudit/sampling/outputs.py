@@ -111,12 +111,13 @@ class OutputSnapshot:
         self.form = read_form(output, self.numbers)
 
 
-_FIXED = frozenset({float, int, bool, str, type(None)})
+FIXED = frozenset({float, int, bool, str, type(None)})
+"""The types of outputs that nobody can change after they were returned."""
 
 
 def taken(output: Any) -> Any:
     """Read one output at once, because a container may be refilled by its owner. A plain value stays as it is."""
-    return output if type(output) in _FIXED else OutputSnapshot(output)
+    return output if type(output) in FIXED else OutputSnapshot(output)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -184,7 +185,7 @@ class _Collector:
 
 def from_list(outputs: Sequence[Any]) -> Outputs:
     """Return the outputs of one call per run, as they are now or as they were `taken`."""
-    if outputs and all(type(output) is float for output in outputs):
+    if set(map(type, outputs)) == {float}:
         return from_array(np.asarray(outputs))
     collector = _Collector()
     for run, output in enumerate(outputs):
@@ -210,6 +211,29 @@ def from_paths(paths: Sequence[Any], size: int) -> Outputs:
         for run, output in zip(part.runs[~part.finite], part.others, strict=True):
             collector.add_one(int(run), output)
     return collector.outputs(size)
+
+
+def of_runs(
+    forms: tuple[str, ...], codes: np.ndarray[Any, np.dtype[np.int32]], rows: Sequence[Floats], single: dict[int, Any]
+) -> Outputs:
+    """Return the outputs of runs whose forms are known.
+
+    Args:
+        forms: distinct.
+        codes: (n,) for each run, the index of its form; anything for those in ``single``.
+        rows: for each form, (runs of that form, numbers of that form), in the order of the runs.
+        single: the outputs of other runs, as they were `taken`, by run.
+    """
+    if not single:
+        return Outputs(forms, codes, tuple(rows))
+    collector = _Collector()
+    others = np.ones(len(codes), dtype=bool)
+    others[list(single)] = False
+    for code, (form, numbers) in enumerate(zip(forms, rows, strict=True)):
+        collector.add_many(np.flatnonzero(others & (codes == code)), form, numbers)
+    for run, output in single.items():
+        collector.add_one(run, output)
+    return collector.outputs(len(codes))
 
 
 def from_array(outputs: np.ndarray[Any, Any]) -> Outputs:

@@ -6,8 +6,9 @@ before anything else runs.
 
 from __future__ import annotations
 
+import itertools
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,9 +18,19 @@ from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.neighbours.digest import digest
 from dpaudit.program.batch.reading import run_batch
 from dpaudit.program.outcome import raised
-from dpaudit.sampling.blocks import Block, Experiment, Phase, generator_of, loaded, sides_of
+from dpaudit.sampling.blocks import Block, Experiment, Phase, Reading, generator_of, loaded, sides_of
 from dpaudit.sampling.forms import reading_types
-from dpaudit.sampling.outputs import Outputs, from_array, from_list, from_paths, how_many, only, taken, taken_path
+from dpaudit.sampling.outputs import (
+    FIXED,
+    Outputs,
+    from_array,
+    from_list,
+    from_paths,
+    how_many,
+    only,
+    taken,
+    taken_path,
+)
 from dpaudit.sampling.progress import heard
 from dpaudit.sampling.timed import timed_runs
 from dpaudit.settings import lent
@@ -28,6 +39,7 @@ from dpaudit.targets.signature import Shape
 
 _LARGE = 50_000  # records
 _SINGLY = 6  # the streams of a sampler that is called for one run at a time
+_COMPILED, _BESIDE = 8, 10  # the streams of a compiled program, and of draws beyond those of its loop
 _RAISED = "a sampler that raises, or returns one object for many runs, of which every call is one run"
 
 
@@ -55,13 +67,16 @@ def _outputs_of(
     heads = int(np.count_nonzero(sides_of(experiment, block)))
     sides, reasons = [], []
     for side, size in enumerate((block.size - heads, heads)):
-        runs = heard(experiment.session, block, range(size), begun=side * (block.size - heads))
+        runs = heard(experiment.session, block, itertools.repeat(0, size), begun=side * (block.size - heads))
         rng = generator_of(experiment.seed, block, side)
         # unseen draws for a sampler whose joint call failed
         singly = generator_of(experiment.seed, block, _SINGLY + side)
         try:
-            own = rng if shape is mechanism.shape else singly
-            outputs, reason = _run(mechanism, shape, data[side], experiment.parameters, runs, size, own)
+            if shape is Shape.PROGRAM:
+                outputs, reason = _program(mechanism, data[side], experiment, block, side, size)
+            else:
+                own = rng if shape is mechanism.shape else singly
+                outputs, reason = _run(mechanism, shape, data[side], experiment.parameters, runs, size, own)
         except RaisedTogetherError:
             if block.phase is not Phase.SEARCH:
                 raise
@@ -103,6 +118,27 @@ def refuse_if_changed(experiment: Experiment, pair: int, side: int) -> None:
         )
 
 
+def _program(
+    mechanism: Mechanism, data: Any, experiment: Experiment, block: Block, side: int, size: int
+) -> tuple[Outputs, str | None]:
+    """Run a program by its loop if that was asked for, and by the batch reading where there is none."""
+    function, parameters = mechanism.function, experiment.parameters
+    reason = None
+    if experiment.reading is Reading.COMPILED and block.phase is not Phase.SEARCH:  # many pairs, few runs of each
+        from dpaudit.program.compiled.refused import UncompiledError
+        from dpaudit.sampling.compiled import compiled_outputs
+
+        rng, beside = (generator_of(experiment.seed, block, stream + side) for stream in (_COMPILED, _BESIDE))
+        try:
+            return compiled_outputs(function, data, parameters, size, rng, beside), None
+        except UncompiledError as error:
+            reason = str(error)
+    rng = generator_of(experiment.seed, block, side)
+    result = run_batch(lambda noise: function(data, noise=noise, **parameters), size, rng, taken_path)
+    reasons = [each for each in (reason, result.fallback_reason) if each is not None]
+    return from_paths(result.paths, size), "; run by run: ".join(reasons) or None
+
+
 def _run(
     mechanism: Mechanism,
     shape: Shape,
@@ -112,38 +148,50 @@ def _run(
     size: int,
     rng: np.random.Generator,
 ) -> tuple[Outputs, str | None]:
-    if shape is Shape.PROGRAM:
-        result = run_batch(lambda noise: mechanism.function(data, noise=noise, **parameters), size, rng, taken_path)
-        return from_paths(result.paths, size), result.fallback_reason
     if shape is Shape.SAMPLER:
         return _sampled(mechanism, data, parameters, size, rng), None
     call = _one_run(mechanism, data, parameters, rng)
-    return from_list([taken(call()) for _ in runs]), None if shape is mechanism.shape else _RAISED
+    (outputs,) = _called([call], runs, mechanism)
+    return from_list(outputs), None if shape is mechanism.shape else _RAISED
 
 
 def _one_run(
     mechanism: Mechanism, data: Any, parameters: dict[str, Any], rng: np.random.Generator
 ) -> Callable[[], Any]:
-    """Return a function that makes one run: a call, of a sampler for one output; an exception is its output."""
+    """Return a function that makes one run: a call, of a sampler for one output."""
     filled = {name: {"rng": rng, "size": 1}[name] for name in mechanism.asked}
-    function, sampler = partial(mechanism.function, data, **filled, **parameters), mechanism.shape is Shape.SAMPLER
+    return partial(mechanism.function, data, **filled, **parameters)
 
-    def call() -> Any:
-        outer = sys.exception()
+
+def _called(calls: Sequence[Callable[[], Any]], order: Iterable[int], mechanism: Mechanism) -> tuple[list[Any], ...]:
+    """Make one run after another, and return the outputs of each call; an exception is an output.
+
+    Args:
+        calls: each makes one run.
+        order: which of them makes the next run.
+        mechanism: what they run.
+    """
+    sampler, outer = mechanism.shape is Shape.SAMPLER, sys.exception()
+    found: tuple[list[Any], ...] = tuple([] for _ in calls)
+    pairs = [(call, outputs.append) for call, outputs in zip(calls, found, strict=True)]
+    for place in order:
+        call, append = pairs[place]
         try:
-            output = function()
+            output = call()
         except (Exception, SystemExit) as error:
-            return raised(error, outer)
-        return only(output) if sampler else output
-
-    return call
+            append(taken(raised(error, outer)))
+            continue
+        if sampler:
+            output = only(output)
+        append(output if type(output) in FIXED else taken(output))
+    return found
 
 
 def _sampled(
     mechanism: Mechanism, data: Any, parameters: dict[str, Any], size: int, rng: np.random.Generator
 ) -> Outputs:
     if size == 1:
-        return from_list([taken(_one_run(mechanism, data, parameters, rng)())])
+        return from_list(_called([_one_run(mechanism, data, parameters, rng)], (0,), mechanism)[0])
     try:
         outputs = mechanism.function(data, size=size, rng=rng, **parameters)
     except (Exception, SystemExit) as error:
@@ -174,13 +222,11 @@ def _interleaved(
     mechanism: Mechanism, data: tuple[Any, Any], experiment: Experiment, block: Block, coins: np.ndarray[Any, Any]
 ) -> tuple[Outputs, Outputs]:
     """Run a function with its own randomness in the order of the coins, so that its state cannot look like a leak."""
-    sides: tuple[list[Any], list[Any]] = ([], [])
     calls = [
         _one_run(mechanism, data[side], experiment.parameters, generator_of(experiment.seed, block, side))
         for side in (0, 1)
     ]
-    for coin in heard(experiment.session, block, coins):
-        sides[int(coin)].append(taken(calls[int(coin)]()))
+    sides = _called(calls, heard(experiment.session, block, coins.tolist()), mechanism)
     for side in (0, 1):
         _protect(experiment, block, side)
     return from_list(sides[0]), from_list(sides[1])

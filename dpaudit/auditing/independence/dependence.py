@@ -232,16 +232,17 @@ def _promising(ones: Any, sides: Integers) -> Integers:
     """
     runs = len(ones)
     size = 1 << (2 * runs).bit_length()
-    agreement, weight = np.zeros(runs), 0.0
+    power, weight = np.zeros(size // 2 + 1), 0.0
     for side in (0, 1):
         own = sides == side
         mean = float(ones[own].mean()) if own.any() else 0.0
         spectrum = np.fft.rfft(np.where(own, ones - mean, 0.0), size)
-        agreement += np.fft.irfft(np.abs(spectrum) ** 2, size)[:runs]
+        power += spectrum.real**2 + spectrum.imag**2
         weight += (mean * (1 - mean)) ** 2 * float(own.mean()) ** 2 if runs else 0.0
+    agreement = np.fft.irfft(power, size)[:runs]
     deviations = np.abs(agreement) / np.sqrt(np.maximum(weight * (runs - np.arange(runs)), 1e-9))
-    best: Integers = np.argsort(-deviations[1:], kind="stable")[:_TRIED] + 1
-    return np.asarray(best[deviations[best] > _WORTH_A_LOOK])
+    worth: Integers = np.flatnonzero(deviations[1:] > _WORTH_A_LOOK) + 1
+    return worth[np.argsort(-deviations[worth], kind="stable")[:_TRIED]]
 
 
 def _coming_back(outputs: Integers, limit: float) -> bool:

@@ -43,7 +43,12 @@ def queries(length: int, *, integer: bool = False) -> list[Unknown]:
 
 
 def read(
-    function: Callable[..., Any], data: Any, parameters: Mapping[str, Any], watched: WatchedProgram | None = None
+    function: Callable[..., Any],
+    data: Any,
+    parameters: Mapping[str, Any],
+    watched: WatchedProgram | None = None,
+    *,
+    most: int = MOST_LEAVES,
 ) -> ProgramTree:
     """Read all paths of a program.
 
@@ -52,6 +57,7 @@ def read(
         data: its input, with an `Unknown` for every number that is not known (in lists, tuples and dicts).
         parameters: numbers are exact: an int, a Fraction, or a float that is a short decimal.
         watched: records which code the reading executes.
+        most: paths.
 
     Raises:
         SymbolicError: (a `UsageError`) if the program does something that the reading does not support (the message
@@ -73,8 +79,8 @@ def read(
         if leaf is not None:
             leaves.append(leaf)
         pending += noise.left_over
-        if len(leaves) > MOST_LEAVES:
-            raise SymbolicError(f"the program has more than {MOST_LEAVES:,} paths; give a smaller length")
+        if len(leaves) > most:
+            raise SymbolicError(f"the program has more than {most:,} paths; give a smaller length")
         if not repeated and leaf is not None:
             again = SymbolicNoise(nodes, noise.decisions)
             if _run(function, data, parameters, again, nullcontext()) != leaf:

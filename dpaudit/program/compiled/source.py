@@ -1,0 +1,204 @@
+"""Which loop makes the runs of a program? Its tree of paths, as the text of one function.
+
+A run draws, branches, and ends at a leaf, whose number and released numbers it writes down. Numbers of the program
+(scales, coefficients, constants) are arguments of the loop and no part of its text, so that both sides of a pair, whose
+trees mostly have the same shape, share one loop.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from dpaudit.program.compiled.refused import UncompiledError
+from dpaudit.program.symbolic.linear import Affine, as_float
+from dpaudit.program.symbolic.tree import (
+    ArgmaxNode,
+    CompareNode,
+    DeadNode,
+    DrawNode,
+    NoiseDraw,
+    ProgramTree,
+    continuous_names,
+)
+
+MOST_DRAWS = 64
+"""In the text of a loop; each takes about a fortieth of a second to compile."""
+
+_MOST_LINES = 500
+_SCALED = ("discrete_laplace",)  # drawn with their scale; the others are multiplied by it
+_DRAWN = ("laplace", "exponential", "uniform", "gumbel", *_SCALED)
+_TEST = {"<": "<", "<=": "<=", "=": "==", ">=": ">=", ">": ">"}
+
+
+@dataclass(frozen=True, slots=True)
+class LoopText:
+    """A loop, as text and numbers.
+
+    Attributes:
+        text: of the function ``loop(s, c, codes, numbers, last, h, first)``, which makes ``len(codes)`` runs.
+        numbers: (c,) what it is given of the program.
+        width: most numbers that a leaf releases.
+        draws: most draws of a path.
+    """
+
+    text: str
+    numbers: tuple[float, ...]
+    width: int
+    draws: int
+
+
+@dataclass(slots=True)
+class _Writer:
+    tree: ProgramTree
+    leaves: dict[int, int]  # the number of a leaf, by that of its node
+    largest: float
+    sizes: list[int]  # how many nodes there are from each on
+    sites: int = 0  # calls that draw
+    numbers: list[float] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+
+    def number(self, value: Fraction | int | float) -> str:
+        near = as_float(value)
+        if not math.isfinite(near) or abs(near) > _MOST:
+            raise UncompiledError("it computes with numbers that are too large or too small for floats")
+        self.numbers.append(near)
+        return f"c{len(self.numbers) - 1}"
+
+    def linear(self, line: Affine, draws: tuple[NoiseDraw, ...], most: float) -> str:
+        """Write a linear expression, and see that no run can make it larger than ``most``."""
+        size = abs(as_float(line.constant))
+        parts = []
+        for name, factor in line.terms.items():
+            size += abs(as_float(factor)) * as_float(draws[int(name[1:])].scale) * self.largest
+            parts.append(name if factor == 1 else f"-{name}" if factor == -1 else f"{self.number(factor)} * {name}")
+        if not size < most:
+            raise UncompiledError("its numbers may be too large for floats")
+        # the constant comes last, even if it is 0: a sum that is zero is then 0.0, and never −0.0
+        return " + ".join([*parts, self.number(line.constant)])
+
+    def released(self, line: Affine, draws: tuple[NoiseDraw, ...]) -> str:
+        """Write a number of the output; the same number in the mathematics is the same float, if it has a chance."""
+        if not continuous_names(draws).isdisjoint(line.terms):
+            return self.linear(line, draws, _MOST)
+        shared = _denominator([line])
+        text = self.linear(line.times(shared), draws, _MOST_WHOLE)
+        return text if shared == 1 else f"({text}) / {self.number(shared)}"
+
+    def compared(self, lines: Sequence[Affine], draws: tuple[NoiseDraw, ...]) -> list[str]:
+        """Write expressions that are compared with 0, or with one another, so that floats find every tie.
+
+        Where a density is involved a tie has no chance. Otherwise all numbers are made whole, so that floats hold them.
+        """
+        continuous = continuous_names(draws)
+        if not all(continuous.isdisjoint(line.terms) for line in lines):
+            return [self.linear(line, draws, _MOST) for line in lines]
+        shared = _denominator(lines)
+        whole = [line.times(shared) for line in lines]
+        if shared & (shared - 1) and (len(lines) > 1 or _may_vanish(whole[0])):
+            raise UncompiledError("it compares whole-number noise with fractions, so that rounding decides ties")
+        return [self.linear(line, draws, _MOST_WHOLE) for line in whole]
+
+    def path(self, number: int, draws: tuple[NoiseDraw, ...], depth: int) -> None:
+        """Write everything from a node on. The larger part of a branch stays at the same depth, after the smaller."""
+        pad = "    " * depth
+        while True:
+            if len(self.lines) > _MOST_LINES:
+                raise UncompiledError("it branches or releases too much to be compiled quickly")
+            node = self.tree.nodes[number]
+            if isinstance(node, DrawNode):
+                self.lines.append(f"{pad}h{len(draws)} = h[{len(draws)}] = {self._drawn(node.draw)}")
+                draws, number = (*draws, node.draw), node.then
+            elif isinstance(node, CompareNode | ArgmaxNode):
+                write = self._compare if isinstance(node, CompareNode) else self._largest
+                tests = write(node, draws, pad)  # type: ignore[arg-type]
+                # a side that no run takes is left out, and the last one needs no test
+                live = [each for each in tests if not isinstance(self.tree.nodes[each[1]], DeadNode)]
+                if not live:
+                    raise UncompiledError("it has a path whose draws contradict its conditions")
+                *smaller, (_, number) = sorted(live, key=lambda each: self.sizes[each[1]])
+                for test, then in smaller:
+                    self.lines.append(f"{pad}if {test}:")
+                    self.path(then, draws, depth + 1)
+            else:
+                self._leaf(number, draws, pad)
+                return
+
+    def _drawn(self, draw: NoiseDraw) -> str:
+        if draw.method not in _DRAWN:
+            raise UncompiledError(f"noise.{draw.method} is not drawn there")
+        self.sites += 1
+        if self.sites > MOST_DRAWS:
+            raise UncompiledError(f"its paths hold more than {MOST_DRAWS} draws together, which take long to compile")
+        scale = self.number(draw.scale)
+        return f"{draw.method}(s, {scale})" if draw.method in _SCALED else f"{scale} * {draw.method}(s)"
+
+    def _compare(self, node: CompareNode, draws: tuple[NoiseDraw, ...], pad: str) -> list[tuple[str, int]]:
+        self.lines.append(f"{pad}v = {self.compared([node.expression], draws)[0]}")
+        return [(f"v {_TEST[way]} 0.0", then) for way, then in node.ways.items()]
+
+    def _largest(self, node: ArgmaxNode, draws: tuple[NoiseDraw, ...], pad: str) -> list[tuple[str, int]]:
+        first, *others = self.compared(node.expressions, draws)
+        self.lines += [f"{pad}v = {first}", f"{pad}w = 0"]
+        for place, other in enumerate(others, start=1):
+            self.lines += [f"{pad}u = {other}", f"{pad}if u > v:", f"{pad}    v = u", f"{pad}    w = {place}"]
+        return [(f"w == {place}", then) for place, then in enumerate(node.then)]
+
+    def _leaf(self, number: int, draws: tuple[NoiseDraw, ...], pad: str) -> None:
+        leaf = self.leaves[number]
+        for place, line in enumerate(self.tree.leaves[leaf].released):
+            self.lines.append(f"{pad}numbers[i, {place}] = {self.released(line, draws)}")
+        self.lines += [f"{pad}codes[i] = {leaf}", f"{pad}last[{leaf}] = first + i", f"{pad}continue"]
+
+
+_MOST = 1e290  # of any number on the way; beyond it floats overflow
+_MOST_WHOLE = 2.0**53  # of whole numbers that floats hold
+
+
+def _denominator(lines: Sequence[Affine]) -> int:
+    """The number that makes all coefficients and constants whole."""
+    return math.lcm(*(Fraction(each).denominator for line in lines for each in (*line.terms.values(), line.constant)))
+
+
+def _may_vanish(line: Affine) -> bool:
+    """Whether a sum of whole multiples of whole numbers can be 0 (Bézout)."""
+    return int(line.constant) % math.gcd(*map(int, line.terms.values())) == 0
+
+
+def _sizes(tree: ProgramTree) -> list[int]:
+    """How many nodes there are from each node on; children have larger numbers than their parents."""
+    sizes = [1] * len(tree.nodes)
+    for number in range(len(sizes) - 1, -1, -1):
+        node = tree.nodes[number]
+        if isinstance(node, DrawNode):
+            sizes[number] += sizes[node.then]
+        elif isinstance(node, CompareNode):
+            sizes[number] += sum(sizes[then] for then in node.ways.values())
+        elif isinstance(node, ArgmaxNode):
+            sizes[number] += sum(sizes[then] for then in node.then)
+    return sizes
+
+
+def loop_of(tree: ProgramTree, largest: float) -> LoopText:
+    """Return the loop that makes the runs of a tree.
+
+    The loop's arguments: the state of its generator, (4,); its numbers; for each run, the number of its leaf and the
+    numbers that are released there, in the order of `ProgramPath.released`; for each leaf, the latest run that reached
+    it; the draws of the latest run; and the number of the first run.
+
+    Args:
+        tree: read for known data, so that there are no variables but the draws.
+        largest: the largest draw of scale 1.
+
+    Raises:
+        UncompiledError: if it draws noise, or makes numbers, that the loop cannot.
+    """
+    writer = _Writer(tree, {leaf.node: place for place, leaf in enumerate(tree.leaves)}, largest, _sizes(tree))
+    writer.path(0, (), 2)
+    width = max((len(leaf.released) for leaf in tree.leaves), default=0)
+    draws = max((len(leaf.draws) for leaf in tree.leaves), default=0)
+    unpacked = [f"    c{place} = c[{place}]" for place in range(len(writer.numbers))]
+    head = ["def loop(s, c, codes, numbers, last, h, first):", *unpacked, "    for i in range(len(codes)):"]
+    return LoopText("\n".join([*head, *writer.lines, ""]), tuple(writer.numbers), width, draws)
