@@ -90,7 +90,7 @@ def test_canaries_alone_decide_where_no_fact_is_seen_wrong_and_the_reason_says_s
     assert passes(list(check(found)))
 
 
-@pytest.mark.parametrize("name", ["epsilon", "sure", "given", "bins", "mu", "dropped"])
+@pytest.mark.parametrize("name", ["epsilon", "sure", "given", "bins", "mu", "dropped", "guessed"])
 def test_what_does_not_follow_from_the_counts_is_noticed(name):
     record = json.loads(json.dumps(with_canaries().record()))
     told = record["training"]["canaries"]
@@ -99,6 +99,11 @@ def test_what_does_not_follow_from_the_counts_is_noticed(name):
     elif name == "bins":
         inside, outside = told["attempts"][0]["bound"]["counts"]["bins"]
         inside[0], outside[0], inside[-1], outside[-1] = inside[0] + 1, outside[0] - 1, inside[-1] - 1, outside[-1] + 1
+    elif name == "guessed":  # more right guesses of members than there are members
+        counts = told["attempts"][1]["bound"]["counts"]
+        counts["toward0"], counts["toward1"] = [sum(counts["toward0"]), 0], [0, sum(counts["toward1"])]
+        assert counts["toward0"][0] > told["given"][0]
+        told["attempts"][1]["bound"]["value"] = told["epsilon"] = told["sure"] = 2.0
     elif name == "dropped":
         told["attempts"].pop()
     else:

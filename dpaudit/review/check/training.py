@@ -20,7 +20,7 @@ from dpaudit.auditing.scores.checking import is_planned
 from dpaudit.errors import UsageError
 from dpaudit.evidence.evidence import Evidence
 from dpaudit.evidence.installed import installed_version
-from dpaudit.evidence.records import Release, round_outward
+from dpaudit.evidence.records import Counts, Release, round_outward
 from dpaudit.evidence.training import Training, TrainingCanaries, TrainingLoss
 from dpaudit.privacy import Claim, GaussianDP
 from dpaudit.review.check.certificate import numbered
@@ -153,6 +153,12 @@ def _step(training: Training, evidence: Evidence) -> Iterator[Finding]:
         yield answered("step", holds, f"composed, it is {own if own is None else f'{own:.10g}'}")
 
 
+def _possible(counts: Counts) -> bool:
+    """Whether no more canaries of a side are guessed than there are."""
+    sides = zip(counts.runs, counts.toward0, counts.toward1, strict=True)
+    return all(min(a, b) >= 0 and a + b <= runs for runs, a, b in sides)
+
+
 def _canaries(told: TrainingCanaries, evidence: Evidence) -> Iterator[Finding]:
     """Whether what canaries show follows from their counts, and the counts from as many coins of the seed."""
     notion, error = evidence.claimed or UNCLAIMED, 1 - evidence.confidence
@@ -167,6 +173,7 @@ def _canaries(told: TrainingCanaries, evidence: Evidence) -> Iterator[Finding]:
         fits = all(
             bound.counts is not None
             and bound.counts.runs == told.given
+            and _possible(bound.counts)
             and bound.notion == str(wanted)
             and (bound.parameter, bound.delta, bound.side) == (wanted.parameter, wanted.delta, "lower")
             and bound.assumes == canaries.ASSUMED

@@ -97,7 +97,9 @@ class GradientCanaries:
     def _insert(self) -> None:
         """Give the block gradients of single records, and take those of the records whose place it is."""
         others = [p for p in self.optimizer.params if p is not self.block]
-        like = others[0].grad_sample
+        like = getattr(others[0], "grad_sample", None)
+        if like is None:
+            return  # without gradients of single records the loop itself ends, and says so
         sizes = [len(each) for each in like] if isinstance(like, list) else [len(like)]
         places, clip, start, made = self._drawn(sum(sizes)), norm_of(self.optimizer), 0, []
         for part, size in enumerate(sizes):
@@ -146,4 +148,4 @@ class GradientCanaries:
         return add_noise
 
     def _at_step(self, *_: Any) -> None:
-        self.block.grad = None  # the block itself never moves
+        self.block.grad = self.block.summed_grad = None  # the block itself never moves
