@@ -77,8 +77,27 @@ def predicted_bound(
             along_p, along_q = slope_p * noise_p, slope_q * noise_q
             length = np.maximum(np.hypot(along_p, along_q), 1e-300)
             low, high = low * np.exp(-noise_p * along_p / length), high * np.exp(noise_q * along_q / length)
-        shown[able] = _shown(claim, low, np.minimum(high, 1.0))
+        value = _shown(claim, low, np.minimum(high, 1.0))
+        shown[able] = _given_sides(value, p + q, ahead_p) if two_sided and claim.pure else value
     return shown
+
+
+def _given_sides(value: Floats, guessing: Floats, runs: float | Floats) -> Floats:
+    """What guesses that are bounded given the sides show, if one side happens to guess more often than the other.
+
+    With G guesses in all, of which the sides differ by d, t = tanh(ε/2) becomes t', where t = t' + (d/G)²/(4t') (see
+    `dpaudit.stats.guessing`); d² is its mean. That matters where ε is small, and not at all where every run guesses.
+
+    Args:
+        value: the bound if both sides guess equally often.
+        guessing: the share of the runs that guess.
+        runs: measuring runs, of both sides together.
+    """
+    apart = np.maximum(1 - guessing, 0.0) / (runs * np.maximum(guessing, 1e-300))
+    t = np.tanh(np.maximum(value, 0.0) / 2)
+    inside = t * t - apart
+    left = np.arctanh((t + np.sqrt(np.maximum(inside, 0.0))) / 2) * 2
+    return np.where(inside >= 0, np.where(apart > 0, left, value), np.minimum(value, 0.0) - np.sqrt(apart) + t)
 
 
 def _shown(claim: Claim, p: Floats, q: Floats) -> Floats:

@@ -40,6 +40,8 @@ _TRUST = {"ordered": (3.5, 3.0), "few": (3.5, 1.0), "ranked": (3.5, 2.5)}
 _SMOOTH, _SMOOTH_DELTA = (0.75, 1.0), (0.75, 0.5)
 _RARE_SHARE, _FEW_SHARE = 0.2, 0.4
 _MOST_SHOWN = 400
+_BAND_DOUBT = 1.0  # more of them for events whose ends are free too: the best of more events is luckier
+_NEARLY_ALL = 0.9  # of the largest share of runs that guess
 _FEW_VALUES = 60  # up to which the loss may jump from one value to the next, and is not smoothed
 _FINE, _COARSE = 400, 64  # thresholds tried alone, and in pairs
 
@@ -224,7 +226,11 @@ def _searched(
             asked.append((rares, candidate, candidate.trust[1]))
     of_one = _best_of_one([(candidate, penalty) for _, candidate, penalty in asked], design)
     of_both = _best_of_both(
-        [(candidate, penalty, band) for _, candidate, penalty in asked for band in candidate.bands],
+        [
+            (candidate, penalty + _BAND_DOUBT * (band != 0), band)
+            for _, candidate, penalty in asked
+            for band in candidate.bands
+        ],
         candidates.orders,
         design,
     )
@@ -258,9 +264,13 @@ def _smooth_orderings(item: FittedPartition) -> Iterator[tuple[LikelihoodOrder, 
 
 
 def _best(found: list[_Scored]) -> _Scored:
-    """The highest prediction; if nothing is predicted to show, the best two-sided event."""
+    """The highest prediction; if nothing is predicted to show, the best two-sided event, of those that guess most."""
     best = max(found, key=lambda scored: scored.predicted)
-    return best if best.predicted > 0 else max((s for s in found if s.method != JOINT), key=lambda s: s.predicted)
+    if best.predicted > 0:
+        return best
+    both = [scored for scored in found if scored.method != JOINT]
+    most = max(scored.p + scored.q for scored in both)
+    return max((s for s in both if s.p + s.q >= _NEARLY_ALL * most), key=lambda s: s.predicted)
 
 
 def _to_draw(fitted: list[FittedPartition], stable: Partition) -> Partition:
