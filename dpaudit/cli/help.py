@@ -37,7 +37,7 @@ _SECTIONS = {
     "How it is examined": (
         *("runs", "confidence", "false_alarm", "seed", "fixed", "floating_point", "sequential", "observe", "types"),
         *("curve", "learn", "candidates", "paths", "tolerance", "alone", "require", "fresh", "update_baseline"),
-        *("nightly", "config_file", "target", "trust"),
+        *("nightly", "config_file", "target", "trust", "canaries"),
     ),
     "Limits and workers": (
         "workers",
