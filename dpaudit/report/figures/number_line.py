@@ -79,6 +79,8 @@ def line_reading(evidence: Evidence) -> str:
         return ""
     if "claim" in kinds:
         said.append("the dashed line is the claim")
+    if "true" in kinds:
+        said.append("the circle is the true loss, known from theory")
     by_verdict = evidence.verdict is Verdict.NOT_VIOLATED  # the box of the verdict says it
     rest = detectable_sentence(evidence) if "detectable" in kinds and not by_verdict else ""
     return f"How to read this: {'; '.join(said)}. {rest}".strip()

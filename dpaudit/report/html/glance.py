@@ -70,8 +70,9 @@ def _loss(evidence: Evidence) -> Iterator[Picture]:
 def _reading(losses: Losses, claim: Claim | None, limit: float | None) -> Iterator[str]:
     """Yield how to read the histogram, and what lies beyond the claim."""
     how = (
-        "How to read this: the same was run on two neighbouring datasets. Each bar is the share of outputs that point "
-        "to one of them so strongly. In the middle they tell nothing; the farther out, the more they give away."
+        "How to read this: the same was run on two neighbouring datasets, shown under The pair. Each bar is the share "
+        "of outputs that point to one of them so strongly. In the middle they tell nothing; the farther out, the more "
+        "they give away."
     )
     if claim is None or limit is None:
         yield how

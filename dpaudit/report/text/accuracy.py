@@ -15,7 +15,8 @@ def accuracy_line(found: Accuracy) -> str:
     """Return the error in one line: an interval for amounts, how often it is exact for anything else."""
     errors = found.errors
     if not errors:
-        return f"the exact answer in {share_text(found.same / found.runs)} of the runs"
+        rest = ", another in the rest" if found.same < found.runs else ""
+        return f"the exact answer in {share_text(found.same / found.runs)} of the runs{rest}"
     low, high = min(each.low for each in errors), max(each.high for each in errors)
     of = "" if found.numbers == 1 else f"; {count_text(found.numbers)} numbers"
     return f"90 % of answers within {_signed(low)} to {_signed(high)} of the exact one (RMSE {_range(errors)}{of})"
