@@ -54,7 +54,7 @@ class Loop:
     model: Any
     optimizer: Any
     loader: Any
-    train: Callable[[Any], Any]
+    train: Callable[..., Any]
     options: dict[str, Any] = field(default_factory=dict)
 
 
@@ -76,9 +76,15 @@ def loss(params: Any, x: Any, y: Any) -> Any:
 
 
 def private(
-    mistake: str = "right", seed: int = 0, updates: int = EPOCH, *, sigma: float = 1.0, wide: int = 128
+    mistake: str = "right",
+    seed: int = 0,
+    updates: int = EPOCH,
+    *,
+    sigma: float = 1.0,
+    wide: int = 128,
+    compiled: bool = True,
 ) -> Loop:
-    """A loop with JAX Privacy, compiled, with padded batches."""
+    """A loop with JAX Privacy, with padded batches."""
     clip = 1e-2 if mistake == "another sensitivity" else 1.0
     gradient: Any = clipped_grad(loss, l2_clip_norm=1.0, batch_argnums=(1, 2))
     if mistake == "no clipping":
@@ -99,12 +105,12 @@ def private(
     outside = mistake in ("divisor is the batch", "alone")
     strategy = _strategy(mistake, updates * (2 if mistake == "uncounted accumulation" else 1))
 
-    def train(watch: Any) -> Any:
+    def train(watch: Any, at: Callable[[int], object] = lambda number: None) -> Any:
         function, transformation = watch.gradient, watch.optimizer
         params = network(seed, wide)
         state, repeated = transformation.init(params), transformation.init(params)
 
-        @jax.jit
+        @_compiled(compiled)
         def step(params: Any, state: Any, x: Any, y: Any, padding: Any, held: Any) -> Any:
             total = function(params, x, y, is_padding_example=padding)
             size = jnp.maximum(1, jnp.sum(~padding))
@@ -122,6 +128,7 @@ def private(
         sums = jax.jit(lambda params, x, y, padding: function(params, x, y, is_padding_example=padding))
         held = None
         for number, indices in enumerate(_drawn(watch.loader, seed)):
+            at(number)
             padded = batch_selection.pad_to_multiple_of(np.asarray(indices), PADDED)
             batch = X[padded], Y[padded], padded < 0
             if mistake == "uncounted accumulation" and number % 2 == 0:
@@ -140,7 +147,13 @@ def private(
 
 
 def optax_alone(
-    mistake: str = "right", seed: int = 0, updates: int = EPOCH, *, sigma: float = 1.0, wide: int = 128
+    mistake: str = "right",
+    seed: int = 0,
+    updates: int = EPOCH,
+    *,
+    sigma: float = 1.0,
+    wide: int = 128,
+    compiled: bool = True,
 ) -> Loop:
     """A loop of Optax alone: gradients of single records go into a transformation that clips, sums and adds noise."""
     clip = 1e-2 if mistake == "another sensitivity" else 1.0
@@ -153,10 +166,10 @@ def optax_alone(
     strategy = _strategy(mistake, updates)
     each = jax.vmap(jax.grad(lambda params, x, y: loss(params, x[None], y[None])), in_axes=(None, 0, 0))
 
-    def train(watch: Any) -> Any:
+    def train(watch: Any, at: Callable[[int], object] = lambda number: None) -> Any:
         transformation = watch.optimizer
 
-        @jax.jit
+        @_compiled(compiled)
         def step(params: Any, state: Any, x: Any, y: Any, padding: Any) -> Any:
             rows = each(params, x, y)
             rows = jax.tree.map(lambda g: jnp.where(padding.reshape(-1, *[1] * (g.ndim - 1)), 0, g), rows)
@@ -167,13 +180,18 @@ def optax_alone(
 
         params = network(seed, wide)
         state = first = transformation.init(params)
-        for indices in _drawn(watch.loader, seed):
+        for number, indices in enumerate(_drawn(watch.loader, seed)):
+            at(number)
             padded = batch_selection.pad_to_multiple_of(np.asarray(indices), PADDED)
             batch = X[padded], Y[padded], padded < 0
             params, state = step(params, first if mistake == "noise repeated" else state, *batch)
         return params
 
     return Loop(network(seed, wide), chain, strategy, train, {"sigma": sigma, "clip": clip, **_counts(strategy)})
+
+
+def _compiled(asked: bool) -> Callable[[Any], Any]:
+    return jax.jit if asked else lambda function: function
 
 
 # --- batches --------------------------------------------------------------------------------------------------

@@ -176,6 +176,11 @@ def _watcher(request: TrainingRequest, seed: int) -> Any:
             from dpaudit.training.watchers.jax_watch import JaxWatch
 
             return JaxWatch(request.model, request.optimizer, request.loader, **options, seed=seed)
+        if isinstance(request.model, dict | list | tuple):
+            raise UsageError(
+                f"parameters in a {type(request.model).__name__} are those of a loop of JAX, whose optimizer is a "
+                f"transformation of Optax, not {type(request.optimizer).__name__}; of PyTorch, give the torch.nn.Module"
+            )
         from dpaudit.training.watchers.torch_watch import TorchWatch
     except ImportError as error:
         name, extra = ("JAX", "jax") if _is_optax(request.optimizer) else ("PyTorch", "torch")

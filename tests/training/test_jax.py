@@ -30,7 +30,8 @@ KINDS = {"private": loops.private, "optax": loops.optax_alone}
 
 
 def watch(loop, **options):
-    return dp.watch_training(loop.model, loop.optimizer, loop.loader, **{"seed": 1, **loop.options, **options})
+    loader = options.pop("loader", loop.loader)
+    return dp.watch_training(loop.model, loop.optimizer, loader, **{"seed": 1, **loop.options, **options})
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -104,6 +105,9 @@ def test_a_loop_that_calls_its_own_functions_is_not_seen():
         ({"sigma": None}, "give sigma="),
         ({"records": 0}, "records is a whole number"),
         ({"loader": [[0, 1]]}, "give records="),
+        ({"loader": 7}, "not int"),
+        ({"optimizer": SimpleNamespace(step=None)}, "a transformation of Optax, not SimpleNamespace"),
+        ({"claim": "epsilon=8"}, "has no δ"),
     ],
 )
 def test_bad_requests_get_a_sentence(change, says):
@@ -111,6 +115,28 @@ def test_bad_requests_get_a_sentence(change, says):
     given = {"model": loop.model, "optimizer": loop.optimizer, "loader": loop.loader, **loop.options, **change}
     with pytest.raises(UsageError, match=says):
         dp.watch_training(given.pop("model"), given.pop("optimizer"), given.pop("loader"), **given)
+
+
+def test_a_function_that_takes_whole_batches_leaves_its_clipping_unseen():
+    loop = loops.private("right", 0, 3, wide=8, compiled=False)
+    gradient = loop.options["gradient"]
+
+    def whole(params, x, y, is_padding_example):
+        if len(x) < loops.PADDED:
+            raise ValueError("whole batches only")
+        return gradient(params, x, y, is_padding_example=is_padding_example)
+
+    batches = (np.arange(number, number + 90) for number in range(3))  # without a length
+
+    def train(seen):
+        strategy = SimpleNamespace(batch_iterator=lambda size, rng: iter(seen.loader))
+        loop.train(SimpleNamespace(gradient=seen.gradient, optimizer=seen.optimizer, loader=strategy))
+
+    with watch(loop, gradient=whole, clip=1.0, loader=batches, records=len(loops.X)) as seen:
+        train(seen)
+    found = {each.fact: each for each in seen.findings}
+    assert found["clipping"].status == "not seen" and "whole batches only" in found["clipping"].text
+    assert found["noise"].status == "right"
 
 
 def test_watching_twice_is_refused_and_an_exception_leaves_what_was_seen():

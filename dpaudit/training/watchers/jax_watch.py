@@ -7,7 +7,7 @@ with those of single records, by the loop's own gradient function, when the loop
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import jax
@@ -41,6 +41,7 @@ NOT_FOLLOWED = (
 NO_CALLS = "The gradient function of the watch was not called: the loop has to call watch.gradient."
 NO_GRADIENT = "Gradients of single records are not seen without gradient=, the function that returns the clipped sum."
 COARSE = "The sums are of type {}: too coarse to be compared with those of single records to a thousandth."
+NOT_ALONE = "The gradient function cannot be asked for one record alone ({}), so that clipping was not replayed."
 RANDOM = "The gradient function draws random numbers: a record alone gets others than within its batch."
 _COORDINATES = 1024  # of a sum that is replayed
 _MOST_RECORDS = 100_000  # of an update whose sum is replayed
@@ -154,6 +155,11 @@ class JaxWatch:
             return None
         if hasattr(batches, "batch_iterator"):
             return _Strategy(batches, self)
+        if not isinstance(batches, Iterable):
+            raise UsageError(
+                f"batches are a strategy of jax_privacy.batch_selection, or what yields the record indices of one "
+                f"batch after the other, not {type(batches).__name__}"
+            )
         if seen.records is None:
             raise UsageError(
                 "batches of indices do not say how many records there are: give records=, or a strategy of "
@@ -326,7 +332,13 @@ class JaxWatch:
         if sum(map(records_of, asked)) > _MOST_RECORDS:
             return
         at = self.recorder.coordinates(len(total), _COORDINATES)
-        found = [self.alone(call, at) for call in asked]
+        try:
+            found = [self.alone(call, at) for call in asked]
+        except Exception as error:  # of the loop's own function: what else was seen stays
+            self.seen.silent["clipping"] = NOT_ALONE.format(
+                f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+            )
+            return
         rows, norms = np.concatenate([each for each, _ in found]), np.concatenate([each for _, each in found])
         self.recorder.replay(rows, norms, total[at], self.clip, whole=float(np.linalg.norm(total)), before=False)
 

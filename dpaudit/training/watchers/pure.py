@@ -179,14 +179,16 @@ def _closed_over(function: Any) -> dict[str, Any]:
 
 def _noisy_link(links: Sequence[Any], params: Any) -> int:
     """The first part that makes something of nothing: which one adds noise."""
-    for place, link in enumerate(links):
-        for given in (jax.tree.map(jnp.zeros_like, params), jax.tree.map(lambda p: jnp.zeros((1, *p.shape)), params)):
-            try:
-                found = link.update(given, link.init(params), params)[0]
-            except Exception:  # somebody else's code, of other shapes: the next part may be the one
-                continue
-            if any(bool(jnp.any(each != 0)) for each in jax.tree.leaves(found)):
-                return place
+    tiny = jax.tree.map(lambda p: jnp.ones((1,) * np.ndim(p), p.dtype), params)  # one shape, compiled in no time
+    for like in (tiny, params):
+        for place, link in enumerate(links):
+            for given in (jax.tree.map(jnp.zeros_like, like), jax.tree.map(lambda p: jnp.zeros((1, *p.shape)), like)):
+                try:
+                    found = link.update(given, link.init(like), like)[0]
+                except Exception:  # somebody else's code, of other shapes: the next part may be the one
+                    continue
+                if any(bool(jnp.any(each != 0)) for each in jax.tree.leaves(found)):
+                    return place
     raise UsageError(
         "no part of this transformation adds noise to a sum of zero: give the one that does, such as "
         "jax_privacy.noise_addition.gaussian_privatizer(…), or optax.chain(…) of it and the optimizer"
