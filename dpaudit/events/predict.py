@@ -96,7 +96,8 @@ def _given_sides(value: Floats, guessing: Floats, runs: float | Floats) -> Float
     apart = np.maximum(1 - guessing, 0.0) / (runs * np.maximum(guessing, 1e-300))
     t = np.tanh(np.maximum(value, 0.0) / 2)
     inside = t * t - apart
-    left = np.arctanh((t + np.sqrt(np.maximum(inside, 0.0))) / 2) * 2
+    # ε is lowered by the share by which t falls; where it is large it would fall by more, but other methods cost less
+    left = value * (t + np.sqrt(np.maximum(inside, 0.0))) / np.maximum(2 * t, 1e-300)
     return np.where(inside >= 0, np.where(apart > 0, left, value), np.minimum(value, 0.0) - np.sqrt(apart) + t)
 
 

@@ -40,7 +40,6 @@ _TRUST = {"ordered": (3.5, 3.0), "few": (3.5, 1.0), "ranked": (3.5, 2.5)}
 _SMOOTH, _SMOOTH_DELTA = (0.75, 1.0), (0.75, 0.5)
 _RARE_SHARE, _FEW_SHARE = 0.2, 0.4
 _MOST_SHOWN = 400
-_BAND_DOUBT = 1.0  # more of them for events whose ends are free too: the best of more events is luckier
 _NEARLY_ALL = 0.9  # of the largest share of runs that guess
 _FEW_VALUES = 60  # up to which the loss may jump from one value to the next, and is not smoothed
 _FINE, _COARSE = 400, 64  # thresholds tried alone, and in pairs
@@ -226,11 +225,7 @@ def _searched(
             asked.append((rares, candidate, candidate.trust[1]))
     of_one = _best_of_one([(candidate, penalty) for _, candidate, penalty in asked], design)
     of_both = _best_of_both(
-        [
-            (candidate, penalty + _BAND_DOUBT * (band != 0), band)
-            for _, candidate, penalty in asked
-            for band in candidate.bands
-        ],
+        [(candidate, penalty, band) for _, candidate, penalty in asked for band in candidate.bands],
         candidates.orders,
         design,
     )
