@@ -12,7 +12,7 @@ from dpaudit.training.facts.batches import _returns
 from dpaudit.training.facts.checklist import FACTS, checklist
 from dpaudit.training.facts.clipping import TOLERANCE, clipping_finding, finite_finding, replayed
 from dpaudit.training.facts.updates import parameters_finding
-from dpaudit.training.seen import Parameter
+from dpaudit.training.seen import Parameter, Seen
 
 ERROR = 1e-2
 
@@ -32,6 +32,11 @@ def test_a_right_loop_is_right_in_every_fact():
     assert {each.fact for each in found if each.status != "right"} == {"records", "generator"}
     assert sampler is not None and sampler.kind == "poisson"
     assert sum(each.error for each in found) <= ERROR * (1 + 1e-12)
+
+
+def test_nothing_is_right_of_a_loop_without_an_update():
+    found, _ = checklist(Seen("a loop", processes=1), ERROR)
+    assert {each.status for each in found} == {"not seen"}
 
 
 @pytest.mark.slow

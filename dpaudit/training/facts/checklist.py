@@ -78,7 +78,7 @@ def checklist(seen: Seen, error: float, seed: int = 0) -> tuple[list[Finding], S
         adaptive_finding(seen.updates, seen.adapting, seen.silent.get("clipping", "")),
         precision_finding(seen.rounded, seen.cast, seen.rounded_after, len(seen.updates)),
         generator_finding(seen.secure, seen.readable),
-        machines_finding(seen.processes, seen.devices),
+        machines_finding(seen.processes, seen.devices, len(seen.updates)),
     ]
     more = altered_finding(seen.updates)
     return [*found, *([more] if more else [])], sampler

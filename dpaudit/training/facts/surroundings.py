@@ -90,13 +90,16 @@ def generator_finding(secure: bool | None, readable: bool) -> Finding:
     return Finding("generator", "not seen", "an ordinary generator", text[:1].upper() + text[1:] if not why else text)
 
 
-def machines_finding(processes: int | None, devices: int) -> Finding:
+def machines_finding(processes: int | None, devices: int, updates: int) -> Finding:
     """Say whether all noise was made where the watch could see it.
 
     Args:
         processes: that train together; None where it is not known.
         devices: that hold parameters of this process.
+        updates: how many were seen.
     """
+    if not updates:
+        return Finding("machines", "not seen", "no updates", "No sum and no noise was seen.")
     if processes is None:
         return Finding("machines", "not seen", "not known", "How many processes train together was not seen.")
     if processes > 1:
