@@ -131,7 +131,11 @@ def step(updates: int = 300) -> list[dict[str, Any]]:
 
 def table(found: dict[str, list[dict[str, Any]]]) -> str:
     """Draw all rows there are."""
-    lines = ["# What the watch of a training loop finds", "", "Made by `make test-training`, on scikit-learn's digits."]
+    lines = [
+        "# What the watch of a training loop finds",
+        "",
+        "Made part by part with `measure.py --only …`, on scikit-learn's digits; `make test-training` makes all.",
+    ]
     if "mistakes" in found:
         lines += [
             "",

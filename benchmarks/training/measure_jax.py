@@ -144,7 +144,11 @@ def step(updates: int = 300) -> list[dict[str, Any]]:
 
 def table(found: dict[str, list[dict[str, Any]]]) -> str:
     """Draw all rows there are."""
-    lines = ["# What the watch finds in loops of JAX", "", "Made by `make test-training`, on scikit-learn's digits."]
+    lines = [
+        "# What the watch finds in loops of JAX",
+        "",
+        "Made part by part with `measure_jax.py --only …`, on scikit-learn's digits; `make test-training` makes all.",
+    ]
     if "mistakes" in found:
         lines += ["", "## Planted mistakes, one epoch (20 updates)", ""]
         lines += ["| mistake | loop | named | all that was found |", "|---|---|---|---|"]
