@@ -29,6 +29,7 @@ from typing import Any
 
 from dpaudit.adapters import adapted, how_to_install, library_of
 from dpaudit.errors import UsageError, close, nearest
+from dpaudit.loading.from_source import SourceAlone, from_source
 from dpaudit.settings import ReplacedError, importing
 from dpaudit.targets.mechanism import Mechanism, mechanism
 from dpaudit.targets.signature import FORMS as SHAPES
@@ -247,12 +248,12 @@ def _from_file(path: str) -> ModuleType:
 
 
 def _executed(path: str, file: Path, name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, file)
+    spec = importlib.util.spec_from_file_location(name, file, loader=SourceAlone(name, str(file)))
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        with importing(), _beside(file.parent):
+        with importing(), from_source(), _beside(file.parent):
             spec.loader.exec_module(module)
     except BaseException as error:
         del sys.modules[name]
@@ -306,7 +307,7 @@ def _from_module(name: str, function: str) -> ModuleType:
         sys.path.insert(0, os.getcwd())
     known = name in sys.modules
     try:
-        with importing():
+        with importing(), from_source():
             return importlib.import_module(name)
     except ReplacedError:
         if not known:

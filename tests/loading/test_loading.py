@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 import itertools
+import os
+import py_compile
 import sys
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint
@@ -162,6 +164,23 @@ def test_an_edited_file_is_read_anew(tmp_path: Path) -> None:
     after = dp.load(target)
     assert (before.defaults["scale"], after.defaults["scale"]) == (1.0, 2.0)
     assert before.digest is not None
+
+
+def test_code_that_lies_compiled_beside_a_file_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither of the file, nor of what it imports, nor of a module that is named."""
+    written(tmp_path, target="from other import SCALE\ndef f(data, rng, *, scale=SCALE, own=1): return data\n")
+    written(tmp_path, other="SCALE = 1\n")
+    for name in ("target", "other"):
+        file = tmp_path / f"{name}.py"
+        text, times = file.read_text(), file.stat()
+        file.write_text(text.replace("1", "2"))
+        os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+        py_compile.compile(str(file), doraise=True)
+        file.write_text(text)
+        os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert dp.load(f"{tmp_path}/target.py:f").defaults == {"scale": 1, "own": 1}
+    monkeypatch.syspath_prepend(tmp_path)
+    assert dp.load("target:f").defaults == {"scale": 1, "own": 1}
 
 
 def test_a_file_imports_its_own_siblings_and_not_those_of_another(tmp_path: Path) -> None:
