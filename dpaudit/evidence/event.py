@@ -187,7 +187,8 @@ def _describe_rule(rule: Rule, label: int) -> list[str]:
         what = f"whose number {rule.score.index} is "
     elif rule.form not in {"float", "int", "bool"}:
         what = f"with number {rule.score.index} "
-    kind = "" if rule.form in {"float", "int", "bool"} else f"{rule.form} "
+    fitted = isinstance(rule.score, Linear | Trees)
+    kind = f"{rule.form} " if rule.form not in {"float", "int", "bool"} else "a number " if fitted else ""
     return [kind + what + text for text in _intervals(rule, label)]
 
 

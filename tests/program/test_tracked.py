@@ -38,6 +38,8 @@ BY_BMI = pandas.DataFrame({"bmi": [10.0, None], "share": [1, 2]})
 
 # each is a function of the frame that returns private numbers: alone, in a list, or as an array
 OPERATIONS = {
+    "loc of a column": lambda d: d.loc[d["age"] > 30, "age"].sum(),
+    "loc of columns": lambda d: d.loc[:, ["age", "city"]].loc[d["age"] > 30]["age"].clip(0, 50).sum(),
     "len": lambda d: len(d),
     "len of a column": lambda d: len(d["age"]),
     "sum": lambda d: d["age"].sum(),
@@ -170,6 +172,9 @@ def test_what_is_derived_is_reached(name, kind):
 
 
 REFUSED = {
+    "loc of labels": (lambda d: d.loc[3], "rows by something else than a condition"),
+    "loc of a slice": (lambda d: d.loc[:, "age":"city"], "columns by something else than their names"),
+    "loc of another frame": (lambda d: d[d["age"] > 3].loc[d["age"] > 3, "age"].sum(), "a mask of another frame"),
     "mean": (lambda d: d["age"].mean(), "a mean is a ratio"),
     "ratio": (lambda d: d["age"].sum() / len(d), "a ratio of private numbers"),
     "max": (lambda d: d["age"].max(), r"an extreme, which is NaN.*max\(initial=0\)"),

@@ -76,6 +76,11 @@ class Frame(Private):
             refuse("a choice of rows by private values that are no mask")
         return self._named(key)
 
+    @property
+    def loc(self) -> _Choice:
+        """What chooses rows and columns at once."""
+        return _Choice(self)
+
     def __getattr__(self, name: str) -> Any:
         if name in self.__dict__.get("_columns", {}):
             return self._columns[name] if not _is_of_frames(name) else refuse(f"a column as .{name}; write [{name!r}]")
@@ -164,6 +169,31 @@ class Frame(Private):
         if function is np.asarray or function is np.array:
             return self.to_numpy()
         return refuse(f"np.{function.__name__} of a private frame, whose stability is not known")
+
+
+class _Choice(Private):
+    """``frame.loc``: rows by a condition, or all, and columns by name."""
+
+    inner = Private.inner | {"frame"}
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+
+    def __getitem__(self, key: Any) -> Any:
+        rows, columns = key if type(key) is tuple and len(key) == 2 else (key, None)
+        if not (isinstance(rows, Mask | Column) or _is_all(rows)):
+            refuse("frame.loc[…] of rows by something else than a condition on columns, or ':'")
+        found = self.frame if _is_all(rows) else self.frame[rows]
+        if columns is None or _is_all(columns):
+            return found
+        if not (isinstance(columns, str) or (type(columns) is list and all(isinstance(each, str) for each in columns))):
+            refuse("frame.loc[rows, …] of columns by something else than their names")
+        return found[columns]
+
+
+def _is_all(key: Any) -> bool:
+    """Whether a key is ':'."""
+    return type(key) is slice and key.start is key.stop is key.step is None
 
 
 def _is_of_frames(name: str) -> bool:
