@@ -130,7 +130,7 @@ def scored(given: Any, canaries: int) -> Floats:
     """Return scores that a user computed, (canaries,).
 
     Raises:
-        UsageError: unless there is a number for each canary.
+        UsageError: unless there is a number for each canary, or if each is NaN.
     """
     try:
         if hasattr(given, "detach"):
@@ -144,6 +144,8 @@ def scored(given: Any, canaries: int) -> Floats:
             f"that was learned; it returned {type(given).__name__}"
             + (f" of shape {found.shape}" if found.ndim == 1 or found.size else "")
         )
+    if np.isnan(found).all():  # as of files of scores
+        raise UsageError("canary_scores returned NaN for every canary, which would show nothing; give each a number")
     return found
 
 

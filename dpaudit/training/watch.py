@@ -89,7 +89,9 @@ class Watch:
                 self._seen.partial += ", before its canaries were scored"
         elif canaries is not None and canaries.kind == "records":
             assert score is not None
+            before, self._seen.partial = self._seen.partial, "its canaries were not scored"
             canaries.scores = scored(score(), len(canaries.coins))
+            self._seen.partial = before
 
     @property
     def gradient(self) -> Any:

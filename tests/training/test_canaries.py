@@ -142,6 +142,8 @@ def test_canaries_that_cannot_be_are_refused(given, records, says):
 
 def test_scores_are_a_number_for_each_canary():
     assert scored([1, float("nan")], 2)[0] == 1
+    with pytest.raises(UsageError, match="NaN for every canary"):
+        scored([float("nan")] * 2, 2)
     for wrong in ([1.0], None, [[1.0, 2.0]], "ab"):
         with pytest.raises(UsageError, match="a number for each of the 2 canaries"):
             scored(wrong, 2)
