@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import secrets
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,7 +20,6 @@ from dpaudit.sampling.checkpoint import question_in
 
 pytestmark = pytest.mark.slow
 
-REAL = seeds.fresh_seed
 PAIR = [([1.0], [0.0])]
 QUICK = {"pairs": PAIR, "relation": "declared", "claim": "epsilon=2", "runs": 2_000}
 
@@ -35,15 +36,16 @@ def program(data, noise):
 def counting(monkeypatch):
     """Fresh seeds are 100, 101, …: each call that asks for one gets another."""
     numbers = itertools.count(100)
-    monkeypatch.setattr("dpaudit.auditing.seeds.fresh_seed", lambda: next(numbers))
+    monkeypatch.setattr(seeds, "secrets", SimpleNamespace(randbits=lambda bits: next(numbers)))
 
 
 def outputs(rng, n=200):
     return rng.random(n) < 0.5
 
 
-def test_fresh_seeds_differ_and_fit_into_every_json():
-    found = {REAL() for _ in range(100)}
+def test_fresh_seeds_differ_and_fit_into_every_json(monkeypatch):
+    monkeypatch.setattr(seeds, "secrets", secrets)
+    found = {seeds.fresh_seed() for _ in range(100)}
     assert len(found) == 100 and max(found) < 2**53
 
 

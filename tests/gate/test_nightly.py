@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from types import SimpleNamespace
 
 import msgspec
 import numpy as np
@@ -153,6 +154,13 @@ def test_skipping_nights_that_lose_would_err_far_more_often():
 
 
 # --- the gate at night ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def _every_night_another_seed(monkeypatch):
+    """Fresh seeds differ, and are the same whenever these tests are run."""
+    numbers = itertools.count()
+    monkeypatch.setattr("dpaudit.auditing.seeds.secrets", SimpleNamespace(randbits=lambda bits: next(numbers)))
 
 
 class Nights(projects.Runs):
