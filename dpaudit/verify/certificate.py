@@ -15,8 +15,9 @@ from dpaudit.program.symbolic.linear import Affine, Constraint, Farkas, contradi
 from dpaudit.program.symbolic.simplex import Rational
 from dpaudit.program.symbolic.tree import ArgmaxNode, CompareNode, DeadNode, DrawNode, Node, ProgramTree
 from dpaudit.verify.alignment import AlignedClass, Alignment
+from dpaudit.verify.branches import Branches, branch_conditions
 from dpaudit.verify.shifts import Shift
-from dpaudit.verify.values import Branches, Value, Values, branch_conditions
+from dpaudit.verify.values import Value, Values
 
 FORMAT = "dpaudit-certificate"
 VERSION = 1

@@ -9,103 +9,26 @@ Gaboardi 2017, relational symbolic execution). The tree of values is then aligne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from dpaudit.neighbours.relation import Relation
 from dpaudit.program.symbolic.budget import spend
 from dpaudit.program.symbolic.linear import Affine, Constraint, Farkas, contradiction
 from dpaudit.program.symbolic.tree import (
-    NOT_READ,
-    ArgmaxNode,
-    CompareNode,
-    DeadNode,
-    DrawNode,
-    LeafNode,
-    Node,
-    NoiseDraw,
-    Output,
-    ProgramPath,
     ProgramTree,
-    Way,
-    argmax_conditions,
-    continuous_names,
-    supports,
-    way_condition,
 )
 from dpaudit.verify.alignment import Alignment, align
+from dpaudit.verify.branches import Branches, PartsError, is_of_data
 from dpaudit.verify.differences import is_summed
 from dpaudit.verify.linear_programme import FloatLinearProgram
+from dpaudit.verify.value_tree import ValueTree
 
 MOST_REASONS = 4_100  # of all values, one for every pair of leaves of each, so that they are found within seconds
 MOST_SLOPE_REASONS = 10_000  # where a value has a slope for each query; these are found faster
 _LEAST_RISE = 1e-6  # of a movement that turned out larger; less is rounding, or no progress
 _DENOMINATOR = 10_000  # a movement is rounded to a fraction at most this fine
-
-
-class _PartsError(Exception):
-    """The branches on data lead to different noise, or to different outputs: the program reads no values."""
-
-
-@dataclass(frozen=True, slots=True)
-class Branches:
-    """A tree of branches on the answers alone.
-
-    Attributes:
-        asked: the branch, as the node of a program's tree; None at a leaf.
-        ways: what follows, by the way or the place of the largest; empty at a leaf.
-        leaf: at a leaf the number of a node, or an expression; None where no run comes.
-    """
-
-    asked: CompareNode | ArgmaxNode | None = field(default=None, compare=False)
-    ways: tuple[tuple[Any, Branches], ...] = ()
-    leaf: Any = None
-    told: Any = None  # what is asked, to compare branches
-
-    @classmethod
-    def of(cls, node: CompareNode | ArgmaxNode, ways: Sequence[tuple[Any, Branches]]) -> Branches:
-        """Return a branch; if all ways lead to the same, this."""
-        live = {each for _, each in ways if not each.is_dead}
-        if len(live) == 1:
-            return live.pop()
-        told = node.expression if isinstance(node, CompareNode) else node.expressions
-        return cls(node, tuple(ways), None, told) if live else cls()
-
-    @property
-    def is_dead(self) -> bool:
-        """Whether no run comes here."""
-        return not self.ways and self.leaf is None
-
-    def leaves(self) -> Iterator[Any]:
-        """Yield what the leaves are, in order."""
-        if not self.ways and self.leaf is not None:
-            yield self.leaf
-        for _, each in self.ways:
-            yield from each.leaves()
-
-    def mapped(self, function: Callable[[Any], Branches]) -> Branches:
-        """Return the tree with every leaf replaced."""
-        if not self.ways:
-            return self if self.leaf is None else function(self.leaf)
-        assert self.asked is not None, "a tree with ways asks for one"
-        return Branches.of(self.asked, [(way, each.mapped(function)) for way, each in self.ways])
-
-    def regions(self, above: tuple[Constraint, ...] = ()) -> Iterator[tuple[tuple[Constraint, ...], Any]]:
-        """Yield each leaf with the conditions above it."""
-        if not self.ways:
-            yield above, self.leaf
-        for way, each in self.ways:
-            yield from each.regions((*above, *branch_conditions(self.asked, way)))
-
-
-def branch_conditions(node: CompareNode | ArgmaxNode | None, way: Any) -> list[Constraint]:
-    """Return the conditions on one way of a branch."""
-    if isinstance(node, CompareNode):
-        return [way_condition(node.expression, way)]
-    assert isinstance(node, ArgmaxNode), "a leaf has no ways"
-    return argmax_conditions(node.expressions, way)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +75,7 @@ class Values:
 
 def branches_on_data(tree: ProgramTree) -> bool:
     """Whether a program has a branch on answers alone."""
-    return any(_of_data(node) for node in tree.nodes)
+    return any(is_of_data(node) for node in tree.nodes)
 
 
 def align_values(tree: ProgramTree, relation: Relation, length: int, *, integer: bool = False) -> Values | None:
@@ -165,13 +88,13 @@ def align_values(tree: ProgramTree, relation: Relation, length: int, *, integer:
         integer: whether answers are whole numbers.
     """
     try:
-        taken = _Taken(tree)
+        taken = ValueTree(tree)
         taken.read()
         if not taken.values:
             return None
         summed = _summed(taken.values) if is_summed(relation) else None
         values, units = summed or _boxed(taken.values, relation, length)
-    except _PartsError:
+    except PartsError:
         return None
     if integer and any(draw.is_discrete for leaf in taken.leaves for draw in leaf.draws):
         numbers = [
@@ -182,235 +105,6 @@ def align_values(tree: ProgramTree, relation: Relation, length: int, *, integer:
     scaled = taken.scaled(units)
     how = Relation("queries") if summed is None else Relation("queries", "norm=1", relation.group)
     return Values(values, scaled, how, align(scaled, how, len(values)))
-
-
-# --- the tree of values -------------------------------------------------------------------------------------
-
-
-def _of_data(node: Node) -> bool:
-    if isinstance(node, CompareNode):
-        return not _drawn(node.expression)
-    return isinstance(node, ArgmaxNode) and not any(map(_drawn, node.expressions))
-
-
-def _drawn(expression: Affine) -> dict[str, Any]:
-    """Return the part of an expression that is drawn."""
-    return {name: number for name, number in expression.terms.items() if name.startswith("h")}
-
-
-def _of_answers(expression: Affine) -> Affine:
-    """Return the part of an expression that is known before any draw."""
-    terms = {name: number for name, number in expression.terms.items() if not name.startswith("h")}
-    return Affine(terms, expression.constant)
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A place in the tree of values that is still to be read: where the program may be, and what is above."""
-
-    here: Branches
-    parent: int | None
-    way: Any
-    conditions: tuple[Constraint, ...]
-    draws: tuple[NoiseDraw, ...]
-
-
-class _Taken:
-    """The tree of values of a program, as it is taken from its tree."""
-
-    def __init__(self, tree: ProgramTree) -> None:
-        self.tree = tree
-        self.nodes: list[Node] = []
-        self.leaves: list[ProgramPath] = []
-        self.values: list[Branches] = []
-        self._numbers: dict[Branches, int] = {}
-
-    def read(self) -> None:
-        """Read the program, all its branches on data at once."""
-        pending = [_Place(self._from(0), None, None, (), ())]
-        while pending:
-            spend()
-            place = pending.pop()
-            number = len(self.nodes)
-            if place.parent is not None:
-                self._link(place.parent, place.way, number)
-            pending += reversed(self._node(place, number))
-
-    def _from(self, number: int) -> Branches:
-        """Return where the program may be, given that it has come to a node: behind all branches on data."""
-        node = self.tree.nodes[number]
-        if isinstance(node, DeadNode):
-            return Branches()
-        if isinstance(node, CompareNode) and _of_data(node):
-            return Branches.of(node, [(way, self._from(then)) for way, then in node.ways.items()])
-        if isinstance(node, ArgmaxNode) and _of_data(node):
-            return Branches.of(node, [(way, self._from(then)) for way, then in enumerate(node.then)])
-        return Branches(leaf=number)
-
-    def _link(self, parent: int, way: Any, child: int) -> None:
-        node = self.nodes[parent]
-        if isinstance(node, DrawNode):
-            node.then = child
-        elif isinstance(node, CompareNode):
-            node.ways[way] = child
-        elif isinstance(node, ArgmaxNode):
-            node.then[way] = child
-
-    def _node(self, place: _Place, number: int) -> list[_Place]:
-        """Add the node of a place, and return the places below it."""
-        here, draws = place.here, place.draws
-        found = [self.tree.nodes[each] for each in here.leaves()]
-        if not found:
-            reason = contradiction([*place.conditions, *supports(draws)], continuous_names(draws))
-            if reason is None:
-                raise _PartsError
-            self.nodes.append(DeadNode(reason))
-            return []
-        if len({type(each) for each in found}) > 1:
-            raise _PartsError
-        first = found[0]
-        if isinstance(first, LeafNode):
-            self._leaf(place, number, [each.leaf for each in found if isinstance(each, LeafNode)])
-            return []
-        if isinstance(first, DrawNode):
-            if any(not isinstance(each, DrawNode) or each.draw != first.draw for each in found):
-                raise _PartsError
-            self.nodes.append(DrawNode(first.draw))
-            below = here.mapped(lambda each: self._from(self._then(each)))
-            return [_Place(below, number, None, place.conditions, (*draws, first.draw))]
-        if isinstance(first, CompareNode):
-            ways: list[Way] = list(first.ways)
-            if any(not isinstance(each, CompareNode) or list(each.ways) != ways for each in found):
-                raise _PartsError
-            asked = self._expression(here, lambda each: self._compare(each).expression)
-            self.nodes.append(CompareNode(asked, dict.fromkeys(ways, NOT_READ)))
-            return [
-                _Place(
-                    here.mapped(lambda each, way=way: self._from(self._compare(each).ways[way])),  # type: ignore[misc]
-                    number,
-                    way,
-                    (*place.conditions, way_condition(asked, way)),
-                    draws,
-                )
-                for way in ways
-            ]
-        return self._argmax(place, number, [each for each in found if isinstance(each, ArgmaxNode)])
-
-    def _then(self, number: int) -> int:
-        node = self.tree.nodes[number]
-        assert isinstance(node, DrawNode), "all nodes here are draws"
-        return node.then
-
-    def _compare(self, number: int) -> CompareNode:
-        node = self.tree.nodes[number]
-        assert isinstance(node, CompareNode), "all nodes here compare"
-        return node
-
-    def _argmax(self, place: _Place, number: int, found: Sequence[ArgmaxNode]) -> list[_Place]:
-        count = len(found[0].expressions)
-        if any(len(each.expressions) != count for each in found):
-            raise _PartsError
-
-        def at(each: int) -> ArgmaxNode:
-            node = self.tree.nodes[each]
-            assert isinstance(node, ArgmaxNode), "all nodes here choose"
-            return node
-
-        asked = tuple(
-            self._expression(place.here, lambda each, way=way: at(each).expressions[way])  # type: ignore[misc]
-            for way in range(count)
-        )
-        self.nodes.append(ArgmaxNode(asked, [NOT_READ] * count))
-        return [
-            _Place(
-                place.here.mapped(lambda each, way=way: self._from(at(each).then[way])),  # type: ignore[misc]
-                number,
-                way,
-                (*place.conditions, *argmax_conditions(asked, way)),
-                place.draws,
-            )
-            for way in range(count)
-        ]
-
-    def _leaf(self, place: _Place, number: int, found: Sequence[ProgramPath]) -> None:
-        if len({each.is_null for each in found}) > 1:
-            raise _PartsError
-        output: Output = ("none",)
-        if not found[0].is_null:
-            by_node = {each.node: each.output for each in found}
-            output = self._output(place.here, by_node)
-        leaf = ProgramPath(number, place.conditions, place.draws, output, found[0].is_null)
-        self.nodes.append(LeafNode(leaf))
-        self.leaves.append(leaf)
-
-    def _output(self, here: Branches, outputs: Mapping[int, Any]) -> Any:
-        """Return the output of a leaf, with values in the places of what differs between branches."""
-        first = next(iter(outputs.values()))
-        if isinstance(first, Affine):
-            if not all(isinstance(each, Affine) for each in outputs.values()):
-                raise _PartsError
-            return self._expression(here, outputs.__getitem__)
-        if isinstance(first, tuple):
-            if any(not isinstance(each, tuple) or len(each) != len(first) for each in outputs.values()):
-                raise _PartsError
-            return tuple(
-                self._output(here, {node: each[place] for node, each in outputs.items()}) for place in range(len(first))
-            )
-        if any(type(each) is not type(first) or each != first for each in outputs.values()):
-            raise _PartsError
-        return first
-
-    def _expression(self, here: Branches, at: Callable[[int], Affine]) -> Affine:
-        """Return an expression over values and draws that is the program's on every branch."""
-        drawn = [_drawn(at(node)) for node in here.leaves()]
-        if any(each != drawn[0] for each in drawn):
-            raise _PartsError
-        known = here.mapped(lambda node: Branches(leaf=_of_answers(at(node))))
-        anyone = next((each for each in known.leaves() if each.terms), None)
-        if anyone is None and not known.ways:
-            return Affine(drawn[0], known.leaf.constant)
-        # the same value up to a factor and a constant is one value
-        factor, constant = Fraction(1), known.leaf.constant if not known.ways else Fraction(0)
-        if anyone is not None:
-            factor, constant = Fraction(anyone.terms[min(anyone.terms)]), anyone.constant
-        plain = known.mapped(lambda one: Branches(leaf=(one - Affine({}, constant)).times(1 / Fraction(factor))))
-        number = self._numbers.setdefault(plain, len(self.values))
-        if number == len(self.values):
-            self.values.append(plain)
-        return Affine({**drawn[0], f"q{number}": factor}, constant)
-
-    def scaled(self, units: Sequence[Fraction]) -> ProgramTree:
-        """Return the tree over values in these units."""
-
-        def over(one: Affine) -> Affine:
-            terms = {name: n * units[int(name[1:])] if name[0] == "q" else n for name, n in one.terms.items()}
-            return Affine(terms, one.constant)
-
-        def output(given: Any) -> Any:
-            if isinstance(given, Affine):
-                return over(given)
-            return tuple(map(output, given)) if isinstance(given, tuple) else given
-
-        leaves = tuple(
-            ProgramPath(
-                each.node,
-                tuple(Constraint(over(one.expression), one.sign) for one in each.conditions),
-                each.draws,
-                output(each.output),
-                each.is_null,
-            )
-            for each in self.leaves
-        )
-        by_node = {each.node: each for each in leaves}
-        nodes: list[Node] = []
-        for number, node in enumerate(self.nodes):
-            if isinstance(node, CompareNode):
-                nodes.append(CompareNode(over(node.expression), node.ways))
-            elif isinstance(node, ArgmaxNode):
-                nodes.append(ArgmaxNode(tuple(map(over, node.expressions)), node.then))
-            else:
-                nodes.append(LeafNode(by_node[number]) if isinstance(node, LeafNode) else node)
-        return ProgramTree(tuple(nodes), leaves)
 
 
 # --- how far values move ------------------------------------------------------------------------------------
@@ -425,7 +119,7 @@ def _listed(tree: Branches) -> list[_Leaf]:
         if leaf is not None:
             found.append((conditions, leaf))
         elif contradiction(conditions) is None:
-            raise _PartsError
+            raise PartsError
     return found
 
 
@@ -433,7 +127,7 @@ def _boxed(trees: Sequence[Branches], relation: Relation, length: int) -> tuple[
     """Return the values where every answer may move, each in units of its own movement."""
     group = relation.group
     if sum(len(list(tree.leaves())) ** 2 for tree in trees) > MOST_REASONS:
-        raise _PartsError
+        raise PartsError
     found: list[Value] = []
     units: list[Fraction] = []
     moved = {f"q{number}": f"s{number}" for number in range(length)}
@@ -578,5 +272,5 @@ def _largest(known: Sequence[Constraint], apart: Affine) -> float:
     programme.require({**row, most: 1.0}, -float(apart.constant), exactly=True)
     solution = programme.minimise(most)
     if solution is None or not -solution[most] > 1 + _LEAST_RISE:
-        raise _PartsError
+        raise PartsError
     return -solution[most]
