@@ -7,79 +7,35 @@ on as many fresh runs, and Fisher's exact test (1935) decides whether they still
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from dpaudit.accounts.account import carry_out
 from dpaudit.accounts.conclude import events_in, events_of, name_of
 from dpaudit.accounts.plan import AccountPlan, Run
 from dpaudit.auditing.audit import audit
-from dpaudit.auditing.pair import measure_event
-from dpaudit.auditing.question import Question, validated
 from dpaudit.auditing.trace import trace
 from dpaudit.errors import InvalidRunsError, UsageError
 from dpaudit.evidence.evidence import Evidence
-from dpaudit.evidence.records import Accounting, Attempt, Counts, Verdict, round_outward
+from dpaudit.evidence.records import Accounting, Verdict
 from dpaudit.loading.named import load, public_name
 from dpaudit.loading.trust import load_trusted
 from dpaudit.neighbours.digest import digest
 from dpaudit.neighbours.serialise import read_kept
 from dpaudit.request import AccountRequest, AuditRequest, ProofRequest, TraceRequest, recorded
-from dpaudit.sampling.blocks import Phase
-from dpaudit.sampling.play import RepeatDetector
+from dpaudit.review.differences import CHANGED, ReplayDifference, differences, reasons, record_of
+from dpaudit.review.recounts import Recount, counted_again, occurrences
 from dpaudit.sampling.progress import Listener
 from dpaudit.settings import own_settings
-from dpaudit.stats.statement import lower_bound
 from dpaudit.targets.mechanism import Mechanism
 from dpaudit.targets.signature import Shape
 from dpaudit.verify.prove_and_audit import prove
 
-ERROR = 1e-3
-"""The error level of the test whether events occur as often as before."""
-
-_LONGEST = 60  # characters of a value in a message, to fit one line
 _WHOLE = "whole-number"  # in the scope of a proof about whole numbers
-_ORDER = {"verdict": 0, "lower": 0, "histogram": 3, "attempts": 2, "curve": 3}  # the order of differences; others are 1
-_FITTED = "a fitted score depends in its last bits on the linear algebra of the processor"
-
-
-@dataclass(frozen=True, slots=True)
-class ReplayDifference:
-    """A member of the record that differs; its values as JSON, shortened."""
-
-    member: str
-    before: str
-    after: str
-
-    def __str__(self) -> str:
-        return f"{self.member} was {self.before} and is {self.after}"
-
-
-@dataclass(frozen=True, slots=True)
-class Recount:
-    """A fixed event on fresh runs: how often it occurred then and now.
-
-    ``p_value`` tests whether the event occurs as often as before: the smallest of Fisher's tests, times their number.
-    ``bound`` is the lower bound from the new counts by the same method.
-    """
-
-    title: str
-    before: Counts
-    after: Counts
-    p_value: float
-    bound: float
-
-    @property
-    def holds(self) -> bool:
-        """Whether the counts are compatible with equal probabilities."""
-        return self.p_value >= ERROR
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +66,7 @@ class Replay:
     @property
     def identical(self) -> bool:
         """Whether the id was reproduced."""
-        return self.after is not None and _record(self.before) == _record(self.after)
+        return self.after is not None and record_of(self.before) == record_of(self.after)
 
     def sentences(self) -> Iterator[str]:
         """Yield what was found, one sentence per line."""
@@ -127,7 +83,7 @@ class Replay:
         for each in self.recounts:
             how = "as often as before" if each.holds else "not as often as before"
             yield (
-                f"{each.title} occurs {how}: {_occurs(each.before)} then, {_occurs(each.after)} now "
+                f"{each.title} occurs {how}: {occurrences(each.before)} then, {occurrences(each.after)} now "
                 f"(p = {each.p_value:.2g}, by Fisher's exact test); the bound is {each.bound:.6g} now"
             )
 
@@ -183,7 +139,7 @@ def replay(
         searched = before.search is not None and before.reproducible
         given, space = _searched(before, pairs, data) if searched else (_pairs(before, pairs), None)
         if not before.reproducible and before.attempts:
-            return _counted_again(before, mechanism, given, workers)
+            return _recounted(before, mechanism, given, workers)
         after = audit(mechanism, **{**_of_audit(before, given), "data": space, "workers": workers, "listen": listen})
     if not before.reproducible and before.verdict is after.verdict is Verdict.INVALID:
         return Replay(before, after, (), (), ("the runs could not be trusted then, and cannot be now",))
@@ -192,11 +148,11 @@ def replay(
         after = msgspec.structs.replace(after, target=named)
     own, like = mechanism.digest, mechanism.digest_like(before.target.digest)
     older = own is not None and like is not None and own != like
-    found = tuple(_differences(before, after, {str(own): str(like)} if older else {}))
-    reasons = list(_reasons(before, after, found))
+    found = tuple(differences(before, after, {str(own): str(like)} if older else {}))
+    why = list(reasons(before, after, found))
     if older:
-        reasons.append("its digest covers the function's own source alone; today's covers all that it reaches")
-    return Replay(before, after, found, (), tuple(reasons))
+        why.append("its digest covers the function's own source alone; today's covers all that it reaches")
+    return Replay(before, after, found, (), tuple(why))
 
 
 # --- what the evidence says of the question ---------------------------------------------------------------
@@ -310,99 +266,6 @@ def _searched(
     return (None, given) if search.source == "data" else (list(given), None)
 
 
-# --- what differs -----------------------------------------------------------------------------------------
-
-
-def _record(evidence: Evidence) -> dict[str, Any]:
-    """Return the record as this version of dpaudit writes it, also for an older file."""
-    return msgspec.structs.replace(evidence, written=None).record()
-
-
-def _differences(before: Evidence, after: Evidence, renamed: Mapping[str, str]) -> Iterator[ReplayDifference]:
-    """Yield what differs; ``renamed`` maps digests of today's kind to those in older evidence."""
-    old, new = _record(before), _record(after)
-    for text, older in renamed.items():
-        new = json.loads(json.dumps(new).replace(text, older))
-    for record in (old, new):
-        del record["versions"]
-    if _query_unknown(before, after):
-        del old["sensitivity"]
-        for record in (old, new):
-            record.pop("accuracy", None)  # errors against another exact answer
-    found = _unlike("", old, new)
-    yield from sorted(found, key=lambda each: _ORDER.get(re.split(r"[.\[]", each.member)[0], 1))
-
-
-def _query_unknown(before: Evidence, after: Evidence) -> bool:
-    """Whether the query was passed separately from the mechanism, so that it is unknown here."""
-    return before.sensitivity is not None and after.sensitivity is None
-
-
-def _unlike(member: str, old: Any, new: Any) -> Iterator[ReplayDifference]:
-    """Yield the differences member by member; lists of different lengths as a whole."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        for name, value in old.items():
-            inner = f"{member}.{name}" if member else name
-            if name in new:
-                yield from _unlike(inner, value, new[name])
-            else:
-                yield ReplayDifference(inner, _text(value), "not there")
-    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        for place, (first, second) in enumerate(zip(old, new, strict=True)):
-            yield from _unlike(f"{member}[{place}]", first, second)
-    elif old != new:
-        yield ReplayDifference(member, _text(old), _text(new))
-
-
-def _more(old: Any, new: Any, member: str = "") -> Iterator[str]:
-    """Yield the members that only the new record has; they were added later and contradict nothing."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        for name, value in new.items():
-            inner = f"{member}.{name}" if member else name
-            if name in old:
-                yield from _more(old[name], value, inner)
-            else:
-                yield inner
-
-
-def _text(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-
-
-def _reasons(before: Evidence, after: Evidence, found: Sequence[ReplayDifference]) -> Iterator[str]:
-    """Yield possible causes, as far as the evidence shows them."""
-    explained = False
-    for name in dict.fromkeys([*before.versions, *after.versions]):
-        then, now = before.versions.get(name, "none"), after.versions.get(name, "none")
-        if then != now:
-            explained = True
-            yield f"{name} was {then} and is {now}"
-    more = list(_more(_record(before), _record(after)))
-    if more:
-        explained = True
-        yield f"now the evidence says more: {', '.join(more)}"
-    if _query_unknown(before, after):
-        yield "the query was given beside the mechanism, so that its sensitivity was not searched again"
-    if not found:
-        return
-    members = {each.member for each in found}
-    if "target.digest" in members:
-        explained = True
-        yield "the code of the target has changed"
-    if any(member.startswith("pairs") for member in members):
-        explained = True
-        yield "the mechanism's own datasets have changed"
-    if any(kind in json.dumps(before.record()) for kind in ('"linear"', '"trees"')):
-        explained = True
-        yield _FITTED
-    if not explained:
-        yield (
-            "nothing that the evidence tells explains it: the mechanism keeps a state or draws from elsewhere, code "
-            "that it calls has changed, or dpaudit has, within one version"
-        )
-
-
 # --- accounting -------------------------------------------------------------------------------------------
 
 
@@ -424,96 +287,25 @@ def _accounted_again(before: Evidence, accounting: Accounting) -> Replay:
         recorded_by=accounting.recorded_by,
     )
     after = carry_out(AccountRequest(plan, alone=not accounting.others))
-    found = tuple(_differences(before, after, {}))
-    return Replay(before, after, found, (), tuple(_reasons(before, after, found)))
+    found = tuple(differences(before, after, {}))
+    return Replay(before, after, found, (), tuple(reasons(before, after, found)))
 
 
 # --- randomness of its own --------------------------------------------------------------------------------
 
 
-def _counted_again(before: Evidence, mechanism: Mechanism, pairs: list[tuple[Any, Any]] | None, workers: int) -> Replay:
-    """Count the fixed events on fresh runs, and compare how often they occur."""
-    question = validated(
-        AuditRequest(
-            mechanism,
-            parameters=before.target.parameters,
-            claim=before.claim,
-            pairs=pairs,
-            relation=before.relation,
-            confidence=before.confidence,
-            seed=before.seed,
-            workers=workers,
-            observe=before.observed,
-            types=before.types,
-        )
-    )
-    counted = [each for each in before.attempts if each.bound.counts is not None and each.bound.event is not None]
+def _recounted(before: Evidence, mechanism: Mechanism, pairs: list[tuple[Any, Any]] | None, workers: int) -> Replay:
     try:
-        found = [_measured(question, each) for each in counted]
+        recounts = counted_again(before, mechanism, pairs, workers)
     except InvalidRunsError as error:
         return Replay(before, None, (), (), (), str(error))
-    tests = sum(len(_tables(old.bound.counts, new)) for old, new in zip(counted, found, strict=True))
-    recounts = tuple(
-        _recount(question, number, old, new, tests)
-        for number, (old, new) in enumerate(zip(counted, found, strict=True))
-    )
     if all(each.holds for each in recounts):
         return Replay(before, None, (), recounts, ())
     why = _TIMED if before.observed else _OPAQUE
-    now = (
-        "the code of the target has changed"
-        if mechanism.digest_like(before.target.digest) != before.target.digest
-        else why
-    )
-    return Replay(before, None, (), recounts, (now,))
+    if mechanism.digest_like(before.target.digest) != before.target.digest:
+        why = CHANGED
+    return Replay(before, None, (), recounts, (why,))
 
 
 _TIMED = "run times depend on the machine and on what else it does: audit again, and compare the verdicts"
 _OPAQUE = "code that the function calls has changed, or its runs depend on something that is not in the evidence"
-
-
-def _measured(question: Question, attempt: Attempt) -> Counts:
-    bound = attempt.bound
-    assert bound.counts is not None and bound.event is not None
-    question = replace(question, watch=RepeatDetector())  # since all attempts on a pair use the same draws
-    return measure_event(question, attempt.pair, bound.event, sum(bound.counts.runs), Phase.CONFIRMING)
-
-
-def _recount(question: Question, number: int, attempt: Attempt, after: Counts, tests: int) -> Recount:
-    bound = attempt.bound
-    assert bound.counts is not None
-    value = lower_bound(bound.method, after, claim=question.notion, weight=bound.weight, error=1 - bound.confidence)
-    least = min((_fisher(table) for table in _tables(bound.counts, after)), default=1.0)
-    title = f"event {number} ({attempt.name})"
-    return Recount(title, bound.counts, after, min(1.0, tests * least), round_outward(value, "lower"))
-
-
-Table = tuple[tuple[int, int], tuple[int, int]]
-
-
-def _tables(before: Counts | None, after: Counts) -> list[Table]:
-    """Return tables of hits and misses, then and now, for each side and each direction that was counted."""
-    assert before is not None
-    tables = []
-    for old, new in ((before.toward0, after.toward0), (before.toward1, after.toward1)):
-        if any(old) or any(new):
-            tables += [
-                ((old[side], before.runs[side] - old[side]), (new[side], after.runs[side] - new[side]))
-                for side in (0, 1)
-            ]
-    return tables
-
-
-def _fisher(table: Table) -> float:
-    from scipy.stats import fisher_exact
-
-    return float(fisher_exact(np.array(table)).pvalue)
-
-
-def _occurs(counts: Counts) -> str:
-    """Say how often an event speaks for its sides."""
-    parts = []
-    for side, hits in ((0, counts.toward0), (1, counts.toward1)):
-        if any(hits):
-            parts.append(f"for side {side} {hits[0]:,} and {hits[1]:,}")
-    return (", ".join(parts) or "never") + f" of {counts.runs[0]:,} and {counts.runs[1]:,}"
