@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from dpaudit.gate.training import KEYS
 from dpaudit.request import AuditRequest, Option, ProofRequest, Request, default_of, options_of
 
 SCHEMA_FILE = Path(__file__).with_name("dpaudit.schema.json")
@@ -43,6 +44,14 @@ _PAIRS = Annotated[
     Meta(
         description="Neighbouring datasets [[data0, data1], …], or the file that holds them (JSON), or a list of files "
         "(two .npy or .csv make a pair); else the mechanism's own."
+    ),
+]
+_Training = Annotated[
+    str | dict[str, Any],
+    Meta(
+        description="In place of a target: a function that trains a model, as path/to/file.py:name, whose loop is "
+        f"watched; or a table with it and options of `dpaudit train` ({', '.join(KEYS)}), such as "
+        '{ function = "train.py:train", sigma = 1.1, clip = 1.0 }.'
     ),
 ]
 _TYPES: dict[str, Any] = {
@@ -117,16 +126,7 @@ class _OfTargets(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, froze
         ]
         | None
     ) = None
-    training: (
-        Annotated[
-            str | dict[str, Any],
-            Meta(
-                description="In place of a target: a function that trains a model, as path/to/file.py:name, whose loop "
-                'is watched; or a table such as { function = "train.py:train", sigma = 1.1, clip = 1.0 }.'
-            ),
-        ]
-        | None
-    ) = None
+    training: _Training | None = None
     trace: Annotated[
         bool,
         Meta(

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from dpaudit.errors import UsageError, nearest
 from dpaudit.evidence.evidence import Evidence
+from dpaudit.evidence.training import Training
 from dpaudit.privacy import parse_claim
-from dpaudit.request import TrainingRequest
+from dpaudit.request import TrainingRequest, default_of, options_of
 
 if TYPE_CHECKING:
     from dpaudit.gate.target_process import Request
 
-KEYS = ("function", "sigma", "clip", "rate", "records", "sampling")
+OPTIONS = {name: option for name, option in options_of(TrainingRequest).items() if option.gate == "table"}
+"""Of the watch, in the table of a training target; all others are those of the target, or of the gate."""
+KEYS = ("function", *OPTIONS)
 """What the table of a training target may say."""
 
 
@@ -34,9 +37,24 @@ def table_of(given: str | dict[str, Any] | None, claim: str | None) -> dict[str,
         raise UsageError(f'it names a function that trains, as in "train.py:train", not {name!r:.60}')
     if claim is None:
         raise UsageError('a gate holds claims: give claim = "epsilon=8, delta=1e-5" beside it')
+    for key, value in table.items():
+        if key in OPTIONS and OPTIONS[key].kind == "count":
+            table[key] = _count(key, value)
     options: dict[str, Any] = {key: value for key, value in table.items() if key != "function"}
     check_request(TrainingRequest(None, None, **{**options, "claim": claim}))
     return table
+
+
+def _count(key: str, value: Any) -> Any:
+    """Return a whole number, which may be written like 5e2; `check_request` refuses other numbers."""
+    if isinstance(value, list):
+        raise UsageError(
+            f"{key} is how many there are. Listed records need scores of theirs: list them in the function, which "
+            "takes watch: with watch(model, optimizer, loader, canaries=[…], canary_scores=…)"
+            if key == "canaries"
+            else f"{key} is a whole number, not a list"
+        )
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def options_of_watch(request: Request) -> dict[str, Any]:
@@ -61,20 +79,39 @@ def trained(function: Callable[..., Any], request: Request) -> Evidence:
 
 
 def other_training(evidence: Evidence, request: Request) -> str | None:
-    """Say where evidence is of another loop, or asked otherwise, than a request says; None if it answers it."""
-    if evidence.training is None:
+    """Say where evidence is of another loop, or asked otherwise, than a request says; None if it answers it.
+
+    What is not asked for may be the function's own: its canaries, its σ.
+    """
+    training = evidence.training
+    if training is None:
         return "it is of no training loop"
-    asked = options_of_watch(request)
+    asked = {"sampling": default_of(TrainingRequest, "sampling"), **options_of_watch(request)}
+    asked["claim"] = str(parse_claim(asked["claim"]))
     found = {
         "name": evidence.target.name,
         "claim": evidence.claim,
-        "sampling": evidence.training.assumed,
+        "sampling": training.assumed,
         "false_alarm": evidence.false_alarm,
         "confidence": evidence.confidence,
         "seed": evidence.seed,
+        "clip": training.clip,
+        "canaries": _canaries(training),
     }
-    wanted = {"sampling": "poisson", **asked, "claim": str(parse_claim(asked["claim"]))}
+    of_steps = {"sigma": {sigma for sigma, _, _ in training.steps}, "rate": {rate for _, rate, _ in training.steps}}
+    if training.sampler == "another rate":  # then it is the one that was seen
+        del of_steps["rate"]
+    found |= {name: value for name, values in of_steps.items() for value in values if value != asked.get(name)}
     for name, value in found.items():
-        if value != wanted[name]:
-            return f"{name} is {value!r:.80}, and {wanted[name]!r:.80} was asked for"
+        if name in asked and value != asked[name]:
+            return f"{name} is {value!r:.80}, and {asked[name]!r:.80} was asked for"
     return None
+
+
+def _canaries(training: Training) -> int | str | None:
+    """How many canaries stood in place of records, as a gate can ask for them; others in words."""
+    told = training.canaries
+    if told is None:
+        return None
+    many = sum(told.given)
+    return many if told.kind == "gradients" else f"{many} listed records"

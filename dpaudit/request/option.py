@@ -34,7 +34,8 @@ class Option:
         always: whether a printed command includes it even at its default.
         if_invalid: whether evidence records it even if the runs could not be trusted.
         gate: "target" if a gate sets it for each target, "shared" if targets without it use the gate's, "given" if the
-            gate determines it; empty if a gate does not have it.
+            gate determines it, "table" if it stands in the table of a training target; empty if a gate does not have
+            it.
     """
 
     help: str
@@ -48,7 +49,7 @@ class Option:
     recorded: Callable[[Evidence], Any] | None = None
     always: bool = False
     if_invalid: bool = True
-    gate: Literal["", "target", "shared", "given"] = ""
+    gate: Literal["", "target", "shared", "given", "table"] = ""
 
 
 def described(meaning: str, **more: Any) -> Mapping[str, Option]:

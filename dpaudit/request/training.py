@@ -52,16 +52,20 @@ class TrainingRequest:
     loader: Any = None
     claim: Claim | str | None = field(default=None, metadata=CLAIM)
     sigma: float | None = field(
-        default=None, metadata=described("The noise multiplier; else as the optimizer states it.", kind="number")
+        default=None,
+        metadata=described("The noise multiplier; else as the optimizer states it.", kind="number", gate="table"),
     )
     clip: float | None = field(
-        default=None, metadata=described("The clip norm; else as the optimizer states it.", kind="number")
+        default=None,
+        metadata=described("The clip norm; else as the optimizer states it.", kind="number", gate="table"),
     )
     rate: float | None = field(
-        default=None, metadata=described("The sampling rate; else as the loader states it.", kind="number")
+        default=None,
+        metadata=described("The sampling rate; else as the loader states it.", kind="number", gate="table"),
     )
     records: int | None = field(
-        default=None, metadata=described("Records in the training set; else as the loader states it.", kind="count")
+        default=None,
+        metadata=described("Records in the training set; else as the loader states it.", kind="count", gate="table"),
     )
     sampling: str = field(
         default="poisson",
@@ -70,12 +74,15 @@ class TrainingRequest:
             kind="choice",
             allowed=("poisson", "fixed-size", "shuffled"),
             recorded=lambda evidence: None if evidence.training is None else evidence.training.assumed,
+            gate="table",
         ),
     )
     gradient: Callable[[Any], Any] | None = field(default=None, metadata=described("In Python only.", kind=""))
     canaries: int | Sequence[int] | None = field(
         default=None,
-        metadata=described("Canaries in the loop, for a bound of ε by one run; in Python also a list.", kind="count"),
+        metadata=described(
+            "Canaries in the loop, for a bound of ε by one run; in Python also a list.", kind="count", gate="table"
+        ),
     )
     canary_scores: Callable[[], Any] | None = field(default=None, metadata=described("In Python only.", kind=""))
     accountant: Any = field(default=None, metadata=described("In Python only.", kind=""))

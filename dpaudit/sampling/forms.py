@@ -425,6 +425,11 @@ def _incomparable(output: Any, why: str) -> UsageError:
             "the function returns a coroutine, which has not run yet; write a function around it that runs it: "
             "return asyncio.run(f(data))"
         )
+    if hasattr(output, "state_dict"):
+        return UsageError(
+            f"a {type(output).__name__} that was trained is compared by its parameters: put @dpaudit.trains above the "
+            "function, which returns them and seeds the training"
+        )
     return UsageError(
         f"an output of type {type(output).__name__} cannot be compared with another one ({why}); return numbers, "
         "texts, lists, tuples, dicts, arrays, or an object whose repr says what it holds"

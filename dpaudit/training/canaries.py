@@ -63,6 +63,20 @@ def coins_of(canaries: int, seed: int) -> Booleans:
     return np.asarray(np.random.default_rng((seed, _COINS)).random(canaries) < 0.5)
 
 
+def asked(given: Any) -> int | Integers:
+    """Return how many canaries were asked for, or the numbers of the records that are.
+
+    Raises:
+        UsageError: for too few, and for what is neither.
+    """
+    whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
+    found = int(given) if whole else _numbers(given)
+    many = found if isinstance(found, int) else len(found)
+    if many < LEAST:
+        raise UsageError(f"{many} canaries could show nothing: give at least {LEAST}, better some hundred")
+    return found
+
+
 def chosen(given: Any, records: int | None, seed: int) -> Canaries:
     """Return the canaries that were asked for.
 
@@ -79,12 +93,13 @@ def chosen(given: Any, records: int | None, seed: int) -> Canaries:
             "canaries are records of the training set, and this loop has no loader that draws numbers of records: give "
             "the loader, or leave canaries out"
         )
-    if isinstance(given, int | np.integer) and not isinstance(given, bool):
-        _refuse(int(given), records)
-        places = np.random.default_rng((seed, _PLACES)).permutation(records)[: int(given)]
-        return Canaries("gradients", places, coins_of(int(given), seed))
-    places = _numbers(given)
-    _refuse(len(places), records)
+    places = asked(given)
+    many = places if isinstance(places, int) else len(places)
+    if many > records:
+        raise UsageError(f"there are {many:,} canaries, and the training set has {records:,} records: give fewer")
+    if isinstance(places, int):
+        drawn = np.random.default_rng((seed, _PLACES)).permutation(records)[:many]
+        return Canaries("gradients", drawn, coins_of(many, seed))
     if places.min() < 0 or places.max() >= records:
         wrong = int(places[(places < 0) | (places >= records)][0])
         raise UsageError(f"canaries names record {wrong}, and the training set has the records 0 to {records - 1}")
@@ -104,13 +119,6 @@ def _numbers(given: Any) -> Integers:
             f"{given!r:.60}"
         )
     return found.astype(np.int64)
-
-
-def _refuse(canaries: int, records: int) -> None:
-    if canaries < LEAST:
-        raise UsageError(f"{canaries} canaries could show nothing: give at least {LEAST}, better some hundred")
-    if canaries > records:
-        raise UsageError(f"there are {canaries:,} canaries, and the training set has {records:,} records: give fewer")
 
 
 def evidence_for_in(values: Floats, rate: float, sigma: float) -> Floats:

@@ -32,6 +32,7 @@ def watched(function: Callable[..., Any], options: Mapping[str, Any]) -> tuple[E
     Raises:
         UsageError: where there was no loop to watch, or more than one.
     """
+    asked = _asked(function)
     begun: list[Watch] = []
     given = {name: value for name, value in options.items() if value is not None}
     check_request(TrainingRequest(None, None, **given))  # before anything is trained
@@ -42,7 +43,7 @@ def watched(function: Callable[..., Any], options: Mapping[str, Any]) -> tuple[E
 
     raised: BaseException | None = None
     try:
-        if "watch" in inspect.signature(function).parameters:
+        if "watch" in asked:
             function(watch=watch)
         else:
             with _from_opacus(watch):
@@ -59,6 +60,29 @@ def watched(function: Callable[..., Any], options: Mapping[str, Any]) -> tuple[E
             f"the function trains {len(begun)} times, and evidence is of one loop: name a function that trains once"
         )
     return begun[0].evidence, raised
+
+
+def _asked(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """Return the arguments of a function that can be run without any, but for ``watch``.
+
+    Raises:
+        UsageError: for one that needs others.
+    """
+    asked = inspect.signature(function).parameters
+    open_ended = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    needed = [
+        name
+        for name, each in asked.items()
+        if name != "watch" and each.default is each.empty and each.kind not in open_ended
+    ]
+    if needed:
+        name = getattr(function, "__name__", "the function")
+        raise UsageError(
+            f"{name} needs a value for {', '.join(needed)}, and a training that is watched is given nothing but watch. "
+            f"A function of its data is audited by many runs instead: @dpaudit.trains above it, and dpaudit audit "
+            f"FILE:{name} --pair FILE"
+        )
+    return asked
 
 
 @contextmanager

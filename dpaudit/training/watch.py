@@ -28,7 +28,7 @@ from dpaudit.evidence.records import RunInfo
 from dpaudit.privacy import ApproxDP, Claim
 from dpaudit.privacy.claims import as_claim
 from dpaudit.request import TrainingOptions, TrainingRequest, taking
-from dpaudit.training.canaries import scored
+from dpaudit.training.canaries import asked, scored
 from dpaudit.training.conclude import concluded
 from dpaudit.training.facts.finding import Finding
 from dpaudit.training.judge import judged
@@ -237,6 +237,8 @@ def check_request(request: TrainingRequest) -> Claim | None:
             raise UsageError(f"{name} is below 1, not {value!r}")
     if request.records is not None and not (type(request.records) is int and request.records > 0):
         raise UsageError(f"records is a whole number above 0, not {request.records!r}")
+    if request.canaries is not None:
+        asked(request.canaries)
     if request.canary_scores is not None and not callable(request.canary_scores):
         raise UsageError("canary_scores is a function that returns a score for each canary")
     if request.canary_scores is not None and (request.canaries is None or isinstance(request.canaries, int)):

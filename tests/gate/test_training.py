@@ -16,6 +16,7 @@ from dpaudit.gate.result import OutcomeRule
 from dpaudit.gate.run import GateOptions, run
 from dpaudit.gate.target_process import Request, carry_out
 from dpaudit.training import watch
+from dpaudit.training.canaries import Canaries, coins_of
 
 SAME = np.random.default_rng(1).normal(size=600)
 CLAIM = 'claim = "epsilon=4, delta=1e-5"'
@@ -25,6 +26,12 @@ def train(watch):
     with watch(None, None):
         pass
 
+repeated = train
+
+def listed(watch):
+    with watch(None, None, canaries=list(range(50)), canary_scores=lambda: [0.5] * 50):
+        pass
+
 def broken(watch):
     train(watch)
     raise KeyError("in the middle")
@@ -32,18 +39,24 @@ def broken(watch):
 
 
 class Drawn:
-    """A watcher of a loop that NumPy draws; its noise is always the same where σ is 2."""
+    """A watcher of a loop that NumPy draws; its noise is always the same where the function is called "repeated"."""
 
     clip, accountant, packages = 1.0, None, ()
 
     def __init__(self, request, seed):
-        self.repeated = request.sigma == 2
+        self.repeated, self.canaries, self.seed = request.name == "train.py:repeated", request.canaries, seed
 
     def __enter__(self):
         return self
 
     def leave(self):
-        return seen_loop(noise=lambda rng, t: SAME) if self.repeated else seen_loop()
+        seen = seen_loop(noise=lambda rng, t: SAME) if self.repeated else seen_loop()
+        if self.canaries is not None:
+            many = self.canaries if isinstance(self.canaries, int) else len(self.canaries)
+            coins = coins_of(many, self.seed)
+            kind = "gradients" if isinstance(self.canaries, int) else "records"
+            seen.canaries = Canaries(kind, np.arange(many), coins, np.random.default_rng(1).random(many))
+        return seen
 
 
 @pytest.fixture(autouse=True)
@@ -65,16 +78,18 @@ def gated(file, **options):
 @pytest.mark.slow
 def test_loops_stand_beside_other_targets(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    repeated = 'training = { function = "train.py:train", sigma = 2 }'
+    repeated = 'training = "train.py:repeated"'
     file = project(
         tmp_path,
-        f'training = "train.py:train"\n{CLAIM}',
+        f'training = {{ function = "train.py:train", canaries = 5e1 }}\n{CLAIM}',
         f'{repeated}\nname = "repeated"\n{CLAIM}\nexpect = "violated"',
         'account = { mechanism = "laplace", scale = 2 }\nclaim = "epsilon=1"',
     )
     result = gated(file, fresh=True)
     assert [str(item.outcome) for item in result.results] == ["passed"] * 3 and result.exit_code == 0
-    assert result.results[0].location.file == "train.py" and result.results[0].evidence.training is not None
+    assert (
+        result.results[0].location.file == "train.py" and sum(result.results[0].evidence.training.canaries.given) == 50
+    )
     assert gated(project(tmp_path, f"{repeated}\n{CLAIM}"), nightly=True).results[0].rule is OutcomeRule.CLAIM_VIOLATED
 
 
@@ -92,6 +107,9 @@ def test_a_training_that_ends_with_an_error_is_no_evidence(tmp_path, monkeypatch
         (f'training = "train.py"\n{CLAIM}', "names a function that trains"),
         (f'training = {{ function = "train.py:train", sigm = 1 }}\n{CLAIM}', "did you mean 'sigma'"),
         (f'training = {{ function = "train.py:train", clip = 0 }}\n{CLAIM}', "clip is a number above 0"),
+        (f'training = {{ function = "train.py:train", canaries = 5 }}\n{CLAIM}', "5 canaries could show nothing"),
+        (f'training = {{ function = "train.py:train", canaries = "50" }}\n{CLAIM}', "how many there are"),
+        (f'training = {{ function = "train.py:train", canaries = [1, 2] }}\n{CLAIM}', "list them in the function"),
         (f'training = "train.py:train"\n{CLAIM}\nruns = 1000', "no meaning beside training"),
         (f'training = "train.py:train"\n{CLAIM}\nrequire = "proved"', "proves nothing"),
     ],
@@ -118,10 +136,21 @@ def test_evidence_of_another_loop_is_no_answer(tmp_path, monkeypatch):
         {"seed": 2},
         {"false_alarm": 1e-9},
         {"training": {**table, "sampling": "shuffled"}},
+        {"training": {**table, "sigma": 2.0}},
+        {"training": {**table, "clip": 2.0}},
+        {"training": {**table, "rate": 0.5}},
+        {"training": {**table, "canaries": 50}},
         {"training": None, "account": {"mechanism": "laplace", "scale": 2}},
     ):
         with pytest.raises(UsageError, match="about something else"):
             accept(document, msgspec.structs.replace(request, **other))
+    fifty, sixty = ({**table, "canaries": many} for many in (50, 60))
+    for training, target in ((sixty, "train.py:train"), (table, "train.py:listed")):
+        asked = msgspec.structs.replace(request, target=target, training={**training, "function": target})
+        document = json.loads(json.dumps(carry_out(asked).evidence))
+        assert accept(document, asked).training.canaries is not None
+        with pytest.raises(UsageError, match=r"canaries is (60|'50 listed records'), and 50 was asked for"):
+            accept(document, msgspec.structs.replace(asked, training={**fifty, "function": target}))
 
 
 @pytest.mark.slow

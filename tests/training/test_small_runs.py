@@ -11,6 +11,7 @@ import pytest
 
 import dpaudit as dp
 from dpaudit.errors import UsageError
+from dpaudit.training.script import watched
 
 PAGE = Path(__file__).parents[2] / "docs" / "training.md"
 TRUE = 10**0.5  # μ of ten updates at σ = 1
@@ -54,6 +55,11 @@ def test_what_cannot_be_audited_gets_a_sentence():
     for made in ("weights", object(), [], None):
         with pytest.raises(UsageError, match="return the model that it trained"):
             dp.trains(lambda data, made=made: made)([], rng=np.random.default_rng(1))
+    with pytest.raises(UsageError, match=r"needs a value for data, .* many runs instead"):
+        watched(dp.trains(lambda data: data), {})
+    model = type("Model", (), {"state_dict": dict, "__repr__": None})
+    with pytest.raises(UsageError, match=r"put @dpaudit\.trains above"):
+        dp.audit(lambda data: model(), pairs=[(1, 2)], relation="declared", claim="mu=1", runs=200)
 
 
 def test_a_model_of_pytorch_is_its_parameters_and_is_seeded():
