@@ -20,7 +20,7 @@ from dpaudit.privacy import Claim
 from dpaudit.training import canaries, per_step
 from dpaudit.training.conclude import UNCLAIMED
 from dpaudit.training.facts.batches import Sampler
-from dpaudit.training.facts.checklist import checklist
+from dpaudit.training.facts.checklist import checklist, several
 from dpaudit.training.facts.finding import Finding
 from dpaudit.training.facts.noise import Scale, scale_of
 from dpaudit.training.facts.updates import most_batches
@@ -59,7 +59,7 @@ def judged(
     facts = false_alarm if seen.canaries is None else false_alarm * (1 - canaries.SHARE)
     findings, sampler = checklist(seen, facts, seed)
     by_fact = {each.fact: each for each in findings}
-    scale = scale_of(seen.squares, seen.counts, 1 - confidence)
+    scale = None if several(seen) else scale_of(seen.squares, seen.counts, 1 - confidence)
     parts = _shown(_parts(seen, by_fact, sampler, facts), claim)
     why, infinite = unbounded(findings)
     low, high, certificates = _losses(parts, claim, why, infinite)
@@ -101,12 +101,15 @@ def _parts(seen: Seen, by_fact: dict[str, Finding], sampler: Sampler | None, err
     rate = seen.sampled
     if kind == "another rate" and seen.batches and seen.records:
         rate = _rate(seen, error)[0]
+    low, high = factors_of(seen, by_fact["clipping"])
+    if several(seen):  # nobody knows how much noise all of them add
+        low = min(low, 1.0)
     batch = None if not seen.batches else int(np.median([len(each) for each in seen.batches]))
     return Parts(
         kind,
         steps_of(seen, rate),
         _scales(seen, by_fact["noise"], error),
-        factors_of(seen, by_fact["clipping"]),
+        (low, high),
         most_batches(seen.updates, seen.delivered),
         batch,
         seen.records,

@@ -80,6 +80,7 @@ class Parameter:
         noised: in how many updates it got noise.
         bare: in how many updates it had a gradient that certainly has no noise.
         unknown: in how many it had one in which no noise was seen.
+        outside: how often it was another before a step than after the one before.
         state: whether it is no parameter but state of a layer, such as a running mean.
     """
 
@@ -89,6 +90,7 @@ class Parameter:
     noised: int = 0
     bare: int = 0
     unknown: int = 0
+    outside: int = 0
     state: bool = False
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
-from support.watched import EPOCH, RATE, RECORDS, WEIGHTS, poisson, seen_loop
+from support.watched import EPOCH, RATE, RECORDS, WEIGHTS, evidence_of, poisson, seen_loop
 
+from dpaudit.review.check import check, passes
 from dpaudit.training.facts import noise as noise_facts
 from dpaudit.training.facts.batches import _returns
-from dpaudit.training.facts.checklist import FACTS, checklist
+from dpaudit.training.facts.checklist import FACTS, OF_ALL, checklist
 from dpaudit.training.facts.clipping import TOLERANCE, clipping_finding, finite_finding, replayed
 from dpaudit.training.facts.updates import parameters_finding
 from dpaudit.training.seen import Parameter, Seen
@@ -109,6 +110,24 @@ def test_machines_that_draw_the_same_noise_are_found():
     assert not bad(seen)
     seen.ranks[2] = seen.ranks[0]
     assert bad(seen)["repetition"] == "noise repeated"
+
+
+def test_weights_that_move_between_steps_were_moved_by_what_was_not_seen():
+    seen = seen_loop()
+    seen.parameters["bias"].outside = 1
+    found = next(each for each in checklist(seen, ERROR)[0] if each.fact == "parameters")
+    assert (found.status, found.name) == ("not seen", "moved otherwise") and "bias" in found.text
+
+
+def test_one_of_several_processes_shows_neither_all_records_nor_all_noise():
+    halved = {"noise": lambda rng, t: rng.normal(size=WEIGHTS) * 0.5, "batches": lambda rng, n: [np.arange(9)] * n}
+    for more in ({}, halved):
+        seen = seen_loop(**more)
+        seen.processes = 2
+        found = {each.fact: each.status for each in checklist(seen, ERROR)[0]}
+        assert {found[fact] for fact in OF_ALL} == {"not seen"} and "wrong" not in found.values()
+        told = evidence_of(seen)
+        assert str(told.verdict) == "inconclusive" and told.training.scale is None and passes(list(check(told)))
 
 
 def test_cosines_have_their_law():

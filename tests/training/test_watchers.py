@@ -422,3 +422,41 @@ def test_what_other_processes_add_is_not_seen():
     finally:
         distributed.destroy_process_group()
     assert fact_of(seen, "machines")[0] == "not seen" and str(seen.evidence.verdict) == "inconclusive"
+
+
+# --- what moves weights beside the step -------------------------------------------------------------------------
+
+
+def by_hand(loop, _):
+    with torch.no_grad():
+        next(loop.model.parameters()).add_(1e-3)
+
+
+def second_optimizer(loop, _):
+    bias = list(loop.model.parameters())[-1]
+    bias.grad = torch.ones_like(bias)
+    torch.optim.SGD([bias], lr=0.1).step()
+
+
+def data_by_hand(loop, _):
+    next(loop.model.parameters()).data.mul_(1.001)
+
+
+def hooked(loop, step):
+    if not step:  # after the look at the noise
+        base = getattr(loop.optimizer, "original_optimizer", loop.optimizer)
+        base.register_step_pre_hook(lambda *_: [next(loop.model.parameters()).grad.zero_()] and None)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("change", [by_hand, second_optimizer, data_by_hand, hooked, None])
+def test_weights_and_gradients_that_something_else_changes_decide_nothing(kind, change):
+    loop = KINDS[kind]("right", 0, 1)
+    with watch(loop, claim=CLAIM) as seen:
+        for step in range(12):
+            loop.train()
+            if change is not None:
+                change(loop, step)
+    told = {each.fact for each in seen.findings if each.status == "not seen"} & {"parameters", "altered"}
+    assert told == ({"altered"} if change is hooked else set() if change is None else {"parameters"})
+    assert change is None or str(seen.evidence.verdict) == "inconclusive"

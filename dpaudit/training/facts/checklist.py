@@ -51,6 +51,8 @@ FACTS = (
 )
 EARLIER = FACTS[:10]
 """Those of evidence before the last four."""
+OF_ALL = ("batches", "noise", "repetition", "independence", "parameters")
+"""Those that one of several processes cannot show: records, noise and parameters are shared between them."""
 _NO_BATCHES = "The batches of this loader were not seen: it has no batch sampler over a training set of known length."
 
 
@@ -80,8 +82,26 @@ def checklist(seen: Seen, error: float, seed: int = 0) -> tuple[list[Finding], S
         generator_finding(seen.secure, seen.readable),
         machines_finding(seen.processes, seen.devices, len(seen.updates)),
     ]
+    if several(seen):
+        return [_of_one(each, seen) for each in found], None
     more = altered_finding(seen.updates)
     return [*found, *([more] if more else [])], sampler
+
+
+def several(seen: Seen) -> bool:
+    """Whether several processes train together, of which one was seen."""
+    return seen.processes is not None and seen.processes > 1
+
+
+def _of_one(found: Finding, seen: Seen) -> Finding:
+    """What one of several processes shows: its sums and its steps, and neither all records nor all noise."""
+    if found.fact not in OF_ALL:
+        return found
+    text = (
+        f"{seen.processes} processes share the training set, the noise and the update; what this one drew and added "
+        "says nothing by itself."
+    )
+    return Finding(found.fact, "not seen", "one of several processes", text)
 
 
 def sampler_of(seen: Seen, error: float, seed: int = 0) -> Sampler | None:

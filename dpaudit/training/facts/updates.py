@@ -173,9 +173,10 @@ def parameters_finding(parameters: Mapping[str, Parameter], updates: int) -> Fin
     if unknown:
         text = f"{_named(unknown)} moved, and no noise was seen in its gradient in some update."
         return Finding("parameters", "wrong", "no noise was seen in it", text)
-    outside = [name for name, each in moved.items() if not each.trained]
+    outside = [name for name, each in parameters.items() if each.outside or (each.moved and not each.trained)]
+    outside = [name for name in outside if not parameters[name].state]
     if outside:
-        text = f"{_named(outside)} moved, and not by the optimizer: how was not seen."
+        text = f"{_named(outside)} moved, and not by a step of the optimizer: how was not seen."
         return Finding("parameters", "not seen", "moved otherwise", text)
     still = [name for name, each in parameters.items() if each.trained and not each.moved]
     if still:

@@ -22,6 +22,7 @@ NO_GRADIENT = (
     "Gradients of single records of a plain loop are not seen without gradient=, a function that returns the clipped "
     "sum of a batch."
 )
+OF_OTHERS = "A sum may hold what other processes added, so that it was not compared with those of single records."
 _COORDINATES = 1024  # of a sum that is replayed
 _MOST_RECORDS = 100_000  # of a batch whose sum is replayed
 _ALONE = 8  # records of a batch that are replayed alone
@@ -164,6 +165,9 @@ class PlainWatcher:
             seen.silent |= dict.fromkeys(("noise", "divisor", "parameters"), NOISE_LOST)
         if self.gradient is None:
             seen.silent["clipping"] = NO_GRADIENT
+        elif (seen.processes or 1) > 1:
+            seen.replays.clear()
+            seen.silent["clipping"] = OF_OTHERS
         if not self.found:  # noise may come from elsewhere
             for each in seen.parameters.values():
                 each.unknown = 0

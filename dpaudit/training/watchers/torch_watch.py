@@ -11,6 +11,7 @@ from dpaudit.errors import UsageError
 from dpaudit.training.canaries import Canaries, chosen
 from dpaudit.training.seen import Parameter, Seen
 from dpaudit.training.watchers import loader as loaders
+from dpaudit.training.watchers.between import Between
 from dpaudit.training.watchers.gradient_canaries import GradientCanaries, refuse_others
 from dpaudit.training.watchers.noise_flow import NoiseFlow
 from dpaudit.training.watchers.opacus import accountant_of, is_ghost, is_opacus, norm_of, watch_opacus
@@ -76,6 +77,7 @@ class TorchWatch:
         self.undo: Undo = []
         self.packages = ("torch", "opacus", "python-flint") if self.opacus else ("torch", "python-flint")
         self.plain: PlainWatcher | None = None
+        self.between: Between | None = None
 
     def _check(self, sigma: float | None, clip: float | None) -> None:
         if not isinstance(self.model, torch.nn.Module):
@@ -98,11 +100,6 @@ class TorchWatch:
                 "a loop without Opacus does not say its noise: give sigma=, the noise multiplier, and clip=, the norm "
                 "that records are clipped to"
             )
-        if getattr(self.optimizer, "world_size", 1) != 1:
-            raise UsageError(
-                "training on several machines is not watched yet: noise is added on one of them, and only the sum of "
-                "all has it"
-            )
         if any(type(each).__name__ == "DTensor" for p in self.model.parameters() for each in (p, p.data)):
             raise UsageError(
                 "parameters that are spread over several machines are not watched yet: each draws a part of the noise"
@@ -112,6 +109,11 @@ class TorchWatch:
 
     def _choose(self, given: Any, seed: int) -> None:
         """Choose the canaries that were asked for, where this loop can have them."""
+        if _processes() > 1:
+            raise UsageError(
+                "canaries need one process: of several, each would insert its own and score the sums that it alone "
+                "made. Leave canaries out, or train in one process"
+            )
         found = chosen(given, None if self.seen.batches is None else self.seen.records, seed)
         if found.kind == "gradients":
             refuse_others(self.optimizer, self.loader, self.seen.sampled)
@@ -157,6 +159,8 @@ class TorchWatch:
                 self.recorder, flow, self.names, self.sigma, self.clip, self.gradient, lambda: self.reached
             )
             self.plain.watch(self.base, self.undo)
+        self.between = Between(self.seen, self.names)
+        self.between.watch(self.base, self.undo)
         return self
 
     def _insert(self, canaries: Canaries) -> None:
@@ -176,6 +180,8 @@ class TorchWatch:
 
     def leave(self) -> Seen:
         """Give everything back, and return what was seen."""
+        if self.between is not None:
+            self.between.compare()
         for back in reversed(self.undo):
             back()
         self.undo.clear()
@@ -204,8 +210,7 @@ class TorchWatch:
         seen.secure = getattr(self.optimizer, "secure_mode", None)
         seen.readable = _is_readable(getattr(self.optimizer, "generator", None))
         seen.devices = len({str(p.device) for p in self.names})
-        group = torch.distributed
-        seen.processes = group.get_world_size() if group.is_available() and group.is_initialized() else 1
+        seen.processes = _processes()
         if hasattr(self.optimizer, "target_unclipped_quantile"):
             seen.adapting = []
         self.undo.append(self.model.register_forward_pre_hook(self._forward).remove)
@@ -217,12 +222,14 @@ class TorchWatch:
             self.seen.cast = str(torch.get_autocast_dtype(kind)).removeprefix("torch.")
 
     def _look(self) -> None:
-        """See which layers compute across records while the loop trains."""
+        """See which layers compute across records while the loop trains, and how many processes."""
+        self.seen.processes = max(self.seen.processes or 1, _processes())
         kinds = {type(layer).__name__ for layer in self.inner.modules() if layer.training}
         self.seen.mixing = tuple(sorted(kind for kind in kinds if kind.startswith(_MIXING)))
 
     def _end(self) -> None:
         seen = self.seen
+        seen.processes = max(seen.processes or 1, _processes())
         after = dict((*self.inner.named_parameters(), *self.inner.named_buffers()))
         for name, value in self.before.items():
             now = after.get(name)
@@ -247,6 +254,12 @@ def _since(
         if place < len(found) and found[place][:2] == (sigma, rate):
             found[place] = sigma, rate, found[place][2] - steps
     return [each for each in found if each[2] > 0]
+
+
+def _processes() -> int:
+    """How many processes train together now."""
+    group = torch.distributed
+    return group.get_world_size() if group.is_available() and group.is_initialized() else 1
 
 
 def _is_readable(generator: Any) -> bool:

@@ -1,0 +1,65 @@
+"""Does anything but the noisy step move the weights? They are compared from one step of the optimizer to the next.
+
+A second optimizer, an operation in place, weights that are loaded: none of these is a step that was seen. Gradients are
+compared within the step, too: a hook or a closure may put others there after the noise was looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from dpaudit.training.seen import Seen
+from dpaudit.training.watchers.recorder import Undo
+
+
+class Between:
+    """Looks at weights between the steps of one optimizer, and at gradients within them.
+
+    Args:
+        seen: where what is found is written down.
+        names: of the parameters that are trained.
+    """
+
+    def __init__(self, seen: Seen, names: Mapping[Any, str]) -> None:
+        self.seen, self.names = seen, names
+        self.after = {p: p.detach().clone() for p in names}
+        self.given: dict[Any, tuple[Any, int]] = {}
+
+    def watch(self, optimizer: Any, undo: Undo) -> None:
+        """Look before and after every step; call it last, so that other hooks of the watch come before."""
+        undo.append(optimizer.register_step_pre_hook(self._before_step).remove)
+        undo.append(optimizer.register_step_post_hook(self._after_step).remove)
+
+    def compare(self) -> None:
+        """Write down which weights are others than after the step before."""
+        with torch.no_grad(), torch._C.DisableTorchFunction():
+            for p, then in self.after.items():
+                if _differ(p.detach(), then):
+                    self.seen.parameters[self.names[p]].outside += 1
+
+    def _before_step(self, *_: Any) -> None:
+        self.compare()
+        self.given = {p: (p.grad, p.grad._version) for p in self.names if p.grad is not None}
+
+    def _after_step(self, *_: Any) -> None:
+        with torch.no_grad(), torch._C.DisableTorchFunction():
+            changed = any(p.grad is not grad or grad._version != version for p, (grad, version) in self.given.items())
+            changed |= any(p.grad is not None and p not in self.given for p in self.names)
+            if changed and self.seen.updates:
+                self.seen.updates[-1].altered = 1.0
+            for p, then in self.after.items():
+                if then.shape == p.shape and then.dtype == p.dtype and then.device == p.device:
+                    then.copy_(p)
+                else:
+                    self.after[p] = p.detach().clone()
+        self.given = {}
+
+
+def _differ(now: Any, then: Any) -> bool:
+    """Whether two tensors hold other numbers; what is no number in both is no difference."""
+    if now.shape != then.shape or now.dtype != then.dtype or now.device != then.device:
+        return True
+    return not torch.equal(now, then) and bool(((now != then) & ~(now.isnan() & then.isnan())).any())
