@@ -22,7 +22,7 @@ from dpaudit.training.conclude import UNCLAIMED
 from dpaudit.training.facts.batches import Sampler
 from dpaudit.training.facts.checklist import checklist, several
 from dpaudit.training.facts.finding import Finding
-from dpaudit.training.facts.noise import Scale, scale_of
+from dpaudit.training.facts.noise import Scale, least_update, scale_of
 from dpaudit.training.facts.updates import most_batches
 from dpaudit.training.losses import Parts, factors_of, listed, refused, steps_of, unbounded
 from dpaudit.training.seen import Seen
@@ -30,6 +30,7 @@ from dpaudit.training.seen import Seen
 _TOLERANCE = 1e-3  # of the claim's ε, or of 1 where that is more
 _WIDE = 0.01
 _AT_ONCE = 1.0  # σ over the sensitivity, of which many steps are certified in seconds
+_FAINT = 1 / 8  # of the noise that is claimed: below, a bound from above is of no use, and takes minutes
 _EXCEEDED = "the claim is exceeded from below"
 COARSE = 1e-2  # of the loss if the noise is Gaussian, of which only the lower end is used
 _UNKNOWN = "how records come in was not recognised"
@@ -134,7 +135,7 @@ def _scales(seen: Seen, finding: Finding, error: float) -> tuple[float, float]:
         return 1.0, 1.0
     found = [scale_of(seen.squares[a:b], seen.counts[a:b], error / len(seen.names)) for _, a, b in seen.names]
     least = min((each for each in found if each is not None), key=lambda each: each.high)
-    return least.high, least.low
+    return least.high, min(least.low, least_update(seen.each_update(), error))
 
 
 def _shown(parts: Parts, claim: Claim | None) -> Parts:
@@ -170,7 +171,8 @@ def _losses(
     if claim is None:
         none = "no δ was given to account for it at"
         return TrainingLoss((), 0.0, None, none), TrainingLoss((), math.inf, None, none), ()
-    below, above = listed(parts, up=False), None if why else listed(parts, up=True)
+    faint = parts.scale[1] < _FAINT
+    below, above = listed(parts, up=False), None if why or faint else listed(parts, up=True)
     if infinite:
         low = TrainingLoss((), math.inf, None, why)
         return low, TrainingLoss((), math.inf, None, why), ()
@@ -202,6 +204,8 @@ def _losses(
 def _above(parts: Parts) -> str:
     if math.isinf(parts.factors[1]):
         return "a record's part of a sum is not bounded"
+    if parts.scale[1] < _FAINT:
+        return "the noise of some update is far smaller than is claimed"
     return "a record moves a sum by far more than the clip norm" if parts.factors[1] > 2 else ""
 
 

@@ -35,6 +35,7 @@ class Update:
         altered: how far gradients were changed after the noise, relative.
         kept: noise over σ·C at the kept coordinates, (k,); None where none was seen or enough was kept.
         values: how many coordinates got noise.
+        square: the sum over these of (noise/σC)²; None where it was not seen.
     """
 
     drawn: int
@@ -46,6 +47,7 @@ class Update:
     altered: float = 0.0
     kept: Signature | None = None
     values: int = 0
+    square: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +169,12 @@ class Seen:
         if self.batches is None or not self.left_out:
             return self.batches
         return [batch[out:] for batch, out in zip(self.batches, self.left_out, strict=True)]
+
+    def each_update(self) -> tuple[Floats, Integers]:
+        """Return the sum of (noise/σC)² of each update that has noise, and of how many values, (t,) each."""
+        noisy = [each for each in self.updates if each.square is not None]
+        squares = np.array([each.square for each in noisy], dtype=np.float64)
+        return squares, np.array([each.values for each in noisy], dtype=np.int64)
 
     def kept(self) -> Floats:
         """Return the kept noise over σ·C, a row for each update, (t, k)."""

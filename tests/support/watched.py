@@ -39,7 +39,9 @@ def seen_loop(seed=0, updates=EPOCH, *, batches=None, noise=None, divisor=None, 
             each.noised += 1
         by = 20.0 if divisor is None else divisor(len(batch))
         kept = values.astype(np.float32)
-        seen.updates.append(Update(step + 1, len(batch), 1.0, 1.0, RATE, by, 0.0, kept, WEIGHTS))
+        seen.updates.append(
+            Update(step + 1, len(batch), 1.0, 1.0, RATE, by, 0.0, kept, WEIGHTS, np.vdot(values, values))
+        )
     for _ in range(replays):
         rows = rng.normal(size=(20, 50)) * rng.uniform(0.01, 1, size=(20, 1))
         norms = np.linalg.norm(rows, axis=1)

@@ -85,6 +85,7 @@ def test_returns_have_the_binomial_law_that_is_used():
     ("noise", "fact", "name"),
     [
         (lambda rng, t: rng.normal(size=WEIGHTS) * 0.97, "noise", "too little noise"),
+        (lambda rng, t: rng.normal(size=WEIGHTS) * (0.1 if t == 3 else 1.1), "noise", "too little noise"),
         (lambda rng, t: rng.normal(size=WEIGHTS) * 1.1, "noise", "more noise than claimed"),
         (lambda rng, t: np.where(np.arange(WEIGHTS) == 7, 0.0, rng.normal(size=WEIGHTS)), "noise", "coordinates"),
         (lambda rng, t: rng.laplace(size=WEIGHTS) / np.sqrt(2), "noise", "another law"),
@@ -112,6 +113,15 @@ def test_machines_that_draw_the_same_noise_are_found():
     assert bad(seen)["repetition"] == "noise repeated"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("least", [0.05, 0.6])
+def test_noise_that_shrinks_at_the_end_is_accounted_for_at_its_smallest(least):
+    told = evidence_of(seen_loop(noise=lambda rng, t: rng.normal(size=WEIGHTS) * (least if t > 17 else 1.0)))
+    facts = {each.fact: each.name for each in told.training.facts}
+    assert facts["noise"] == "too little noise" and told.training.scales[1] < least
+    assert told.training.high.value > 4 and str(told.verdict) == "inconclusive" and passes(list(check(told)))
+
+
 def test_weights_that_move_between_steps_were_moved_by_what_was_not_seen():
     seen = seen_loop()
     seen.parameters["bias"].outside = 1
@@ -119,6 +129,7 @@ def test_weights_that_move_between_steps_were_moved_by_what_was_not_seen():
     assert (found.status, found.name) == ("not seen", "moved otherwise") and "bias" in found.text
 
 
+@pytest.mark.slow
 def test_one_of_several_processes_shows_neither_all_records_nor_all_noise():
     halved = {"noise": lambda rng, t: rng.normal(size=WEIGHTS) * 0.5, "batches": lambda rng, n: [np.arange(9)] * n}
     for more in ({}, halved):

@@ -443,9 +443,11 @@ def data_by_hand(loop, _):
 
 
 def hooked(loop, step):
+    def zeroed(*_):
+        next(loop.model.parameters()).grad.zero_()
+
     if not step:  # after the look at the noise
-        base = getattr(loop.optimizer, "original_optimizer", loop.optimizer)
-        base.register_step_pre_hook(lambda *_: [next(loop.model.parameters()).grad.zero_()] and None)
+        getattr(loop.optimizer, "original_optimizer", loop.optimizer).register_step_pre_hook(zeroed)
 
 
 @pytest.mark.parametrize("kind", KINDS)

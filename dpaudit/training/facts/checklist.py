@@ -127,7 +127,8 @@ def _noise(seen: Seen, share: float) -> list[Finding]:
     blocks = _blocks(seen, kept)
     again = repetition_finding(kept, blocks, seen.ranks, share * noise.REPEATS)
     level = share * (noise.SCALE + noise.LAW)
-    size = noise_finding(seen.squares, seen.counts, seen.names, kept, level, seen.silent.get("noise", ""))
+    each = seen.each_update()
+    size = noise_finding(seen.squares, seen.counts, seen.names, kept, each, level, seen.silent.get("noise", ""))
     size = _unless_silent(size, seen)
     if again.status == "wrong":  # the other tests take independent values for granted
         text = "Noise that comes twice makes every other test of it meaningless."

@@ -29,7 +29,7 @@ _LAGS = (1, 2, 3, 5, 8)
 _MOST_TESTED = 100_000  # values for the distance of distribution functions
 _MOST_COMPARED = 1_000  # updates whose signatures are compared, all with all
 _LEAST = 16  # values below which two vectors are not compared
-REPEATS, SCALE, LAW, INDEPENDENCE = 1, 2, 1, 5
+REPEATS, SCALE, LAW, INDEPENDENCE = 1, 3, 1, 5
 TESTS = REPEATS + SCALE + LAW + INDEPENDENCE
 
 
@@ -146,21 +146,26 @@ def noise_finding(
     counts: Integers,
     names: Sequence[tuple[str, int, int]],
     kept: Floats,
+    updates: tuple[Floats, Integers],
     error: float,
     silent: str = "",
 ) -> Finding:
-    """Say whether the noise has at least the scale that the claim assumes, at every parameter and coordinate.
+    """Say whether the noise has at least the scale that the claim assumes, at every update, parameter and coordinate.
 
     Args:
         squares, counts: as for `scale_of`.
         names: (name, start, stop) of each parameter.
         kept: noise of each update at some coordinates, (t, k).
+        updates: sums of squares of each update, and how many values each sums, (t,).
         error: the probability with which right noise is called wrong, at most.
         silent: why none could be seen.
     """
     scale = scale_of(squares, counts, 0.05)
     if scale is None:
         return Finding("noise", "not seen", "no noise seen", silent or "No noise was seen.")
+    if not np.isfinite(squares).all():
+        text = "Some noise is no finite number, and was not judged."
+        return Finding("noise", "not seen", "no finite noise", text)
     share = error / (SCALE + LAW)
     detail = f"standard deviation {scale.ratio:.6g} σC from {scale.values:,} values"
     parts = [(name, float(squares[a:b].sum()), int(counts[a:b].sum())) for name, a, b in names]
@@ -172,6 +177,13 @@ def noise_finding(
         text = (
             f"The noise{which} is too small: {_ratio(scale if not which else None, parts, small)} of the σ·C that is "
             "claimed. Either σ is smaller by that factor, or the noise is scaled to another sensitivity than C."
+        )
+        return Finding("noise", "wrong", "too little noise", text, detail, share)
+    weak = _weak(updates, share)
+    if len(weak):
+        text = (
+            f"In {len(weak)} of {len(updates[0])} updates the noise is too small, down to {float(np.min(weak)):.3g} of "
+            "the σ·C that is claimed."
         )
         return Finding("noise", "wrong", "too little noise", text, detail, share)
     seen = counts > 0
@@ -195,6 +207,23 @@ def noise_finding(
         f"from {scale.values:,} values."
     )
     return Finding("noise", "right", "noise as claimed", text, detail, error)
+
+
+def _weak(updates: tuple[Floats, Integers], error: float) -> Floats:
+    """Return the scales of the updates whose noise is too small, as each of right noise is with error/t."""
+    squares, values = updates
+    if not len(squares):
+        return squares
+    small = stats.chi2.cdf(squares, values) < error / len(squares)
+    return np.asarray(np.sqrt(squares[small] / values[small]))
+
+
+def least_update(updates: tuple[Floats, Integers], error: float) -> float:
+    """Return a bound from below of the scale of every update's noise, at an error for all of them; 1.0 for none."""
+    squares, values = updates
+    if not len(squares):
+        return 1.0
+    return float(np.sqrt(np.min(squares / stats.chi2.isf(error / len(squares), values))))
 
 
 def _ratio(scale: Scale | None, parts: Sequence[tuple[str, float, int]], small: Sequence[str]) -> str:

@@ -39,7 +39,7 @@ class Recorder:
         self.at_first: Callable[[], None] = lambda: None
         self.at_batch: Callable[[Integers], object] = lambda batch: None
         self.out: Integers = np.zeros(0, dtype=np.int64)
-        self._kept = 0
+        self._kept, self._square = 0, 0.0
 
     # --- batches ---
 
@@ -111,6 +111,7 @@ class Recorder:
             if part is None:
                 continue
             np.divide(part, unit, out=flat[a:b], casting="unsafe")
+            self._square += float(np.vdot(part, part)) / unit**2
             counts[a:b] += 1
             values += b - a
             self.seen.parameters[name].noised += 1
@@ -128,6 +129,7 @@ class Recorder:
         if not self.seen.updates:
             self.at_first()
         update.rows = self.rows
+        update.square, self._square = self._square if update.values else None, 0.0
         self.rows = None if self.rows is None else 0
         self.seen.updates.append(update)
 
