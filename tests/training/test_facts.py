@@ -122,6 +122,16 @@ def test_noise_that_shrinks_at_the_end_is_accounted_for_at_its_smallest(least):
     assert told.training.high.value > 4 and str(told.verdict) == "inconclusive" and passes(list(check(told)))
 
 
+def test_a_noise_multiplier_that_changes_may_hang_on_records_and_a_changed_sum_was_not_clipped():
+    seen = seen_loop()
+    seen.updates[5].sigma, seen.silent["clipping"] = 2.0, "The sum was changed."
+    found = {each.fact: (each.status, each.text) for each in checklist(seen, ERROR)[0]}
+    assert found["clipping"] == ("not seen", "The sum was changed.")
+    del seen.silent["clipping"]
+    found = {each.fact: each.name for each in checklist(seen, ERROR)[0]}
+    assert found["adaptive"] == "another noise each time" and found["clipping"] == "clipped one by one"
+
+
 def test_weights_that_move_between_steps_were_moved_by_what_was_not_seen():
     seen = seen_loop()
     seen.parameters["bias"].outside = 1

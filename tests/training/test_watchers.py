@@ -450,6 +450,39 @@ def hooked(loop, step):
         getattr(loop.optimizer, "original_optimizer", loop.optimizer).register_step_pre_hook(zeroed)
 
 
+def test_a_sum_that_is_changed_before_its_noise_and_a_gradient_after_it_decide_nothing():
+    loop = loops.opacus("right", 0, 12)
+    with watch(loop, claim=CLAIM) as seen:
+        original = loop.optimizer.clip_and_accumulate
+
+        def summed():
+            original()
+            loop.optimizer.params[0].summed_grad.add_(5.0)
+
+        loop.optimizer.clip_and_accumulate = summed
+        loop.train()
+    assert fact_of(seen, "clipping")[0] == "not seen" and str(seen.evidence.verdict) == "inconclusive"
+    loop = loops.plain("right", 0, 12)
+    loop.optimizer.register_step_pre_hook(bare_gradients)
+    with watch(loop, claim=CLAIM) as seen:
+        loop.train()
+    assert fact_of(seen, "altered")[0] == "not seen" and str(seen.evidence.verdict) == "inconclusive"
+
+
+def bare_gradients(optimizer, *_):
+    for group in optimizer.param_groups:
+        for p in group["params"]:
+            p.grad.data[:] = 1.0
+
+
+def test_steps_that_were_accounted_for_before_a_watch_make_it_partial():
+    loop = loops.opacus("right", 0, 12)
+    loop.train()
+    with watch(loop, claim=CLAIM) as seen:
+        loop.train()
+    assert str(seen.evidence.verdict) == "inconclusive" and "12 steps" in seen.evidence.training.partial
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("change", [by_hand, second_optimizer, data_by_hand, hooked, None])
 def test_weights_and_gradients_that_something_else_changes_decide_nothing(kind, change):

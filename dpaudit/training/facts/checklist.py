@@ -70,7 +70,7 @@ def checklist(seen: Seen, error: float, seed: int = 0) -> tuple[list[Finding], S
         Finding("batches", "not seen", "no batches seen", seen.silent.get("batches", _NO_BATCHES))
         if sampler is None
         else batch_finding(sampler, seen.assumed),
-        clipping_finding(seen.replays, seen.silent.get("clipping", "")),
+        _unless_silent(clipping_finding(seen.replays, seen.silent.get("clipping", "")), seen),
         *_noise(seen, share),
         divisor_finding(seen.updates, seen.records, seen.sampled, seen.silent.get("divisor", "")),
         steps_finding(seen.updates, seen.delivered, seen.accounted, seen.rate),

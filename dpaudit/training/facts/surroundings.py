@@ -16,10 +16,10 @@ _SAME = 1e-6  # relative, of two clip norms
 
 
 def adaptive_finding(updates: Sequence[Update], counts: Sequence[float] | None, silent: str = "") -> Finding:
-    """Say whether the clip norm hangs on records.
+    """Say whether the clip norm, or the noise multiplier, hangs on records.
 
     Args:
-        updates: with the clip norm of each.
+        updates: with the clip norm and the noise multiplier of each.
         counts: of a clip norm that adapts to how many records are below it: these counts as they are used, after
             their noise; None where none adapts it.
         silent: why clipping could not be seen; then the clip norm is only what is claimed.
@@ -42,6 +42,10 @@ def adaptive_finding(updates: Sequence[Update], counts: Sequence[float] | None, 
     if np.ptp(norms) > _SAME * np.abs(norms).max():
         text = "The clip norm changed between updates; whether by a public plan or by records, was not seen."
         return Finding("adaptive", "not seen", "another norm each time", text)
+    sigmas = np.array([each.sigma for each in updates if each.sigma is not None])
+    if len(sigmas) and np.ptp(sigmas) > _SAME * sigmas.max():
+        text = "The noise multiplier changed between updates; whether by a public plan or by records, was not seen."
+        return Finding("adaptive", "not seen", "another noise each time", text)
     return Finding("adaptive", "right", "one clip norm", "The clip norm was the same in every update.")
 
 

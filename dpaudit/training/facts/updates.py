@@ -141,7 +141,12 @@ def steps_finding(
             return Finding("steps", "note", "a larger rate is accounted for", text, detail)
         return Finding("steps", "wrong", "another rate is accounted for", text, detail)
     return Finding(
-        "steps", "right", "steps as accounted", f"All {total:,} updates with noise are accounted for.", detail
+        "steps",
+        "right",
+        "steps as accounted",
+        f"All {total:,} updates with noise are accounted for. Whether their number hung on what was trained was not "
+        "seen.",
+        detail,
     )
 
 

@@ -16,6 +16,7 @@ from dpaudit.arrays import Floats
 from dpaudit.training.seen import Update
 from dpaudit.training.watchers.recorder import Recorder, Undo
 
+SUM_CHANGED = "Something changed a sum of clipped gradients before it got its noise."
 _COARSE = 2.0**-8  # relative, of numbers that are rounded to bfloat16
 _DEEPEST = 4  # functions that wrap a hook
 
@@ -119,6 +120,7 @@ class _Opacus:
         self.noisy: list[Any] = []
         self.divisor: float | None = None
         self.singles: list[Any] | None = None
+        self.summed: dict[Any, tuple[int, int] | None] = {}
 
     @property
     def params(self) -> list[Any]:
@@ -142,10 +144,15 @@ class _Opacus:
             before = [None if p.summed_grad is None else p.summed_grad.clone() for p in params] if replay else []
             clip = self._claimed()
             original()
+            self._summed()
             if replay and rows:
                 self._replay(params, rows, before, clip)
 
         return clip_and_accumulate
+
+    def _summed(self) -> None:
+        """Remember the clipped sums, which nothing should change before the noise."""
+        self.summed = {p: _state(p.summed_grad) for p in self.params}
 
     def _replay(self, params: list[Any], rows: list[Any], before: list[Any], clip: float) -> None:
         added = [p.summed_grad if b is None else p.summed_grad - b for p, b in zip(params, before, strict=True)]
@@ -210,6 +217,7 @@ class _Opacus:
             before = [None if p.summed_grad is None else p.summed_grad.clone() for p in params] if singles else []
             clip = self._claimed()
             original()
+            self._summed()
             if singles:
                 self._replay(params, singles, before, clip)
 
@@ -219,6 +227,9 @@ class _Opacus:
 
     def add_noise(self, original: Callable[[], None]) -> Callable[[], None]:
         def add_noise() -> None:
+            if any(_state(p.summed_grad) != state for p, state in self.summed.items()):
+                self.recorder.seen.silent["clipping"] = SUM_CHANGED
+            self.summed = {}
             original()
             params = self.params
             found = {
@@ -286,6 +297,11 @@ class _Opacus:
                 worst = max(worst, 0.0 if kind else apart)
         self.recorder.seen.rounded_after = self.recorder.seen.rounded_after or ", ".join(sorted(kinds))
         return worst
+
+
+def _state(tensor: Any) -> tuple[int, int] | None:
+    """Which tensor it is, and how often it was changed in place."""
+    return None if tensor is None else (id(tensor), tensor._version)
 
 
 def _rounded_to(tensor: Any) -> str:

@@ -98,8 +98,9 @@ class PlainWatcher:
         kept, values = None, 0
         if noisy and unit > 0:
             kept, values = self.recorder.noise({self.names[p]: _flat(tag.noise) for p, tag in noisy.items()}, unit)
+        altered = max((_apart(p.grad, tag) for p, tag in noisy.items()), default=0.0)
         divisor = next(iter(divisors)) if len(divisors) == 1 else None
-        self.recorder.update(Update(self.reached(), None, self.sigma, self.clip, None, divisor, 0.0, kept, values))
+        self.recorder.update(Update(self.reached(), None, self.sigma, self.clip, None, divisor, altered, kept, values))
 
     def _replay(self, noisy: Mapping[Any, Noisy]) -> None:
         """Compare the sum of an update with those of its records, some alone and the others in two groups.
@@ -171,6 +172,14 @@ class PlainWatcher:
         if not self.found:  # noise may come from elsewhere
             for each in seen.parameters.values():
                 each.unknown = 0
+
+
+def _apart(gradient: Any, tag: Noisy) -> float:
+    """How far a gradient is from the noisy sum that it was followed from, relative: something may have changed it."""
+    whole = tag.total.double() + tag.noise.double()
+    apart = float((gradient.double() * tag.divisor - whole).norm())
+    size = float(whole.norm())
+    return apart / size if size else apart
 
 
 def _records(batch: Any) -> int:

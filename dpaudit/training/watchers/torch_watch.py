@@ -239,6 +239,9 @@ class TorchWatch:
             self.plain.conclude()
         if self.accountant is not None:
             seen.accounted = _since(self.steps_before, self._steps())
+            before = sum(steps for _, _, steps in self.steps_before)
+            if before and not seen.partial:
+                seen.partial = f"{before:,} steps were accounted for before it was watched"
 
     def _steps(self) -> list[tuple[float, float, int]]:
         history = getattr(self.accountant, "history", None) or []
