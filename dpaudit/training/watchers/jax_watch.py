@@ -22,13 +22,14 @@ from dpaudit.training.watchers.pure import (
     WATCHED,
     Asked,
     Handed,
+    Rows,
     flat,
     is_array,
     sizes_of,
     watched_gradient,
     watched_transformation,
 )
-from dpaudit.training.watchers.recorder import Recorder
+from dpaudit.training.watchers.recorder import Recorder, inner, length
 
 NOT_LINEAR = (
     "What the transformation makes of a sum is not the sum over a divisor and the noise that it makes of zero: give "
@@ -99,7 +100,8 @@ class JaxWatch:
         types = {str(each.dtype) for each in jax.tree.leaves(params)} - {"float32", "float64"}
         self.seen.rounded = ", ".join(sorted(types))
         self.seen.processes = jax.process_count()
-        self.optimizer, self.chained = watched_transformation(transformation, params, self.clip, self._updated)
+        self.at = self.recorder.of_all(_COORDINATES)
+        self.optimizer, self.chained = watched_transformation(transformation, params, self.clip, self.at, self._updated)
         self.gradient = None if gradient is None else watched_gradient(gradient, self._asked)
         self.loader = self._loader(batches)
         self.names = list(sizes)
@@ -188,26 +190,27 @@ class JaxWatch:
 
     # --- updates ---
 
-    def _updated(self, handed: Handed) -> None:
+    def _updated(self, handed: Handed, types: set[str]) -> None:
         if not self.open:
             return
         if handed.params is not None:
             self._moved(flat(handed.params))
-        types = {str(np.asarray(each).dtype) for each in handed.given} - {"float32", "float64"}
-        self.coarse = self.coarse or ", ".join(sorted(types))
-        single = np.ndim(handed.given[0]) > 0 and len(handed.given[0].shape) == len(self._shape(0)) + 1
-        noise, noisy = flat(handed.noise), flat(handed.noisy)
+        self.coarse = self.coarse or ", ".join(sorted(types - {"float32", "float64"}))
+        noise, noisy, given = flat(handed.noise), flat(handed.noisy), handed.given
         if len(noise) != len(self.start):
             self.nonlinear += 1
             return
-        divisor, total = self._single(handed) if single else self._summed(flat(handed.given), noisy - noise, noisy)
+        if isinstance(given, Rows):
+            divisor, total = self._single(handed, given)
+        else:
+            divisor, total = self._summed(flat(given), noisy - noise, noisy)
         kept, values = None, 0
         if divisor is None:
             self.nonlinear += 1
         else:
             parts = {}
             for name, a, b in self.seen.names:
-                if np.linalg.norm(noise[a:b]) > _NO_NOISE * np.linalg.norm(noisy[a:b]):
+                if length(noise[a:b]) > _NO_NOISE * length(noisy[a:b]):
                     parts[name] = noise[a:b] * divisor
                 elif np.any(total[a:b]):
                     self.seen.parameters[name].bare += 1
@@ -222,40 +225,36 @@ class JaxWatch:
         number = len(self.held)
         return number < _MOST_REPLAYS and (number < _OFTEN or self.recorder.rng.random() < _LATER)
 
-    def _shape(self, place: int) -> tuple[int, ...]:
-        return tuple(np.shape(jax.tree.leaves(self.params)[place]))
-
     def _summed(self, total: Floats, moved: Floats, noisy: Floats) -> tuple[float | None, Floats]:
         """What a sum is divided by, and the sum; None where it is not only divided."""
-        size = float(np.linalg.norm(total))
-        slack = _ROUNDING * float(np.linalg.norm(noisy))
+        size = length(total)
+        slack = _ROUNDING * length(noisy)
         if size <= slack:  # nothing to see: as before
             return next((each.divisor for each in reversed(self.seen.updates) if each.divisor), 1.0), total
-        share = float(total @ moved) / size**2
-        if share <= 0 or np.linalg.norm(moved - share * total) > _SAME * share * size + slack:
+        share = inner(total, moved) / size**2
+        if share <= 0 or length(moved - share * total) > _SAME * share * size + slack:
             return None, total
         return _rounded(1 / share), total
 
-    def _single(self, handed: Handed) -> tuple[float | None, Floats]:
+    def _single(self, handed: Handed, rows: Rows) -> tuple[float | None, Floats]:
         """The same where gradients of single records are given: small ones show the divisor."""
-        rows = np.concatenate([np.asarray(each, np.float64).reshape(len(each), -1) for each in handed.given], axis=1)
         small, moved, noise = flat(handed.small), flat(handed.moved), flat(handed.noise)
         divisor, _ = self._summed(small, moved, noise)
-        self._rows(rows)
+        self._rows(np.asarray(rows.real))
         if divisor is None:
             return None, np.zeros(len(noise))
         total = (flat(handed.noisy) - noise) * divisor
         if not self.coarse and self.recorder.replays():
-            at = self.recorder.coordinates(len(total), _COORDINATES)
-            norms, whole = np.linalg.norm(rows, axis=1), float(np.linalg.norm(total))
-            self.recorder.replay(rows[:, at], norms, total[at], self.clip, whole=whole)
+            some, norms = np.asarray(rows.some, np.float64), np.asarray(rows.norms, np.float64)
+            whole = length(total)
+            self.recorder.replay(some, norms, total[self.at], self.clip, whole=whole)
         return divisor, total
 
-    def _rows(self, rows: Floats) -> None:
+    def _rows(self, found: np.ndarray[Any, np.dtype[np.bool_]]) -> None:
         """Count records; gradients that are all zero may stand for padding, if as many others were drawn."""
         batches = self.seen.batches
-        real = int(np.sum(rows.any(axis=1)))
-        if real == len(rows) or (batches and real == len(batches[-1])):
+        real = int(np.sum(found))
+        if real == len(found) or (batches and real == len(batches[-1])):
             self.recorder.clipped(real)
 
     def _moved(self, now: Floats) -> None:
@@ -268,13 +267,13 @@ class JaxWatch:
         self.last = None
         old, final, noisy, total = before
         change = now - old
-        slack = _ROUNDING * float(np.linalg.norm(old))
+        slack = _ROUNDING * length(old)
         ratio = _multiple(change, noisy, slack)
         if ratio is not None:
             self.ratios.append(ratio)
         elif _multiple(change, total, slack) is not None and np.any(total):
             self.raw += 1
-        elif not self.chained or np.linalg.norm(change - final) > _SAME * np.linalg.norm(final) + slack:
+        elif not self.chained or length(change - final) > _SAME * length(final) + slack:
             self.strayed += 1
 
     # --- when the loop is over ---
@@ -331,16 +330,15 @@ class JaxWatch:
             return
         if sum(map(records_of, asked)) > _MOST_RECORDS:
             return
-        at = self.recorder.coordinates(len(total), _COORDINATES)
         try:
-            found = [self.alone(call, at) for call in asked]
+            found = [self.alone(call, self.at) for call in asked]
         except Exception as error:  # of the loop's own function: what else was seen stays
             self.seen.silent["clipping"] = NOT_ALONE.format(
                 f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
             )
             return
         rows, norms = np.concatenate([each for each, _ in found]), np.concatenate([each for _, each in found])
-        self.recorder.replay(rows, norms, total[at], self.clip, whole=float(np.linalg.norm(total)), before=False)
+        self.recorder.replay(rows, norms, total[self.at], self.clip, whole=length(total), before=False)
 
 
 class _Batches:
@@ -383,11 +381,11 @@ class _Strategy:
 
 def _multiple(x: Floats, y: Floats, slack: float) -> float | None:
     """By which factor x is a multiple of y; None where it is not."""
-    size = float(y @ y)
+    size = inner(y, y)
     if not size:
         return None
-    factor = float(x @ y) / size
-    return factor if np.linalg.norm(x - factor * y) <= _SAME * np.linalg.norm(x) + slack else None
+    factor = inner(x, y) / size
+    return factor if length(x - factor * y) <= _SAME * length(x) + slack else None
 
 
 def _rounded(divisor: float, slack: float = 1e-4) -> float:

@@ -7,6 +7,7 @@ to the same state: its update of zero is the noise alone. Where a chain of Optax
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from dpaudit.arrays import Floats
+from dpaudit.arrays import Floats, Integers
 from dpaudit.errors import UsageError
 
 PROBE = 0.25
@@ -24,19 +25,33 @@ PROBE = 0.25
 WATCHED = "_dpaudit_watched"
 
 
+class Rows(NamedTuple):
+    """Gradients of single records, as far as they are looked at.
+
+    Attributes:
+        some: at some coordinates, (b, k).
+        norms: (b,) of each.
+        real: (b,) whether a record has any that is not zero.
+    """
+
+    some: Any
+    norms: Any
+    real: Any
+
+
 class Handed(NamedTuple):
     """What one update hands over, each a list of arrays by parameter.
 
     Attributes:
-        given: the sum, or the gradients of single records.
-        noise: the update of zero; of single records, of gradients that shrink to zero.
+        given: the sum; of gradients of single records, which are long, `Rows`.
+        noise: the update of zero; of single records, of small gradients that shrink to zero.
         noisy: the update of what was given.
         small, moved: a sum of gradients that no clipping touches, and what of it is in its update; empty for a sum.
         final: what the whole chain returned.
         params: that were given to the update, or None.
     """
 
-    given: list[Any]
+    given: list[Any] | Rows
     noise: list[Any]
     noisy: list[Any]
     small: list[Any]
@@ -113,7 +128,7 @@ def flat(arrays: Sequence[Any]) -> Floats:
 
 
 def watched_transformation(
-    transformation: Any, params: Any, clip: float, updated: Callable[[Handed], None]
+    transformation: Any, params: Any, clip: float, at: Integers, updated: Callable[[Handed, set[str]], None]
 ) -> tuple[Any, bool]:
     """Return the transformation, which reports its updates, and whether it is a chain that goes on after the noise.
 
@@ -121,7 +136,8 @@ def watched_transformation(
         transformation: of Optax, which adds noise, or a chain of which one does.
         params: to begin with.
         clip: the clip norm.
-        updated: is given what each update hands over.
+        at: (k,) ascending, the coordinates at which gradients of single records are handed over.
+        updated: is given what each update hands over, and the types of what was given.
     """
     chained = _is_chain(transformation)
     links = _links(transformation) if chained else [transformation]
@@ -130,22 +146,26 @@ def watched_transformation(
 
     def update(updates: Any, state: Any, now: Any = None, **more: Any) -> tuple[Any, Any]:
         held: list[Any] = []
+        types: set[str] = set()
 
-        def adding(given: Any, inner: Any, at: Any = None, **extra: Any) -> tuple[Any, Any]:
-            found, after = noisy.update(given, inner, at, **_accepted(noisy, extra))
+        def adding(given: Any, inner: Any, now: Any = None, **extra: Any) -> tuple[Any, Any]:
+            found, after = noisy.update(given, inner, now, **_accepted(noisy, extra))
+            types.update(str(each.dtype) for each in jax.tree.leaves(given))
+            handed = jax.tree.leaves(given)
             if _is_single(given, params):
-                once = _shrunk(given, PROBE * clip)
+                handed = _rows(jax.tree.leaves(jax.lax.optimization_barrier(given)), at)
+                once = _small(given, handed.real, PROBE * clip)
                 small, twice = (
-                    noisy.update(each, inner, at, **_accepted(noisy, extra))[0]
+                    noisy.update(each, inner, now, **_accepted(noisy, extra))[0]
                     for each in (once, jax.tree.map(lambda g: 2 * g, once))
                 )  # on a line through the noise, as far as no record is clipped
                 alone = jax.tree.map(lambda a, b: 2 * a - b, small, twice)
                 moved = jax.tree.map(lambda a, b: b - a, small, twice)
                 once = jax.tree.map(lambda g: g.sum(0), once)
             else:
-                alone = noisy.update(jax.tree.map(jnp.zeros_like, given), inner, at, **_accepted(noisy, extra))[0]
+                alone = noisy.update(jax.tree.map(jnp.zeros_like, given), inner, now, **_accepted(noisy, extra))[0]
                 once = moved = []
-            held.extend(jax.tree.leaves(each) for each in (given, alone, found, once, moved))
+            held.extend([handed, *map(jax.tree.leaves, (alone, found, once, moved))])
             return found, after
 
         watched = optax.GradientTransformationExtraArgs(noisy.init, adding)
@@ -154,7 +174,7 @@ def watched_transformation(
         given, alone, found, once, moved = held
         params_now = None if now is None else jax.tree.leaves(now)
         handed = Handed(given, alone, found, once, moved, jax.tree.leaves(final), params_now)
-        jax.debug.callback(lambda each: updated(Handed(*each)), tuple(handed), ordered=True)
+        jax.debug.callback(lambda each: updated(each, types), handed, ordered=True)
         return final, after
 
     setattr(update, WATCHED, True)
@@ -205,12 +225,27 @@ def _is_single(given: Any, params: Any) -> bool:
     return all(len(a) == len(p) + 1 and a[1:] == p for a, p in shapes)
 
 
-def _shrunk(rows: Any, most: float) -> Any:
-    """Gradients of single records, all shrunk alike until their sum has at most this norm."""
-    squares = [jnp.sum(jnp.square(g.reshape(g.shape[0], -1)), axis=1) for g in jax.tree.leaves(rows)]
-    largest = jnp.sum(jnp.sqrt(sum(squares)))
-    factor = jnp.where(largest > 0, most / jnp.where(largest > 0, largest, 1.0), 1.0)
-    return jax.tree.map(lambda g: g * factor, rows)
+def _rows(given: Sequence[Any], at: Integers) -> Rows:
+    """What is looked at of gradients of single records, computed where they are: all of them are not handed over."""
+    flat_rows = [each.reshape(each.shape[0], -1) for each in given]
+    ends = np.cumsum([0, *(each.shape[1] for each in flat_rows)])
+    some = [each[:, at[(at >= a) & (at < b)] - a] for each, a, b in zip(flat_rows, ends, ends[1:], strict=False)]
+    squares = sum(
+        jnp.sum(jnp.square(each.astype(jnp.promote_types(each.dtype, jnp.float32))), axis=1) for each in flat_rows
+    )
+    real = [jnp.any(each != 0, axis=1) for each in flat_rows]
+    return Rows(jnp.concatenate(some, axis=1), jnp.sqrt(squares), jnp.any(jnp.stack(real), axis=0))
+
+
+def _small(rows: Any, real: Any, most: float) -> Any:
+    """Gradients of single records that are alike, and zero where they were, whose sum has at most this norm.
+
+    They are no copies of the gradients: nothing of these is read, and nothing as long is made.
+    """
+    size = sum(math.prod(each.shape[1:]) for each in jax.tree.leaves(rows))
+    factor = most / (jnp.maximum(jnp.sum(real), 1) * math.sqrt(size))
+    own = jnp.where(real, factor, 0.0)
+    return jax.tree.map(lambda g: jnp.broadcast_to(own.astype(g.dtype).reshape(-1, *[1] * (g.ndim - 1)), g.shape), rows)
 
 
 def sizes_of(tree: Any) -> dict[str, int]:

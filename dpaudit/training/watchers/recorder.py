@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from dpaudit.training.facts.clipping import replayed
 from dpaudit.training.seen import KEPT, MOST_KEPT, Parameter, Replay, Seen, Update
 
 _COORDINATES = 64  # of each parameter, in a replayed sum
+_LEAST = 16  # of a small parameter beside large ones
 
 
 class Recorder:
@@ -78,6 +80,12 @@ class Recorder:
         """Return the coordinates of a parameter that a replay looks at."""
         return np.arange(size) if size <= most else np.sort(self.rng.integers(size, size=most))
 
+    def of_all(self, most: int) -> Integers:
+        """Return coordinates of all parameters together, ascending: about ``most``, and some of each."""
+        whole = len(self.seen.squares)
+        parts = [a + self.coordinates(b - a, max(_LEAST, most * (b - a) // whole)) for _, a, b in self.seen.names]
+        return np.concatenate(parts)
+
     def replay(
         self,
         rows: Floats,
@@ -111,7 +119,7 @@ class Recorder:
             if part is None:
                 continue
             np.divide(part, unit, out=flat[a:b], casting="unsafe")
-            self._square += float(np.vdot(part, part)) / unit**2
+            self._square += inner(part, part) / unit**2
             counts[a:b] += 1
             values += b - a
             self.seen.parameters[name].noised += 1
@@ -132,6 +140,16 @@ class Recorder:
         update.square, self._square = self._square if update.values else None, 0.0
         self.rows = None if self.rows is None else 0
         self.seen.updates.append(update)
+
+
+def inner(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> float:
+    """Return Σxᵢyᵢ of two vectors, without linear algebra, whose threads would wait for those of the loop."""
+    return float(np.einsum("i,i->", x, y, dtype=np.float64))
+
+
+def length(x: np.ndarray[Any, Any]) -> float:
+    """Return the Euclidean norm of a vector, likewise."""
+    return math.sqrt(inner(x, x))
 
 
 def parameter(size: int, trained: bool, *, state: bool = False) -> Parameter:
