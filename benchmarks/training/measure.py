@@ -79,27 +79,35 @@ def alarms(runs: int = 200) -> list[dict[str, Any]]:
     return list(rows.values())
 
 
-def cost(updates: int = 100, times: int = 3) -> list[dict[str, Any]]:
-    """Wall time of the same training with and without the watch, in turns."""
+def cost(updates: int = 100, times: int = 9) -> list[dict[str, Any]]:
+    """CPU and wall time of the same training with and without the watch, in turns: the medians of their ratios."""
     rows = []
     for kind, make in KINDS.items():
         for size in ("small", "larger"):
-            bare, with_watch = [], []
+            bare, more = [], []
+            seen(make("right", 0, 5))  # imports, and what is made once
             for number in range(times):
-                for watched in (False, True):
+                for watched in (False, True) if number % 2 else (True, False):
                     loop = make("right", number, updates, **({"wide": 1024} if size == "larger" else {}))
-                    clock = time.perf_counter()
-                    if watched:
-                        seen(loop)
-                    else:
-                        loop.train()
-                    (with_watch if watched else bare).append(time.perf_counter() - clock)
-            ratios = [a / b for a, b in zip(with_watch, bare, strict=True)]
-            rows.append(
-                {"loop": kind, "network": size, "seconds": statistics.median(bare), "ratio": statistics.median(ratios)}
-            )
-            print(rows[-1], flush=True)
+                    (more if watched else bare).append(_seconds(loop, watched))
+            row = {"loop": kind, "network": size, "updates": updates, "times": times}
+            for name, at in (("cpu", 0), ("wall", 1)):
+                ratios = sorted(b[at] / a[at] for a, b in zip(bare, more, strict=True))
+                row |= {name: statistics.median(each[at] for each in bare)}
+                row |= {f"ratio of {name}": statistics.median(ratios), f"range of {name}": [ratios[0], ratios[-1]]}
+            rows.append(row)
+            print(row, flush=True)
     return rows
+
+
+def _seconds(loop: loops.Loop, watched: bool) -> tuple[float, float]:
+    """CPU and wall time of a training."""
+    used, clock = time.process_time(), time.perf_counter()
+    if watched:
+        seen(loop)
+    else:
+        loop.train()
+    return time.process_time() - used, time.perf_counter() - clock
 
 
 def step(updates: int = 300) -> list[dict[str, Any]]:
@@ -156,9 +164,22 @@ def table(found: dict[str, list[dict[str, Any]]]) -> str:
             for r in [*rows, {"loop": "all", **total}]
         ]
     if "cost" in found:
-        lines += ["", "## Wall time of the training, 100 updates, beside the same without a watch (median of 3)", ""]
-        lines += ["| loop | network | bare, s | with the watch |", "|---|---|---|---|"]
-        lines += [f"| {r['loop']} | {r['network']} | {r['seconds']:.2f} | {r['ratio']:.2f} |" for r in found["cost"]]
+        rows = found["cost"]
+        lines += ["", f"## Time of the training, {rows[0]['updates']} updates, beside the same without a watch", ""]
+        lines += [
+            f"Medians, and in brackets the least and the largest, of {rows[0]['times']} pairs of runs in turns, on two "
+            "shared cores, PyTorch with one thread.",
+            "",
+            "| loop | network | bare, CPU s | CPU time with the watch | bare, s | wall time with the watch |",
+            "|---|---|---|---|---|---|",
+        ]
+        for r in rows:
+            shown = [
+                f"{r[name]:.2f} | {r[f'ratio of {name}']:.2f} ({r[f'range of {name}'][0]:.2f} to "
+                f"{r[f'range of {name}'][1]:.2f})"
+                for name in ("cpu", "wall")
+            ]
+            lines.append(f"| {r['loop']} | {r['network']} | {' | '.join(shown)} |")
     if "step" in found:
         lines += ["", "## The audit of a step: digits, T = 300, q = 0.05, δ = 1e-5", ""]
         lines += [

@@ -20,6 +20,7 @@ import dpaudit as dp  # noqa: E402
 from dpaudit.errors import UsageError  # noqa: E402
 from dpaudit.training.canaries import coins_of  # noqa: E402
 from dpaudit.training.script import watched  # noqa: E402
+from dpaudit.training.watchers.noise_flow import Lost, NoiseFlow, Noisy  # noqa: E402
 from dpaudit.training.watchers.torch_watch import TorchWatch  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("default")
@@ -290,6 +291,20 @@ def test_noise_that_is_not_followed_is_not_seen_rather_than_wrong():
         torch.randn_like = randn
     found = {each.fact: each.status for each in seen.findings}
     assert found["noise"] == found["clipping"] == "not seen" and found["parameters"] != "wrong"
+
+
+def test_noise_is_followed_by_keyword_and_forgotten_with_its_tensors():
+    p, flow = torch.nn.Parameter(torch.zeros(5)), NoiseFlow()
+    with flow:
+        noise, total = torch.randn(5), torch.ones(5)
+        p.grad = torch.add(total, other=noise * 2) / 4
+        changed = torch.zeros(5).add_(other=noise)
+        lost = torch.where(total > 0, noise, total)
+    seen = flow.tag(p.grad)  # the gradient alone holds its tensor
+    assert isinstance(seen, Noisy) and seen.divisor == 4 and torch.equal(seen.noise, noise * 2)
+    assert torch.equal(flow.tag(changed).noise, noise) and isinstance(flow.tag(lost), Lost)
+    del noise, changed, lost
+    assert list(flow.tags) == [id(p.grad)]
 
 
 # --- scripts ------------------------------------------------------------------------------------------------

@@ -42,7 +42,8 @@ class Between:
 
     def _before_step(self, *_: Any) -> None:
         self.compare()
-        self.given = {p: (p.grad, p.grad._version) for p in self.names if p.grad is not None}
+        with torch._C.DisableTorchFunction():
+            self.given = {p: (p.grad, p.grad._version) for p in self.names if p.grad is not None}
 
     def _after_step(self, *_: Any) -> None:
         with torch.no_grad(), torch._C.DisableTorchFunction():

@@ -7,13 +7,14 @@ lost is *not seen*. Nothing that the loop computes is changed.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils.weak import WeakTensorKeyDictionary
 
 _T = torch.Tensor
 _DRAWS = {torch.randn, torch.randn_like, torch.normal, _T.normal_, torch.nn.init.normal_}
@@ -50,7 +51,8 @@ _MANY = {
     _T.split_with_sizes,
 }
 _MEANS = {torch.mean, _T.mean}
-_MAKING = _DRAWS | _TIMES | _OVER | _MEANS  # what a word begins with
+_SCALING = _TIMES | _OVER | _MEANS  # with draws, what a word begins with
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 _GETS = {_T.grad.__get__, _T.grad.__set__, _T.shape.__get__, _T.device.__get__, _T.dtype.__get__}  # type: ignore[attr-defined]
 
 
@@ -92,28 +94,23 @@ class NoiseFlow(TorchFunctionMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self.tags: Any = WeakTensorKeyDictionary()
-        self.ids: set[int] = set()  # of what may be in tags: most calls are about other tensors, and are quickly told
+        self.tags: dict[int, tuple[Any, Tag]] = {}  # by id: a reference that takes the tag away with its tensor
         self.active = True
 
     def tag(self, tensor: Any) -> Tag | None:
         """Return what is known of a tensor."""
-        found: Tag | None = self.tags.get(tensor)
-        return found
-
-    def forget(self) -> None:
-        """Forget tensors that are gone."""
-        self.ids = {id(tensor) for tensor in list(self.tags.keys())}
+        found = self.tags.get(id(tensor))
+        return None if found is None else found[1]
 
     def _know(self, tensor: Any, tag: Tag) -> None:
-        self.tags[tensor] = tag
-        self.ids.add(id(tensor))
+        key, tags = id(tensor), self.tags
+        tags[key] = weakref.ref(tensor, lambda _: tags.pop(key, None)), tag
 
     def _unknown(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> bool:
         """Whether nothing is known of any argument."""
-        ids = self.ids
+        tags = self.tags
         for each in (*args, *named.values()) if named else args:
-            if id(each) in ids or (type(each) in (list, tuple) and not ids.isdisjoint(map(id, each))):
+            if id(each) in tags or (type(each) in (list, tuple) and any(id(one) in tags for one in each)):
                 return False
         return True
 
@@ -121,46 +118,41 @@ class NoiseFlow(TorchFunctionMode):
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         """Call the function, and say what is known of what it returns."""
-        named = dict(kwargs) if kwargs else {}
-        if not self.active or (func not in _MAKING and self._unknown(args, named)) or func in _GETS:
+        named: Mapping[str, Any] = kwargs or _NOTHING
+        if not self.active or func in _GETS:
             return func(*args, **named)
         if func in _DRAWS:
             found = func(*args, **named)
             if isinstance(found, _T) and _draws_gaussian(func, args, named):
                 self._know(found, Noise())
             return found
-        held = [(each, self.tags.get(each)) for each in _tensors(args)]
-        known = [tag for _, tag in held if tag is not None]
-        scaling = func in _TIMES or func in _OVER or func in _MEANS
-        if not known and not scaling:
+        known = not self._unknown(args, named)
+        if not known and func not in _SCALING:
             return func(*args, **named)
-        parts = self._parts(func, args, held) if func in _IN_PLACE and known else None
+        parts = self._parts(func, args, named) if known and func in _IN_PLACE else None
         found = func(*args, **named)
         if isinstance(found, _T):
-            tag = self._made(func, args, named, held, parts)
+            tag = self._made(func, args, named, parts) if known else _begun(func, args, named)
             if tag is not None:
                 self._know(found, tag)
-            elif found in self.tags and func in _IN_PLACE:
-                del self.tags[found]
-        elif func in _MANY and known and isinstance(found, tuple | list):
-            self._many(func, args, named, held[0][1], found)
+            elif func in _IN_PLACE:
+                self.tags.pop(id(found), None)
+        elif known and func in _MANY and isinstance(found, tuple | list):
+            self._many(func, args, named, self._tags_of(args)[0], found)
         return found
 
-    def _parts(self, func: Any, args: tuple[Any, ...], held: list[tuple[Any, Tag | None]]) -> Any:
+    def _parts(self, func: Any, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         """What an operation in place is about to overwrite."""
         first = args[0]
-        other = args[1] if len(args) > 1 else None
+        other = args[1] if len(args) > 1 else named.get("other")
         if func in _PLUS or func in _MINUS:
             return first.detach().clone(), other.detach().clone() if isinstance(other, _T) else other
         return None
 
-    def _made(
-        self, func: Any, args: tuple[Any, ...], named: dict[str, Any], held: list[tuple[Any, Tag | None]], parts: Any
-    ) -> Tag | None:
+    def _made(self, func: Any, args: tuple[Any, ...], named: Mapping[str, Any], parts: Any) -> Tag | None:
         first = args[0] if args else None
         other = args[1] if len(args) > 1 else named.get("other")
         tags = self._tag_of(first), self._tag_of(other)
-        known = [tag for tag in tags if tag is not None] or [tag for _, tag in held if tag is not None]
         if func in _MEANS:
             return _mean(args, named, tags[0])
         if func in _TIMES or func in _OVER:
@@ -173,19 +165,22 @@ class NoiseFlow(TorchFunctionMode):
             return tags[1]
         if func in _SHAPES:
             return self._shaped(func, args, named, tags[0])
-        if all(isinstance(tag, Divided) for tag in known):
+        if func in _MANY or all(tag is None or isinstance(tag, Divided) for tag in (*tags, *self._tags_of(args))):
             return None
-        return Lost() if known and func not in _MANY else None
+        return Lost()
 
     def _tag_of(self, value: Any) -> Tag | None:
-        return self.tags.get(value) if isinstance(value, _T) else None
+        return self.tag(value) if isinstance(value, _T) else None
 
-    def _shaped(self, func: Any, args: tuple[Any, ...], named: dict[str, Any], tag: Tag | None) -> Tag | None:
+    def _tags_of(self, args: tuple[Any, ...]) -> list[Tag | None]:
+        return [self.tag(each) for each in _tensors(args)]
+
+    def _shaped(self, func: Any, args: tuple[Any, ...], named: Mapping[str, Any], tag: Tag | None) -> Tag | None:
         if not isinstance(tag, Noisy):
             return tag
         return Noisy(func(tag.total, *args[1:], **named), func(tag.noise, *args[1:], **named), tag.divisor)
 
-    def _many(self, func: Any, args: tuple[Any, ...], named: dict[str, Any], tag: Tag | None, found: Any) -> None:
+    def _many(self, func: Any, args: tuple[Any, ...], named: Mapping[str, Any], tag: Tag | None, found: Any) -> None:
         if isinstance(tag, Noisy):
             totals, noises = func(tag.total, *args[1:], **named), func(tag.noise, *args[1:], **named)
             for each, total, noise in zip(found, totals, noises, strict=True):
@@ -205,7 +200,7 @@ def _tensors(args: tuple[Any, ...]) -> list[Any]:
     return found
 
 
-def _draws_gaussian(func: Any, args: tuple[Any, ...], named: dict[str, Any]) -> bool:
+def _draws_gaussian(func: Any, args: tuple[Any, ...], named: Mapping[str, Any]) -> bool:
     """Whether a draw is around 0; the mean of a normal draw may be a tensor of data."""
     if func is torch.normal:
         mean = args[0] if args else named.get("mean", 0.0)
@@ -244,7 +239,14 @@ def _scaled(func: Any, first: Any, other: Any, tags: tuple[Tag | None, Tag | Non
     return Divided((tag.by if isinstance(tag, Divided) else 1.0) / factor)
 
 
-def _mean(args: tuple[Any, ...], named: dict[str, Any], tag: Tag | None) -> Tag | None:
+def _begun(func: Any, args: tuple[Any, ...], named: Mapping[str, Any]) -> Tag | None:
+    """What is known of a product, a quotient or a mean of which nothing was."""
+    if func in _MEANS:
+        return _mean(args, named, None)
+    return _scaled(func, args[0] if args else None, args[1] if len(args) > 1 else named.get("other"), (None, None))
+
+
+def _mean(args: tuple[Any, ...], named: Mapping[str, Any], tag: Tag | None) -> Tag | None:
     dim = args[1] if len(args) > 1 else named.get("dim", 0)
     if tag is not None and not isinstance(tag, Divided):
         return Lost()

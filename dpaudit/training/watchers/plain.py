@@ -12,7 +12,8 @@ from dpaudit.arrays import Floats, Integers
 from dpaudit.errors import UsageError
 from dpaudit.training.seen import Update
 from dpaudit.training.watchers.noise_flow import Lost, Noise, NoiseFlow, Noisy
-from dpaudit.training.watchers.recorder import Recorder, Undo
+from dpaudit.training.watchers.opacus import values
+from dpaudit.training.watchers.recorder import Recorder, Undo, length
 
 NOISE_LOST = (
     "The noise could not be followed from its draw to the gradient: an operation on the way is not known, or it was "
@@ -65,7 +66,8 @@ class PlainWatcher:
     def reach(self, batch: Any) -> None:
         """Remember a batch that reached the loop, until the next update."""
         self.batches.append(batch)
-        records = _records(batch)
+        with torch._C.DisableTorchFunction():
+            records = _records(batch)
         if records or self.recorder.rows is not None or not self.recorder.seen.updates:
             self.recorder.clipped(records)
 
@@ -76,13 +78,30 @@ class PlainWatcher:
             with torch.no_grad():
                 self._at_step()
         finally:
-            self.flow.forget()
             self.flow.active = True
             self.batches = []
 
     def _at_step(self) -> None:
+        with torch._C.DisableTorchFunction():
+            noisy = self._noisy()
+        self._replay(noisy)
+        unit, divisors = self.sigma * self.clip, {round(tag.divisor, 9) for tag in noisy.values()}
+        kept, seen, altered = None, 0, 0.0
+        with torch._C.DisableTorchFunction():
+            parts = {self.names[p]: values(tag.noise) for p, tag in noisy.items()}
+            altered = max(
+                (_apart(p.grad, tag, part) for (p, tag), part in zip(noisy.items(), parts.values(), strict=True)),
+                default=0.0,
+            )
+        if parts and unit > 0:
+            kept, seen = self.recorder.noise(parts, unit)
+        divisor = next(iter(divisors)) if len(divisors) == 1 else None
+        self.recorder.update(Update(self.reached(), None, self.sigma, self.clip, None, divisor, altered, kept, seen))
+
+    def _noisy(self) -> dict[Any, Noisy]:
+        """The gradients that noise was followed to."""
         noisy: dict[Any, Noisy] = {}
-        for p in self.names:
+        for p, name in self.names.items():
             if p.grad is None:
                 continue
             tag = self.flow.tag(p.grad)
@@ -91,16 +110,9 @@ class PlainWatcher:
             elif isinstance(tag, Lost | Noise):
                 self.lost += 1
             elif p.grad.any():
-                self.recorder.seen.parameters[self.names[p]].unknown += 1
+                self.recorder.seen.parameters[name].unknown += 1
         self.found += len(noisy)
-        unit, divisors = self.sigma * self.clip, {round(tag.divisor, 9) for tag in noisy.values()}
-        self._replay(noisy)
-        kept, values = None, 0
-        if noisy and unit > 0:
-            kept, values = self.recorder.noise({self.names[p]: _flat(tag.noise) for p, tag in noisy.items()}, unit)
-        altered = max((_apart(p.grad, tag) for p, tag in noisy.items()), default=0.0)
-        divisor = next(iter(divisors)) if len(divisors) == 1 else None
-        self.recorder.update(Update(self.reached(), None, self.sigma, self.clip, None, divisor, altered, kept, values))
+        return noisy
 
     def _replay(self, noisy: Mapping[Any, Noisy]) -> None:
         """Compare the sum of an update with those of its records, some alone and the others in two groups.
@@ -174,11 +186,10 @@ class PlainWatcher:
                 each.unknown = 0
 
 
-def _apart(gradient: Any, tag: Noisy) -> float:
+def _apart(gradient: Any, tag: Noisy, noise: np.ndarray[Any, Any]) -> float:
     """How far a gradient is from the noisy sum that it was followed from, relative: something may have changed it."""
-    whole = tag.total.double() + tag.noise.double()
-    apart = float((gradient.double() * tag.divisor - whole).norm())
-    size = float(whole.norm())
+    whole = values(tag.total) + noise
+    apart, size = length(values(gradient) * tag.divisor - whole), length(whole)
     return apart / size if size else apart
 
 

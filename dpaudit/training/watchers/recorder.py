@@ -103,7 +103,7 @@ class Recorder:
 
     # --- updates ---
 
-    def noise(self, parts: Mapping[str, Floats], unit: float) -> tuple[np.ndarray[Any, Any] | None, int]:
+    def noise(self, parts: Mapping[str, np.ndarray[Any, Any]], unit: float) -> tuple[np.ndarray[Any, Any] | None, int]:
         """Write down the noise of an update; return what is kept of it, and how many values there were.
 
         Args:

@@ -217,9 +217,10 @@ class TorchWatch:
         self.steps_before = self._steps()
 
     def _forward(self, *_: Any) -> None:
-        kind = next(iter(self.names)).device.type
-        if torch.is_autocast_enabled(kind):
-            self.seen.cast = str(torch.get_autocast_dtype(kind)).removeprefix("torch.")
+        with torch._C.DisableTorchFunction():
+            kind = next(iter(self.names)).device.type
+            if torch.is_autocast_enabled(kind):
+                self.seen.cast = str(torch.get_autocast_dtype(kind)).removeprefix("torch.")
 
     def _look(self) -> None:
         """See which layers compute across records while the loop trains, and how many processes."""
